@@ -1,0 +1,33 @@
+# Options, build type and warnings.
+include(GNUInstallDirs)
+option(SHIPLAP_TESTS "Build the tests" ON)
+option(SHIPLAP_BENCH "Build the benchmarks" ON)
+option(SHIPLAP_WERROR "Treat warnings as errors" OFF)
+set(SHIPLAP_CUDA "auto" CACHE STRING "Build the CUDA device: auto, on or off")
+set_property(CACHE SHIPLAP_CUDA PROPERTY STRINGS auto on off)
+set(SHIPLAP_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(SHIPLAP_CCACHE ccache)
+if(SHIPLAP_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SHIPLAP_CCACHE})
+endif()
+
+add_library(shiplap_flags INTERFACE)
+target_compile_options(shiplap_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>)
+if(SHIPLAP_WERROR)
+  target_compile_options(shiplap_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(SHIPLAP_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SHIPLAP_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${SHIPLAP_SANITIZE})
+endif()

@@ -1,0 +1,299 @@
+#include "shiplap/core/json.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace shiplap {
+namespace {
+
+// A value as a message shows it: scalars in full unless they are long, containers by their kind.
+std::string shown(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return fmt::format("an array of {}", value.size());
+  std::string text = value.is_number_float() && !std::isfinite(value.get<double>())
+                         ? fmt::format("{}", value.get<double>())
+                         : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr std::size_t longest = 60;
+  if (text.size() > longest) text = text.substr(0, longest - 3) + "...";
+  return text;
+}
+
+std::string joined(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+}
+
+struct Position {
+  std::size_t line = 1;
+  std::size_t column = 1;
+};
+// Of the character at `offset` (from 0); the end of the text counts as one more character.
+Position position_in(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::size_t last_newline = before.rfind('\n');
+  return {.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
+          .column = 1 + before.size() - (last_newline == std::string_view::npos ? 0 : last_newline + 1)};
+}
+
+// Builds the document while it is read. Unlike the library's own reader it refuses a key that stands twice in one
+// object (one of the two values would be lost) and knows the place of every error, numbers too large included.
+class Builder {
+ public:
+  using number_integer_t = Json::number_integer_t;
+  using number_unsigned_t = Json::number_unsigned_t;
+  using number_float_t = Json::number_float_t;
+  using string_t = Json::string_t;
+  using binary_t = Json::binary_t;
+
+  Builder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+  bool null() { return add(nullptr), true; }
+  bool boolean(bool value) { return add(value), true; }
+  bool number_integer(number_integer_t value) { return add(value), true; }
+  bool number_unsigned(number_unsigned_t value) { return add(value), true; }
+  bool number_float(number_float_t value, const string_t&) { return add(value), true; }
+  bool string(string_t& value) { return add(std::move(value)), true; }
+  bool binary(binary_t& value) { return add(std::move(value)), true; }
+  bool start_object(std::size_t) { return open_.push_back(add(Json::object())), true; }
+  bool start_array(std::size_t) { return open_.push_back(add(Json::array())), true; }
+  bool end_object() { return open_.pop_back(), true; }
+  bool end_array() { return open_.pop_back(), true; }
+  bool key(string_t& name) {
+    if (open_.back()->contains(name))
+      throw Error(fmt::format("{}: key \"{}\" stands twice in one object", source_, name));
+    key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(std::size_t read, const std::string&, const Json::exception& error) {
+    // `read` counts the characters up to and including the one that did not fit.
+    const Position at = position_in(text_, read == 0 ? 0 : read - 1);
+    // The library's sentence without its own tag and position: "[json.exception.x] parse error at line 1, column 2: …".
+    std::string_view reason = error.what();
+    if (const auto tag = reason.find("] "); tag != std::string_view::npos) reason.remove_prefix(tag + 2);
+    if (reason.starts_with("parse error at")) reason.remove_prefix(reason.find(": ") + 2);
+    throw Error(fmt::format("{}: line {}, column {}: not valid JSON: {}", source_, at.line, at.column, reason));
+  }
+
+  Json take() { return std::move(root_); }
+
+ private:
+  Json* add(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Json& parent = *open_.back();
+    if (parent.is_array()) return &parent.emplace_back(std::move(value));
+    return &(parent[key_] = std::move(value));
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  Json root_;
+  std::vector<Json*> open_;  // objects and arrays around the current place
+  std::string key_;
+};
+
+std::string system_reason(int error) { return std::generic_category().message(error); }
+
+// A file descriptor that is closed when it goes out of scope.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+  // 0, or errno: some file systems report a failed write only here.
+  int close() { return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno; }
+
+ private:
+  int descriptor_;
+};
+
+// Writes, flushes and closes; 0 or errno.
+int write_all(File& file, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(file.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fsync(file.get()) != 0) return errno;
+  return file.close();
+}
+
+[[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
+  const bool no_folder = error == ENOENT || error == ENOTDIR;
+  throw Error(fmt::format("cannot write {}: {}{}", path.string(), system_reason(error),
+                          no_folder ? "; create the folder first" : ""));
+}
+
+}  // namespace
+
+JsonReader::JsonReader(const Json& root, std::string source) : JsonReader(root, std::move(source), "") {}
+
+JsonReader::JsonReader(const Json& value, std::string source, std::string path)
+    : value_(&value), source_(std::move(source)), path_(std::move(path)) {}
+
+void JsonReader::fail(std::string_view expected) const {
+  throw Error(
+      fmt::format("{}: {}expected {}, got {}", source_, path_.empty() ? "" : path_ + ": ", expected, shown(*value_)));
+}
+
+JsonReader JsonReader::at(std::string_view key) const {
+  if (!value_->is_object()) fail(fmt::format("an object with the key \"{}\"", key));
+  const auto found = value_->find(key);
+  if (found == value_->end())
+    throw Error(fmt::format("{}: {}: expected a value, but the key is missing", source_, joined(path_, key)));
+  return {*found, source_, joined(path_, key)};
+}
+
+std::optional<JsonReader> JsonReader::find(std::string_view key) const {
+  if (!value_->is_object()) fail("an object");
+  const auto found = value_->find(key);
+  if (found == value_->end() || found->is_null()) return std::nullopt;
+  return JsonReader{*found, source_, joined(path_, key)};
+}
+
+std::size_t JsonReader::size() const {
+  if (!value_->is_array()) fail("an array");
+  return value_->size();
+}
+
+JsonReader JsonReader::at(std::size_t index) const {
+  if (index >= size()) fail(fmt::format("an array of at least {}", index + 1));
+  return {(*value_)[index], source_, fmt::format("{}[{}]", path_, index)};
+}
+
+std::string JsonReader::string() const {
+  if (!value_->is_string()) fail("a text");
+  return value_->get<std::string>();
+}
+
+bool JsonReader::boolean() const {
+  if (!value_->is_boolean()) fail("true or false");
+  return value_->get<bool>();
+}
+
+double JsonReader::number() const {
+  if (!value_->is_number() || !std::isfinite(value_->get<double>())) fail("a finite number");
+  return value_->get<double>();
+}
+
+double JsonReader::non_negative() const {
+  if (!value_->is_number() || !std::isfinite(value_->get<double>()) || value_->get<double>() < 0)
+    fail("a finite number >= 0");
+  return value_->get<double>();
+}
+
+double JsonReader::positive() const {
+  if (!value_->is_number() || !std::isfinite(value_->get<double>()) || value_->get<double>() <= 0)
+    fail("a finite number > 0");
+  return value_->get<double>();
+}
+
+std::uint64_t JsonReader::unsigned_integer() const {
+  // A value put together in memory may be of the signed kind; a file never gives that for numbers ≥ 0.
+  const bool whole = value_->is_number_unsigned() || (value_->is_number_integer() && value_->get<std::int64_t>() >= 0);
+  if (!whole) fail("a whole number >= 0");
+  return value_->get<std::uint64_t>();
+}
+
+void JsonReader::only_keys(std::initializer_list<std::string_view> allowed) const {
+  if (!value_->is_object()) fail("an object");
+  for (const auto& item : value_->items())
+    if (std::find(allowed.begin(), allowed.end(), item.key()) == allowed.end())
+      throw Error(fmt::format("{}: {}: unknown key; expected one of {}", source_, joined(path_, item.key()),
+                              fmt::join(allowed, ", ")));
+}
+
+Json parse_json(std::string_view text, const std::string& source) {
+  Builder builder(text, source);
+  Json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+std::string read_text_file(const std::filesystem::path& path) {
+  const auto cannot_read = [&path](int error) {
+    throw Error(fmt::format("cannot read {}: {}", path.string(), system_reason(error)));
+  };
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) cannot_read(errno);
+  std::string text;
+  std::vector<char> piece(1 << 16);
+  while (true) {
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) cannot_read(errno);
+    if (got == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+}
+
+Json read_json_file(const std::filesystem::path& path) { return parse_json(read_text_file(path), path.string()); }
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  // A link stays a link: what it points to is replaced.
+  fs::path target = path;
+  if (fs::is_symlink(path, error)) target = fs::canonical(path, error);
+  if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
+  struct stat old {};
+  const bool exists = ::stat(target.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) cannot_write(path, EISDIR);
+  // Renaming over a device or a pipe would replace it by a file.
+  if (exists && !S_ISREG(old.st_mode))
+    throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", path.string()));
+
+  static std::atomic<unsigned> counter{0};
+  fs::path temporary;
+  int descriptor = -1;
+  do {
+    temporary = target.parent_path() / fmt::format(".shiplap-{}-{}.tmp", ::getpid(), counter++);
+    descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  if (descriptor < 0) cannot_write(path, errno);
+
+  File file(descriptor);
+  int failure = exists && ::fchmod(file.get(), old.st_mode & 07777) != 0 ? errno : 0;
+  if (failure == 0) failure = write_all(file, content);
+  if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    ::unlink(temporary.c_str());
+    cannot_write(path, failure);
+  }
+}
+
+void require_schema(const JsonReader& document, std::string_view schema, std::uint64_t version) {
+  const JsonReader name = document.at("schema");
+  if (name.string() != schema) name.fail(fmt::format("\"{}\"", schema));
+  const JsonReader number = document.at("version");
+  if (number.unsigned_integer() != version)
+    number.fail(
+        fmt::format("{} (the version that this shiplap reads; write the file again with this shiplap)", version));
+}
+
+std::string content_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ull;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,78 @@
+// Sizes, times and rates as types, so that bytes are never added to seconds and a unit is converted only when it is
+// printed.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace shiplap {
+
+/// A time span in seconds, double precision. Any std::chrono duration converts to it: `Seconds t = 5us;`
+using Seconds = std::chrono::duration<double>;
+
+constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
+constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
+constexpr double in_microseconds(Seconds t) { return t.count() * 1e6; }
+constexpr double in_milliseconds(Seconds t) { return t.count() * 1e3; }
+
+/// A number of bytes.
+struct Bytes {
+  std::uint64_t count = 0;
+
+  friend constexpr auto operator<=>(Bytes, Bytes) = default;
+  constexpr Bytes& operator+=(Bytes other) {
+    count += other.count;
+    return *this;
+  }
+  friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
+  friend constexpr Bytes operator*(Bytes a, std::uint64_t k) { return {a.count * k}; }
+  friend constexpr Bytes operator/(Bytes a, std::uint64_t k) { return {a.count / k}; }
+};
+
+/// A rate in bytes per second; printed as decimal GB/s (1e9 bytes per second).
+struct Bandwidth {
+  double bytes_per_second = 0;
+  friend constexpr auto operator<=>(Bandwidth, Bandwidth) = default;
+};
+
+/// The inverse of a bandwidth: seconds for each byte. LogGP's G (van Werkhoven 2014, §V).
+struct PerByte {
+  double seconds = 0;
+  friend constexpr auto operator<=>(PerByte, PerByte) = default;
+};
+
+constexpr Seconds operator/(Bytes n, Bandwidth b) { return Seconds{static_cast<double>(n.count) / b.bytes_per_second}; }
+constexpr Bandwidth operator/(Bytes n, Seconds t) { return {static_cast<double>(n.count) / t.count()}; }
+constexpr Seconds operator*(Bytes n, PerByte g) { return Seconds{static_cast<double>(n.count) * g.seconds}; }
+constexpr Bandwidth bandwidth(PerByte g) { return {1.0 / g.seconds}; }
+constexpr PerByte per_byte(Bandwidth b) { return {1.0 / b.bytes_per_second}; }
+constexpr Bandwidth gigabytes_per_second(double gb) { return {gb * 1e9}; }
+constexpr double in_gigabytes_per_second(Bandwidth b) { return b.bytes_per_second * 1e-9; }
+
+inline namespace literals {
+constexpr Bytes operator""_B(unsigned long long n) { return {n}; }
+constexpr Bytes operator""_KiB(unsigned long long n) { return {n << 10}; }
+constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
+constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
+}  // namespace literals
+
+/// "64 MiB", "1.5 GiB", "17 B": binary units, exact where the size is a whole multiple, 4 significant digits otherwise.
+std::string to_string(Bytes);
+/// "5.573 ms", "4.600 µs", "1.204 s": 4 significant digits.
+std::string to_string(Seconds);
+/// "55.40 GB/s": decimal, 4 significant digits.
+std::string to_string(Bandwidth);
+
+/// Reads "64Mi", "64MiB", "1.5GiB", "4096", "512 KiB" (binary) and "1GB" (decimal).
+/// Throws UsageError that names `what` when the text is not a positive size or does not fit into 64 bits.
+Bytes parse_bytes(std::string_view text, std::string_view what);
+/// Reads a count with an optional binary suffix: "64Mi" is 67108864. Throws UsageError that names `what`.
+std::uint64_t parse_count(std::string_view text, std::string_view what);
+/// Reads "12ms", "3.5 us", "3.5 µs", "200ns", "1s"; a unit is required. Throws UsageError that names `what`.
+Seconds parse_seconds(std::string_view text, std::string_view what);
+
+}  // namespace shiplap

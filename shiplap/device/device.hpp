@@ -1,0 +1,107 @@
+// The one interface to whatever can run a schedule. Two implement it: cuda:N and virtual:PROFILE.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "shiplap/device/bindings.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/timeline.hpp"
+
+namespace shiplap {
+
+struct DeviceInfo {
+  std::string id;    ///< "cuda:0", "virtual:h200"
+  std::string name;  ///< "NVIDIA H200"
+  bool is_virtual = false;
+  Bytes memory;       ///< total
+  Bytes free_memory;  ///< at the time of asking
+  unsigned multiprocessors = 0;
+  unsigned copy_engines = 0;
+  unsigned resident_threads = 0;  ///< threads that the GPU holds at once
+  std::string limits;             ///< facts a reader should know, one line ("ECC on, driver 580.159")
+  Conditions conditions;          ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
+};
+
+/// Memory obtained from a device; freed when it goes out of scope.
+class Memory {
+ public:
+  using Release = std::function<void(std::byte*)>;
+  Memory() = default;
+  Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release)
+      : data_(data, std::move(release)), size_(size), place_(place), kind_(kind) {}
+
+  std::byte* data() const { return data_.get(); }
+  Bytes size() const { return size_; }
+  Place place() const { return place_; }
+  MemoryKind kind() const { return kind_; }
+  /// Host memory as a span. Undefined for memory on a GPU.
+  std::span<std::byte> bytes() const { return {data_.get(), size_.count}; }
+
+ private:
+  std::unique_ptr<std::byte, Release> data_{nullptr, [](std::byte*) {}};
+  Bytes size_;
+  Place place_;
+  MemoryKind kind_ = MemoryKind::pageable;
+};
+
+struct RunOptions {
+  /// Hold every queue behind a gate until all ops are submitted: submission stays out of the figure.
+  bool hold = false;
+  /// Record start and end of every op. Costs time; headline times are taken without.
+  bool trace = false;
+};
+
+struct RunResult {
+  /// Makespan by device events: from the start mark in front of the first op to the last end mark, over all queues.
+  /// With `trace`, spans of every op too.
+  Timeline timeline;
+  Seconds submission{0};  ///< host time from the first call to the return of the last submitting call
+  Seconds host_total{0};  ///< host time from the first call until the host knows that all work has ended
+};
+
+/// A schedule made ready to run many times: streams, events and checks are done once.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  /// Runs the schedule once and waits for its end. Throws Error naming the call, the op and its chunk.
+  virtual RunResult run(const RunOptions& = {}) = 0;
+};
+
+/// Kernels that the measurements need and every device has.
+struct ProbeKernel {
+  enum class Kind : std::uint8_t {
+    empty,         ///< does nothing
+    spin,          ///< every block is busy for a fixed time; 1024 threads a block
+    stream,        ///< reads `amount` / 2 bytes of device memory and writes as many
+    multiply_add,  ///< `amount` fp32 operations in registers
+  };
+  KernelBinding binding;
+  Seconds work{0};           ///< what the simulator should charge; 0 on a real device, which needs no such hint
+  std::uint64_t blocks = 1;  ///< grid
+  std::uint64_t resident_blocks = 1;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceInfo info() const = 0;
+  /// Host memory is touched, so that its pages exist, and on the NUMA node asked for. Throws Error with the numbers
+  /// when memory is short, Unsupported for a kind that the device does not have.
+  virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
+  /// Writes the test pattern of `seed`: every 8-byte word is a hash of its index and the seed.
+  virtual void fill(const Memory&, std::uint64_t seed) = 0;
+  /// Number of bytes of memory[offset, offset + length) that differ from the pattern of `seed` at pattern_offset + i.
+  /// Offsets are multiples of 8 or 0; any length.
+  virtual std::uint64_t mismatches(const Memory&, Bytes offset, Bytes length, std::uint64_t seed,
+                                   Bytes pattern_offset) = 0;
+  /// Checks the schedule (`validate`), resolves it against the bindings and gets ready to run it. Throws Error.
+  virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
+  /// `blocks` sets the grid of `empty` and `spin`; the others choose theirs. `data` is device memory of at least
+  /// `amount` bytes for `stream`, unused by the others.
+  virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;
+};
+
+}  // namespace shiplap

@@ -1,0 +1,29 @@
+// Opens a device by name. The only place that knows both kinds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/device/device.hpp"
+
+namespace shiplap {
+
+/// "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Throws UsageError for an unknown name (listing what there
+/// is) and Unsupported naming what is missing (toolkit at build time, driver, GPU) for a CUDA device that cannot be
+/// opened.
+std::unique_ptr<Device> open(std::string_view name);
+
+/// What a device list shows: every device that can be opened, and for a backend that has none, why.
+struct DeviceListing {
+  std::vector<DeviceInfo> devices;
+  std::vector<std::string>
+      absent;  ///< "cuda: this build has no CUDA backend (no CUDA toolkit was found when it was configured)"
+};
+DeviceListing list_devices();
+
+/// The first CUDA device when there is one, else "virtual:h200".
+std::string default_device();
+
+}  // namespace shiplap

@@ -1,0 +1,56 @@
+// Measures a device: the primitives as a data table, run through the device's own executor, and fitted to a profile.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/device/device.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+
+enum class Effort : std::uint8_t { quick, standard };
+
+struct MeasureOptions {
+  Effort effort = Effort::standard;
+  Bytes largest{1ull << 30};  ///< largest copy
+  std::string only = "*";     ///< glob over primitive names
+  /// Called before each point: name, arguments, done, total.
+  std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
+};
+
+/// A measured way to move bytes or spend time: a row of the table.
+struct Primitive {
+  std::string_view name;  ///< "copy.pinned.h2d"
+  std::string_view summary;
+  std::string_view clock;  ///< "events" or "host"
+};
+std::span<const Primitive> primitives();
+
+struct SkippedPrimitive {
+  std::string primitive;
+  std::string reason;
+};
+struct FailedPoint {
+  std::string point;
+  std::string reason;
+};
+
+struct MeasureResult {
+  std::vector<Measurement> measurements;
+  std::vector<SkippedPrimitive> skipped;
+  std::vector<FailedPoint> failed;  ///< a verification that failed, an op that the device refused
+};
+
+/// Runs the table. A row that fails is reported, never an abort; memory is released between rows.
+/// Throws UsageError when `only` matches nothing.
+MeasureResult measure(Device&, const MeasureOptions& = {});
+
+/// Fits the measurements to a profile of one GPU and its link; see docs/measuring.md for each parameter's definition.
+/// Parameters without measurements are listed in `missing`.
+Profile fit(std::span<const Measurement>, const DeviceInfo&);
+
+}  // namespace shiplap

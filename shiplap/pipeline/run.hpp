@@ -1,0 +1,90 @@
+// Runs a workload on a device under a choice: allocates, fills, runs, verifies, and reports predicted beside observed.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/device/device.hpp"
+#include "shiplap/plan/plan.hpp"
+#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+
+/// A workload with its memory on a device, ready to be run under different choices.
+class Pipeline {
+ public:
+  /// Allocates and fills the arrays.
+  Pipeline(Device&, Workload);
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  const Workload& workload() const { return workload_; }
+
+  /// Kernel time on resident data at up to 3 sizes (the whole job, a 16th, a 256th), event-timed, median of `repeats`:
+  /// the only thing of a job that may be measured before it is planned. Returns a cost of origin "measured".
+  KernelCost probe_kernel(unsigned repeats = 7);
+  void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
+
+  /// A choice ready to run; device buffers live as long as it does. Throws as the strategy and the device do.
+  class Prepared {
+   public:
+    RunResult run(const RunOptions& = {});
+    const Schedule& schedule() const { return schedule_; }
+
+   private:
+    friend class Pipeline;
+    Schedule schedule_;
+    std::vector<Memory> device_memory_;
+    std::unique_ptr<Execution> execution_;
+  };
+  Prepared prepare(const Choice&, const Limits&);
+  /// The two parts of the bound as schedules to be run beside a choice: copies in both directions, and the whole
+  /// kernel.
+  Prepared prepare_duplex(const Limits&);
+  Prepared prepare_kernel(const Limits&);
+
+  /// Refills the arrays, so that a run that wrote nothing cannot pass.
+  void refill();
+  /// "" when the outputs equal the host reference, else what differs first.
+  std::string verify() const;
+
+ private:
+  Prepared bind(Schedule);
+  Device& device_;
+  Workload workload_;
+  std::vector<Memory> arrays_;
+};
+
+/// What a run of `repeat` repetitions observed, beside the prediction.
+struct RunReport {
+  std::string workload;
+  std::string device;
+  Choice choice;
+  std::optional<Candidate> predicted;  ///< absent without a profile
+  std::vector<double> samples_ms;      ///< event-timed makespans
+  Estimate observed_ms;
+  std::vector<double> bound_samples_ms;  ///< measured interleaved with the runs
+  Estimate bound_ms;
+  double efficiency = 0;  ///< bound / observed
+  bool verified = false;
+  std::string difference;  ///< what differs, when not verified
+  Schedule schedule;
+  Timeline timeline;  ///< of one further run, traced
+};
+struct RunPlan {
+  Choice choice;
+  std::optional<Candidate> predicted;
+  unsigned repeat = 21;
+  unsigned warm_up = 3;
+  bool trace = false;
+};
+RunReport run(Pipeline&, Device&, const Limits&, const RunPlan&);
+Json to_json(const RunReport&);
+
+}  // namespace shiplap

@@ -1,0 +1,87 @@
+// Plans: strategies ranked for a job on a profile by simulation, with predicted time, range, bound and reason.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/timeline.hpp"
+#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+/// What may be chosen; an empty list means "all".
+struct PlanOptions {
+  std::vector<std::string> strategies;
+  std::vector<std::uint32_t> chunks;
+  std::vector<Layout> layouts;
+  std::vector<IssueOrder> orders;
+  std::uint32_t queues = 4;
+  Bytes device_memory{0};  ///< 0: what the profile says
+};
+
+/// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
+/// `total`, the predicted time minus the bound.
+struct Distance {
+  Seconds submission{0};      ///< the host cannot submit faster
+  Seconds latency{0};         ///< L+o, launch and dependency latencies on the critical path
+  Seconds gap{0};             ///< g of copies running alone, per copy
+  Seconds duplex_gap{0};      ///< the lower rate of small copies: what g grows by while both directions are busy
+  Seconds fill_and_drain{0};  ///< engines that wait for the first chunk or have had the last one; what is left
+  Seconds total{0};
+};
+
+struct Candidate {
+  Choice choice;
+  Interval<Seconds> predicted;
+  std::optional<Seconds> closed_form;  ///< the papers' equation for the same choice
+  bool tied_with_best = false;         ///< ranges overlap
+  Distance distance;
+  Timeline timeline;
+  std::vector<std::string> notes;
+};
+
+struct Refused {
+  std::string strategy;
+  std::string reason;
+};
+
+struct Plan {
+  std::string job;
+  std::string profile;
+  std::string profile_hash;
+  std::string kernel_cost_origin;
+  Interval<Seconds> bound;
+  std::string bound_by;               ///< "copies in both directions" or "kernel"
+  std::vector<Candidate> candidates;  ///< best of each strategy first, then by predicted time; at least one
+  std::vector<Refused> refused;
+  std::vector<std::string> assumptions;
+  std::string why;  ///< one paragraph
+
+  const Candidate& best() const { return candidates.front(); }
+};
+
+/// The bound of DESIGN: max(whole kernel on resident data, both whole-array copies at once in opposite directions),
+/// simulated.
+struct Bound {
+  Interval<Seconds> time;
+  Seconds kernel{0};
+  Seconds copies{0};
+};
+Bound bound(const Job&, const Profile&);
+/// The schedule whose makespan is the copies' part of the bound; empty of ops when nothing is copied.
+Schedule duplex_schedule(const Job&);
+
+/// Ranks. Throws UsageError when nothing that was asked for exists and Unsupported when nothing can be done.
+Plan plan(const Job&, const Profile&, const PlanOptions& = {});
+
+/// Predicted time of one choice with its range (sensitivities to the profile's intervals, added in quadrature).
+Candidate predict(const Job&, const Profile&, const Choice&);
+
+Json to_json(const Plan&);
+
+}  // namespace shiplap

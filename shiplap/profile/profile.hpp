@@ -1,0 +1,160 @@
+// A profile: what is known of one node, as a value. Fitted parameters with their intervals, and the raw measurements
+// they came from. JSON in and out; a built-in profile is the same file, shipped. Schema:
+// docs/schema/profile.schema.json.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// Where the figures of a profile come from. `planted` is a test's own truth.
+enum class Origin : std::uint8_t { measured, published, derived, planted };
+std::string to_string(Origin);
+
+/// A parameter that may be missing; what is missing is listed in `Profile::missing` with the reason.
+template <class T>
+using Parameter = std::optional<Interval<T>>;
+
+/// Fixed costs of a copy of `size` bytes; between two sizes they are interpolated linearly in the size, outside they
+/// stay.
+struct CopyCost {
+  Bytes size;
+  Interval<Seconds> latency_overhead;  ///< L+o: from ready to the first byte, event-timed; overlaps an earlier transfer
+  Interval<Seconds> gap;               ///< g: engine time that a further copy costs beyond its bytes
+};
+struct DuplexGap {
+  Bytes size;
+  Interval<Seconds> gap;  ///< g while the opposite direction is busy
+};
+/// One direction while the opposite one is busy all the time.
+struct DuplexModel {
+  Interval<PerByte> per_byte;  ///< G of large copies, gap-free
+  std::vector<DuplexGap> gaps;
+};
+/// Copies of one direction over one link: T(k, n copies) = L+o + k·G + (n − 1)·g (van Werkhoven 2014 §V), with L+o and
+/// g as functions of the size of a copy.
+struct DirectionModel {
+  Interval<PerByte> per_byte;   ///< G of large copies
+  std::vector<CopyCost> costs;  ///< at least one, by increasing size
+  std::optional<DuplexModel> duplex;
+};
+
+/// The link between a host NUMA node and a GPU, for pinned memory.
+struct LinkModel {
+  std::uint16_t numa_node = 0;
+  std::uint16_t gpu = 0;
+  DirectionModel h2d;
+  DirectionModel d2h;
+};
+
+/// Which waiting op a copy engine takes next: the first that was submitted (it blocks the engine until it is ready),
+/// or the first that became ready.
+enum class EngineOrder : std::uint8_t { submission, readiness };
+
+/// Devices with implicit synchronisation hold a device-to-host copy until the last kernel submitted before it has
+/// started all its blocks (the hardware's rule) or has ended (what the papers' equations assume).
+enum class ImplicitSync : std::uint8_t { none, until_started, until_ended };
+
+struct GpuModel {
+  std::string name;
+  Bytes memory;
+  unsigned multiprocessors = 0;
+  unsigned copy_engines = 2;  ///< 1: both directions share it; 2: one each
+  EngineOrder engine_order = EngineOrder::readiness;
+  ImplicitSync implicit_sync = ImplicitSync::none;
+  bool concurrent_kernels = true;
+  Parameter<Seconds> launch_latency;  ///< event-timed empty kernel
+  Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
+  Parameter<Seconds> dependency_latency;  ///< what a dependency across two queues costs more than one inside a queue
+  Parameter<double> resident_threads;     ///< threads that the GPU holds at once
+  Parameter<Bandwidth> memory_bandwidth;  ///< of a kernel that reads and writes device memory
+  Parameter<double> flop_rate;            ///< fp32 flop/s of fused multiply-adds
+};
+
+/// Host time of one call, per kind of call.
+struct SubmissionModel {
+  Parameter<Seconds> copy;
+  Parameter<Seconds> launch;
+  Parameter<Seconds> event_record;
+  Parameter<Seconds> event_wait;
+};
+
+/// What a fit could not explain: the largest |fit − measured| / measured of the points behind one parameter.
+struct Residual {
+  std::string parameter;  ///< "links[0].h2d.costs"
+  double worst = 0;       ///< a fraction
+  std::string at;         ///< the point where it is worst: "4 MiB x 64"
+};
+
+/// Raw samples of one measured point, so that every figure can be fitted again.
+struct Measurement {
+  std::string primitive;                    ///< "copy.pinned.h2d"
+  std::map<std::string, double> arguments;  ///< {"bytes": 4096, "copies": 16}
+  std::string clock;                        ///< "events" or "host"
+  std::vector<double> samples_us;
+  bool verified = false;  ///< the bytes that moved were compared and equal
+};
+
+struct Missing {
+  std::string parameter;
+  std::string reason;
+};
+
+/// Free-text facts about the node at the time of measuring: driver, CPU, clocks.
+using Conditions = std::map<std::string, std::string>;
+
+struct Profile {
+  static constexpr std::string_view schema = "shiplap/profile";
+  static constexpr std::uint64_t version = 1;
+
+  std::string name;
+  Origin origin = Origin::measured;
+  std::string source;  ///< how it was obtained: the command, or the publication and its table
+  Conditions conditions;
+  std::vector<GpuModel> gpus;
+  std::vector<LinkModel> links;
+  SubmissionModel submission;
+  std::vector<Missing> missing;
+  std::vector<Residual> residuals;
+  std::vector<Measurement> measurements;
+
+  /// Throws Unsupported naming the pair when the profile has no such link.
+  const LinkModel& link(std::uint16_t gpu, std::uint16_t numa_node = 0) const;
+};
+
+/// Throws Error naming the source, the key and what was expected: unknown schema or version, missing or unknown key,
+/// NaN, negative or zero where it makes no sense, sizes that do not increase, low > value or value > high.
+Profile profile_from_json(const Json&, const std::string& source);
+Json to_json(const Profile&);
+Profile load_profile(const std::filesystem::path&);
+void save_profile(const Profile&, const std::filesystem::path&);
+
+/// 16 hex digits over the fitted parameters (not over measurements or conditions): two profiles that predict alike have
+/// the same.
+std::string parameter_hash(const Profile&);
+
+/// Names of the profiles compiled into the library.
+std::vector<std::string> built_in_profiles();
+/// A built-in name ("h200") or the path of a profile file. Throws UsageError that lists the built-in names.
+Profile find_profile(std::string_view name_or_path);
+
+/// The costs of a copy of `size` bytes by the table's interpolation.
+struct CostAt {
+  Seconds latency_overhead;
+  Seconds gap;
+};
+CostAt cost_at(const DirectionModel&, Bytes size);
+/// g under duplex load; the one-way gap when the profile has no duplex model.
+Seconds duplex_gap_at(const DirectionModel&, Bytes size);
+
+}  // namespace shiplap

@@ -1,0 +1,161 @@
+// A schedule: a plan as a plain value. Ops on queues with dependencies; no pointer, no callable, no CUDA type.
+// Devices interpret it: the CUDA device runs it, the simulator predicts it, the virtual device does both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "shiplap/core/id.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// Where a buffer lives or an op runs: a host NUMA node or a GPU of the node.
+struct Place {
+  enum class Kind : std::uint8_t { host, gpu };
+  Kind kind = Kind::host;
+  std::uint16_t index = 0;
+
+  static constexpr Place host(std::uint16_t numa_node = 0) { return {Kind::host, numa_node}; }
+  static constexpr Place gpu(std::uint16_t number = 0) { return {Kind::gpu, number}; }
+  constexpr bool is_host() const { return kind == Kind::host; }
+  constexpr bool is_gpu() const { return kind == Kind::gpu; }
+  friend constexpr auto operator<=>(Place, Place) = default;
+};
+
+/// How memory was obtained; it decides which ways of moving bytes exist. `mapped` is pinned memory that kernels
+/// address.
+enum class MemoryKind : std::uint8_t { pageable, pinned, mapped, managed, device };
+
+struct Buffer {
+  std::string name;
+  Place place;
+  MemoryKind memory = MemoryKind::device;
+  Bytes size;
+};
+
+/// A contiguous piece of one buffer.
+struct Region {
+  BufferId buffer;
+  Bytes offset;
+  Bytes length;
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+enum class AccessMode : std::uint8_t { read, write };
+struct Access {
+  Region region;
+  AccessMode mode = AccessMode::read;
+};
+
+/// What a kernel sends over a link while it runs (zero-copy): bytes that reach the link, not the payload.
+struct Flow {
+  BufferId buffer;
+  AccessMode mode = AccessMode::read;
+  Bytes bytes;
+  std::uint32_t access_width = 16;  ///< bytes of one load or store: 4, 8 or 16
+};
+
+/// A copy by a copy engine (DMA). `from` and `to` have the same length.
+struct Copy {
+  Region from;
+  Region to;
+};
+
+/// One launch of a kernel over the items [first_item, first_item + items).
+struct Kernel {
+  KernelId kernel;
+  std::uint64_t first_item = 0;
+  std::uint64_t items = 0;
+  /// Time from start to end with the GPU to itself, without the launch latency (which is the device's, not the
+  /// kernel's).
+  Seconds work{0};
+  std::uint64_t blocks = 1;
+  /// Blocks of this kernel that the GPU holds at once; `blocks` beyond it run in waves.
+  std::uint64_t resident_blocks = 1;
+  /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
+  std::vector<Access> operands;
+  std::vector<Flow> flows;
+};
+
+/// A copy by a host thread (memcpy), performed by the op's agent itself, not by a queue.
+struct HostCopy {
+  Region from;
+  Region to;
+};
+
+/// Moves the pages of managed memory to a place.
+struct Prefetch {
+  Region region;
+  Place to;
+};
+
+struct Op {
+  std::variant<Copy, Kernel, HostCopy, Prefetch> what;
+  /// In-order queue of the device; none for a HostCopy.
+  QueueId queue;
+  /// The host agent that submits (or performs) it; ops of one agent are submitted in the order of the schedule.
+  AgentId agent{0};
+  /// Ops that must have ended before this one starts, beyond the order of its queue. All earlier in the schedule.
+  std::vector<OpId> after;
+  /// The piece of the workload it belongs to; names the op in messages and pictures.
+  std::uint32_t chunk = 0;
+};
+
+struct Queue {
+  std::string name;
+  Place place = Place::gpu(0);
+};
+
+struct Agent {
+  std::string name;
+};
+
+/// Ops in submission order: an op depends only on earlier ones, and `concatenate` is plain appending.
+struct Schedule {
+  std::vector<Buffer> buffers;
+  std::vector<std::string> kernels;
+  std::vector<Queue> queues;
+  std::vector<Agent> agents{{"main"}};
+  std::vector<Op> ops;
+
+  BufferId add_buffer(Buffer);
+  KernelId add_kernel(std::string name);
+  QueueId add_queue(std::string name, Place place = Place::gpu(0));
+  OpId add(Op);
+};
+
+enum class CopyDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, host_to_host };
+CopyDirection direction(const Schedule&, const Copy&);
+
+/// `second` after `first` on the same buffers, kernels, queues and agents; the tables of both must agree, else Error.
+/// The in-order queues carry the order over the seam; nothing waits there that need not.
+Schedule concatenate(const Schedule& first, const Schedule& second);
+
+/// The accesses of an op to buffers, in the order they are written down.
+void for_each_access(const Op&, const auto& visit);
+
+/// "copy H2D of chunk 3 (op 9)": the name of an op in messages.
+std::string describe(const Schedule&, OpId);
+
+/// Total size of the buffers that live on `place`.
+Bytes memory_at(const Schedule&, Place);
+
+std::string to_string(Place);
+std::string to_string(MemoryKind);
+
+void for_each_access(const Op& op, const auto& visit) {
+  if (const auto* copy = std::get_if<Copy>(&op.what)) {
+    visit(copy->from, AccessMode::read);
+    visit(copy->to, AccessMode::write);
+  } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
+    visit(host->from, AccessMode::read);
+    visit(host->to, AccessMode::write);
+  } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
+    for (const Access& a : kernel->operands) visit(a.region, a.mode);
+  }
+}
+
+}  // namespace shiplap

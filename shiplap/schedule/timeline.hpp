@@ -1,0 +1,40 @@
+// What happened, or is predicted to happen, when a schedule ran: start and end of every op on its engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/id.hpp"
+#include "shiplap/core/units.hpp"
+#include "shiplap/schedule/schedule.hpp"
+
+namespace shiplap {
+
+/// The part of a node that an op keeps busy.
+enum class Engine : std::uint8_t { copy_h2d, copy_d2h, copy_shared, copy_d2d, compute, host };
+constexpr std::size_t engine_count = 6;
+std::string to_string(Engine);
+
+/// Times since the start of the timeline, which is the moment the first op could have been submitted.
+struct Span {
+  Seconds start{0};
+  Seconds end{0};
+  Engine engine = Engine::host;
+};
+
+/// `spans[i]` belongs to op i of the schedule. Where only the total was asked for, `spans` is empty.
+struct Timeline {
+  std::vector<Span> spans;
+  /// First start to last end of the device's work, as the clock rule of the run defines it.
+  Seconds makespan{0};
+};
+
+/// Time during which at least one op keeps the engine busy.
+Seconds busy_time(const Timeline&, Engine);
+
+/// The chain of ops that determines the makespan, first to last: walks back from the op that ends last, each time to
+/// the predecessor (dependency, queue order or same engine) that ended last before it started.
+std::vector<OpId> critical_path(const Schedule&, const Timeline&);
+
+}  // namespace shiplap

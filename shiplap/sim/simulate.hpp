@@ -1,0 +1,42 @@
+// Predicts the timeline of a schedule on a profile by discrete-event simulation of resources and queues. A pure
+// function: no wall clock, no randomness, ties broken by op index. It knows engines, queues and links, never the
+// papers' formulas.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/timeline.hpp"
+
+namespace shiplap {
+
+struct SimulateOptions {
+  /// All ops are submitted before the first may start, as when streams are held behind a gate: submission costs
+  /// nothing.
+  bool held = false;
+};
+
+/// Where a node stands between two schedules: clocks of agents, queues and engines, and the ops still in flight.
+/// An empty state is an idle node. Opaque and copyable.
+class State;
+
+struct Prediction {
+  Timeline timeline;
+  Seconds submission{0};  ///< host time from the first call to the return of the last one
+  /// What the profile lacks and the simulation took as zero; to be shown beside every figure made from it.
+  std::vector<std::string> assumptions;
+};
+
+/// The profile's parameters as plain numbers, looked up once. Reuse it when many schedules are simulated on one
+/// profile.
+class Machine;
+
+/// Throws Unsupported when the profile cannot say (no such link, a flow or op kind it has no figures for), and Error
+/// when the buffers of the schedule on a GPU exceed its memory (with the numbers). The schedule must be sound
+/// (`validate`).
+Prediction simulate(const Schedule&, const Profile&, const SimulateOptions& = {});
+
+}  // namespace shiplap

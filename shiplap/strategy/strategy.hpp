@@ -1,0 +1,74 @@
+// Strategies: ways to take a job through its kernel. Each turns (job, choice) into a schedule, beside its closed form.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+/// How chunks are spread over in-order queues.
+enum class Layout : std::uint8_t {
+  per_chunk,  ///< a queue for each chunk (the papers' streams)
+  few,        ///< `queues` queues, chunks dealt out in turn
+  three,      ///< one queue each for in, compute and out, tied by events
+};
+
+/// Depth: chunk by chunk. Breadth: all copies in, all kernels, all copies out (in batches of the ring's size).
+enum class IssueOrder : std::uint8_t { depth, breadth };
+
+/// Everything that is chosen about a run of a job.
+struct Choice {
+  std::string strategy = "streams";
+  std::uint32_t chunks = 1;
+  Layout layout = Layout::three;
+  std::uint32_t queues = 4;  ///< for Layout::few
+  IssueOrder order = IssueOrder::depth;
+  std::uint32_t ring =
+      0;  ///< device buffers per array, each holding one chunk; 0: `chunks`, fewer when memory is short
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+/// "streams, 32 chunks, three queues, depth-first"
+std::string to_string(const Choice&);
+std::string to_string(Layout, std::uint32_t queues = 4);
+/// "per-chunk", "few" ("few:8"), "three". Throws UsageError.
+void parse_layout(std::string_view text, Choice& into);
+IssueOrder parse_order(std::string_view text);
+
+/// What a strategy may use on the device.
+struct Limits {
+  Bytes device_memory;                 ///< budget for all device buffers
+  std::uint64_t resident_threads = 0;  ///< threads that the GPU holds at once; 0: kernels fill it
+};
+/// From a profile's first GPU: 95 % of its memory.
+Limits limits_of(const Profile&);
+
+struct Strategy {
+  std::string_view name;
+  std::string_view summary;
+  bool chunked = false;  ///< whether chunks, layout and order mean something to it
+
+  /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is
+  /// sound
+  /// (`validate`) and every dependency in it is needed. Throws UsageError (chunks that cannot be), Unsupported (memory
+  /// kinds the strategy refuses, with what to do), Error (device memory, with the numbers).
+  Schedule (*schedule)(const Job&, const Choice&, const Limits&);
+  /// The papers' closed form for it; nullopt where they have none for these parameters.
+  std::optional<Seconds> (*predict)(const Job&, const Choice&, const Profile&);
+};
+
+std::span<const Strategy> strategies();
+/// Throws UsageError that lists the names.
+const Strategy& find_strategy(std::string_view name);
+
+/// Every index of `schedule.buffers` that is one of the job's arrays is below this.
+inline std::size_t array_buffers(const Job& job) { return job.arrays.size(); }
+
+}  // namespace shiplap

@@ -1,0 +1,72 @@
+// The shape of the work: arrays with their roles and memory, how a piece of the work reaches into them, what the kernel
+// costs. Strategies turn a Job into schedules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+
+namespace shiplap {
+
+enum class Role : std::uint8_t { in, out, inout, resident };
+
+/// One array of the job. Items [first, first + n) of the job own the proportional piece of it (see `slice`).
+struct Array {
+  std::string name;
+  Role role = Role::in;
+  Bytes size;
+  Bytes element{1};  ///< pieces are whole elements
+  MemoryKind memory = MemoryKind::pinned;
+};
+
+/// Kernel time on resident data with the GPU to itself, without the launch latency: straight lines through the points,
+/// the last one extended; through zero when there is a single point.
+struct KernelCost {
+  struct Point {
+    std::uint64_t items = 0;
+    Interval<Seconds> work;
+  };
+  std::vector<Point> points;  ///< by increasing items
+  std::string origin;         ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
+
+  Seconds at(std::uint64_t items) const;
+};
+
+struct Job {
+  std::string name;  ///< "saxpy:n=64Mi"
+  std::uint64_t items = 1;
+  std::vector<Array> arrays;
+  KernelCost cost;
+  std::uint64_t items_per_block = 1;
+  unsigned threads_per_block = 256;
+  double flops = 0;      ///< whole job
+  Bytes device_traffic;  ///< bytes that the kernel reads and writes in device memory, whole job
+};
+
+struct ItemRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// `chunks` consecutive ranges that cover all items and differ by at most one item.
+/// Throws UsageError when `chunks` is 0 or larger than the number of items.
+std::vector<ItemRange> split(const Job&, std::uint32_t chunks);
+
+/// The piece of `array` that a range of items owns: offset and length in bytes, whole elements, no gap and no overlap
+/// between neighbouring ranges.
+struct Slice {
+  Bytes offset;
+  Bytes length;
+};
+Slice slice(const Job&, const Array&, ItemRange);
+
+/// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).
+Bytes bytes_in(const Job&);
+Bytes bytes_out(const Job&);
+
+}  // namespace shiplap

@@ -1,0 +1,51 @@
+// Workloads: a Job with its kernels, its data and its reference. Built-in ones by name ("saxpy:n=64Mi"), from a JSON
+// file, or stated by hand (sizes and kernel time only).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/device/bindings.hpp"
+#include "shiplap/workload/cuda_kernels.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+struct Workload {
+  Job job;
+  KernelBinding kernel;
+  /// Fills the job's arrays (in their order) with this workload's data; never zeros. Outputs are poisoned.
+  std::function<void(std::span<const std::span<std::byte>> arrays)> fill;
+  /// Compares the outputs with the host reference computed from the pristine inputs; returns "" or what differs first.
+  std::function<std::string(std::span<const std::span<std::byte>> arrays)> verify;
+  /// False for a workload stated by hand: its kernel is a stand-in that takes the stated time and copies bytes.
+  bool real_kernel = true;
+};
+
+struct WorkloadHelp {
+  std::string name;        ///< "saxpy"
+  std::string parameters;  ///< "n=COUNT (64Mi)"
+  std::string summary;
+};
+std::vector<WorkloadHelp> built_in_workloads();
+
+/// A built-in workload ("saxpy", "saxpy:n=64Mi", "scalar-add:in=15MiB,out=15MiB,iterations=20") or a JSON file (a path
+/// that ends in .json; schema docs/schema/workload.schema.json). Throws UsageError that names the parameter.
+Workload find_workload(std::string_view name, const CudaKernels& = cuda_kernels());
+
+/// Sizes and kernel time of the whole job.
+struct StatedJob {
+  Bytes in;
+  Bytes out;
+  Seconds kernel{0};
+};
+Workload stated_workload(const StatedJob&, const CudaKernels& = cuda_kernels());
+
+/// Kernel cost from flops and bytes over the profile's limits, for a GPU on which nothing was measured. `origin` says
+/// so. Throws Unsupported when the profile lacks memory bandwidth or flop rate.
+KernelCost derived_cost(const Job&, const Profile&);
+
+}  // namespace shiplap
