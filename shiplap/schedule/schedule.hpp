@@ -44,6 +44,7 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
+/// What an op does to a region. `write` includes reading it first: it orders against every other access.
 enum class AccessMode : std::uint8_t { read, write };
 struct Access {
   Region region;
@@ -73,7 +74,7 @@ struct Kernel {
   /// kernel's).
   Seconds work{0};
   std::uint64_t blocks = 1;
-  /// Blocks of this kernel that the GPU holds at once; `blocks` beyond it run in waves.
+  /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.
   std::uint64_t resident_blocks = 1;
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
   std::vector<Access> operands;

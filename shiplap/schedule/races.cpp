@@ -1,0 +1,124 @@
+#include "shiplap/schedule/races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "shiplap/schedule/happens_before.hpp"
+
+namespace shiplap {
+namespace {
+
+// The ops that reached a stretch of bytes last: the one that wrote it, and those that have read it since.
+struct Segment {
+  std::uint64_t end = 0;
+  OpId writer;
+  std::vector<OpId> readers;
+};
+
+// The segments of one buffer by their first byte; bytes that nobody has reached yet have none.
+class SegmentMap {
+ public:
+  struct Conflict {
+    OpId earlier;
+    AccessMode mode;  // of the earlier one
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+
+  // Notes an access and returns the accesses that it conflicts with and that do not happen before it.
+  std::vector<Conflict> access(OpId op, std::uint64_t begin, std::uint64_t end, AccessMode mode,
+                               const HappensBefore& before) {
+    split(begin);
+    split(end);
+    std::vector<Conflict> conflicts;
+    const auto check = [&](OpId earlier, AccessMode earlier_mode, std::uint64_t from, std::uint64_t to) {
+      if (earlier.is_none() || earlier == op || before(earlier, op)) return;
+      for (Conflict& known : conflicts)
+        if (known.earlier == earlier && known.mode == earlier_mode && known.end == from) {
+          known.end = to;
+          return;
+        }
+      conflicts.push_back({earlier, earlier_mode, from, to});
+    };
+    auto it = segments_.lower_bound(begin);
+    for (auto s = it; s != segments_.end() && s->first < end; ++s) {
+      check(s->second.writer, AccessMode::write, s->first, s->second.end);
+      if (mode == AccessMode::write)
+        for (OpId reader : s->second.readers) check(reader, AccessMode::read, s->first, s->second.end);
+    }
+    if (mode == AccessMode::write) {
+      while (it != segments_.end() && it->first < end) it = segments_.erase(it);
+      segments_.emplace_hint(it, begin, Segment{.end = end, .writer = op, .readers = {}});
+    } else {
+      read(op, begin, end, before);
+    }
+    return conflicts;
+  }
+
+ private:
+  // Makes `at` a boundary.
+  void split(std::uint64_t at) {
+    auto it = segments_.upper_bound(at);
+    if (it == segments_.begin()) return;
+    --it;
+    if (it->first == at || it->second.end <= at) return;
+    Segment tail = it->second;
+    it->second.end = at;
+    segments_.emplace(at, std::move(tail));
+  }
+
+  void read(OpId op, std::uint64_t begin, std::uint64_t end, const HappensBefore& before) {
+    std::uint64_t at = begin;
+    auto it = segments_.lower_bound(begin);
+    while (at < end) {
+      if (it == segments_.end() || it->first > at) {
+        const std::uint64_t gap_end = it == segments_.end() ? end : std::min(end, it->first);
+        it = std::next(segments_.emplace_hint(it, at, Segment{.end = gap_end, .writer = {}, .readers = {op}}));
+        at = gap_end;
+        continue;
+      }
+      // Whoever must come after this read comes after all reads before it too, so those need not be kept.
+      auto& readers = it->second.readers;
+      std::erase_if(readers, [&](OpId reader) { return reader == op || before(reader, op); });
+      readers.push_back(op);
+      at = it->second.end;
+      ++it;
+    }
+  }
+
+  std::map<std::uint64_t, Segment> segments_;
+};
+
+}  // namespace
+
+std::vector<std::string> race_problems(const Schedule& schedule, std::size_t limit) {
+  std::vector<std::string> found;
+  HappensBefore before(schedule);
+  std::vector<SegmentMap> buffers(schedule.buffers.size());
+  const auto verb = [](AccessMode mode) { return mode == AccessMode::read ? "reads" : "writes"; };
+  for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
+    const OpId op{i};
+    before.visit(op);
+    for_each_access(schedule.ops[i], [&](const Region& region, AccessMode mode) {
+      const std::uint64_t begin = region.offset.count;
+      const std::uint64_t end = begin + region.length.count;
+      for (const auto& conflict : buffers[region.buffer.index()].access(op, begin, end, mode, before)) {
+        if (found.size() >= limit) return;
+        found.push_back(fmt::format(
+            "{} {} bytes [{}, {}) of buffer {}, which {} {}, and nothing orders the two; let op {} wait for op {} or "
+            "for an op behind it",
+            describe(schedule, op), verb(mode), conflict.begin, conflict.end,
+            schedule.buffers[region.buffer.index()].name, describe(schedule, conflict.earlier), verb(conflict.mode),
+            op.value, conflict.earlier.value));
+      }
+    });
+    if (found.size() >= limit) return found;
+  }
+  return found;
+}
+
+}  // namespace shiplap

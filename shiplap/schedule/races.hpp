@@ -1,0 +1,15 @@
+// Finds accesses to the same bytes that no queue and no dependency puts in an order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shiplap/schedule/schedule.hpp"
+
+namespace shiplap {
+
+/// One sentence for each pair of unordered accesses to overlapping bytes, one of them a write. At most `limit`. All ids
+/// and regions of the schedule must be sound and every dependency be on an earlier op. A part of `problems`.
+std::vector<std::string> race_problems(const Schedule&, std::size_t limit);
+
+}  // namespace shiplap

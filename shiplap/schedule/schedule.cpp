@@ -1,0 +1,153 @@
+#include "shiplap/schedule/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+template <class Table, class Entry>
+auto append(Table& table, Entry entry) {
+  table.push_back(std::move(entry));
+  return static_cast<std::uint32_t>(table.size() - 1);
+}
+
+const Buffer& buffer_of(const Schedule& schedule, BufferId id) {
+  if (id.index() >= schedule.buffers.size())
+    throw Error(
+        fmt::format("buffer {} does not exist: the schedule has {} buffers", id.value, schedule.buffers.size()));
+  return schedule.buffers[id.index()];
+}
+
+bool same(const Buffer& a, const Buffer& b) {
+  return a.name == b.name && a.place == b.place && a.memory == b.memory && a.size == b.size;
+}
+bool same(const Queue& a, const Queue& b) { return a.name == b.name && a.place == b.place; }
+bool same(const Agent& a, const Agent& b) { return a.name == b.name; }
+bool same(const std::string& a, const std::string& b) { return a == b; }
+
+std::string shown(const Buffer& b) {
+  return fmt::format("{} ({}, {}, {})", b.name, to_string(b.size), to_string(b.memory), to_string(b.place));
+}
+std::string shown(const Queue& q) { return fmt::format("{} ({})", q.name, to_string(q.place)); }
+std::string shown(const Agent& a) { return a.name; }
+std::string shown(const std::string& kernel) { return kernel; }
+
+template <class Entry>
+void require_same(const char* what, const std::vector<Entry>& first, const std::vector<Entry>& second) {
+  if (first.size() != second.size())
+    throw Error(
+        fmt::format("cannot concatenate schedules: the first has {} {}s, the second {}; both must have the same",
+                    first.size(), what, second.size()));
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (!same(first[i], second[i]))
+      throw Error(
+          fmt::format("cannot concatenate schedules: {} {} is {} in the first and {} in the second; both must "
+                      "have the same {}s",
+                      what, i, shown(first[i]), shown(second[i]), what));
+}
+
+const char* letters(CopyDirection direction) {
+  switch (direction) {
+    case CopyDirection::host_to_device:
+      return "H2D";
+    case CopyDirection::device_to_host:
+      return "D2H";
+    case CopyDirection::device_to_device:
+      return "D2D";
+    case CopyDirection::host_to_host:
+      return "H2H";
+  }
+  throw Error("not a direction of a copy");
+}
+
+// What an op is called, also when its ids are wrong: messages about a faulty schedule need names most.
+struct Name {
+  const Schedule& schedule;
+
+  std::string operator()(const Copy& copy) const {
+    const std::size_t n = schedule.buffers.size();
+    if (copy.from.buffer.index() >= n || copy.to.buffer.index() >= n) return "copy";
+    return fmt::format("copy {}", letters(direction(schedule, copy)));
+  }
+  std::string operator()(const Kernel& kernel) const {
+    if (kernel.kernel.index() >= schedule.kernels.size()) return "kernel";
+    return fmt::format("kernel {}", schedule.kernels[kernel.kernel.index()]);
+  }
+  std::string operator()(const HostCopy&) const { return "host copy"; }
+  std::string operator()(const Prefetch& prefetch) const {
+    return fmt::format("prefetch to {}", to_string(prefetch.to));
+  }
+};
+
+}  // namespace
+
+BufferId Schedule::add_buffer(Buffer buffer) { return {append(buffers, std::move(buffer))}; }
+KernelId Schedule::add_kernel(std::string name) { return {append(kernels, std::move(name))}; }
+QueueId Schedule::add_queue(std::string name, Place place) {
+  return {append(queues, Queue{.name = std::move(name), .place = place})};
+}
+OpId Schedule::add(Op op) { return {append(ops, std::move(op))}; }
+
+CopyDirection direction(const Schedule& schedule, const Copy& copy) {
+  const bool from_host = buffer_of(schedule, copy.from.buffer).place.is_host();
+  const bool to_host = buffer_of(schedule, copy.to.buffer).place.is_host();
+  if (from_host) return to_host ? CopyDirection::host_to_host : CopyDirection::host_to_device;
+  return to_host ? CopyDirection::device_to_host : CopyDirection::device_to_device;
+}
+
+Schedule concatenate(const Schedule& first, const Schedule& second) {
+  require_same("buffer", first.buffers, second.buffers);
+  require_same("kernel", first.kernels, second.kernels);
+  require_same("queue", first.queues, second.queues);
+  require_same("agent", first.agents, second.agents);
+  Schedule result = first;
+  result.ops.reserve(first.ops.size() + second.ops.size());
+  const auto shift = static_cast<std::uint32_t>(first.ops.size());
+  for (Op op : second.ops) {
+    for (OpId& dependency : op.after) dependency.value += shift;
+    result.ops.push_back(std::move(op));
+  }
+  return result;
+}
+
+std::string describe(const Schedule& schedule, OpId id) {
+  if (id.index() >= schedule.ops.size()) return fmt::format("op {} (which does not exist)", id.value);
+  const Op& op = schedule.ops[id.index()];
+  return fmt::format("{} of chunk {} (op {})", std::visit(Name{schedule}, op.what), op.chunk, id.value);
+}
+
+Bytes memory_at(const Schedule& schedule, Place place) {
+  Bytes total;
+  for (const Buffer& buffer : schedule.buffers) {
+    if (buffer.place != place) continue;
+    // A sum beyond 64 bits stays at the largest value: it must not look small.
+    const Bytes room = Bytes{std::numeric_limits<std::uint64_t>::max()} - total;
+    total += buffer.size < room ? buffer.size : room;
+  }
+  return total;
+}
+
+std::string to_string(Place place) { return fmt::format("{} {}", place.is_host() ? "host" : "gpu", place.index); }
+
+std::string to_string(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::pageable:
+      return "pageable";
+    case MemoryKind::pinned:
+      return "pinned";
+    case MemoryKind::mapped:
+      return "mapped";
+    case MemoryKind::managed:
+      return "managed";
+    case MemoryKind::device:
+      return "device";
+  }
+  throw Error("not a kind of memory");
+}
+
+}  // namespace shiplap

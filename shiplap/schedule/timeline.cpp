@@ -1,0 +1,125 @@
+#include "shiplap/schedule/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr const char* no_spans = "the timeline has no times of single ops; run with trace to get them";
+
+// The ops of one engine by their end.
+using ByEnd = std::vector<std::uint32_t>;
+
+std::array<ByEnd, engine_count> ops_by_end(const Timeline& timeline) {
+  std::array<ByEnd, engine_count> result;
+  for (std::uint32_t i = 0; i < timeline.spans.size(); ++i)
+    result[static_cast<std::size_t>(timeline.spans[i].engine)].push_back(i);
+  for (ByEnd& ops : result)
+    std::stable_sort(ops.begin(), ops.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return timeline.spans[a].end < timeline.spans[b].end; });
+  return result;
+}
+
+std::vector<OpId> previous_in_queue(const Schedule& schedule) {
+  std::vector<OpId> last(schedule.queues.size());
+  std::vector<OpId> result(schedule.ops.size());
+  for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
+    const QueueId queue = schedule.ops[i].queue;
+    if (!queue.is_none()) result[i] = std::exchange(last.at(queue.index()), OpId{i});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string to_string(Engine engine) {
+  switch (engine) {
+    case Engine::copy_h2d:
+      return "copy H2D";
+    case Engine::copy_d2h:
+      return "copy D2H";
+    case Engine::copy_shared:
+      return "copy shared";
+    case Engine::copy_d2d:
+      return "copy D2D";
+    case Engine::compute:
+      return "compute";
+    case Engine::host:
+      return "host";
+  }
+  throw Error("not an engine");
+}
+
+Seconds busy_time(const Timeline& timeline, Engine engine) {
+  // A total without spans says nothing about engines; 0 would be a figure that nobody measured.
+  if (timeline.spans.empty() && timeline.makespan.count() > 0) throw Error(no_spans);
+  std::vector<Span> spans;
+  for (const Span& span : timeline.spans)
+    if (span.engine == engine) spans.push_back(span);
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  Seconds busy{0};
+  for (std::size_t i = 0; i < spans.size();) {
+    // One stretch of overlapping or touching spans.
+    const Seconds start = spans[i].start;
+    Seconds end = spans[i].end;
+    for (++i; i < spans.size() && spans[i].start <= end; ++i) end = std::max(end, spans[i].end);
+    busy += std::max(Seconds{0}, end - start);
+  }
+  return busy;
+}
+
+std::vector<OpId> critical_path(const Schedule& schedule, const Timeline& timeline) {
+  const std::size_t n = schedule.ops.size();
+  const auto& spans = timeline.spans;
+  if (spans.empty() && n > 0) throw Error(no_spans);
+  if (spans.size() != n)
+    throw Error(fmt::format("a timeline of {} ops does not belong to a schedule of {} ops", spans.size(), n));
+  if (n == 0) return {};
+
+  const auto by_end = ops_by_end(timeline);
+  const std::vector<OpId> previous = previous_in_queue(schedule);
+  // Of those that end together, the one submitted last.
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 1; i < n; ++i)
+    if (spans[i].end >= spans[last].end) last = i;
+  // Sums of the same terms in another order differ in the last bits.
+  const Seconds tolerance = 1e-9 * spans[last].end + Seconds{1e-15};
+
+  // With a tolerance, ops of next to no duration may each end before the other starts: no op is visited twice.
+  std::vector<bool> visited(n, false);
+  std::vector<OpId> path;
+  OpId current{last};
+  while (!current.is_none()) {
+    path.push_back(current);
+    visited[current.index()] = true;
+    const Seconds limit = spans[current.index()].start + tolerance;
+    OpId best;
+    // At equal ends the reason named first stays: a dependency explains more than a shared engine.
+    const auto consider = [&](OpId candidate) {
+      if (candidate.index() >= n || visited[candidate.index()] || spans[candidate.index()].end > limit) return;
+      if (best.is_none() || spans[candidate.index()].end > spans[best.index()].end) best = candidate;
+    };
+    for (OpId dependency : schedule.ops[current.index()].after) consider(dependency);
+    consider(previous[current.index()]);
+    const ByEnd& engine = by_end[static_cast<std::size_t>(spans[current.index()].engine)];
+    auto candidate = std::upper_bound(engine.begin(), engine.end(), limit,
+                                      [&](Seconds t, std::uint32_t op) { return t < spans[op].end; });
+    // Among ops of no duration at one time the submission order says which was first.
+    const auto came_first = [&](std::uint32_t other) {
+      return std::pair{spans[other].start, other} < std::pair{spans[current.index()].start, current.value};
+    };
+    while (candidate != engine.begin() && !came_first(*std::prev(candidate))) --candidate;
+    if (candidate != engine.begin()) consider(OpId{*std::prev(candidate)});
+    current = best;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,148 @@
+#include "shiplap/schedule/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/schedule/order.hpp"
+#include "shiplap/schedule/races.hpp"
+
+namespace shiplap {
+namespace {
+
+bool overlap(const Region& a, const Region& b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
+}
+
+// What can be said of an op without looking at others.
+class OpCheck {
+ public:
+  OpCheck(const Schedule& schedule, OpId id, std::vector<std::string>& found)
+      : schedule_(schedule), id_(id), found_(found) {}
+
+  void check() {
+    const Op& op = schedule_.ops[id_.index()];
+    if (!op.queue.is_none() && op.queue.index() >= schedule_.queues.size())
+      add("{} is on queue {}, but the schedule has {} queues", name(), op.queue.value, schedule_.queues.size());
+    if (op.agent.index() >= schedule_.agents.size())
+      add("{} is submitted by agent {}, but the schedule has {} agents", name(), op.agent.value,
+          schedule_.agents.size());
+    std::visit(*this, op.what);
+  }
+
+  void operator()(const Copy& copy) {
+    needs_queue();
+    if (!both_regions(copy.from, copy.to)) return;
+    if (on_host(copy.from) && on_host(copy.to))
+      add("{} joins two host places, which no copy engine can; use a host copy", name());
+  }
+  void operator()(const HostCopy& copy) {
+    if (!schedule_.ops[id_.index()].queue.is_none())
+      add("{} has a queue, but a host copy is performed by its agent; leave the queue out", name());
+    if (!both_regions(copy.from, copy.to)) return;
+    if (!on_host(copy.from) || !on_host(copy.to))
+      add("{} reaches memory on a GPU, which a host thread cannot; use a copy on a queue", name());
+  }
+  void operator()(const Kernel& kernel) {
+    needs_queue();
+    if (kernel.kernel.index() >= schedule_.kernels.size())
+      add("{} runs kernel {}, but the schedule has {} kernels", name(), kernel.kernel.value, schedule_.kernels.size());
+    for (const Flow& flow : kernel.flows) has_buffer(flow.buffer);
+    bool sound = true;
+    for (const Access& operand : kernel.operands) sound = region(operand.region) && sound;
+    if (!sound) return;
+    // Within one kernel nothing orders its own reads and writes, except that each item keeps to its own bytes when the
+    // regions are the same (in place).
+    for (std::size_t i = 0; i < kernel.operands.size(); ++i)
+      for (std::size_t j = i + 1; j < kernel.operands.size(); ++j) {
+        const Access& a = kernel.operands[i];
+        const Access& b = kernel.operands[j];
+        const bool both_read = a.mode == AccessMode::read && b.mode == AccessMode::read;
+        if (both_read || a.region == b.region || !overlap(a.region, b.region)) continue;
+        add("operands {} and {} of {} overlap in buffer {} and one is written; they must be apart or the same region",
+            i, j, name(), schedule_.buffers[a.region.buffer.index()].name);
+      }
+  }
+  void operator()(const Prefetch& prefetch) {
+    needs_queue();
+    if (!region(prefetch.region)) return;
+    const Buffer& buffer = schedule_.buffers[prefetch.region.buffer.index()];
+    if (buffer.memory != MemoryKind::managed)
+      add("{} moves buffer {}, which is {} memory; only managed memory can be prefetched", name(), buffer.name,
+          to_string(buffer.memory));
+  }
+
+ private:
+  template <class... Args>
+  void add(fmt::format_string<Args...> text, Args&&... args) {
+    found_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+  std::string name() const { return describe(schedule_, id_); }
+  bool on_host(const Region& r) const { return schedule_.buffers[r.buffer.index()].place.is_host(); }
+
+  void needs_queue() {
+    if (schedule_.ops[id_.index()].queue.is_none()) add("{} has no queue; every op of a device needs one", name());
+  }
+
+  bool has_buffer(BufferId buffer) {
+    if (buffer.index() < schedule_.buffers.size()) return true;
+    add("{} refers to buffer {}, but the schedule has {} buffers", name(), buffer.value, schedule_.buffers.size());
+    return false;
+  }
+
+  bool region(const Region& r) {
+    if (!has_buffer(r.buffer)) return false;
+    const Buffer& buffer = schedule_.buffers[r.buffer.index()];
+    if (r.length.count == 0) {
+      add("{} reaches a region of no bytes in buffer {}; leave it out", name(), buffer.name);
+      return false;
+    }
+    // Written so that a sum beyond 64 bits cannot pass.
+    if (r.length > buffer.size || r.offset > buffer.size - r.length) {
+      add("{} reaches {} B at offset {} of buffer {}, which has only {} B", name(), r.length.count, r.offset.count,
+          buffer.name, buffer.size.count);
+      return false;
+    }
+    return true;
+  }
+
+  bool both_regions(const Region& from, const Region& to) {
+    const bool sound_from = region(from);
+    const bool sound_to = region(to);
+    if (!sound_from || !sound_to) return false;
+    if (from.length != to.length)
+      add("{} reads {} B and writes {} B; both lengths must be equal", name(), from.length.count, to.length.count);
+    if (overlap(from, to))
+      add("{} reads and writes overlapping bytes of buffer {}", name(), schedule_.buffers[from.buffer.index()].name);
+    return true;
+  }
+
+  const Schedule& schedule_;
+  OpId id_;
+  std::vector<std::string>& found_;
+};
+
+}  // namespace
+
+std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
+  std::vector<std::string> found;
+  for (std::uint32_t i = 0; i < schedule.ops.size() && found.size() < limit; ++i)
+    OpCheck(schedule, OpId{i}, found).check();
+  if (found.size() < limit)
+    for (std::string& problem : order_problems(schedule, limit - found.size())) found.push_back(std::move(problem));
+  // Who comes before whom has a meaning only when all ids exist and nothing waits for a later op.
+  if (found.empty()) found = race_problems(schedule, limit);
+  if (found.size() > limit) found.resize(limit);
+  return found;
+}
+
+void validate(const Schedule& schedule) {
+  constexpr std::size_t limit = 8;
+  const std::vector<std::string> found = problems(schedule, limit);
+  if (found.empty()) return;
+  throw Error(fmt::format("the schedule is not sound: {}{}", fmt::join(found, "\n  "),
+                          found.size() == limit ? "\n  (there may be more)" : ""));
+}
+
+}  // namespace shiplap
