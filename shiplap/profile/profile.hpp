@@ -105,8 +105,9 @@ struct Measurement {
   bool verified = false;  ///< the bytes that moved were compared and equal
 };
 
+/// A parameter without a value. Reading and saving refuse an absent parameter that is not named here.
 struct Missing {
-  std::string parameter;
+  std::string parameter;  ///< its path in the file: "gpus[0].launch_latency", "links[0].h2d.duplex", "submission.copy"
   std::string reason;
 };
 

@@ -1,0 +1,87 @@
+#include "shiplap/profile/profile.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shiplap/profile/built_in.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Linear in the size between two rows, constant outside the table; a size of the table gives its row to the last bit.
+template <class Row>
+Seconds at_size(const std::vector<Row>& rows, Bytes size, Interval<Seconds> Row::*column) {
+  const auto upper =
+      std::lower_bound(rows.begin(), rows.end(), size, [](const Row& row, Bytes s) { return row.size < s; });
+  if (upper == rows.end()) return (rows.back().*column).value;
+  const Seconds right = ((*upper).*column).value;
+  if (upper == rows.begin() || upper->size == size) return right;
+  const Row& lower = *(upper - 1);
+  const Seconds left = (lower.*column).value;
+  const double share =
+      static_cast<double>((size - lower.size).count) / static_cast<double>((upper->size - lower.size).count);
+  return left + (right - left) * share;
+}
+
+bool looks_like_path(std::string_view text) { return text.find('/') != text.npos || text.ends_with(".json"); }
+
+}  // namespace
+
+std::string to_string(Origin origin) {
+  switch (origin) {
+    case Origin::measured:
+      return "measured";
+    case Origin::published:
+      return "published";
+    case Origin::derived:
+      return "derived";
+    case Origin::planted:
+      return "planted";
+  }
+  throw Error("to_string(Origin): not an origin");
+}
+
+const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const {
+  std::vector<std::string> known;
+  for (const LinkModel& candidate : links) {
+    if (candidate.gpu == gpu && candidate.numa_node == numa_node) return candidate;
+    known.push_back(fmt::format("NUMA node {} to GPU {}", candidate.numa_node, candidate.gpu));
+  }
+  throw Unsupported(
+      fmt::format("profile '{}' has no link between host NUMA node {} and GPU {} (it has: {}); measure that pair, or "
+                  "place the data where the profile has a link",
+                  name, numa_node, gpu, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+}
+
+std::vector<std::string> built_in_profiles() {
+  std::vector<std::string> names;
+  for (const BuiltInProfile& profile : built_in_profile_texts()) names.emplace_back(profile.name);
+  return names;
+}
+
+Profile find_profile(std::string_view name_or_path) {
+  for (const BuiltInProfile& profile : built_in_profile_texts()) {
+    if (profile.name != name_or_path) continue;
+    const std::string source = fmt::format("built-in profile '{}'", profile.name);
+    return profile_from_json(parse_json(profile.json, source), source);
+  }
+  if (looks_like_path(name_or_path)) return load_profile(std::filesystem::path(name_or_path));
+  throw UsageError(fmt::format(
+      "there is no built-in profile '{}'; built-in are: {}. The path of a profile file contains '/' or ends with .json",
+      name_or_path, fmt::join(built_in_profiles(), ", ")));
+}
+
+CostAt cost_at(const DirectionModel& direction, Bytes size) {
+  if (direction.costs.empty()) throw Error("the profile has no costs for this direction of copy; measure the link");
+  return {.latency_overhead = at_size(direction.costs, size, &CopyCost::latency_overhead),
+          .gap = at_size(direction.costs, size, &CopyCost::gap)};
+}
+
+Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {
+  if (!direction.duplex || direction.duplex->gaps.empty()) return cost_at(direction, size).gap;
+  return at_size(direction.duplex->gaps, size, &DuplexGap::gap);
+}
+
+}  // namespace shiplap

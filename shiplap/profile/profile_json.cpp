@@ -1,0 +1,292 @@
+// The JSON form of a profile: docs/schema/profile.schema.json.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/profile/quantity.hpp"
+#include "shiplap/profile/reading.hpp"
+
+namespace shiplap {
+namespace {
+
+using namespace reading;
+
+constexpr Names<EngineOrder, 2> engine_order_names{
+    {{EngineOrder::submission, "submission"}, {EngineOrder::readiness, "readiness"}}};
+constexpr Names<ImplicitSync, 3> implicit_sync_names{{{ImplicitSync::none, "none"},
+                                                      {ImplicitSync::until_started, "until_started"},
+                                                      {ImplicitSync::until_ended, "until_ended"}}};
+constexpr Names<Origin, 4> origin_names{{{Origin::measured, "measured"},
+                                         {Origin::published, "published"},
+                                         {Origin::derived, "derived"},
+                                         {Origin::planted, "planted"}}};
+
+template <class T>
+Json parameter_json(const Parameter<T>& parameter, const Quantity<T>& quantity) {
+  return parameter ? interval_json(*parameter, quantity) : Json(nullptr);
+}
+
+Json gpu_json(const GpuModel& gpu) {
+  return {{"name", gpu.name},
+          {"memory", gpu.memory.count},
+          {"multiprocessors", gpu.multiprocessors},
+          {"copy_engines", gpu.copy_engines},
+          {"engine_order", name_of(gpu.engine_order, engine_order_names)},
+          {"implicit_sync", name_of(gpu.implicit_sync, implicit_sync_names)},
+          {"concurrent_kernels", gpu.concurrent_kernels},
+          {"launch_latency", parameter_json(gpu.launch_latency, time_quantity)},
+          {"kernel_gap", parameter_json(gpu.kernel_gap, time_quantity)},
+          {"dependency_latency", parameter_json(gpu.dependency_latency, time_quantity)},
+          {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
+          {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
+          {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
+}
+
+GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "implicit_sync",
+                "concurrent_kernels", "launch_latency", "kernel_gap", "dependency_latency", "resident_threads",
+                "memory_bandwidth", "flop_rate"});
+  return {.name = read_text(in.at("name")),
+          .memory = read_bytes(in.at("memory")),
+          .multiprocessors = read_count<unsigned>(in.at("multiprocessors"), 1),
+          .copy_engines = read_count<unsigned>(in.at("copy_engines"), 1, 2),
+          .engine_order = read_enum(in.at("engine_order"), engine_order_names),
+          .implicit_sync = read_enum(in.at("implicit_sync"), implicit_sync_names),
+          .concurrent_kernels = in.at("concurrent_kernels").boolean(),
+          .launch_latency = read_parameter(in, path, "launch_latency", time_quantity, missing),
+          .kernel_gap = read_parameter(in, path, "kernel_gap", time_quantity, missing),
+          .dependency_latency = read_parameter(in, path, "dependency_latency", time_quantity, missing),
+          .resident_threads = read_parameter(in, path, "resident_threads", threads_quantity, missing),
+          .memory_bandwidth = read_parameter(in, path, "memory_bandwidth", bandwidth_quantity, missing),
+          .flop_rate = read_parameter(in, path, "flop_rate", flop_rate_quantity, missing)};
+}
+
+Json direction_json(const DirectionModel& direction) {
+  Json costs = Json::array();
+  for (const CopyCost& row : direction.costs) {
+    costs.push_back({{"size", row.size.count},
+                     {"latency_overhead", interval_json(row.latency_overhead, time_quantity)},
+                     {"gap", interval_json(row.gap, time_quantity)}});
+  }
+  Json duplex = nullptr;
+  if (direction.duplex) {
+    Json gaps = Json::array();
+    for (const DuplexGap& row : direction.duplex->gaps)
+      gaps.push_back({{"size", row.size.count}, {"gap", interval_json(row.gap, time_quantity)}});
+    duplex = {{"per_byte", interval_json(direction.duplex->per_byte, per_byte_quantity)}, {"gaps", std::move(gaps)}};
+  }
+  return {{"per_byte", interval_json(direction.per_byte, per_byte_quantity)},
+          {"costs", std::move(costs)},
+          {"duplex", std::move(duplex)}};
+}
+
+DuplexModel read_duplex(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  in.only_keys({"per_byte", "gaps"});
+  const JsonReader gaps = in.at("gaps");
+  DuplexModel duplex{.per_byte = read_interval(in.at("per_byte"), per_byte_quantity),
+                     .gaps = read_list(gaps, [](const JsonReader& row, std::size_t) -> DuplexGap {
+                       row.only_keys({"size", "gap"});
+                       return {.size = read_bytes(row.at("size")), .gap = read_interval(row.at("gap"), time_quantity)};
+                     })};
+  missing.absent(gaps, path + ".gaps", duplex.gaps.empty());
+  require_increasing_sizes(gaps, duplex.gaps);
+  return duplex;
+}
+
+DirectionModel read_direction(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  in.only_keys({"per_byte", "costs", "duplex"});
+  DirectionModel direction;
+  direction.per_byte = read_interval(in.at("per_byte"), per_byte_quantity);
+  const JsonReader costs = in.at("costs");
+  direction.costs = read_list(costs, [](const JsonReader& row, std::size_t) -> CopyCost {
+    row.only_keys({"size", "latency_overhead", "gap"});
+    return {.size = read_bytes(row.at("size")),
+            .latency_overhead = read_interval(row.at("latency_overhead"), time_quantity),
+            .gap = read_interval(row.at("gap"), time_quantity)};
+  });
+  if (direction.costs.empty()) costs.fail("at least one row");
+  require_increasing_sizes(costs, direction.costs);
+  const JsonReader duplex = in.at("duplex");
+  if (!missing.absent(duplex, path + ".duplex", duplex.value().is_null()))
+    direction.duplex = read_duplex(duplex, path + ".duplex", missing);
+  return direction;
+}
+
+Json link_json(const LinkModel& link) {
+  return {{"numa_node", link.numa_node},
+          {"gpu", link.gpu},
+          {"h2d", direction_json(link.h2d)},
+          {"d2h", direction_json(link.d2h)}};
+}
+
+LinkModel read_link(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  in.only_keys({"numa_node", "gpu", "h2d", "d2h"});
+  return {.numa_node = read_count<std::uint16_t>(in.at("numa_node"), 0),
+          .gpu = read_count<std::uint16_t>(in.at("gpu"), 0),
+          .h2d = read_direction(in.at("h2d"), path + ".h2d", missing),
+          .d2h = read_direction(in.at("d2h"), path + ".d2h", missing)};
+}
+
+void check_link_ends(const JsonReader& in, const Profile& profile) {
+  for (std::size_t i = 0; i < profile.links.size(); ++i) {
+    const LinkModel& link = profile.links[i];
+    if (link.gpu >= profile.gpus.size())
+      in.at(i).at("gpu").fail(fmt::format("the index of one of the {} entries of \"gpus\"", profile.gpus.size()));
+    for (std::size_t k = 0; k < i; ++k)
+      if (profile.links[k].gpu == link.gpu && profile.links[k].numa_node == link.numa_node)
+        in.at(i).fail(fmt::format("one link for each pair of NUMA node and GPU, and links[{}] is this one too", k));
+  }
+}
+
+Json submission_json(const SubmissionModel& submission) {
+  return {{"copy", parameter_json(submission.copy, time_quantity)},
+          {"launch", parameter_json(submission.launch, time_quantity)},
+          {"event_record", parameter_json(submission.event_record, time_quantity)},
+          {"event_wait", parameter_json(submission.event_wait, time_quantity)}};
+}
+
+SubmissionModel read_submission(const JsonReader& in, const Explanations& missing) {
+  in.only_keys({"copy", "launch", "event_record", "event_wait"});
+  return {.copy = read_parameter(in, "submission", "copy", time_quantity, missing),
+          .launch = read_parameter(in, "submission", "launch", time_quantity, missing),
+          .event_record = read_parameter(in, "submission", "event_record", time_quantity, missing),
+          .event_wait = read_parameter(in, "submission", "event_wait", time_quantity, missing)};
+}
+
+Json measurement_json(const Measurement& measurement) {
+  Json samples = Json::array();
+  // A tenth of a nanosecond: below the resolution of every clock in use, and a file of reasonable size.
+  for (const double us : measurement.samples_us) samples.push_back(std::round(us * 1e4) / 1e4);
+  return {{"primitive", measurement.primitive},
+          {"arguments", Json(measurement.arguments)},
+          {"clock", measurement.clock},
+          {"verified", measurement.verified},
+          {"samples_us", std::move(samples)}};
+}
+
+Measurement read_measurement(const JsonReader& in, std::size_t) {
+  in.only_keys({"primitive", "arguments", "clock", "verified", "samples_us"});
+  Measurement measurement{
+      .primitive = read_text(in.at("primitive")),
+      .arguments = read_map<double>(in.at("arguments"), [](const JsonReader& value) { return value.number(); }),
+      .clock = in.at("clock").string(),
+      .samples_us = read_list(in.at("samples_us"), [](const JsonReader& us, std::size_t) { return us.non_negative(); }),
+      .verified = in.at("verified").boolean()};
+  if (measurement.clock != "events" && measurement.clock != "host") in.at("clock").fail("one of events, host");
+  if (measurement.samples_us.empty()) in.at("samples_us").fail("at least one sample");
+  return measurement;
+}
+
+template <class T>
+Json list_json(const std::vector<T>& items, Json (*one)(const T&)) {
+  Json list = Json::array();
+  for (const T& item : items) list.push_back(one(item));
+  return list;
+}
+
+/// Text for people too: what fits on a line stands on one line, and a list of numbers always does.
+void write_text(const Json& json, const std::string& indent, std::string& out) {
+  constexpr std::size_t line_width = 110;
+  const bool numbers =
+      json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_number(); });
+  const std::string compact = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!json.is_structured() || json.empty() || numbers || indent.size() + compact.size() <= line_width) {
+    out += compact;
+    return;
+  }
+  const std::string deeper = indent + "  ";
+  const char* separator = "\n";
+  out += json.is_object() ? '{' : '[';
+  for (const auto& member : json.items()) {
+    out += separator + deeper;
+    if (json.is_object()) out += Json(member.key()).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
+    write_text(member.value(), deeper, out);
+    separator = ",\n";
+  }
+  out += '\n' + indent + (json.is_object() ? '}' : ']');
+}
+
+}  // namespace
+
+Json to_json(const Profile& profile) {
+  return {{"schema", Profile::schema},
+          {"version", Profile::version},
+          {"name", profile.name},
+          {"origin", to_string(profile.origin)},
+          {"source", profile.source},
+          {"conditions", Json(profile.conditions)},
+          {"gpus", list_json(profile.gpus, gpu_json)},
+          {"links", list_json(profile.links, link_json)},
+          {"submission", submission_json(profile.submission)},
+          {"missing", list_json<Missing>(profile.missing,
+                                         [](const Missing& m) -> Json {
+                                           return {{"parameter", m.parameter}, {"reason", m.reason}};
+                                         })},
+          {"residuals", list_json<Residual>(profile.residuals,
+                                            [](const Residual& r) -> Json {
+                                              return {{"parameter", r.parameter}, {"worst", r.worst}, {"at", r.at}};
+                                            })},
+          {"measurements", list_json(profile.measurements, measurement_json)}};
+}
+
+Profile profile_from_json(const Json& json, const std::string& source) {
+  const JsonReader in(json, source);
+  require_schema(in, Profile::schema, Profile::version);
+  in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "submission", "missing",
+                "residuals", "measurements"});
+  Profile profile;
+  profile.name = read_text(in.at("name"));
+  profile.origin = read_enum(in.at("origin"), origin_names);
+  profile.source = read_text(in.at("source"));
+  profile.conditions = read_map<std::string>(in.at("conditions"), [](const JsonReader& fact) { return fact.string(); });
+  profile.missing = read_list(in.at("missing"), [](const JsonReader& item, std::size_t) -> Missing {
+    item.only_keys({"parameter", "reason"});
+    return {.parameter = read_text(item.at("parameter")), .reason = read_text(item.at("reason"))};
+  });
+  const Explanations missing(profile.missing);
+  profile.gpus = read_list(in.at("gpus"), [&](const JsonReader& gpu, std::size_t i) {
+    return read_gpu(gpu, fmt::format("gpus[{}]", i), missing);
+  });
+  if (profile.gpus.empty()) in.at("gpus").fail("at least one GPU");
+  profile.links = read_list(in.at("links"), [&](const JsonReader& link, std::size_t i) {
+    return read_link(link, fmt::format("links[{}]", i), missing);
+  });
+  missing.absent(in.at("links"), "links", profile.links.empty());
+  check_link_ends(in.at("links"), profile);
+  profile.submission = read_submission(in.at("submission"), missing);
+  profile.residuals = read_list(in.at("residuals"), [](const JsonReader& item, std::size_t) -> Residual {
+    item.only_keys({"parameter", "worst", "at"});
+    return {.parameter = read_text(item.at("parameter")),
+            .worst = item.at("worst").non_negative(),
+            .at = item.at("at").string()};
+  });
+  profile.measurements = read_list(in.at("measurements"), read_measurement);
+  return profile;
+}
+
+Profile load_profile(const std::filesystem::path& path) {
+  return profile_from_json(read_json_file(path), path.string());
+}
+
+void save_profile(const Profile& profile, const std::filesystem::path& path) {
+  const Json json = to_json(profile);
+  // What could not be read back is refused now, by its key, instead of being found broken later.
+  profile_from_json(json, path.string());
+  std::string text;
+  write_text(json, "", text);
+  write_file_atomically(path, text + '\n');
+}
+
+std::string parameter_hash(const Profile& profile) {
+  Json gpus = list_json(profile.gpus, gpu_json);
+  for (Json& gpu : gpus) gpu.erase("name");  // says nothing about time
+  return content_hash(Json{{"gpus", std::move(gpus)},
+                           {"links", list_json(profile.links, link_json)},
+                           {"submission", submission_json(profile.submission)}}
+                          .dump());
+}
+
+}  // namespace shiplap

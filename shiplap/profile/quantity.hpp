@@ -1,0 +1,75 @@
+// How a kind of parameter is written in a profile: a number in a stated unit, with its 95 % interval.
+#pragma once
+
+#include <cmath>
+#include <string_view>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// A file says `number` of `unit`; the value in SI units is number · scale.
+template <class T>
+struct Quantity {
+  std::string_view unit;
+  double scale;
+  bool may_be_zero;
+};
+inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, true};
+inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, false};
+inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, false};
+inline constexpr Quantity<double> threads_quantity{"threads", 1, false};
+inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, false};
+
+constexpr double in_si(Seconds t) { return t.count(); }
+constexpr double in_si(PerByte g) { return g.seconds; }
+constexpr double in_si(Bandwidth b) { return b.bytes_per_second; }
+constexpr double in_si(double x) { return x; }
+
+/// The shortest number that gives exactly `si` when it is multiplied by `scale` again. Where scaling skips `si` (a few
+/// per cent of all doubles) there is none: then the nearest one, off by a unit in the last place. The number for the
+/// value that this one gives is the same number, so a file that was read and written again is the same file.
+double number_for(double si, double scale);
+
+/// {"value": 4.6, "low": 4.5, "high": 4.7, "unit": "us"}; without limits when both equal the value.
+template <class T>
+Json interval_json(const Interval<T>& interval, const Quantity<T>& quantity) {
+  const auto number = [&](T x) { return number_for(in_si(x), quantity.scale); };
+  const double value = number(interval.value);
+  const double low = number(interval.low);
+  const double high = number(interval.high);
+  Json json = Json::object();
+  json["value"] = value;
+  // Compared as written, so that what is left out here is left out again after reading.
+  if (low != value || high != value) {
+    json["low"] = low;
+    json["high"] = high;
+  }
+  json["unit"] = quantity.unit;
+  return json;
+}
+
+/// Throws Error naming the key: another unit, not finite, negative, zero where that makes no sense, limits that do not
+/// enclose the value.
+template <class T>
+Interval<T> read_interval(const JsonReader& in, const Quantity<T>& quantity) {
+  in.only_keys({"value", "low", "high", "unit"});
+  const JsonReader unit = in.at("unit");
+  if (unit.string() != quantity.unit) unit.fail("the unit \"" + std::string(quantity.unit) + "\"");
+  const auto number = [&](const JsonReader& at) {
+    const double si = (quantity.may_be_zero ? at.non_negative() : at.positive()) * quantity.scale;
+    if (!std::isfinite(si) || (si == 0 && !quantity.may_be_zero)) at.fail("a number within the range of a double");
+    return si;
+  };
+  const double value = number(in.at("value"));
+  // Not find(): a null limit is a mistake, not an absent one.
+  const double low = in.value().contains("low") ? number(in.at("low")) : value;
+  const double high = in.value().contains("high") ? number(in.at("high")) : value;
+  if (low > value) in.at("low").fail("a number that is not above \"value\"");
+  if (high < value) in.at("high").fail("a number that is not below \"value\"");
+  return {T{value}, T{low}, T{high}};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,70 @@
+#include "shiplap/profile/topology.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+#include <type_traits>
+
+namespace shiplap {
+namespace {
+
+struct Destroy {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
+
+[[noreturn]] void fail(const char* call) {
+  throw Error(fmt::format("cannot examine the host: {} failed: {}", call, std::generic_category().message(errno)));
+}
+
+Topology load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) fail("hwloc_topology_init");
+  Topology topology(raw);
+  if (hwloc_topology_load(raw) != 0) fail("hwloc_topology_load");
+  return topology;
+}
+
+std::string reported(const char* text) { return text != nullptr && *text != '\0' ? text : "not reported"; }
+
+std::string cpu_model(hwloc_topology_t topology) {
+  const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+  const hwloc_obj_t described = package != nullptr ? package : hwloc_get_root_obj(topology);
+  return reported(hwloc_obj_get_info_by_name(described, "CPUModel"));
+}
+
+/// hwloc answers 0 when the system does not tell and −1 when objects of the type stand on several levels.
+std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  const int count = hwloc_get_nbobjs_by_type(topology, type);
+  return count > 0 ? std::to_string(count) : "not reported";
+}
+
+}  // namespace
+
+Conditions host_facts() {
+  const Topology topology = load_topology();
+  utsname system{};
+  if (uname(&system) != 0) fail("uname");
+  const long page = sysconf(_SC_PAGESIZE);
+  // Not hwloc's sum over the NUMA nodes: on virtual machines with memory added at run time the kernel's per-node
+  // figures can stay behind the total.
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  if (page <= 0 || pages <= 0) fail("sysconf");
+  const Bytes page_size{static_cast<std::uint64_t>(page)};
+
+  return {{"host.cpu", cpu_model(topology.get())},
+          {"host.packages", count_of(topology.get(), HWLOC_OBJ_PACKAGE)},
+          {"host.cores", count_of(topology.get(), HWLOC_OBJ_CORE)},
+          {"host.hardware_threads", count_of(topology.get(), HWLOC_OBJ_PU)},
+          {"host.numa_nodes", count_of(topology.get(), HWLOC_OBJ_NUMANODE)},
+          {"host.memory", to_string(page_size * static_cast<std::uint64_t>(pages))},
+          {"host.page_size", to_string(page_size)},
+          {"host.kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
+}
+
+}  // namespace shiplap

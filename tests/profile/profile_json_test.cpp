@@ -1,0 +1,412 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "shiplap/profile/profile.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// A folder of its own for each test, gone when the test ends.
+class ProfileFile : public testing::Test {
+ protected:
+  ProfileFile() { std::filesystem::create_directories(folder_); }
+  ~ProfileFile() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) /
+      ("shiplap-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+};
+
+/// The planted profile with intervals, every kind of list filled, and one parameter absent.
+Profile full_profile() {
+  Profile profile = planted_profile();
+  profile.links[0].h2d.costs[1].gap = {microseconds(2.65), microseconds(2.6), microseconds(2.8)};
+  profile.links[0].d2h.per_byte = {per_byte(gigabytes_per_second(54)), per_byte(gigabytes_per_second(54.4)),
+                                   per_byte(gigabytes_per_second(53.1))};
+  profile.gpus[0].flop_rate = std::nullopt;
+  profile.missing = {{"gpus[0].flop_rate", "left out by the test"}};
+  profile.residuals = {{"links[0].h2d.costs", 0.0123, "4 MiB x 64"}};
+  profile.measurements = {{.primitive = "copy.pinned.h2d",
+                           .arguments = {{"bytes", 4096}, {"copies", 16}},
+                           .clock = "events",
+                           .samples_us = {4.6, 4.61234567, 5},
+                           .verified = true}};
+  return profile;
+}
+
+/// The message with which a document is refused; empty when it is accepted.
+std::string refusal(const Json& json) {
+  try {
+    profile_from_json(json, "bad.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Refusal of the planted profile after one value in it was replaced.
+std::string refusal_with(const std::string& pointer, const Json& value) {
+  Json json = to_json(planted_profile());
+  json[Json::json_pointer(pointer)] = value;
+  return refusal(json);
+}
+
+std::string refusal_without(const std::string& parent, const std::string& key) {
+  Json json = to_json(planted_profile());
+  json[Json::json_pointer(parent)].erase(key);
+  return refusal(json);
+}
+
+std::string refusal_of_text(const std::string& text) {
+  try {
+    profile_from_json(parse_json(text, "bad.json"), "bad.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, text.npos) << what;
+  return at == text.npos ? text : text.replace(at, what.size(), with);
+}
+
+/// A message names the file and the key and says what was expected (or what is wrong with the key).
+void expect_names(const std::string& message, const std::string& key, const std::string& expectation) {
+  EXPECT_NE(message.find("bad.json"), message.npos) << message;
+  EXPECT_NE(message.find(key), message.npos) << message;
+  EXPECT_NE(message.find(expectation), message.npos) << message;
+}
+
+void expect_same(const Interval<Seconds>& a, const Interval<Seconds>& b) { EXPECT_EQ(a, b); }
+
+/// For values that no number of the file's unit gives exactly (a few per cent of all doubles): the last bit may differ.
+void expect_same_but_last_bit(const Interval<PerByte>& a, const Interval<PerByte>& b) {
+  const auto near = [](PerByte x, PerByte y) {
+    EXPECT_NEAR(x.seconds, y.seconds, y.seconds * std::numeric_limits<double>::epsilon());
+  };
+  near(a.value, b.value);
+  near(a.low, b.low);
+  near(a.high, b.high);
+}
+
+// ---- round trip ----
+
+TEST_F(ProfileFile, loading_what_was_saved_gives_the_same_values) {
+  const Profile saved = full_profile();
+  save_profile(saved, path("full.json"));
+  const Profile loaded = load_profile(path("full.json"));
+
+  EXPECT_EQ(loaded.name, saved.name);
+  EXPECT_EQ(loaded.origin, saved.origin);
+  EXPECT_EQ(loaded.source, saved.source);
+  EXPECT_EQ(loaded.conditions, saved.conditions);
+
+  ASSERT_EQ(loaded.gpus.size(), 1u);
+  const GpuModel& gpu = loaded.gpus[0];
+  EXPECT_EQ(gpu.name, "planted GPU");
+  EXPECT_EQ(gpu.memory, 141_GiB);
+  EXPECT_EQ(gpu.multiprocessors, 132u);
+  EXPECT_EQ(gpu.copy_engines, 2u);
+  EXPECT_EQ(gpu.engine_order, EngineOrder::readiness);
+  EXPECT_EQ(gpu.implicit_sync, ImplicitSync::none);
+  EXPECT_TRUE(gpu.concurrent_kernels);
+  expect_same(*gpu.launch_latency, Interval<Seconds>::exact(microseconds(2.3)));
+  expect_same(*gpu.kernel_gap, Interval<Seconds>::exact(microseconds(1.1)));
+  expect_same(*gpu.dependency_latency, Interval<Seconds>::exact(microseconds(0.9)));
+  EXPECT_EQ(gpu.resident_threads, Estimate::exact(270336));
+  EXPECT_EQ(gpu.memory_bandwidth, Interval<Bandwidth>::exact({4.3e12}));
+  EXPECT_FALSE(gpu.flop_rate.has_value());
+
+  ASSERT_EQ(loaded.links.size(), 1u);
+  const LinkModel& link = loaded.links[0];
+  expect_same_but_last_bit(link.h2d.per_byte, saved.links[0].h2d.per_byte);
+  expect_same_but_last_bit(link.d2h.per_byte, saved.links[0].d2h.per_byte);
+  ASSERT_EQ(link.h2d.costs.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(link.d2h.costs[i].size, saved.links[0].d2h.costs[i].size);
+    expect_same(link.d2h.costs[i].latency_overhead, saved.links[0].d2h.costs[i].latency_overhead);
+    expect_same(link.h2d.costs[i].gap, saved.links[0].h2d.costs[i].gap);
+  }
+  EXPECT_EQ(link.h2d.costs[1].gap.low, microseconds(2.6));
+  EXPECT_EQ(link.h2d.costs[1].gap.high, microseconds(2.8));
+  ASSERT_TRUE(link.h2d.duplex.has_value());
+  expect_same_but_last_bit(link.h2d.duplex->per_byte, saved.links[0].h2d.duplex->per_byte);
+  ASSERT_EQ(link.h2d.duplex->gaps.size(), 3u);
+  EXPECT_EQ(link.h2d.duplex->gaps[1].size, 4_MiB);
+  EXPECT_EQ(link.h2d.duplex->gaps[1].gap.value, microseconds(4.4));
+
+  EXPECT_EQ(loaded.submission.copy->value, microseconds(1.9));
+  EXPECT_EQ(loaded.submission.launch->value, microseconds(2.1));
+  EXPECT_EQ(loaded.submission.event_record->value, microseconds(0.35));
+  EXPECT_EQ(loaded.submission.event_wait->value, microseconds(0.4));
+  ASSERT_EQ(loaded.missing.size(), 1u);
+  EXPECT_EQ(loaded.missing[0].reason, "left out by the test");
+  ASSERT_EQ(loaded.residuals.size(), 1u);
+  EXPECT_EQ(loaded.residuals[0].worst, 0.0123);
+  EXPECT_EQ(loaded.residuals[0].at, "4 MiB x 64");
+}
+
+TEST_F(ProfileFile, samples_keep_four_decimals_of_a_microsecond) {
+  save_profile(full_profile(), path("full.json"));
+  const Profile loaded = load_profile(path("full.json"));
+  ASSERT_EQ(loaded.measurements.size(), 1u);
+  EXPECT_EQ(loaded.measurements[0].samples_us, (std::vector<double>{4.6, 4.6123, 5}));
+  EXPECT_EQ(loaded.measurements[0].arguments, (std::map<std::string, double>{{"bytes", 4096}, {"copies", 16}}));
+  EXPECT_EQ(loaded.measurements[0].clock, "events");
+  EXPECT_TRUE(loaded.measurements[0].verified);
+}
+
+TEST_F(ProfileFile, saving_what_was_loaded_gives_the_same_file_whatever_the_values) {
+  std::mt19937_64 random(20140526);
+  std::uniform_real_distribution<double> exponent(-9, -3);
+  const auto any_time = [&] { return Seconds{std::pow(10, exponent(random))}; };
+  for (int round = 0; round < 50; ++round) {
+    Profile profile = planted_profile();
+    for (CopyCost& row : profile.links[0].h2d.costs) {
+      const Seconds low = any_time();
+      // Neighbours in the last place are the hardest to keep apart.
+      const Seconds value{std::nextafter(low.count(), 1)};
+      row.gap = {value, low, any_time() + value};
+    }
+    profile.links[0].d2h.per_byte = Interval<PerByte>::exact({any_time().count() * 1e-5});
+    save_profile(profile, path("first.json"));
+    const Profile loaded = load_profile(path("first.json"));
+    save_profile(loaded, path("second.json"));
+    ASSERT_EQ(read_text_file(path("first.json")), read_text_file(path("second.json")));
+    ASSERT_EQ(parameter_hash(loaded), parameter_hash(profile));
+  }
+}
+
+TEST(ProfileJson, states_units_and_leaves_out_limits_that_equal_the_value) {
+  const Json json = to_json(full_profile());
+  EXPECT_EQ(json.at("/links/0/h2d/costs/0/gap"_json_pointer).dump(), R"({"value":2.6,"unit":"us"})");
+  EXPECT_EQ(json.at("/links/0/h2d/costs/1/gap"_json_pointer).dump(),
+            R"({"value":2.65,"low":2.6,"high":2.8,"unit":"us"})");
+  EXPECT_EQ(json.at("/links/0/h2d/costs/1/size"_json_pointer).dump(), "65536");
+  EXPECT_EQ(json.at("/links/0/h2d/per_byte/unit"_json_pointer), "ns/byte");
+  EXPECT_NEAR(json.at("/links/0/h2d/per_byte/value"_json_pointer).get<double>(), 1.0 / 55, 1e-17);
+  EXPECT_EQ(json.at("/gpus/0/memory_bandwidth"_json_pointer).dump(), R"({"value":4300.0,"unit":"GB/s"})");
+  EXPECT_EQ(json.at("/gpus/0/memory"_json_pointer).get<std::uint64_t>(), 141ull << 30);
+  EXPECT_TRUE(json.at("/gpus/0/flop_rate"_json_pointer).is_null());
+}
+
+TEST(ProfileJson, accepts_one_limit_alone_and_whole_numbers) {
+  Json json = to_json(planted_profile());
+  json["/submission/copy"_json_pointer] = {{"value", 2}, {"high", 3}, {"unit", "us"}};
+  const Profile profile = profile_from_json(json, "text");
+  expect_same(*profile.submission.copy, {microseconds(2), microseconds(2), microseconds(3)});
+}
+
+// ---- the hash ----
+
+TEST(ParameterHash, ignores_what_does_not_change_a_prediction) {
+  Profile profile = full_profile();
+  const std::string hash = parameter_hash(profile);
+  EXPECT_EQ(hash.size(), 16u);
+  profile.name = "another";
+  profile.source = "another";
+  profile.origin = Origin::measured;
+  profile.conditions["driver"] = "another";
+  profile.gpus[0].name = "another";
+  profile.measurements.clear();
+  profile.residuals.clear();
+  EXPECT_EQ(parameter_hash(profile), hash);
+}
+
+TEST(ParameterHash, differs_when_any_parameter_differs) {
+  const std::string hash = parameter_hash(planted_profile());
+  const std::vector<std::function<void(Profile&)>> changes{
+      [](Profile& p) { p.gpus[0].kernel_gap->high += microseconds(0.001); },
+      [](Profile& p) { p.gpus[0].flop_rate.reset(); },
+      [](Profile& p) { p.gpus[0].copy_engines = 1; },
+      [](Profile& p) { p.gpus[0].implicit_sync = ImplicitSync::until_ended; },
+      [](Profile& p) { p.gpus[0].engine_order = EngineOrder::submission; },
+      [](Profile& p) { p.gpus[0].memory = 140_GiB; },
+      [](Profile& p) { p.links[0].h2d.costs[2].size = 2_MiB; },
+      [](Profile& p) { p.links[0].d2h.duplex->gaps.pop_back(); },
+      [](Profile& p) { p.links[0].d2h.per_byte.value.seconds *= 1.0000001; },
+      [](Profile& p) { p.submission.event_wait->value = microseconds(0.41); }};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    Profile profile = planted_profile();
+    changes[i](profile);
+    EXPECT_NE(parameter_hash(profile), hash) << "change " << i;
+  }
+}
+
+// ---- bad input ----
+
+TEST(ProfileJson, refuses_another_schema_and_another_version) {
+  expect_names(refusal_with("/schema", "shiplap/job"), "schema", "shiplap/profile");
+  expect_names(refusal_with("/version", 2), "version", "1");
+  expect_names(refusal_without("", "version"), "version", "");
+}
+
+TEST(ProfileJson, refuses_a_missing_key) {
+  expect_names(refusal_without("", "submission"), "submission", "missing");
+  expect_names(refusal_without("/links/0/h2d", "costs"), "links[0].h2d.costs", "missing");
+  expect_names(refusal_without("/gpus/0", "kernel_gap"), "gpus[0].kernel_gap", "missing");
+  expect_names(refusal_without("/submission/copy", "unit"), "submission.copy.unit", "missing");
+}
+
+TEST(ProfileJson, refuses_a_misspelt_key_on_every_object) {
+  for (const std::string parent : {"", "/gpus/0", "/gpus/0/launch_latency", "/links/0", "/links/0/d2h",
+                                   "/links/0/d2h/costs/1", "/links/0/d2h/duplex", "/links/0/d2h/duplex/gaps/0",
+                                   "/submission", "/missing/0", "/residuals/0", "/measurements/0"}) {
+    Json json = to_json(full_profile());
+    json[Json::json_pointer(parent)]["lantency"] = 1;
+    expect_names(refusal(json), "lantency", "unknown key");
+  }
+}
+
+TEST(ProfileJson, refuses_numbers_that_make_no_sense) {
+  expect_names(refusal_with("/links/0/h2d/costs/0/gap/value", -1), "links[0].h2d.costs[0].gap.value", ">= 0");
+  expect_names(refusal_with("/links/0/h2d/per_byte/value", 0), "links[0].h2d.per_byte.value", "> 0");
+  expect_names(refusal_with("/gpus/0/memory_bandwidth/value", 0), "gpus[0].memory_bandwidth.value", "> 0");
+  expect_names(refusal_with("/gpus/0/memory_bandwidth/value", -4300), "gpus[0].memory_bandwidth.value", "> 0");
+  expect_names(refusal_with("/gpus/0/flop_rate/value", 1e308), "gpus[0].flop_rate.value", "range");
+  expect_names(refusal_with("/links/0/h2d/per_byte/value", 1e-320), "links[0].h2d.per_byte.value", "range");
+  expect_names(refusal_with("/submission/copy/value", std::numeric_limits<double>::quiet_NaN()),
+               "submission.copy.value", "finite");
+  expect_names(refusal_with("/submission/copy/value", "NaN"), "submission.copy.value", "finite");
+  expect_names(refusal_with("/submission/copy/value", "1.9"), "submission.copy.value", "finite");
+  expect_names(refusal_with("/gpus/0/memory", 1.5), "gpus[0].memory", "whole number");
+  expect_names(refusal_with("/gpus/0/memory", 0), "gpus[0].memory", "from 1");
+  expect_names(refusal_with("/gpus/0/copy_engines", 3), "gpus[0].copy_engines", "from 1 to 2");
+  expect_names(refusal_with("/links/0/numa_node", 65536), "links[0].numa_node", "65535");
+}
+
+TEST(ProfileJson, refuses_a_number_too_large_for_a_double) {
+  const std::string text = to_json(planted_profile()).dump(2);
+  const std::string message = refusal_of_text(replaced(text, "\"value\": 2.3", "\"value\": 1e999"));
+  expect_names(message, "1e999", "line");
+}
+
+TEST(ProfileJson, refuses_nan_as_a_word) {
+  const std::string text = to_json(planted_profile()).dump(2);
+  expect_names(refusal_of_text(replaced(text, "\"value\": 2.3", "\"value\": NaN")), "line", "not valid JSON");
+}
+
+TEST(ProfileJson, refuses_truncated_text_and_names_the_place) {
+  const std::string text = to_json(planted_profile()).dump(2);
+  for (const std::size_t kept : {std::size_t{0}, text.size() / 3, text.size() - 1})
+    expect_names(refusal_of_text(text.substr(0, kept)), "line", "column");
+}
+
+TEST(ProfileJson, refuses_another_unit) {
+  expect_names(refusal_with("/links/0/h2d/per_byte/unit", "ms/byte"), "links[0].h2d.per_byte.unit", "ns/byte");
+  expect_names(refusal_with("/submission/launch/unit", "ms"), "submission.launch.unit", "\"us\"");
+}
+
+TEST(ProfileJson, refuses_limits_that_do_not_enclose_the_value) {
+  expect_names(refusal_with("/submission/copy/low", 2), "submission.copy.low", "not above");
+  expect_names(refusal_with("/submission/copy/high", 1.8), "submission.copy.high", "not below");
+  expect_names(refusal_with("/submission/copy/low", nullptr), "submission.copy.low", "finite");
+  expect_names(refusal_with("/submission/copy/low", -1), "submission.copy.low", ">= 0");
+}
+
+TEST(ProfileJson, refuses_sizes_that_do_not_increase) {
+  expect_names(refusal_with("/links/0/h2d/costs/2/size", 65536), "links[0].h2d.costs[2].size", "above");
+  expect_names(refusal_with("/links/0/d2h/duplex/gaps/1/size", 1), "links[0].d2h.duplex.gaps[1].size", "above");
+  expect_names(refusal_with("/links/0/h2d/costs/0/size", 0), "links[0].h2d.costs[0].size", "from 1");
+}
+
+TEST(ProfileJson, refuses_an_unknown_word) {
+  expect_names(refusal_with("/origin", "guessed"), "origin", "measured, published, derived, planted");
+  expect_names(refusal_with("/gpus/0/implicit_sync", "yes"), "gpus[0].implicit_sync", "until_started");
+  expect_names(refusal_with("/gpus/0/engine_order", "fifo"), "gpus[0].engine_order", "submission, readiness");
+  Json json = to_json(full_profile());
+  json["/measurements/0/clock"_json_pointer] = "wall";
+  expect_names(refusal(json), "measurements[0].clock", "events, host");
+}
+
+TEST(ProfileJson, refuses_the_wrong_kind_of_value) {
+  expect_names(refusal(Json::array()), "", "object");
+  expect_names(refusal_with("/links", Json::object()), "links", "array");
+  expect_names(refusal_with("/conditions", Json::array()), "conditions", "object");
+  expect_names(refusal_with("/conditions/driver", 580), "conditions.driver", "text");
+  expect_names(refusal_with("/gpus/0/concurrent_kernels", 1), "gpus[0].concurrent_kernels", "true or false");
+  expect_names(refusal_with("/name", ""), "name", "not empty");
+}
+
+TEST(ProfileJson, refuses_empty_lists_where_one_entry_is_needed) {
+  expect_names(refusal_with("/gpus", Json::array()), "gpus", "at least one");
+  expect_names(refusal_with("/links/0/h2d/costs", Json::array()), "links[0].h2d.costs", "at least one");
+  Json json = to_json(full_profile());
+  json["/measurements/0/samples_us"_json_pointer] = Json::array();
+  expect_names(refusal(json), "measurements[0].samples_us", "at least one");
+}
+
+TEST(ProfileJson, refuses_links_that_lead_nowhere_or_stand_twice) {
+  expect_names(refusal_with("/links/0/gpu", 1), "links[0].gpu", "1 entries");
+  Json json = to_json(planted_profile());
+  const Json link = json["links"][0];
+  json["links"].push_back(link);
+  expect_names(refusal(json), "links[1]", "links[0]");
+}
+
+TEST(ProfileJson, refuses_an_absent_parameter_without_a_reason) {
+  for (const std::string path : {"gpus[0].launch_latency", "submission.event_wait", "links[0].d2h.duplex"}) {
+    std::string pointer = "/" + path;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    std::replace(pointer.begin(), pointer.end(), '[', '/');
+    pointer.erase(std::remove(pointer.begin(), pointer.end(), ']'), pointer.end());
+    Json json = to_json(planted_profile());
+    json[Json::json_pointer(pointer)] = nullptr;
+    expect_names(refusal(json), path, "\"missing\"");
+    json["missing"].push_back({{"parameter", path}, {"reason", "the test took it out"}});
+    EXPECT_EQ(refusal(json), "") << path;
+  }
+  expect_names(refusal_with("/links", Json::array()), "links", "\"missing\"");
+  expect_names(refusal_with("/links/0/h2d/duplex/gaps", Json::array()), "links[0].h2d.duplex.gaps", "\"missing\"");
+  expect_names(refusal_with("/links/0/h2d/per_byte", nullptr), "links[0].h2d.per_byte", "object");
+}
+
+TEST(ProfileJson, refuses_a_value_that_is_said_to_be_missing) {
+  Json json = to_json(planted_profile());
+  json["missing"].push_back({{"parameter", "submission.copy"}, {"reason", "not so"}});
+  expect_names(refusal(json), "submission.copy", "\"missing\"");
+}
+
+TEST_F(ProfileFile, saving_refuses_what_could_not_be_loaded_and_leaves_the_old_file) {
+  save_profile(planted_profile(), path("bad.json"));
+  const std::string before = read_text_file(path("bad.json"));
+  Profile broken = planted_profile();
+  broken.submission.copy.reset();
+  try {
+    save_profile(broken, path("bad.json"));
+    FAIL() << "saved";
+  } catch (const Error& error) {
+    expect_names(error.what(), "submission.copy", "\"missing\"");
+  }
+  broken = planted_profile();
+  broken.links[0].h2d.costs[0].gap.value = Seconds{std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_THROW(save_profile(broken, path("bad.json")), Error);
+  EXPECT_EQ(read_text_file(path("bad.json")), before);
+}
+
+TEST_F(ProfileFile, a_profile_in_a_folder_that_is_not_there_is_an_error_that_names_it) {
+  try {
+    load_profile(path("nowhere/bad.json"));
+    FAIL() << "loaded";
+  } catch (const Error& error) {
+    expect_names(error.what(), "nowhere", "");
+  }
+  EXPECT_THROW(save_profile(planted_profile(), path("nowhere/bad.json")), Error);
+}
+
+}  // namespace
+}  // namespace shiplap

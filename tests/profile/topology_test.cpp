@@ -1,0 +1,66 @@
+#include "shiplap/profile/topology.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace shiplap {
+namespace {
+
+/// The value of the first line "key: value" of a file; empty when there is none.
+std::string line_of(const std::string& file, const std::string& key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
+    return value == line.npos ? "" : line.substr(value);
+  }
+  return "";
+}
+
+TEST(HostFacts, names_every_fact_and_leaves_none_empty) {
+  const Conditions facts = host_facts();
+  for (const std::string key : {"host.cpu", "host.packages", "host.cores", "host.hardware_threads", "host.numa_nodes",
+                                "host.memory", "host.page_size", "host.kernel"}) {
+    ASSERT_TRUE(facts.contains(key)) << key;
+    EXPECT_FALSE(facts.at(key).empty()) << key;
+  }
+}
+
+TEST(HostFacts, agrees_with_the_kernel_on_the_processor) {
+  const std::string model = line_of("/proc/cpuinfo", "model name");
+  if (model.empty()) GTEST_SKIP() << "/proc/cpuinfo names no model here";
+  const std::string cpu = host_facts().at("host.cpu");
+  if (cpu == "not reported") GTEST_SKIP() << "hwloc finds no model here";
+  EXPECT_EQ(cpu, model);
+}
+
+TEST(HostFacts, agrees_with_the_kernel_on_memory) {
+  const std::string total = line_of("/proc/meminfo", "MemTotal");
+  if (total.empty()) GTEST_SKIP() << "/proc/meminfo is not readable here";
+  const Bytes expected{std::stoull(total) * 1024};
+  const Bytes found = parse_bytes(host_facts().at("host.memory"), "host.memory");
+  // The fact is rounded to 4 digits.
+  EXPECT_NEAR(static_cast<double>(found.count), static_cast<double>(expected.count),
+              static_cast<double>(expected.count) * 1e-3);
+}
+
+TEST(HostFacts, agrees_with_the_system_on_threads_pages_and_kernel) {
+  const Conditions facts = host_facts();
+  const int threads = std::stoi(facts.at("host.hardware_threads"));
+  EXPECT_GE(threads, 1);
+  EXPECT_LE(threads, sysconf(_SC_NPROCESSORS_CONF));
+  EXPECT_LE(std::stoi(facts.at("host.cores")), threads);
+  EXPECT_GE(std::stoi(facts.at("host.numa_nodes")), 1);
+  EXPECT_EQ(parse_bytes(facts.at("host.page_size"), "host.page_size").count, static_cast<std::uint64_t>(getpagesize()));
+  utsname system{};
+  ASSERT_EQ(uname(&system), 0);
+  EXPECT_NE(facts.at("host.kernel").find(system.release), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shiplap
