@@ -3,7 +3,6 @@
 // papers' formulas.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,20 +18,12 @@ struct SimulateOptions {
   bool held = false;
 };
 
-/// Where a node stands between two schedules: clocks of agents, queues and engines, and the ops still in flight.
-/// An empty state is an idle node. Opaque and copyable.
-class State;
-
 struct Prediction {
   Timeline timeline;
   Seconds submission{0};  ///< host time from the first call to the return of the last one
   /// What the profile lacks and the simulation took as zero; to be shown beside every figure made from it.
   std::vector<std::string> assumptions;
 };
-
-/// The profile's parameters as plain numbers, looked up once. Reuse it when many schedules are simulated on one
-/// profile.
-class Machine;
 
 /// Throws Unsupported when the profile cannot say (no such link, a flow or op kind it has no figures for), and Error
 /// when the buffers of the schedule on a GPU exceed its memory (with the numbers). The schedule must be sound

@@ -1,0 +1,51 @@
+// A profile as the plain numbers that the simulator works with, in seconds and bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap::sim {
+
+/// What one copy costs on its way.
+struct CopyFigures {
+  double latency = 0;          ///< L+o
+  double gap = 0;              ///< g
+  double duplex_gap = 0;       ///< g while the opposite direction is busy
+  double per_byte = 0;         ///< G
+  double duplex_per_byte = 0;  ///< G while the opposite direction is busy
+};
+
+struct Gpu {
+  unsigned copy_engines = 2;
+  EngineOrder order = EngineOrder::readiness;
+  ImplicitSync implicit_sync = ImplicitSync::none;
+  bool concurrent_kernels = true;
+  double launch_latency = 0;
+  double kernel_gap = 0;
+  double dependency_latency = 0;
+};
+
+/// Looks parameters up once; what the profile lacks is taken as zero and named in `assumptions`.
+class Machine {
+ public:
+  explicit Machine(const Profile&);
+
+  /// Throws Unsupported when the profile has no such link.
+  CopyFigures copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  /// Throws Unsupported when the profile has no such GPU.
+  const Gpu& gpu(std::uint16_t number) const;
+
+  double submit_copy = 0;
+  double submit_launch = 0;
+  double record = 0;
+  double wait = 0;
+  std::vector<std::string> assumptions;
+
+ private:
+  const Profile* profile_;
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace shiplap::sim

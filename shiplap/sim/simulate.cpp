@@ -1,0 +1,28 @@
+#include "shiplap/sim/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/simulator.hpp"
+
+namespace shiplap {
+
+Prediction simulate(const Schedule& schedule, const Profile& profile, const SimulateOptions& options) {
+  for (std::size_t g = 0; g < profile.gpus.size(); ++g) {
+    const Bytes used = memory_at(schedule, Place::gpu(static_cast<std::uint16_t>(g)));
+    if (used > profile.gpus[g].memory)
+      throw Error(fmt::format("the schedule needs {} on GPU {}, {} has {}: use a smaller ring or more chunks",
+                              to_string(used), g, profile.gpus[g].name, to_string(profile.gpus[g].memory)));
+  }
+  const sim::Machine machine(profile);
+  sim::Simulator simulator(schedule, machine, options.held);
+  simulator.run();
+  Prediction result;
+  result.submission = Seconds{simulator.submission_time()};
+  result.timeline = std::move(simulator).timeline();
+  result.assumptions = machine.assumptions;
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,390 @@
+#include "shiplap/sim/simulator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap::sim {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+std::uint16_t gpu_of(const Schedule& schedule, const Copy& copy) {
+  const Place from = schedule.buffers[copy.from.buffer.index()].place;
+  return from.is_gpu() ? from.index : schedule.buffers[copy.to.buffer.index()].place.index;
+}
+std::uint16_t node_of(const Schedule& schedule, const Copy& copy) {
+  const Place from = schedule.buffers[copy.from.buffer.index()].place;
+  return from.is_host() ? from.index : schedule.buffers[copy.to.buffer.index()].place.index;
+}
+
+}  // namespace
+
+Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held) : machine_(machine) {
+  build(schedule);
+  submit(schedule, held);
+}
+
+std::uint32_t Simulator::engine_of(std::uint32_t gpu, bool to_device) const { return 2 * gpu + (to_device ? 0 : 1); }
+
+void Simulator::build(const Schedule& schedule) {
+  const auto n = static_cast<std::uint32_t>(schedule.ops.size());
+  std::uint32_t gpus = 1;
+  for (const Buffer& buffer : schedule.buffers)
+    if (buffer.place.is_gpu()) gpus = std::max(gpus, buffer.place.index + 1u);
+  for (const Queue& queue : schedule.queues)
+    if (queue.place.is_gpu()) gpus = std::max(gpus, queue.place.index + 1u);
+  engines_.resize(2 * gpus);
+  barriers_.resize(gpus);
+  for (std::uint32_t g = 0; g < gpus; ++g) {
+    const Gpu& gpu = machine_.gpu(static_cast<std::uint16_t>(g));
+    computes_.emplace_back(gpu.concurrent_kernels);
+    const bool shared = gpu.copy_engines < 2;
+    engines_[2 * g] = {.name = shared ? Engine::copy_shared : Engine::copy_h2d,
+                       .gpu = g,
+                       .opposite = shared ? none : 2 * g + 1,
+                       .waiting = {}};
+    engines_[2 * g + 1] = {.name = Engine::copy_d2h, .gpu = g, .opposite = shared ? none : 2 * g, .waiting = {}};
+  }
+
+  nodes_.resize(n);
+  queue_after_.assign(n, none);
+  std::vector<std::uint32_t> tail(schedule.queues.size(), none);
+  std::vector<std::uint32_t> counts(n + 1, 0);
+  struct Edge {
+    std::uint32_t from, to;
+    double delay;
+  };
+  std::vector<Edge> edges;
+  edges.reserve(n * 2);
+  CopyFigures figures;
+  struct {
+    std::uint64_t size = ~0ull;
+    std::uint32_t key = none;
+  } last;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Op& op = schedule.ops[i];
+    Node& node = nodes_[i];
+    std::uint32_t gpu = 0;
+    if (const auto* copy = std::get_if<Copy>(&op.what)) {
+      const CopyDirection way = direction(schedule, *copy);
+      if (way != CopyDirection::host_to_device && way != CopyDirection::device_to_host)
+        throw Unsupported(fmt::format("{}: the simulator has no figures for copies inside or between GPUs",
+                                      describe(schedule, OpId{i})));
+      node.is_copy = true;
+      node.to_device = way == CopyDirection::host_to_device;
+      node.bytes = static_cast<double>(copy->from.length.count);
+      gpu = gpu_of(schedule, *copy);
+      const bool shared = machine_.gpu(static_cast<std::uint16_t>(gpu)).copy_engines < 2;
+      node.engine = shared ? 2 * gpu : engine_of(gpu, node.to_device);
+      const std::uint16_t numa = node_of(schedule, *copy);
+      const std::uint32_t key = (std::uint32_t{numa} << 16) | engine_of(gpu, node.to_device);
+      if (last.size != copy->from.length.count || last.key != key) {
+        figures = machine_.copy(static_cast<std::uint16_t>(gpu), numa, node.to_device, copy->from.length);
+        last = {copy->from.length.count, key};
+      }
+      node.copy = figures;
+      node.latency = figures.latency;
+      node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
+    } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
+      if (!kernel->flows.empty())
+        throw Unsupported(fmt::format("{}: the profile has no figures for kernels that access host memory",
+                                      describe(schedule, OpId{i})));
+      gpu = schedule.queues[op.queue.index()].place.index;
+      node.engine = static_cast<std::uint32_t>(engines_.size()) + gpu;
+      node.kernel = {.op = i,
+                     .work = kernel->work.count(),
+                     .blocks = std::max<std::uint64_t>(kernel->blocks, 1),
+                     .resident = std::max<std::uint64_t>(kernel->resident_blocks, 1)};
+      node.latency = machine_.gpu(static_cast<std::uint16_t>(gpu)).launch_latency;
+      node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
+      barriers_[gpu].passed.push_back(false);
+    } else {
+      throw Unsupported(
+          fmt::format("{}: the simulator has no figures for host copies and prefetches", describe(schedule, OpId{i})));
+    }
+
+    const double across = machine_.gpu(static_cast<std::uint16_t>(gpu)).dependency_latency;
+    for (OpId dependency : op.after) {
+      const double delay = schedule.ops[dependency.index()].queue == op.queue ? 0.0 : across;
+      edges.push_back({dependency.value, i, delay});
+      ++node.pending;
+    }
+    std::uint32_t& before = tail[op.queue.index()];
+    if (before != none) {
+      if (nodes_[before].engine == node.engine) {
+        node.queue_before = before;
+        queue_after_[before] = i;
+        ++node.pending;
+      } else {
+        edges.push_back({before, i, 0.0});
+        ++node.pending;
+      }
+    }
+    before = i;
+  }
+
+  for (const Edge& edge : edges) ++counts[edge.from];
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    nodes_[i].successors_begin = sum;
+    sum += counts[i];
+    counts[i] = nodes_[i].successors_begin;
+  }
+  successors_.resize(sum);
+  for (const Edge& edge : edges) successors_[counts[edge.from]++] = {edge.to, edge.delay};
+}
+
+void Simulator::submit(const Schedule& schedule, bool held) {
+  const Submission program = shiplap::submission(schedule);
+  for (const auto& steps : program.agents) {
+    double clock = 0;
+    for (const Step& step : steps) {
+      switch (step.kind) {
+        case Step::Kind::wait:
+          clock += machine_.wait;
+          break;
+        case Step::Kind::record:
+        case Step::Kind::finish:
+          clock += machine_.record;
+          break;
+        case Step::Kind::submit:
+          clock += nodes_[step.op.index()].is_copy ? machine_.submit_copy : machine_.submit_launch;
+          events_.push(
+              {.time = held ? 0.0 : clock, .op = step.op.value, .kind = EventKind::queued, .gpu = 0, .cohort = {}});
+          break;
+      }
+    }
+    submission_ = std::max(submission_, clock);
+  }
+}
+
+void Simulator::run() {
+  for (;;) {
+    // The next moment of any resource; ties go to engines in their order, then to events in op order.
+    double next = events_.empty() ? never : events_.top().time;
+    std::uint32_t engine = none;
+    for (std::uint32_t e = 0; e < engines_.size(); ++e) {
+      if (engines_[e].current != none && engines_[e].next <= next && (engine == none || engines_[e].next < next)) {
+        next = engines_[e].next;
+        engine = e;
+      }
+    }
+    if (engine != none) {
+      if (engines_[engine].flowing)
+        end_flow(engine, next);
+      else
+        start_flow(engine, next);
+      continue;
+    }
+    if (events_.empty()) break;
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case EventKind::queued: {
+        const Node& node = nodes_[event.op];
+        if (node.is_copy &&
+            machine_.gpu(static_cast<std::uint16_t>(engines_[node.engine].gpu)).order == EngineOrder::submission)
+          engines_[node.engine].waiting.push_back(event.op);
+        release(event.op, event.time);
+        break;
+      }
+      case EventKind::ready:
+        release(event.op, event.time);
+        break;
+      case EventKind::kernel_arrives: {
+        const std::uint32_t gpu = nodes_[event.op].engine - static_cast<std::uint32_t>(engines_.size());
+        computes_[gpu].arrive(nodes_[event.op].kernel, event.time);
+        dispatch_kernels(gpu, event.time);
+        break;
+      }
+      case EventKind::cohort_ends: {
+        const std::uint32_t ended = computes_[event.gpu].retire(event.cohort);
+        if (ended != none) finished(ended, event.time);
+        dispatch_kernels(event.gpu, event.time);
+        break;
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i].end < 0)
+      throw Error(fmt::format("simulation stopped before op {} could start: the schedule waits for itself", i));
+}
+
+void Simulator::release(std::uint32_t op, double time) {
+  Node& node = nodes_[op];
+  node.ready = std::max(node.ready, time);
+  if (--node.pending > 0) return;
+  if (node.is_copy)
+    enqueue(op, time);
+  else
+    arrive_when_possible(op, time);
+}
+
+void Simulator::enqueue(std::uint32_t op, double now) {
+  Node& node = nodes_[op];
+  CopyEngine& engine = engines_[node.engine];
+  if (machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).order == EngineOrder::readiness)
+    engine.waiting.push_back(op);
+  // The copy behind it in its queue needs no end of this one: the engine serves them in order.
+  if (const std::uint32_t after = queue_after_[op]; after != none) release(after, now);
+  claim(node.engine, now);
+}
+
+// Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
+void Simulator::arrive_when_possible(std::uint32_t op, double now) {
+  const Node& node = nodes_[op];
+  const std::uint32_t gpu = node.engine - static_cast<std::uint32_t>(engines_.size());
+  double time = node.ready + node.latency;
+  if (node.queue_before != none)
+    time = std::max(time, nodes_[node.queue_before].end + machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap);
+  events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives, .gpu = gpu, .cohort = {}});
+}
+
+void Simulator::dispatch_kernels(std::uint32_t gpu, double now) {
+  cohorts_.clear();
+  first_started_.clear();
+  all_started_.clear();
+  computes_[gpu].dispatch(now, cohorts_, first_started_, all_started_);
+  for (const auto& started : first_started_) nodes_[started.op].start = started.time;
+  for (const auto& cohort : cohorts_)
+    events_.push({.time = cohort.end,
+                  .op = static_cast<std::uint32_t>(nodes_.size()) + cohort.slot,
+                  .kind = EventKind::cohort_ends,
+                  .gpu = gpu,
+                  .cohort = cohort});
+  if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_started)
+    for (std::size_t i = 0; i < all_started_.size(); ++i) pass_barrier(all_started_[i].op, now);
+}
+
+void Simulator::finished(std::uint32_t op, double now) {
+  Node& node = nodes_[op];
+  node.end = now;
+  const std::uint32_t end =
+      op + 1 < nodes_.size() ? nodes_[op + 1].successors_begin : static_cast<std::uint32_t>(successors_.size());
+  for (std::uint32_t s = node.successors_begin; s < end; ++s) {
+    const Successor& successor = successors_[s];
+    if (successor.delay > 0)
+      events_.push(
+          {.time = now + successor.delay, .op = successor.op, .kind = EventKind::ready, .gpu = 0, .cohort = {}});
+    else
+      release(successor.op, now);
+  }
+  if (node.is_copy) return;
+  if (const std::uint32_t after = queue_after_[op]; after != none) {
+    // Waiting for the kernel before it in its queue is no reason to pay the launch latency after its end.
+    Node& next = nodes_[after];
+    if (--next.pending == 0) arrive_when_possible(after, now);
+  }
+  const std::uint32_t gpu = node.engine - static_cast<std::uint32_t>(engines_.size());
+  if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_ended) pass_barrier(op, now);
+}
+
+void Simulator::pass_barrier(std::uint32_t kernel, double now) {
+  const std::uint32_t gpu = nodes_[kernel].engine - static_cast<std::uint32_t>(engines_.size());
+  ImplicitBarrier& barrier = barriers_[gpu];
+  barrier.passed[nodes_[kernel].kernel_number] = true;
+  while (barrier.passed_up_to < barrier.passed.size() && barrier.passed[barrier.passed_up_to]) ++barrier.passed_up_to;
+  for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e) claim(e, now);
+}
+
+// Implicit synchronisation: a copy back waits for every kernel that was submitted before it.
+bool Simulator::may_start(const CopyEngine& engine, std::uint32_t op) const {
+  const Node& node = nodes_[op];
+  if (node.to_device || machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).implicit_sync == ImplicitSync::none)
+    return true;
+  return barriers_[engine.gpu].passed_up_to >= node.kernel_number;
+}
+
+void Simulator::claim(std::uint32_t e, double now) {
+  CopyEngine& engine = engines_[e];
+  if (engine.current != none || engine.waiting.empty()) return;
+  const std::uint32_t op = engine.waiting.front();
+  Node& node = nodes_[op];
+  if (node.pending > 0 || !may_start(engine, op)) return;
+  engine.waiting.pop_front();
+  // What held the copy back beyond its own queue counts as becoming ready.
+  const bool held_back =
+      machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).implicit_sync != ImplicitSync::none && !node.to_device;
+  if (held_back && engine.free_at < now) node.ready = std::max(node.ready, now);
+  const bool opposite_busy = engine.opposite != none && engines_[engine.opposite].occupied;
+  double start = node.ready + node.latency;
+  bool in_gap = false;
+  if (engine.free_at >= 0) {
+    const bool turns = engine.last_to_device != node.to_device;
+    const double gap = turns ? node.latency : opposite_busy ? node.copy.duplex_gap : node.copy.gap;
+    in_gap = engine.free_at + gap >= start;
+    start = std::max(start, engine.free_at + gap);
+  }
+  engine.current = op;
+  engine.flowing = false;
+  engine.next = std::max(start, now);
+  engine.last_to_device = node.to_device;
+  set_occupied(e, in_gap, now);
+}
+
+void Simulator::start_flow(std::uint32_t e, double now) {
+  CopyEngine& engine = engines_[e];
+  Node& node = nodes_[engine.current];
+  node.start = now;
+  engine.flowing = true;
+  engine.remaining = node.bytes;
+  engine.updated = now;
+  set_occupied(e, true, now);
+  update_flow(e, now);
+}
+
+void Simulator::end_flow(std::uint32_t e, double now) {
+  CopyEngine& engine = engines_[e];
+  const std::uint32_t op = engine.current;
+  engine.current = none;
+  engine.flowing = false;
+  engine.free_at = now;
+  // The next copy may keep the engine occupied; only if none does, the other direction speeds up.
+  const bool was_occupied = engine.occupied;
+  finished(op, now);
+  claim(e, now);
+  if (was_occupied && engine.current == none) set_occupied(e, false, now);
+}
+
+void Simulator::set_occupied(std::uint32_t e, bool occupied, double now) {
+  CopyEngine& engine = engines_[e];
+  if (engine.occupied == occupied) return;
+  if (engine.opposite != none && engines_[engine.opposite].flowing) {
+    update_flow(engine.opposite, now);  // what has moved so far moved at the old rate
+    engine.occupied = occupied;
+    update_flow(engine.opposite, now);
+  }
+  engine.occupied = occupied;
+}
+
+// Accounts for the bytes that moved since the last update and foresees the end at the present rate.
+void Simulator::update_flow(std::uint32_t e, double now) {
+  CopyEngine& engine = engines_[e];
+  const Node& node = nodes_[engine.current];
+  const bool duplex = engine.opposite != none && engines_[engine.opposite].occupied;
+  const double per_byte = duplex ? node.copy.duplex_per_byte : node.copy.per_byte;
+  if (now > engine.updated) {
+    engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
+    engine.updated = now;
+  }
+  engine.next = now + engine.remaining * per_byte;
+}
+
+Timeline Simulator::timeline() && {
+  Timeline result;
+  result.spans.reserve(nodes_.size());
+  double makespan = 0;
+  for (const Node& node : nodes_) {
+    const Engine engine = node.is_copy ? engines_[node.engine].name : Engine::compute;
+    result.spans.push_back({Seconds{node.start}, Seconds{node.end}, engine});
+    makespan = std::max(makespan, node.end);
+  }
+  result.makespan = Seconds{makespan};
+  return result;
+}
+
+}  // namespace shiplap::sim

@@ -1,0 +1,123 @@
+// The event engine behind `simulate`: host agents, in-order queues, copy engines, multiprocessors, one clock.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <vector>
+
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/submission.hpp"
+#include "shiplap/schedule/timeline.hpp"
+#include "shiplap/sim/compute.hpp"
+#include "shiplap/sim/machine.hpp"
+
+namespace shiplap::sim {
+
+/// Rules of time (DESIGN §7):
+/// - An op is queued when its agent's call returns, and ready when it is queued and everything it waits for has ended:
+///   earlier ops of its queue on other engines, and dependencies (those across queues `dependency_latency` later).
+/// - A copy's data starts at max(ready + L+o, engine free + g) and flows at G, or at the duplex G while the opposite
+///   engine is occupied: moving data, or in the gap between two copies. A shared engine that changes direction pays L+o
+///   again instead of g.
+/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
+/// free up.
+class Simulator {
+ public:
+  Simulator(const Schedule&, const Machine&, bool held);
+  void run();
+
+  Timeline timeline() &&;
+  double submission_time() const { return submission_; }
+
+ private:
+  struct Node {
+    // What the op is.
+    bool is_copy = false;
+    bool to_device = false;
+    std::uint32_t engine = 0;  // index into copies_ or computes_
+    CopyFigures copy;
+    double bytes = 0;
+    Compute::Kernel kernel;
+    double latency = 0;
+    // What it waits for.
+    std::uint32_t pending = 1;          // the submission itself, dependencies, the queue's earlier op on another engine
+    std::uint32_t queue_before = none;  // the op before it in its queue when both use the same engine
+    double ready = 0;
+    double start = -1;
+    double end = -1;
+    std::uint32_t kernel_number =
+        0;  // its position among the GPU's kernels; for a copy, the kernels submitted before it
+    std::uint32_t successors_begin = 0;
+  };
+  struct Successor {
+    std::uint32_t op = 0;
+    double delay = 0;
+  };
+  struct CopyEngine {
+    Engine name = Engine::copy_h2d;
+    std::uint32_t gpu = 0;
+    std::uint32_t opposite = none;  // the engine of the other direction, when there are two
+    std::deque<std::uint32_t> waiting;
+    std::uint32_t current = none;
+    bool flowing = false;
+    bool occupied = false;
+    double free_at = -1;  // end of the last copy; < 0: never used
+    bool last_to_device = false;
+    double next = 0;       // start (not flowing) or end (flowing) of the current copy
+    double remaining = 0;  // bytes
+    double updated = 0;
+  };
+  // Implicit synchronisation of one GPU: which kernels, in order of submission, let copies behind them go.
+  struct ImplicitBarrier {
+    std::vector<bool> passed;
+    std::size_t passed_up_to = 0;
+  };
+  enum class EventKind : std::uint8_t { queued, ready, kernel_arrives, cohort_ends };
+  struct Event {
+    double time = 0;
+    std::uint32_t op = 0;
+    EventKind kind = EventKind::queued;
+    std::uint32_t gpu = 0;
+    Compute::Cohort cohort;
+    friend bool operator>(const Event& a, const Event& b) {
+      if (a.time != b.time) return a.time > b.time;
+      if (a.op != b.op) return a.op > b.op;
+      return a.kind > b.kind;
+    }
+  };
+  static constexpr std::uint32_t none = ~0u;
+
+  void build(const Schedule&);
+  void submit(const Schedule&, bool held);
+  std::uint32_t engine_of(std::uint32_t gpu, bool to_device) const;
+
+  void release(std::uint32_t op, double time);  // one of the things that `op` waits for is there at `time`
+  void enqueue(std::uint32_t op, double now);
+  void arrive_when_possible(std::uint32_t op, double now);
+  void finished(std::uint32_t op, double now);
+  void dispatch_kernels(std::uint32_t gpu, double now);
+
+  bool may_start(const CopyEngine&, std::uint32_t op) const;
+  void pass_barrier(std::uint32_t kernel, double now);
+  void claim(std::uint32_t engine, double now);
+  void start_flow(std::uint32_t engine, double now);
+  void end_flow(std::uint32_t engine, double now);
+  void set_occupied(std::uint32_t engine, bool occupied, double now);
+  void update_flow(std::uint32_t engine, double now);
+
+  const Machine& machine_;
+  std::vector<Node> nodes_;
+  std::vector<Successor> successors_;
+  std::vector<std::uint32_t> queue_after_;  // the next op of the same queue on the same engine
+  std::vector<CopyEngine> engines_;
+  std::vector<Compute> computes_;
+  std::vector<ImplicitBarrier> barriers_;  // by GPU
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Compute::Cohort> cohorts_;         // scratch
+  std::vector<Compute::Started> first_started_;  // scratch
+  std::vector<Compute::Started> all_started_;    // scratch
+  double submission_ = 0;
+};
+
+}  // namespace shiplap::sim

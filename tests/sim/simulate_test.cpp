@@ -1,0 +1,238 @@
+#include "shiplap/sim/simulate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/model/van_werkhoven_2014.hpp"
+#include "shiplap/strategy/strategy.hpp"
+#include "tests/support/jobs.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+using van_werkhoven_2014::Category;
+using van_werkhoven_2014::Work;
+
+// Whole-GPU kernels, so that they run one after the other as the papers assume.
+const Limits limits{.device_memory = 64_GiB, .resident_threads = 1};
+
+struct Case {
+  Work work;
+  std::uint32_t chunks;
+};
+
+// Equal chunks with every regime: copies dominate, kernel dominates, either direction larger, tiny outputs.
+std::vector<Case> random_cases(unsigned count) {
+  std::mt19937_64 random(20141);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  std::vector<Case> cases;
+  while (cases.size() < count) {
+    const auto chunks = static_cast<std::uint32_t>(std::exp2(uniform(0, 8)));
+    const auto size = [&](double low, double high) {
+      return Bytes{static_cast<std::uint64_t>(std::exp2(uniform(low, high))) * chunks};
+    };
+    const auto direction = [&] {
+      return van_werkhoven_2014::Direction{microseconds(uniform(1, 20)), PerByte{uniform(2e-11, 2e-10)},
+                                           microseconds(uniform(0, 6))};
+    };
+    Work w{.h2d = direction(), .d2h = direction(), .in = size(10, 22), .out = size(4, 22), .kernel = Seconds{0}};
+    w.kernel = (w.in * w.h2d.per_byte + w.out * w.d2h.per_byte) * std::exp2(uniform(-4, 3));
+    cases.push_back({w, chunks});
+  }
+  return cases;
+}
+
+Profile profile_of(const Work& w, unsigned engines, ImplicitSync sync) {
+  return paper_profile({.copy_engines = engines,
+                        .implicit_sync = sync,
+                        .h2d = {w.h2d.latency_overhead, w.h2d.per_byte, w.h2d.gap},
+                        .d2h = {w.d2h.latency_overhead, w.d2h.per_byte, w.d2h.gap}});
+}
+
+Seconds simulated(const Case& c, unsigned engines, ImplicitSync sync, IssueOrder order = IssueOrder::breadth,
+                  Layout layout = Layout::per_chunk) {
+  const Job job = in_out_job(c.work.in, c.work.out, c.work.kernel, c.chunks);
+  const Choice choice{.strategy = "streams", .chunks = c.chunks, .layout = layout, .order = order};
+  return simulate(find_strategy("streams").schedule(job, choice, limits), profile_of(c.work, engines, sync))
+      .timeline.makespan;
+}
+
+void expect_close(Seconds a, Seconds b, const Case& c) {
+  EXPECT_NEAR(a / b, 1.0, 1e-9) << c.chunks << " chunks, in " << c.work.in.count << ", out " << c.work.out.count
+                                << ", kernel " << c.work.kernel.count();
+}
+
+TEST(Simulate, agrees_with_the_critical_path_of_two_copy_engines) {
+  for (const Case& c : random_cases(600)) {
+    expect_close(simulated(c, 2, ImplicitSync::none), streams_time(c.work, c.chunks, Category::two_engines), c);
+    expect_close(simulated(c, 2, ImplicitSync::none, IssueOrder::depth, Layout::three),
+                 streams_time(c.work, c.chunks, Category::two_engines), c);
+  }
+}
+
+TEST(Simulate, agrees_with_the_critical_path_of_one_copy_engine) {
+  for (const Case& c : random_cases(600))
+    expect_close(simulated(c, 1, ImplicitSync::none), streams_time(c.work, c.chunks, Category::one_engine), c);
+}
+
+TEST(Simulate, agrees_with_the_critical_path_of_implicit_synchronisation_until_the_last_kernel_ended) {
+  for (const Case& c : random_cases(600))
+    expect_close(simulated(c, 1, ImplicitSync::until_ended),
+                 streams_time(c.work, c.chunks, Category::implicit_sync_one_engine), c);
+}
+
+TEST(Simulate, shows_no_overlap_for_depth_first_issue_on_one_copy_engine) {
+  for (const Case& c : random_cases(100)) {
+    // Every copy turns the engine around and pays its L+o: n · (L+o)hd + Thd + tE + n · (L+o)dh + Tdh.
+    const Work& w = c.work;
+    const Seconds serial = (w.h2d.latency_overhead + w.d2h.latency_overhead) * c.chunks + w.in * w.h2d.per_byte +
+                           w.kernel + w.out * w.d2h.per_byte;
+    expect_close(simulated(c, 1, ImplicitSync::none, IssueOrder::depth), serial, c);
+  }
+}
+
+// Implicit synchronisation as the hardware does it: copies back wait until the last kernel's blocks have all started.
+// With kernels of one wave, that is when the last kernel starts.
+TEST(Simulate, releases_copies_when_the_last_kernel_started_at_most_one_kernel_earlier_than_when_it_ended) {
+  for (const Case& c : random_cases(200)) {
+    const Seconds started = simulated(c, 1, ImplicitSync::until_started);
+    const Seconds ended = simulated(c, 1, ImplicitSync::until_ended);
+    const Seconds one_kernel = c.work.kernel / c.chunks;
+    EXPECT_LE(started.count(), ended.count() * (1 + 1e-12));
+    EXPECT_GE(started.count(), (ended - one_kernel).count() * (1 - 1e-12));
+  }
+}
+
+TEST(Simulate, gains_exactly_one_kernel_from_the_started_rule_when_the_kernel_dominates) {
+  // Two chunks, kernel 10 ms each, copies of about 1 ms: D2H of chunk 0 runs inside kernel 1 instead of after it.
+  const Work w{.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}},
+               .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}},
+               .in = Bytes{2'000'000},
+               .out = Bytes{2'000'000},
+               .kernel = milliseconds(20)};
+  const Case c{w, 2};
+  EXPECT_NEAR(in_milliseconds(simulated(c, 1, ImplicitSync::until_ended)), 1 + 20 + 2, 1e-9);
+  EXPECT_NEAR(in_milliseconds(simulated(c, 1, ImplicitSync::until_started)), 1 + 20 + 1, 1e-9);
+}
+
+TEST(Simulate, agrees_with_worked_values_of_table_1) {
+  // SEEDS §6: state, 1 output, Table I, 42 chunks (milliseconds).
+  const Work state{.h2d = {microseconds(9.42), PerByte{8.318392e-11}, microseconds(2.503)},
+                   .d2h = {microseconds(9.023), PerByte{7.924734e-11}, microseconds(2.674)},
+                   .in = Bytes{704643072},
+                   .out = Bytes{352321536},
+                   .kernel = milliseconds(5)};
+  EXPECT_NEAR(in_milliseconds(simulated({state, 42}, 1, ImplicitSync::until_ended)), 86.8852651015641, 1e-9);
+  EXPECT_NEAR(in_milliseconds(simulated({state, 42}, 1, ImplicitSync::none)), 86.76621748251648, 1e-9);
+  EXPECT_NEAR(in_milliseconds(simulated({state, 42}, 2, ImplicitSync::none)), 59.519861419152576, 1e-9);
+  EXPECT_NEAR(in_milliseconds(simulated({state, 1}, 2, ImplicitSync::none)), 91.55396048251647, 1e-9);
+}
+
+Schedule copies_both_ways(Bytes in, Bytes out) {
+  Schedule s;
+  const BufferId host_in = s.add_buffer({"a", Place::host(), MemoryKind::pinned, in});
+  const BufferId host_out = s.add_buffer({"b", Place::host(), MemoryKind::pinned, out});
+  const BufferId gpu_in = s.add_buffer({"c", Place::gpu(), MemoryKind::device, in});
+  const BufferId gpu_out = s.add_buffer({"d", Place::gpu(), MemoryKind::device, out});
+  const QueueId q = s.add_queue("in");
+  const QueueId r = s.add_queue("out");
+  s.add({.what = Copy{{host_in, {}, in}, {gpu_in, {}, in}}, .queue = q, .after = {}});
+  s.add({.what = Copy{{gpu_out, {}, out}, {host_out, {}, out}}, .queue = r, .after = {}});
+  return s;
+}
+
+Profile duplex_profile() {
+  Profile p =
+      paper_profile({.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
+  for (DirectionModel* d : {&p.links[0].h2d, &p.links[0].d2h})
+    d->duplex = DuplexModel{Interval<PerByte>::exact({2e-9}), {{Bytes{1}, Interval<Seconds>::exact(Seconds{0})}}};
+  return p;
+}
+
+TEST(Simulate, shares_the_link_as_a_fluid_while_both_directions_are_busy) {
+  // 1 MB out at half rate takes 2 ms; in that time 1 MB of the 3 MB in has moved, the other 2 MB go at full rate.
+  const Timeline t = simulate(copies_both_ways(Bytes{3'000'000}, Bytes{1'000'000}), duplex_profile()).timeline;
+  EXPECT_NEAR(in_milliseconds(t.spans[1].end), 2.0, 1e-9);
+  EXPECT_NEAR(in_milliseconds(t.spans[0].end), 4.0, 1e-9);
+}
+
+TEST(Simulate, runs_blocks_in_waves_and_lets_a_second_kernel_use_what_the_last_wave_leaves_free) {
+  Profile p = paper_profile();
+  p.gpus[0].concurrent_kernels = true;
+  Schedule s;
+  const KernelId k = s.add_kernel("k");
+  const auto add = [&](std::uint64_t blocks) {
+    Kernel kernel{.kernel = k,
+                  .items = 1,
+                  .work = milliseconds(static_cast<double>((blocks + 9) / 10)),
+                  .blocks = blocks,
+                  .resident_blocks = 10,
+                  .operands = {},
+                  .flows = {}};
+    s.add({.what = kernel, .queue = s.add_queue("q"), .after = {}});
+  };
+  add(25);  // waves of 10, 10, 5 blocks: 3 ms
+  add(10);  // 5 blocks start at 2 ms beside the last wave, 5 at 3 ms
+  const Timeline t = simulate(s, p).timeline;
+  EXPECT_NEAR(in_milliseconds(t.spans[0].end), 3.0, 1e-9);
+  EXPECT_NEAR(in_milliseconds(t.spans[1].start), 2.0, 1e-9);
+  EXPECT_NEAR(in_milliseconds(t.spans[1].end), 4.0, 1e-9);
+  p.gpus[0].concurrent_kernels = false;
+  EXPECT_NEAR(in_milliseconds(simulate(s, p).timeline.spans[1].start), 3.0, 1e-9);
+}
+
+TEST(Simulate, cannot_start_an_op_before_the_host_has_submitted_it) {
+  Profile p = paper_profile();
+  p.submission.copy = Interval<Seconds>::exact(microseconds(100));
+  const Schedule s = copies_both_ways(1_B, 1_B);
+  const Prediction free_running = simulate(s, p);
+  EXPECT_GE(in_microseconds(free_running.timeline.spans[1].start), 200);
+  EXPECT_NEAR(in_microseconds(free_running.submission), 200, 1e-9);
+  EXPECT_LT(in_microseconds(simulate(s, p, {.held = true}).timeline.spans[1].start), 10);
+}
+
+TEST(Simulate, is_the_same_to_the_last_bit_when_repeated) {
+  for (const Case& c : random_cases(20))
+    EXPECT_EQ(simulated(c, 2, ImplicitSync::none).count(), simulated(c, 2, ImplicitSync::none).count());
+}
+
+TEST(Simulate, predicts_a_concatenation_as_the_second_schedule_queued_behind_the_first) {
+  const Job job = in_out_job(4_MiB, 4_MiB, milliseconds(1), 16);
+  const Schedule once = find_strategy("streams").schedule(job, {.chunks = 4}, limits);
+  const Schedule twice = concatenate(once, once);
+  const Profile p = planted_profile();
+  const Timeline t1 = simulate(once, p).timeline;
+  const Timeline t2 = simulate(twice, p).timeline;
+  // The first half is what it was alone until the second one's copies come in; the second does not wait for the drain.
+  EXPECT_EQ(t1.spans[0].end, t2.spans[0].end);
+  EXPECT_LT(t2.makespan.count(), 2 * t1.makespan.count());
+  EXPECT_GT(t2.makespan.count(), t1.makespan.count());
+}
+
+TEST(Simulate, names_what_the_profile_lacks) {
+  Profile p = planted_profile();
+  p.submission.launch.reset();
+  const Prediction result = simulate(copies_both_ways(1_MiB, 1_MiB), p);
+  ASSERT_EQ(result.assumptions.size(), 1u);
+  EXPECT_NE(result.assumptions[0].find("submit a launch"), std::string::npos);
+}
+
+TEST(Simulate, refuses_more_device_memory_than_the_gpu_has_with_the_numbers) {
+  Profile p = planted_profile();
+  p.gpus[0].memory = 1_MiB;
+  try {
+    simulate(copies_both_ways(1_MiB, 1_MiB), p);
+    FAIL() << "2 MiB fitted into 1 MiB";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("2 MiB"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("1 MiB"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace shiplap
