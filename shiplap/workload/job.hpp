@@ -44,8 +44,8 @@ struct Job {
   KernelCost cost;
   std::uint64_t items_per_block = 1;
   unsigned threads_per_block = 256;
-  double flops = 0;      ///< whole job
-  Bytes device_traffic;  ///< bytes that the kernel reads and writes in device memory, whole job
+  double flops = 0;        ///< whole job
+  Bytes device_traffic{};  ///< bytes that the kernel reads and writes in device memory, whole job
 };
 
 struct ItemRange {
@@ -64,6 +64,15 @@ struct Slice {
   Bytes length;
 };
 Slice slice(const Job&, const Array&, ItemRange);
+
+/// Blocks of a launch over `items` items, and how many of them fill the GPU (`Kernel::resident_blocks`). How much of
+/// the GPU a launch leaves to others is read off the cost, not off the threads: a memory-bound kernel may use all of
+/// the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU.
+struct Grid {
+  std::uint64_t blocks = 1;
+  std::uint64_t resident_blocks = 1;
+};
+Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads);
 
 /// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).
 Bytes bytes_in(const Job&);

@@ -1,0 +1,269 @@
+#include "shiplap/strategy/chunked.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t slot_alignment =
+    256;  // bytes; what cudaMalloc guarantees, so that every slot allows wide accesses
+
+// Arrays in an order in which each further dependency says something new: see `Builder`.
+std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second) {
+  std::vector<std::size_t> order;
+  for (const Role role : {first, second})
+    for (std::size_t a = 0; a < job.arrays.size(); ++a)
+      if (job.arrays[a].role == role) order.push_back(a);
+  return order;
+}
+
+// Builds ops in submission order. A chunk takes slot (chunk mod ring); the chunk that had it before is the "earlier"
+// one.
+//   copy in of an `in` array     waits for the earlier chunk's kernel, which read the slot
+//   copy in of an `inout` array  waits for the earlier chunk's copy out, which read the slot
+//   kernel                       waits for its copies in, and for the earlier chunk's copies out of `out` arrays
+//   copy out                     waits for its kernel
+// Copies in are ordered `in` before `inout` and copies out `inout` before `out`; so no dependency is implied by another
+// one.
+class Builder {
+ public:
+  Builder(const Job& job, const Choice& choice, const Limits& limits)
+      : job_(job), choice_(choice), limits_(limits), ranges_(split(job, choice.chunks)) {
+    inputs_ = arrays_in_order(job, Role::in, Role::inout);
+    outputs_ = arrays_in_order(job, Role::inout, Role::out);
+    add_buffers();
+    add_queues();
+    kernel_ = schedule_.add_kernel(job.name.substr(0, job.name.find(':')));
+    const std::size_t chunks = ranges_.size();
+    kernel_op_.resize(chunks);
+    in_op_.assign(chunks, std::vector<OpId>(job.arrays.size()));
+    out_op_.assign(chunks, std::vector<OpId>(job.arrays.size()));
+  }
+
+  Schedule build() && {
+    copy_residents();
+    const auto chunks = static_cast<std::uint32_t>(ranges_.size());
+    const std::uint32_t batch = choice_.order == IssueOrder::depth ? 1 : ring_;
+    for (std::uint32_t first = 0; first < chunks; first += batch) {
+      const std::uint32_t last = std::min(chunks, first + batch);
+      for (std::uint32_t c = first; c < last; ++c) copy_in(c);
+      for (std::uint32_t c = first; c < last; ++c) launch(c);
+      for (std::uint32_t c = first; c < last; ++c) copy_out(c);
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  void add_buffers() {
+    for (const Array& a : job_.arrays)
+      schedule_.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+    Bytes fixed;
+    Bytes per_slot;
+    stride_.resize(job_.arrays.size());
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Array& array = job_.arrays[a];
+      if (array.role == Role::resident) {
+        fixed += array.size;
+        continue;
+      }
+      std::uint64_t largest = 0;
+      for (const ItemRange& range : ranges_) largest = std::max(largest, slice(job_, array, range).length.count);
+      stride_[a] = Bytes{(largest + slot_alignment - 1) / slot_alignment * slot_alignment};
+      per_slot += stride_[a];
+    }
+    choose_ring(fixed, per_slot);
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Array& array = job_.arrays[a];
+      const Bytes size = array.role == Role::resident ? array.size : stride_[a] * ring_;
+      device_.push_back(schedule_.add_buffer(
+          {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size}));
+    }
+  }
+
+  void choose_ring(Bytes fixed, Bytes per_slot) {
+    const auto chunks = static_cast<std::uint64_t>(ranges_.size());
+    const std::uint64_t budget = limits_.device_memory > fixed ? limits_.device_memory.count - fixed.count : 0;
+    const std::uint64_t fits = per_slot.count == 0 ? chunks : budget / per_slot.count;
+    const std::uint64_t wanted =
+        choice_.ring == 0 ? std::min(chunks, fits) : std::min<std::uint64_t>(choice_.ring, chunks);
+    if (wanted == 0 || wanted > fits)
+      throw Error(fmt::format(
+          "{} in {} chunk(s) needs {} of device memory for {} ring slot(s), {} may be used: use more chunks{}",
+          job_.name, chunks, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)),
+          std::max<std::uint64_t>(wanted, 1), to_string(limits_.device_memory),
+          choice_.ring > 1 ? " or a smaller ring" : ""));
+    ring_ = static_cast<std::uint32_t>(wanted);
+  }
+
+  void add_queues() {
+    const auto chunks = static_cast<std::uint32_t>(ranges_.size());
+    if (choice_.layout == Layout::three) {
+      in_queues_ = {schedule_.add_queue("in")};
+      kernel_queues_ = {schedule_.add_queue("compute")};
+      out_queues_ = {schedule_.add_queue("out")};
+      return;
+    }
+    const std::uint32_t count = choice_.layout == Layout::few ? std::clamp(choice_.queues, 1u, chunks) : chunks;
+    for (std::uint32_t q = 0; q < count; ++q) in_queues_.push_back(schedule_.add_queue(fmt::format("stream {}", q)));
+    kernel_queues_ = out_queues_ = in_queues_;
+  }
+
+  QueueId queue(const std::vector<QueueId>& queues, std::uint32_t chunk) const { return queues[chunk % queues.size()]; }
+
+  // A dependency inside a queue is its order; one on a queue that was already waited for that far says nothing new.
+  void depend(Op& op, OpId on) {
+    if (on.is_none()) return;
+    const QueueId from = schedule_.ops[on.index()].queue;
+    if (from == op.queue) return;
+    const auto [waited, first] = waited_.try_emplace({op.queue, from}, on);
+    if (!first && waited->second >= on) return;
+    waited->second = on;
+    std::erase_if(op.after, [&](OpId other) { return schedule_.ops[other.index()].queue == from; });
+    op.after.push_back(on);
+  }
+
+  Region host_region(std::size_t array, std::uint32_t chunk) const {
+    const Slice s = slice(job_, job_.arrays[array], ranges_[chunk]);
+    return {BufferId{static_cast<std::uint32_t>(array)}, s.offset, s.length};
+  }
+  Region device_region(std::size_t array, std::uint32_t chunk) const {
+    if (job_.arrays[array].role == Role::resident) return {device_[array], Bytes{0}, job_.arrays[array].size};
+    return {device_[array], stride_[array] * (chunk % ring_), slice(job_, job_.arrays[array], ranges_[chunk]).length};
+  }
+
+  void copy_residents() {
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      if (job_.arrays[a].role != Role::resident) continue;
+      const Region host{BufferId{static_cast<std::uint32_t>(a)}, Bytes{0}, job_.arrays[a].size};
+      Op op{.what = Copy{host, device_region(a, 0)},
+            .queue = in_queues_[0],
+            .agent = AgentId{0},
+            .after = {},
+            .chunk = 0};
+      resident_ = schedule_.add(std::move(op));
+    }
+  }
+
+  void copy_in(std::uint32_t chunk) {
+    for (const std::size_t a : inputs_) {
+      const Region from = host_region(a, chunk);
+      if (from.length.count == 0) continue;
+      Op op{.what = Copy{from, device_region(a, chunk)},
+            .queue = queue(in_queues_, chunk),
+            .agent = AgentId{0},
+            .after = {},
+            .chunk = chunk};
+      if (chunk >= ring_) {
+        const std::uint32_t earlier = chunk - ring_;
+        depend(op, job_.arrays[a].role == Role::inout ? out_op_[earlier][a] : kernel_op_[earlier]);
+      }
+      in_op_[chunk][a] = schedule_.add(std::move(op));
+    }
+  }
+
+  void launch(std::uint32_t chunk) {
+    const ItemRange range = ranges_[chunk];
+    const Grid launch_grid = grid(job_, range.count, limits_.resident_threads);
+    Kernel kernel{.kernel = kernel_,
+                  .first_item = range.first,
+                  .items = range.count,
+                  .work = job_.cost.at(range.count),
+                  .blocks = launch_grid.blocks,
+                  .resident_blocks = launch_grid.resident_blocks,
+                  .operands = {},
+                  .flows = {}};
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Region region = device_region(a, chunk);
+      const Role role = job_.arrays[a].role;
+      const bool reads_only = role == Role::in || role == Role::resident;
+      kernel.operands.push_back({region, reads_only ? AccessMode::read : AccessMode::write});
+    }
+    Op op{.what = std::move(kernel),
+          .queue = queue(kernel_queues_, chunk),
+          .agent = AgentId{0},
+          .after = {},
+          .chunk = chunk};
+    if (chunk < ring_) depend(op, resident_);  // later chunks wait for an earlier one that did
+    for (const std::size_t a : inputs_) depend(op, in_op_[chunk][a]);
+    if (chunk >= ring_)
+      for (const std::size_t a : outputs_)
+        if (job_.arrays[a].role == Role::out) depend(op, out_op_[chunk - ring_][a]);
+    kernel_op_[chunk] = schedule_.add(std::move(op));
+  }
+
+  void copy_out(std::uint32_t chunk) {
+    for (const std::size_t a : outputs_) {
+      const Region to = host_region(a, chunk);
+      if (to.length.count == 0) continue;
+      Op op{.what = Copy{device_region(a, chunk), to},
+            .queue = queue(out_queues_, chunk),
+            .agent = AgentId{0},
+            .after = {},
+            .chunk = chunk};
+      depend(op, kernel_op_[chunk]);
+      out_op_[chunk][a] = schedule_.add(std::move(op));
+    }
+  }
+
+  const Job& job_;
+  const Choice& choice_;
+  const Limits& limits_;
+  std::vector<ItemRange> ranges_;
+  std::vector<std::size_t> inputs_;   // arrays that go in, in the order of their copies
+  std::vector<std::size_t> outputs_;  // arrays that come out
+  Schedule schedule_;
+  std::vector<Bytes> stride_;     // by array: size of a slot
+  std::vector<BufferId> device_;  // by array
+  std::uint32_t ring_ = 1;
+  KernelId kernel_;
+  std::vector<QueueId> in_queues_, kernel_queues_, out_queues_;
+  std::vector<OpId> kernel_op_;
+  std::vector<std::vector<OpId>> in_op_, out_op_;  // by chunk and array
+  OpId resident_;
+  std::map<std::pair<QueueId, QueueId>, OpId> waited_;
+};
+
+}  // namespace
+
+Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  return Builder(job, choice, limits).build();
+}
+
+void require_pinned(const Job& job, std::string_view strategy) {
+  for (const Array& a : job.arrays)
+    if (a.memory != MemoryKind::pinned && a.memory != MemoryKind::mapped)
+      throw Unsupported(
+          fmt::format("{} needs page-locked arrays, and {} is in {} memory, from which copies do not overlap: "
+                      "pin it (--memory pinned)",
+                      strategy, a.name, to_string(a.memory)));
+}
+
+std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile,
+                                                         bool overlapping) {
+  if (profile.links.empty() || job.cost.points.empty()) return std::nullopt;
+  const auto direction = [&](const DirectionModel& d, Bytes total) {
+    const Bytes size = total / chunks;
+    const CostAt cost = cost_at(d, size);
+    van_werkhoven_2014::Direction result{cost.latency_overhead, d.per_byte.value, cost.gap};
+    if (overlapping && d.duplex) {
+      result.per_byte = d.duplex->per_byte.value;
+      result.gap = duplex_gap_at(d, size);
+    }
+    return result;
+  };
+  const LinkModel& link = profile.links.front();
+  const Bytes in = bytes_in(job);
+  const Bytes out = bytes_out(job);
+  return van_werkhoven_2014::Work{.h2d = direction(link.h2d, in),
+                                  .d2h = direction(link.d2h, out),
+                                  .in = in,
+                                  .out = out,
+                                  .kernel = job.cost.at(job.items)};
+}
+
+}  // namespace shiplap

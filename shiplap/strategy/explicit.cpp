@@ -1,0 +1,26 @@
+// Explicit: all of the input, then the kernel, then all of the output; nothing overlaps (van Werkhoven 2014, §II).
+#include "shiplap/strategy/chunked.hpp"
+
+namespace shiplap {
+namespace {
+
+Schedule schedule(const Job& job, const Choice&, const Limits& limits) {
+  require_pinned(job, "explicit");
+  return chunked_schedule(job, {.strategy = "explicit", .chunks = 1, .layout = Layout::per_chunk}, limits);
+}
+
+std::optional<Seconds> predict(const Job& job, const Choice&, const Profile& profile) {
+  const auto work = paper_parameters(job, 1, profile, false);
+  if (!work) return std::nullopt;
+  return van_werkhoven_2014::explicit_time(*work);
+}
+
+}  // namespace
+
+const Strategy explicit_strategy{.name = "explicit",
+                                 .summary = "copy everything in, run the kernel, copy everything out",
+                                 .chunked = false,
+                                 .schedule = schedule,
+                                 .predict = predict};
+
+}  // namespace shiplap

@@ -1,0 +1,73 @@
+#include "shiplap/strategy/strategy.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/strategy/chunked.hpp"
+
+namespace shiplap {
+
+std::span<const Strategy> strategies() {
+  static const std::array table{explicit_strategy, streams_strategy};
+  return table;
+}
+
+const Strategy& find_strategy(std::string_view name) {
+  std::string names;
+  for (const Strategy& s : strategies()) {
+    if (s.name == name) return s;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+  }
+  throw UsageError(fmt::format("--strategy {}: there is no such strategy; there are: {}", name, names));
+}
+
+std::string to_string(Layout layout, std::uint32_t queues) {
+  switch (layout) {
+    case Layout::per_chunk:
+      return "a queue per chunk";
+    case Layout::few:
+      return fmt::format("{} queues", queues);
+    case Layout::three:
+      break;
+  }
+  return "three queues";
+}
+
+std::string to_string(const Choice& choice) {
+  if (!find_strategy(choice.strategy).chunked) return choice.strategy;
+  return fmt::format("{}, {} chunk{}, {}, {}-first", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
+                     to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth");
+}
+
+void parse_layout(std::string_view text, Choice& into) {
+  if (text == "per-chunk") {
+    into.layout = Layout::per_chunk;
+  } else if (text == "three") {
+    into.layout = Layout::three;
+  } else if (text == "few" || text.starts_with("few:")) {
+    into.layout = Layout::few;
+    if (text.size() > 4) into.queues = static_cast<std::uint32_t>(parse_count(text.substr(4), "--layout few:N"));
+    if (into.queues == 0) throw UsageError("--layout few:0: at least one queue is needed");
+  } else {
+    throw UsageError(
+        fmt::format("--layout {}: there is no such layout; there are: per-chunk, few, few:N, three", text));
+  }
+}
+
+IssueOrder parse_order(std::string_view text) {
+  if (text == "depth") return IssueOrder::depth;
+  if (text == "breadth") return IssueOrder::breadth;
+  throw UsageError(fmt::format("--order {}: there is no such order; there are: depth, breadth", text));
+}
+
+Limits limits_of(const Profile& profile) {
+  if (profile.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU", profile.name));
+  const GpuModel& gpu = profile.gpus.front();
+  // The rest is the driver's own and the context's.
+  return {.device_memory = gpu.memory / 20 * 19,
+          .resident_threads = gpu.resident_threads ? static_cast<std::uint64_t>(gpu.resident_threads->value + 0.5) : 0};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,34 @@
+// Streams: the job in chunks whose copies and kernels overlap (van Werkhoven 2014, §II; Gómez-Luna 2012).
+#include "shiplap/strategy/chunked.hpp"
+
+namespace shiplap {
+namespace {
+
+using van_werkhoven_2014::Category;
+
+Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_pinned(job, "streams");
+  return chunked_schedule(job, choice, limits);
+}
+
+std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
+  if (profile.gpus.empty()) return std::nullopt;
+  const GpuModel& gpu = profile.gpus.front();
+  const Category category = gpu.copy_engines >= 2                            ? Category::two_engines
+                            : gpu.implicit_sync == ImplicitSync::until_ended ? Category::implicit_sync_one_engine
+                            : gpu.implicit_sync == ImplicitSync::none        ? Category::one_engine
+                                                                             : Category::implicit_sync_one_engine;
+  const auto work = paper_parameters(job, choice.chunks, profile, category == Category::two_engines);
+  if (!work) return std::nullopt;
+  return streams_time(*work, choice.chunks, category);
+}
+
+}  // namespace
+
+const Strategy streams_strategy{.name = "streams",
+                                .summary = "chunks whose copies and kernels overlap",
+                                .chunked = true,
+                                .schedule = schedule,
+                                .predict = predict};
+
+}  // namespace shiplap

@@ -1,0 +1,11 @@
+// The table of a build without CUDA: empty, so that workloads have host functions only.
+#include "shiplap/workload/cuda_kernels.hpp"
+
+namespace shiplap {
+
+const CudaKernels& cuda_kernels() {
+  static constexpr CudaKernels none;
+  return none;
+}
+
+}  // namespace shiplap

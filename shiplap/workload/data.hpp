@@ -1,0 +1,50 @@
+// Test data as functions of the index: any element can be computed again without keeping a copy.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "shiplap/core/parallel.hpp"
+
+namespace shiplap {
+
+/// A hash of an index (SplitMix64's finaliser); `stream` tells independent sequences apart.
+constexpr std::uint64_t hash_of(std::uint64_t index, std::uint64_t stream) {
+  std::uint64_t z = index + stream * 0x9e3779b97f4a7c15ull + 0x632be59bd9b4e019ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+template <class T>
+std::span<T> as_elements(std::span<std::byte> bytes) {
+  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+/// elements[i] = value(i), on all cores.
+template <class T, class Value>
+void generate(std::span<T> elements, const Value& value) {
+  parallel_for(elements.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) elements[i] = value(i);
+  });
+}
+
+/// The first index with elements[i] != expected(i), on all cores; elements.size() when there is none.
+template <class T, class Value>
+std::uint64_t first_difference(std::span<const T> elements, const Value& expected) {
+  std::atomic<std::uint64_t> first = elements.size();
+  parallel_for(elements.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      if (elements[i] == expected(i)) continue;
+      std::uint64_t known = first;
+      while (i < known && !first.compare_exchange_weak(known, i)) {
+      }
+      return;
+    }
+  });
+  return first;
+}
+
+}  // namespace shiplap

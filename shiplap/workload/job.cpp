@@ -1,0 +1,87 @@
+#include "shiplap/workload/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+
+Seconds KernelCost::at(std::uint64_t items) const {
+  if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
+  const auto x = static_cast<double>(items);
+  if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
+  // The straight line through the two points around `items`; beyond the ends the nearest line goes on.
+  std::size_t upper = 1;
+  while (upper + 1 < points.size() && points[upper].items < items) ++upper;
+  const Point& a = points[upper - 1];
+  const Point& b = points[upper];
+  const double t = (x - static_cast<double>(a.items)) / static_cast<double>(b.items - a.items);
+  return std::max(Seconds{0}, a.work.value + (b.work.value - a.work.value) * t);
+}
+
+std::vector<ItemRange> split(const Job& job, std::uint32_t chunks) {
+  if (chunks == 0) throw UsageError("--chunks: at least 1 is needed");
+  if (chunks > job.items)
+    throw UsageError(fmt::format("--chunks {}: {} can be cut into at most {} chunks; ask for that many or fewer",
+                                 chunks, job.name, job.items));
+  std::vector<ItemRange> result;
+  result.reserve(chunks);
+  const std::uint64_t base = job.items / chunks;
+  const std::uint64_t longer = job.items % chunks;
+  std::uint64_t first = 0;
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const std::uint64_t count = base + (c < longer ? 1 : 0);
+    result.push_back({first, count});
+    first += count;
+  }
+  return result;
+}
+
+Slice slice(const Job& job, const Array& array, ItemRange range) {
+  const std::uint64_t elements = array.size.count / array.element.count;
+  // 128-bit product: elements · items exceeds 64 bits for large arrays cut finely.
+  const auto at = [&](std::uint64_t item) {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(elements) * item / job.items) *
+           array.element.count;
+  };
+  const std::uint64_t begin = at(range.first);
+  return {Bytes{begin}, Bytes{at(range.first + range.count) - begin}};
+}
+
+Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads) {
+  Grid result;
+  result.blocks = std::max<std::uint64_t>(1, (items + job.items_per_block - 1) / job.items_per_block);
+  const std::uint64_t room =
+      resident_threads == 0 ? result.blocks : std::max<std::uint64_t>(1, resident_threads / job.threads_per_block);
+  result.resident_blocks = room;
+  if (job.cost.points.empty()) return result;
+  // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
+  // job.
+  const Seconds at_full_rate = job.cost.at(job.items) * (static_cast<double>(items) / static_cast<double>(job.items));
+  const Seconds alone = job.cost.at(items);
+  const double share = alone > at_full_rate ? std::max(1e-6, at_full_rate / alone) : 1.0;
+  // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.
+  const std::uint64_t by_blocks = (result.blocks + room - 1) / room;
+  const auto by_share = share < 1 ? static_cast<std::uint64_t>(std::min(1e9, 1 / (1 - share))) : by_blocks;
+  const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_share, 1, by_blocks));
+  result.resident_blocks = std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(result.blocks) / (waves * share))));
+  return result;
+}
+
+namespace {
+Bytes total(const Job& job, Role one, Role other) {
+  Bytes sum;
+  for (const Array& a : job.arrays)
+    if (a.role == one || a.role == other) sum += a.size;
+  return sum;
+}
+}  // namespace
+
+Bytes bytes_in(const Job& job) { return total(job, Role::in, Role::inout); }
+Bytes bytes_out(const Job& job) { return total(job, Role::out, Role::inout); }
+
+}  // namespace shiplap

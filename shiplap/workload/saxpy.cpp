@@ -1,0 +1,56 @@
+#include "shiplap/workload/saxpy.hpp"
+
+#include <fmt/format.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/workload/data.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr float a = 2.5f;
+
+// Multiples of 1/1024 below 4: a·x + y is exact in float, so that fused and separate rounding give the same bits.
+float element(std::uint64_t i, std::uint64_t stream) {
+  return static_cast<float>(1 + (hash_of(i, stream) & 0xfff)) / 1024.0f;
+}
+float x_at(std::uint64_t i) { return element(i, 1); }
+float y_at(std::uint64_t i) { return element(i, 2); }
+
+}  // namespace
+
+Workload saxpy(std::uint64_t n, const CudaKernels& cuda) {
+  Workload w;
+  w.job = {.name = fmt::format("saxpy:n={}", n),
+           .items = n,
+           .arrays = {{.name = "x", .role = Role::in, .size = Bytes{4 * n}, .element = Bytes{4}},
+                      {.name = "y", .role = Role::inout, .size = Bytes{4 * n}, .element = Bytes{4}}},
+           .cost = {},
+           .items_per_block = 1024,  // 256 threads with one 16-byte vector each
+           .threads_per_block = 256,
+           .flops = 2.0 * static_cast<double>(n),
+           .device_traffic = Bytes{12 * n}};
+  w.kernel.host = [](const Launch& launch) {
+    const auto* x = reinterpret_cast<const float*>(launch.operands[0]);
+    auto* y = reinterpret_cast<float*>(launch.operands[1]);
+    for (std::uint64_t i = 0; i < launch.items; ++i) y[i] = a * x[i] + y[i];
+  };
+  if (cuda.saxpy != nullptr) w.kernel.cuda = cuda.saxpy(a);
+  w.fill = [](std::span<const std::span<std::byte>> arrays) {
+    generate(as_elements<float>(arrays[0]), x_at);
+    generate(as_elements<float>(arrays[1]), y_at);
+  };
+  w.verify = [](std::span<const std::span<std::byte>> arrays) -> std::string {
+    const auto x = as_elements<float>(arrays[0]);
+    const auto y = as_elements<float>(arrays[1]);
+    const auto expected = [](std::uint64_t i) { return a * x_at(i) + y_at(i); };
+    if (const auto i = first_difference<float>(x, x_at); i < x.size())
+      return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], x_at(i));
+    if (const auto i = first_difference<float>(y, expected); i < y.size())
+      return fmt::format("y[{}] is {} instead of {}", i, y[i], expected(i));
+    return "";
+  };
+  return w;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,75 @@
+// Workloads stated by hand: sizes and kernel time, with a stand-in kernel that takes that time and really writes the
+// output.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/workload/data.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+namespace {
+
+// An item has `in` and `out` bytes; output byte t of an item is its input byte t mod in. Without input it is a pattern
+// of the output's position in its item.
+struct Shape {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+std::uint8_t in_at(std::uint64_t i) { return static_cast<std::uint8_t>(hash_of(i, 5)); }
+std::uint8_t out_at(const Shape& s, std::uint64_t i) {
+  const std::uint64_t t = i % s.out;
+  return s.in == 0 ? static_cast<std::uint8_t>(t * 31 + 7) : in_at(i / s.out * s.in + t % s.in);
+}
+
+constexpr std::uint64_t preferred_item = 4096;  // bytes of the smaller array in an item
+
+}  // namespace
+
+Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
+  if (stated.in.count == 0 && stated.out.count == 0)
+    throw UsageError("--in, --out: at least one must be larger than 0");
+  if (!(stated.kernel.count() >= 0)) throw UsageError("--kernel: the time must not be negative");
+  const std::uint64_t common = std::gcd(stated.in.count, stated.out.count);
+  std::uint64_t items = std::max<std::uint64_t>(1, common / preferred_item);
+  while (common % items != 0) --items;
+  const Shape shape{stated.in.count / items, stated.out.count / items};
+
+  Workload w;
+  w.real_kernel = false;
+  w.job.name = fmt::format("stated:in={},out={},kernel={}", to_string(stated.in), to_string(stated.out),
+                           to_string(stated.kernel));
+  w.job.items = items;
+  w.job.arrays = {{.name = "in", .role = Role::in, .size = stated.in, .element = Bytes{1}},
+                  {.name = "out", .role = Role::out, .size = stated.out, .element = Bytes{1}}};
+  w.job.cost = {.points = {{items, Interval<Seconds>::exact(stated.kernel)}}, .origin = "stated"};
+  w.job.threads_per_block = 1024;
+  w.job.device_traffic = stated.in + stated.out;
+  w.kernel.host = [shape](const Launch& launch) {
+    const auto* in = reinterpret_cast<const std::uint8_t*>(launch.operands[0]);
+    auto* out = reinterpret_cast<std::uint8_t*>(launch.operands[1]);
+    for (std::uint64_t i = 0; i < launch.items; ++i)
+      for (std::uint64_t t = 0; t < shape.out; ++t)
+        out[i * shape.out + t] = shape.in == 0 ? out_at(shape, t) : in[i * shape.in + t % shape.in];
+  };
+  if (cuda.stated != nullptr) w.kernel.cuda = cuda.stated(stated.kernel.count() / static_cast<double>(items));
+  w.fill = [](std::span<const std::span<std::byte>> arrays) {
+    generate(as_elements<std::uint8_t>(arrays[0]), in_at);
+    generate(as_elements<std::uint8_t>(arrays[1]),
+             [](std::uint64_t i) { return static_cast<std::uint8_t>(hash_of(i, 6)); });
+  };
+  w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
+    const auto in = as_elements<std::uint8_t>(arrays[0]);
+    const auto out = as_elements<std::uint8_t>(arrays[1]);
+    const auto expected = [&](std::uint64_t i) { return out_at(shape, i); };
+    if (const auto i = first_difference<std::uint8_t>(in, in_at); i < in.size())
+      return fmt::format("input byte {} was overwritten", i);
+    if (const auto i = first_difference<std::uint8_t>(out, expected); i < out.size())
+      return fmt::format("output byte {} is {} instead of {}", i, out[i], expected(i));
+    return "";
+  };
+  return w;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,153 @@
+#include "shiplap/strategy/strategy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/schedule/validate.hpp"
+#include "tests/support/jobs.hpp"
+
+namespace shiplap {
+namespace {
+
+const Limits roomy{.device_memory = 1_GiB, .resident_threads = 0};
+
+Job job_with(std::vector<Role> roles, std::uint64_t items = 60) {
+  Job job = in_out_job(1_B, 1_B, milliseconds(1), items);
+  job.arrays.clear();
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    job.arrays.push_back(
+        {.name = "array " + std::to_string(i), .role = roles[i], .size = Bytes{items * 8}, .element = Bytes{8}});
+  return job;
+}
+
+std::vector<Choice> all_shapes() {
+  std::vector<Choice> shapes;
+  for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three})
+    for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
+      for (const std::uint32_t chunks : {1u, 2u, 7u, 12u})
+        for (const std::uint32_t ring : {0u, 1u, 2u, 3u, 5u})
+          for (const std::uint32_t queues : {1u, 2u, 4u}) {
+            if (layout != Layout::few && queues != 4) continue;
+            shapes.push_back({.chunks = chunks, .layout = layout, .queues = queues, .order = order, .ring = ring});
+          }
+  return shapes;
+}
+
+const std::vector<std::vector<Role>> all_roles{
+    {Role::in, Role::out},
+    {Role::in, Role::inout},
+    {Role::inout},
+    {Role::inout, Role::in, Role::out},
+    {Role::out, Role::inout, Role::inout, Role::in, Role::in},
+    {Role::resident, Role::in, Role::out, Role::out},
+};
+
+TEST(Streams, gives_sound_schedules_in_every_shape) {
+  for (const auto& roles : all_roles)
+    for (const Choice& choice : all_shapes()) {
+      const auto found = problems(find_strategy("streams").schedule(job_with(roles), choice, roomy));
+      EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
+    }
+}
+
+TEST(Streams, has_no_dependency_that_could_be_left_out) {
+  std::size_t edges = 0;
+  for (const auto& roles : all_roles)
+    for (const Choice& choice : all_shapes()) {
+      const Schedule schedule = find_strategy("streams").schedule(job_with(roles), choice, roomy);
+      for (std::size_t i = 0; i < schedule.ops.size(); ++i)
+        for (std::size_t d = 0; d < schedule.ops[i].after.size(); ++d) {
+          Schedule without = schedule;
+          without.ops[i].after.erase(without.ops[i].after.begin() + static_cast<std::ptrdiff_t>(d));
+          ++edges;
+          EXPECT_FALSE(problems(without, 1).empty())
+              << to_string(choice) << ", ring " << choice.ring << ", queues " << choice.queues << ": "
+              << describe(schedule, OpId{static_cast<std::uint32_t>(i)}) << " after "
+              << describe(schedule, schedule.ops[i].after[d]);
+        }
+    }
+  EXPECT_GT(edges, 1000u);
+}
+
+TEST(Streams, moves_every_byte_of_every_array_exactly_once_also_when_chunks_do_not_divide) {
+  for (const std::uint32_t chunks : {1u, 7u, 13u, 60u}) {
+    const Job job = job_with({Role::in, Role::inout, Role::out});
+    const Schedule schedule = find_strategy("streams").schedule(job, {.chunks = chunks}, roomy);
+    std::vector<std::vector<int>> in(3, std::vector<int>(480)), out(3, std::vector<int>(480));
+    for (const Op& op : schedule.ops)
+      if (const auto* copy = std::get_if<Copy>(&op.what)) {
+        const bool to_device = direction(schedule, *copy) == CopyDirection::host_to_device;
+        const Region& host = to_device ? copy->from : copy->to;
+        for (std::uint64_t b = 0; b < host.length.count; ++b)
+          ++(to_device ? in : out)[host.buffer.index()][host.offset.count + b];
+      }
+    for (int b = 0; b < 480; ++b) {
+      EXPECT_EQ(in[0][b] + in[1][b], 2);
+      EXPECT_EQ(out[1][b] + out[2][b], 2);
+      EXPECT_EQ(in[2][b] + out[0][b], 0);
+    }
+  }
+}
+
+TEST(Streams, takes_a_smaller_ring_when_device_memory_is_short) {
+  const Job job = in_out_job(64_MiB, 64_MiB, milliseconds(1), 1 << 20);
+  const Schedule schedule = find_strategy("streams").schedule(job, {.chunks = 64}, {.device_memory = 10_MiB});
+  EXPECT_EQ(memory_at(schedule, Place::gpu()), 10_MiB);
+  EXPECT_TRUE(problems(schedule).empty());
+}
+
+TEST(Streams, refuses_what_no_ring_can_fit_with_the_numbers) {
+  const Job job = in_out_job(64_MiB, 64_MiB, milliseconds(1), 1 << 20);
+  try {
+    find_strategy("streams").schedule(job, {.chunks = 2}, {.device_memory = 10_MiB});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("64 MiB"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("10 MiB"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Streams, refuses_more_chunks_than_items_and_names_the_flag) {
+  try {
+    find_strategy("streams").schedule(job_with({Role::in}), {.chunks = 61}, roomy);
+    FAIL();
+  } catch (const UsageError& e) {
+    EXPECT_NE(std::string(e.what()).find("--chunks 61"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("60"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Strategies, refuse_pageable_arrays_and_say_what_to_do) {
+  Job job = job_with({Role::in, Role::out});
+  job.arrays[1].memory = MemoryKind::pageable;
+  for (const Strategy& strategy : strategies()) {
+    try {
+      strategy.schedule(job, {}, roomy);
+      FAIL() << strategy.name;
+    } catch (const Unsupported& e) {
+      EXPECT_NE(std::string(e.what()).find("array 1"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("--memory pinned"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Explicit, is_one_queue_without_any_dependency) {
+  const Schedule schedule = find_strategy("explicit").schedule(job_with({Role::in, Role::in, Role::out}), {}, roomy);
+  EXPECT_EQ(schedule.queues.size(), 1u);
+  EXPECT_EQ(schedule.ops.size(), 4u);
+  for (const Op& op : schedule.ops) EXPECT_TRUE(op.after.empty());
+}
+
+TEST(Layouts, are_read_as_they_are_written_in_help) {
+  Choice choice;
+  parse_layout("few:6", choice);
+  EXPECT_EQ(choice.layout, Layout::few);
+  EXPECT_EQ(choice.queues, 6u);
+  parse_layout("per-chunk", choice);
+  EXPECT_EQ(choice.layout, Layout::per_chunk);
+  EXPECT_THROW(parse_layout("four", choice), UsageError);
+  EXPECT_THROW(parse_layout("few:0", choice), UsageError);
+}
+
+}  // namespace
+}  // namespace shiplap
