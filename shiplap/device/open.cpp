@@ -1,0 +1,90 @@
+#include "shiplap/device/open.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+
+#if SHIPLAP_HAS_CUDA
+#include "shiplap/device/cuda/cuda_device.hpp"
+#endif
+
+namespace shiplap {
+namespace {
+
+constexpr std::string_view cuda_prefix = "cuda:";
+constexpr std::string_view virtual_prefix = "virtual:";
+
+/// What `device/open` needs of the CUDA backend, with or without it.
+struct CudaBackend {
+#if SHIPLAP_HAS_CUDA
+  static int count(std::string& why_absent) { return count_cuda(why_absent); }
+  static std::vector<DeviceInfo> list(std::string& why_absent) { return list_cuda(why_absent); }
+  static std::unique_ptr<Device> open(int index) { return open_cuda(index); }
+#else
+  static constexpr std::string_view absent =
+      "this build has no CUDA backend (no CUDA toolkit was found when it was configured)";
+  static int count(std::string& why_absent) {
+    why_absent = absent;
+    return 0;
+  }
+  static std::vector<DeviceInfo> list(std::string& why_absent) {
+    why_absent = absent;
+    return {};
+  }
+  static std::unique_ptr<Device> open(int index) {
+    throw Unsupported(fmt::format("cannot open cuda:{}: {}; install a toolkit and build again, or use a virtual device",
+                                  index, absent));
+  }
+#endif
+};
+
+std::vector<std::string> virtual_names() {
+  std::vector<std::string> names;
+  for (const std::string& profile : built_in_profiles()) names.push_back(std::string(virtual_prefix) + profile);
+  return names;
+}
+
+[[noreturn]] void refuse(std::string_view name) {
+  std::string why_absent;
+  std::vector<std::string> names;
+  const int gpus = CudaBackend::count(why_absent);
+  for (int i = 0; i < gpus; ++i) names.push_back(fmt::format("{}{}", cuda_prefix, i));
+  for (std::string& virtual_name : virtual_names()) names.push_back(std::move(virtual_name));
+  throw UsageError(fmt::format("unknown device \"{}\": there are {} and virtual:FILE for a profile of your own{}", name,
+                               fmt::join(names, ", "), gpus == 0 ? "; no cuda:N, as " + why_absent : ""));
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open(std::string_view name) {
+  if (name.starts_with(cuda_prefix)) {
+    const std::string_view number = name.substr(cuda_prefix.size());
+    int index = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
+    if (error != std::errc{} || end != number.data() + number.size() || index < 0) refuse(name);
+    return CudaBackend::open(index);
+  }
+  if (name.starts_with(virtual_prefix) && name.size() > virtual_prefix.size())
+    return open_virtual(find_profile(name.substr(virtual_prefix.size())), std::string(name));
+  refuse(name);
+}
+
+DeviceListing list_devices() {
+  DeviceListing result;
+  std::string why_absent;
+  result.devices = CudaBackend::list(why_absent);
+  if (!why_absent.empty()) result.absent.push_back("cuda: " + why_absent);
+  for (const std::string& name : virtual_names()) result.devices.push_back(open(name)->info());
+  return result;
+}
+
+std::string default_device() {
+  std::string why_absent;
+  return CudaBackend::count(why_absent) > 0 ? "cuda:0" : "virtual:h200";
+}
+
+}  // namespace shiplap

@@ -1,0 +1,194 @@
+#include "shiplap/device/virtual/virtual_device.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <optional>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/pattern.hpp"
+#include "shiplap/schedule/validate.hpp"
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr unsigned probe_block_threads = 1024;
+constexpr Seconds spin_block_time = microseconds(10);
+
+// What the machine that plays the GPU can still give; nullopt where the system does not tell.
+std::optional<Bytes> available_host_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::uint64_t kibibytes = 0;
+  std::string unit;
+  while (file >> key >> kibibytes >> unit)
+    if (key == "MemAvailable:") return Bytes{kibibytes << 10};
+  return std::nullopt;
+}
+
+class VirtualExecution : public Execution {
+ public:
+  VirtualExecution(const Profile& profile, Schedule schedule, Bindings bindings)
+      : schedule_(std::move(schedule)),
+        bindings_(std::move(bindings)),
+        free_running_(simulate(schedule_, profile)),
+        held_(simulate(schedule_, profile, {.held = true})) {
+    order_.resize(schedule_.ops.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    const auto& spans = free_running_.timeline.spans;
+    // An op starts after everything it depends on has ended; equal times only occur in submission order.
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return spans[a].start < spans[b].start; });
+  }
+
+  RunResult run(const RunOptions& options) override {
+    for (const std::uint32_t op : order_) perform(schedule_.ops[op]);
+    const Prediction& prediction = options.hold ? held_ : free_running_;
+    RunResult result;
+    result.timeline.makespan = prediction.timeline.makespan;
+    if (options.trace) result.timeline.spans = prediction.timeline.spans;
+    result.submission = prediction.submission;
+    result.host_total = std::max(prediction.submission, prediction.timeline.makespan);
+    return result;
+  }
+
+ private:
+  std::byte* at(const Region& region) const { return bindings_.buffers[region.buffer.index()] + region.offset.count; }
+
+  void perform(const Op& op) {
+    if (const auto* copy = std::get_if<Copy>(&op.what)) {
+      std::memcpy(at(copy->to), at(copy->from), copy->from.length.count);
+    } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
+      std::vector<std::byte*> operands;
+      std::vector<Bytes> lengths;
+      for (const Access& operand : kernel->operands) {
+        operands.push_back(at(operand.region));
+        lengths.push_back(operand.region.length);
+      }
+      bindings_.kernels[kernel->kernel.index()].host({.first_item = kernel->first_item,
+                                                      .items = kernel->items,
+                                                      .operands = operands,
+                                                      .lengths = lengths,
+                                                      .blocks = kernel->blocks});
+    }
+  }
+
+  Schedule schedule_;
+  Bindings bindings_;
+  Prediction free_running_;
+  Prediction held_;
+  std::vector<std::uint32_t> order_;  // ops as they start
+};
+
+class VirtualDevice : public Device {
+ public:
+  VirtualDevice(Profile profile, std::string id) : profile_(std::move(profile)), id_(std::move(id)) {
+    if (profile_.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU to simulate", profile_.name));
+  }
+
+  DeviceInfo info() const override {
+    const GpuModel& gpu = profile_.gpus.front();
+    return {.id = id_,
+            .name = gpu.name,
+            .is_virtual = true,
+            .memory = gpu.memory,
+            .free_memory = gpu.memory - Bytes{*allocated_},
+            .multiprocessors = gpu.multiprocessors,
+            .copy_engines = gpu.copy_engines,
+            .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
+            .limits = fmt::format("simulated on profile {} ({})", profile_.name, to_string(profile_.origin)),
+            .conditions = profile_.conditions};
+  }
+
+  Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    if (kind == MemoryKind::managed)
+      throw Unsupported(fmt::format("{}: managed memory is not simulated yet; use pinned memory", id_));
+    if (place.is_gpu() && size > info().free_memory)
+      throw Error(fmt::format("{}: {} of device memory asked for, {} of {} free", id_, to_string(size),
+                              to_string(info().free_memory), to_string(info().memory)));
+    if (const auto available = available_host_memory(); available && size > *available)
+      throw Error(fmt::format(
+          "{}: the bytes of the virtual device live in host memory; {} asked for, {} available: use a smaller workload",
+          id_, to_string(size), to_string(*available)));
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t rounded = std::max<std::size_t>(1, (size.count + page - 1) / page) * page;
+    auto* data = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
+    if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
+    for (std::size_t offset = 0; offset < rounded; offset += page)
+      data[offset] = std::byte{0};  // pages exist before anything is timed
+    const std::uint64_t counted = place.is_gpu() ? size.count : 0;
+    *allocated_ += counted;
+    return Memory(data, size, place, kind, [allocated = allocated_, counted](std::byte* p) {
+      std::free(p);
+      *allocated -= counted;
+    });
+  }
+
+  void fill(const Memory& memory, std::uint64_t seed) override { fill_pattern(memory.bytes(), seed); }
+
+  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
+                           Bytes pattern_offset) override {
+    return count_mismatches(memory.bytes().subspan(offset.count, length.count), seed, pattern_offset);
+  }
+
+  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
+    validate(schedule);
+    if (bindings.buffers.size() != schedule.buffers.size() || bindings.kernels.size() != schedule.kernels.size())
+      throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
+                              schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
+                              bindings.kernels.size()));
+    for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
+      if (!bindings.kernels[k].host)
+        throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
+    return std::make_unique<VirtualExecution>(profile_, schedule, bindings);
+  }
+
+  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+    const GpuModel& gpu = profile_.gpus.front();
+    const auto known = [&](const auto& parameter, const char* name) {
+      if (!parameter) throw Unsupported(fmt::format("profile {} has no {}", profile_.name, name));
+      return parameter->value;
+    };
+    ProbeKernel probe{
+        .binding = {.host = [](const Launch&) {}, .cuda = {}}, .blocks = blocks, .resident_blocks = blocks};
+    switch (kind) {
+      case ProbeKernel::Kind::empty:
+        break;
+      case ProbeKernel::Kind::spin: {
+        probe.resident_blocks =
+            static_cast<std::uint64_t>(known(gpu.resident_threads, "number of resident threads") + 0.5) /
+            probe_block_threads;
+        probe.work =
+            spin_block_time * static_cast<double>((blocks + probe.resident_blocks - 1) / probe.resident_blocks);
+        break;
+      }
+      case ProbeKernel::Kind::stream:
+        probe.work = Seconds{amount / known(gpu.memory_bandwidth, "memory bandwidth").bytes_per_second};
+        break;
+      case ProbeKernel::Kind::multiply_add:
+        probe.work = Seconds{amount / known(gpu.flop_rate, "flop rate")};
+        break;
+    }
+    return probe;
+  }
+
+ private:
+  Profile profile_;
+  std::string id_;
+  std::shared_ptr<std::atomic<std::uint64_t>> allocated_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_virtual(Profile profile, std::string id) {
+  return std::make_unique<VirtualDevice>(std::move(profile), std::move(id));
+}
+
+}  // namespace shiplap

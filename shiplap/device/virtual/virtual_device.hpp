@@ -1,0 +1,14 @@
+// The virtual device: simulates a schedule on a profile and moves the real bytes in the simulated order.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "shiplap/device/device.hpp"
+
+namespace shiplap {
+
+/// `id` is the name under which it was opened ("virtual:h200").
+std::unique_ptr<Device> open_virtual(Profile, std::string id);
+
+}  // namespace shiplap
