@@ -26,9 +26,10 @@ class Pipeline {
 
   const Workload& workload() const { return workload_; }
 
-  /// Kernel time on resident data at up to 3 sizes (the whole job, a 16th, a 256th), event-timed, median of `repeats`:
-  /// the only thing of a job that may be measured before it is planned. Returns a cost of origin "measured".
-  KernelCost probe_kernel(unsigned repeats = 7);
+  /// Kernel time on resident data at up to 3 sizes (the whole job or what fits, a 16th, a 256th), event-timed, median
+  /// of `repeats`: the only thing of a job that may be measured before it is planned. Its launch latency is measured
+  /// beside it and taken off.
+  KernelCost probe_kernel(const Limits&, unsigned repeats = 7);
   void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
 
   /// A choice ready to run; device buffers live as long as it does. Throws as the strategy and the device do.
@@ -56,6 +57,8 @@ class Pipeline {
 
  private:
   Prepared bind(Schedule);
+  void load_resident(const Prepared&);
+  Schedule kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits&) const;
   Device& device_;
   Workload workload_;
   std::vector<Memory> arrays_;

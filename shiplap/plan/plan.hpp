@@ -16,10 +16,10 @@ namespace shiplap {
 
 /// What may be chosen; an empty list means "all".
 struct PlanOptions {
-  std::vector<std::string> strategies;
-  std::vector<std::uint32_t> chunks;
-  std::vector<Layout> layouts;
-  std::vector<IssueOrder> orders;
+  std::vector<std::string> strategies{};
+  std::vector<std::uint32_t> chunks{};
+  std::vector<Layout> layouts{};
+  std::vector<IssueOrder> orders{};
   std::uint32_t queues = 4;
   Bytes device_memory{0};  ///< 0: what the profile says
 };
@@ -73,8 +73,9 @@ struct Bound {
   Seconds copies{0};
 };
 Bound bound(const Job&, const Profile&);
-/// The schedule whose makespan is the copies' part of the bound; empty of ops when nothing is copied.
-Schedule duplex_schedule(const Job&);
+/// The schedule whose makespan, held, is the copies' part of the bound; empty of ops when nothing is copied. Buffers:
+/// the job's arrays, then scratch. Arrays larger than the device memory that may be used go through a buffer that fits.
+Schedule duplex_schedule(const Job&, Bytes device_memory);
 
 /// Ranks. Throws UsageError when nothing that was asked for exists and Unsupported when nothing can be done.
 Plan plan(const Job&, const Profile&, const PlanOptions& = {});

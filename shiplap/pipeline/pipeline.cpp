@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/run.hpp"
+
+namespace shiplap {
+namespace {
+
+// Bytes of device memory that `items` items of the job take, all arrays.
+Bytes resident_size(const Job& job, std::uint64_t items) {
+  Bytes sum;
+  for (const Array& array : job.arrays)
+    sum += array.role == Role::resident ? array.size : slice(job, array, {0, items}).length;
+  return sum;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(Device& device, Workload workload) : device_(device), workload_(std::move(workload)) {
+  for (const Array& array : workload_.job.arrays)
+    arrays_.push_back(device_.allocate(Place::host(), array.memory, array.size));
+  refill();
+}
+
+Pipeline::~Pipeline() = default;
+
+void Pipeline::refill() {
+  std::vector<std::span<std::byte>> spans;
+  for (const Memory& memory : arrays_) spans.push_back(memory.bytes());
+  workload_.fill(spans);
+}
+
+std::string Pipeline::verify() const {
+  std::vector<std::span<std::byte>> spans;
+  for (const Memory& memory : arrays_) spans.push_back(memory.bytes());
+  return workload_.verify(spans);
+}
+
+Pipeline::Prepared Pipeline::bind(Schedule schedule) {
+  Prepared prepared;
+  prepared.schedule_ = std::move(schedule);
+  Bindings bindings;
+  for (std::size_t b = 0; b < prepared.schedule_.buffers.size(); ++b) {
+    if (b < arrays_.size()) {
+      bindings.buffers.push_back(arrays_[b].data());
+      continue;
+    }
+    const Buffer& buffer = prepared.schedule_.buffers[b];
+    prepared.device_memory_.push_back(device_.allocate(buffer.place, buffer.memory, buffer.size));
+    bindings.buffers.push_back(prepared.device_memory_.back().data());
+  }
+  bindings.kernels.assign(prepared.schedule_.kernels.size(), workload_.kernel);
+  prepared.execution_ = device_.prepare(prepared.schedule_, bindings);
+  return prepared;
+}
+
+RunResult Pipeline::Prepared::run(const RunOptions& options) {
+  if (schedule_.ops.empty()) return {};
+  return execution_->run(options);
+}
+
+Pipeline::Prepared Pipeline::prepare(const Choice& choice, const Limits& limits) {
+  return bind(find_strategy(choice.strategy).schedule(workload_.job, choice, limits));
+}
+
+Pipeline::Prepared Pipeline::prepare_duplex(const Limits& limits) {
+  return bind(duplex_schedule(workload_.job, limits.device_memory));
+}
+
+// `pieces` launches over the same resident data, each of items / pieces items, behind the copies that bring the data.
+Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits& limits) const {
+  const Job& job = workload_.job;
+  Schedule schedule;
+  for (const Array& a : job.arrays)
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+  const QueueId queue = schedule.add_queue("compute");
+  const KernelId kernel = schedule.add_kernel(job.name);
+  const std::uint64_t most = (items + pieces - 1) / pieces;
+  std::vector<Access> operands;
+  for (const Array& array : job.arrays) {
+    const Bytes length = array.role == Role::resident ? array.size : slice(job, array, {0, most}).length;
+    const BufferId buffer = schedule.add_buffer(
+        {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = length});
+    const bool reads_only = array.role == Role::in || array.role == Role::resident;
+    operands.push_back({{buffer, Bytes{0}, length}, reads_only ? AccessMode::read : AccessMode::write});
+  }
+  for (std::uint32_t p = 0; p < pieces; ++p) {
+    const std::uint64_t count = std::min(most, items - p * most);
+    const Grid launch_grid = grid(job, count, limits.resident_threads);
+    Kernel launch{.kernel = kernel,
+                  .first_item = 0,
+                  .items = count,
+                  .work = job.cost.points.empty() ? Seconds{0} : job.cost.at(count),
+                  .blocks = launch_grid.blocks,
+                  .resident_blocks = launch_grid.resident_blocks,
+                  .operands = operands,
+                  .flows = {}};
+    schedule.add({.what = std::move(launch), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = p});
+  }
+  return schedule;
+}
+
+// Real data on the device: a kernel may take another time on whatever the memory held before.
+void Pipeline::load_resident(const Prepared& prepared) {
+  const std::size_t arrays = workload_.job.arrays.size();
+  Schedule load;
+  load.buffers = prepared.schedule_.buffers;
+  const QueueId queue = load.add_queue("in");
+  Bindings bindings;
+  for (const Memory& memory : arrays_) bindings.buffers.push_back(memory.data());
+  for (const Memory& memory : prepared.device_memory_) bindings.buffers.push_back(memory.data());
+  for (std::size_t a = 0; a < arrays; ++a) {
+    const Bytes length = load.buffers[arrays + a].size;
+    if (length.count == 0) continue;
+    load.add({.what = Copy{{BufferId{static_cast<std::uint32_t>(a)}, Bytes{0}, length},
+                           {BufferId{static_cast<std::uint32_t>(arrays + a)}, Bytes{0}, length}},
+              .queue = queue,
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  }
+  if (!load.ops.empty()) device_.prepare(load, bindings)->run();
+}
+
+Pipeline::Prepared Pipeline::prepare_kernel(const Limits& limits) {
+  const Job& job = workload_.job;
+  std::uint32_t pieces = 1;
+  while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
+  Prepared prepared = bind(kernel_schedule(job.items, pieces, limits));
+  load_resident(prepared);
+  return prepared;
+}
+
+KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
+  const Job& job = workload_.job;
+  const ProbeKernel empty = device_.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
+  Schedule launch;
+  const QueueId queue = launch.add_queue("compute");
+  const KernelId kernel = launch.add_kernel("empty");
+  launch.add({.what = Kernel{.kernel = kernel, .items = 1, .work = empty.work, .operands = {}, .flows = {}},
+              .queue = queue,
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  const auto launch_only = device_.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
+
+  struct Size {
+    std::uint64_t items;
+    Prepared prepared;
+    std::vector<double> seconds;
+  };
+  std::vector<Size> sizes;
+  std::uint64_t whole = job.items;
+  while (whole > 1 && resident_size(job, whole) > limits.device_memory / 2) whole = (whole + 1) / 2;
+  for (const std::uint64_t divisor : {256u, 16u, 1u}) {
+    const std::uint64_t items = whole / divisor;
+    if (items == 0 || (!sizes.empty() && sizes.back().items == items)) continue;
+    Schedule schedule = kernel_schedule(items, 1, limits);
+    sizes.push_back({items, bind(std::move(schedule)), {}});
+    load_resident(sizes.back().prepared);
+  }
+  std::vector<double> latency;
+  constexpr unsigned warm_up = 3;
+  for (unsigned i = 0; i < warm_up + repeats; ++i) {
+    const double launched = launch_only->run({.hold = true}).timeline.makespan.count();
+    if (i >= warm_up) latency.push_back(launched);
+    for (Size& size : sizes) {
+      const double time = size.prepared.run({.hold = true}).timeline.makespan.count();
+      if (i >= warm_up) size.seconds.push_back(time);
+    }
+  }
+  KernelCost cost{.points = {}, .origin = "measured on resident data"};
+  const double launched = median(latency);
+  for (const Size& size : sizes) {
+    const Estimate e = median_estimate(size.seconds);
+    const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
+    cost.points.push_back({size.items, {without_launch(e.value), without_launch(e.low), without_launch(e.high)}});
+  }
+  return cost;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,61 @@
+#include "shiplap/plan/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace shiplap {
+namespace {
+
+double percent(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
+
+// The busiest engine of a timeline: the one that everything else waits for.
+std::pair<Engine, Seconds> busiest(const Timeline& timeline) {
+  std::pair<Engine, Seconds> best{Engine::compute, Seconds{-1}};
+  for (const Engine engine : {Engine::copy_h2d, Engine::copy_d2h, Engine::copy_shared, Engine::compute})
+    if (const Seconds busy = busy_time(timeline, engine); busy > best.second) best = {engine, busy};
+  return best;
+}
+
+std::string largest_part(const Distance& d) {
+  const std::array<std::pair<Seconds, const char*>, 5> parts{{
+      {d.submission, "the host's submission of ops"},
+      {d.latency, "latencies of copies and launches"},
+      {d.gap, "the gap that every copy costs"},
+      {d.duplex_gap, "the lower rate of small copies while both directions are busy"},
+      {d.fill_and_drain, "filling and draining the pipeline"},
+  }};
+  const auto largest =
+      std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return fmt::format("{} ({})", largest->second, to_string(largest->first));
+}
+
+}  // namespace
+
+std::string explain(const Plan& plan, const Bound& bound) {
+  const Candidate& best = plan.best();
+  const auto [engine, busy] = busiest(best.timeline);
+  std::string text = fmt::format(
+      "{} is predicted to take {}, {:.1f} % above the bound of {}, which is set by the {} (copies {}, kernel {}). {} "
+      "is busy for {:.0f} % of the "
+      "time.",
+      to_string(best.choice), to_string(best.predicted.value), percent(best.distance.total, plan.bound.value),
+      to_string(plan.bound.value), plan.bound_by, to_string(bound.copies), to_string(bound.kernel), to_string(engine),
+      percent(busy, best.predicted.value));
+  if (best.distance.total.count() > 0) text += fmt::format(" Most of the rest is {}.", largest_part(best.distance));
+  const auto other = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+                                  [&](const Candidate& c) { return c.choice.strategy != best.choice.strategy; });
+  if (other != plan.candidates.end())
+    text += fmt::format(" {} would take {}, {:.2f} times as long.", to_string(other->choice),
+                        to_string(other->predicted.value), other->predicted.value / best.predicted.value);
+  const auto ties = std::count_if(plan.candidates.begin() + 1, plan.candidates.end(),
+                                  [](const Candidate& c) { return c.tied_with_best; });
+  if (ties > 0)
+    text += fmt::format(" {} other choice{} within the range of the prediction: a tie.", ties,
+                        ties == 1 ? " lies" : "s lie");
+  return text;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,12 @@
+// Why a plan ranks as it does, in one paragraph of plain words with the figures that decide.
+#pragma once
+
+#include <string>
+
+#include "shiplap/plan/plan.hpp"
+
+namespace shiplap {
+
+std::string explain(const Plan&, const Bound&);
+
+}  // namespace shiplap

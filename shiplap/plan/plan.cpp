@@ -1,0 +1,152 @@
+#include "shiplap/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/explain.hpp"
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint32_t most_chunks = 256;
+constexpr std::size_t listed_per_strategy = 4;
+
+// Chunk counts that are tried: 1, 2, 3, 4, 6, 8, 12 … (each octave in two steps), then the neighbourhood of the best.
+std::vector<std::uint32_t> coarse_chunks(const Job& job) {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t power = 1; power <= most_chunks; power *= 2)
+    for (const std::uint32_t count : {power, power + power / 2})
+      if (count <= most_chunks && count <= job.items && (counts.empty() || counts.back() < count))
+        counts.push_back(count);
+  return counts;
+}
+std::vector<std::uint32_t> neighbours(const Job& job, std::uint32_t best) {
+  std::vector<std::uint32_t> counts;
+  for (const double factor : {0.8, 0.9, 1.1, 1.2, 1.35}) {
+    const auto count = static_cast<std::uint32_t>(best * factor + 0.5);
+    if (count >= 1 && count != best && count <= most_chunks && count <= job.items) counts.push_back(count);
+  }
+  return counts;
+}
+
+struct Tried {
+  Choice choice;
+  Seconds time{0};
+};
+
+// Simulates the choices of one strategy; keeps the reason of the last refusal.
+class Search {
+ public:
+  Search(const Job& job, const Profile& profile, const PlanOptions& options, const Limits& limits)
+      : job_(job), profile_(profile), options_(options), limits_(limits) {}
+
+  std::vector<Tried> tried;
+  std::string refusal;
+  std::vector<std::string> assumptions;
+
+  void run(const Strategy& strategy) {
+    if (!strategy.chunked) {
+      try_choice(strategy, {.strategy = std::string(strategy.name), .chunks = 1});
+      return;
+    }
+    const bool chosen = !options_.chunks.empty();
+    for_each_shape([&](Layout layout, IssueOrder order) {
+      const auto counts = chosen ? options_.chunks : coarse_chunks(job_);
+      std::size_t first = tried.size();
+      for (const std::uint32_t chunks : counts) try_shape(strategy, chunks, layout, order);
+      if (chosen || tried.size() == first) return;
+      const auto best = std::min_element(tried.begin() + static_cast<std::ptrdiff_t>(first), tried.end(),
+                                         [](const Tried& a, const Tried& b) { return a.time < b.time; });
+      for (const std::uint32_t chunks : neighbours(job_, best->choice.chunks))
+        try_shape(strategy, chunks, layout, order);
+    });
+  }
+
+ private:
+  template <class Visit>
+  void for_each_shape(const Visit& visit) const {
+    static const std::vector<Layout> all_layouts{Layout::three, Layout::few, Layout::per_chunk};
+    // Breadth-first issue matters to one shared copy engine; with two engines it is only asked for by name.
+    const bool shared = profile_.gpus.front().copy_engines < 2;
+    const std::vector<IssueOrder> default_orders =
+        shared ? std::vector{IssueOrder::depth, IssueOrder::breadth} : std::vector{IssueOrder::depth};
+    for (const Layout layout : options_.layouts.empty() ? all_layouts : options_.layouts)
+      for (const IssueOrder order : options_.orders.empty() ? default_orders : options_.orders) visit(layout, order);
+  }
+
+  void try_shape(const Strategy& strategy, std::uint32_t chunks, Layout layout, IssueOrder order) {
+    try_choice(strategy, {.strategy = std::string(strategy.name),
+                          .chunks = chunks,
+                          .layout = layout,
+                          .queues = options_.queues,
+                          .order = order});
+  }
+
+  void try_choice(const Strategy& strategy, Choice choice) {
+    try {
+      Prediction prediction = simulate(strategy.schedule(job_, choice, limits_), profile_);
+      tried.push_back({std::move(choice), prediction.timeline.makespan});
+      assumptions = std::move(prediction.assumptions);
+    } catch (const UsageError&) {
+      throw;  // what the user asked for is wrong, not merely impossible here
+    } catch (const Error& error) {
+      refusal = error.what();
+    }
+  }
+
+  const Job& job_;
+  const Profile& profile_;
+  const PlanOptions& options_;
+  const Limits& limits_;
+};
+
+}  // namespace
+
+Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
+  Limits limits = limits_of(profile);
+  if (options.device_memory.count > 0) limits.device_memory = options.device_memory;
+  Plan result;
+  result.job = job.name;
+  result.profile = profile.name;
+  result.profile_hash = parameter_hash(profile);
+  result.kernel_cost_origin = job.cost.origin;
+  const Bound b = bound(job, profile);
+  result.bound = b.time;
+  result.bound_by = b.copies >= b.kernel ? "copies in both directions" : "kernel";
+
+  for (const std::string& name : options.strategies) find_strategy(name);
+  std::vector<Tried> listed;
+  for (const Strategy& strategy : strategies()) {
+    const auto wanted = [&](const std::string& name) { return name == strategy.name; };
+    if (!options.strategies.empty() && std::none_of(options.strategies.begin(), options.strategies.end(), wanted))
+      continue;
+    Search search(job, profile, options, limits);
+    search.run(strategy);
+    if (search.tried.empty()) {
+      result.refused.push_back({std::string(strategy.name), search.refusal});
+      continue;
+    }
+    result.assumptions = search.assumptions;
+    std::stable_sort(search.tried.begin(), search.tried.end(),
+                     [](const Tried& x, const Tried& y) { return x.time < y.time; });
+    search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
+    listed.insert(listed.end(), search.tried.begin(), search.tried.end());
+  }
+  if (listed.empty()) {
+    std::string reasons;
+    for (const Refused& refused : result.refused)
+      reasons += fmt::format("\n  {}: {}", refused.strategy, refused.reason);
+    throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
+  }
+  std::stable_sort(listed.begin(), listed.end(), [](const Tried& x, const Tried& y) { return x.time < y.time; });
+  for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice));
+  const Interval<Seconds> best = result.candidates.front().predicted;
+  for (Candidate& candidate : result.candidates) candidate.tied_with_best = candidate.predicted.low <= best.high;
+  result.why = explain(result, b);
+  return result;
+}
+
+}  // namespace shiplap

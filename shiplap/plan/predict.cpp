@@ -1,0 +1,143 @@
+// Predicted time of one choice, its range and where the time above the bound goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/variation.hpp"
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap {
+namespace {
+
+Seconds makespan(const Schedule& schedule, const Profile& profile, bool held = false) {
+  return simulate(schedule, profile, {.held = held}).timeline.makespan;
+}
+
+// The schedule of the same choice with all kernel times moved to one end of their interval.
+Job with_cost(const Job& job, bool high) {
+  Job moved = job;
+  for (auto& point : moved.cost.points) point.work.value = high ? point.work.high : point.work.low;
+  return moved;
+}
+
+// Range by sensitivities: each independent group of parameters is moved to the ends of its intervals while all others
+// stay; the changes are added in quadrature.
+Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& choice, const Schedule& schedule,
+                        Seconds value) {
+  double up = 0;
+  double down = 0;
+  const auto add = [&](Seconds a, Seconds b) {
+    const double high = std::max({0.0, (a - value).count(), (b - value).count()});
+    const double low = std::max({0.0, (value - a).count(), (value - b).count()});
+    up += high * high;
+    down += low * low;
+  };
+  for (const ParameterGroup group : parameter_groups)
+    add(makespan(schedule, moved(profile, group, End::low)), makespan(schedule, moved(profile, group, End::high)));
+  const Strategy& strategy = find_strategy(choice.strategy);
+  const Limits limits = limits_of(profile);
+  add(makespan(strategy.schedule(with_cost(job, false), choice, limits), profile),
+      makespan(strategy.schedule(with_cost(job, true), choice, limits), profile));
+  return {value, value - Seconds{std::sqrt(down)}, value + Seconds{std::sqrt(up)}};
+}
+
+// Takes one cause after the other out of the profile; what each step saves is its part.
+Distance distance(const Schedule& schedule, const Profile& profile, Seconds value, Seconds bound) {
+  Distance d;
+  Profile without = profile;
+  Seconds last = value;
+  const auto step = [&](Seconds& part, Cause cause) {
+    without = freed_of(without, cause);
+    const Seconds now = makespan(schedule, without);
+    part = last - now;
+    last = now;
+  };
+  step(d.submission, Cause::submission);
+  step(d.duplex_gap, Cause::duplex_gap);
+  step(d.gap, Cause::gap);
+  step(d.latency, Cause::latency);
+  d.fill_and_drain = last - bound;
+  d.total = value - bound;
+  return d;
+}
+
+}  // namespace
+
+Schedule duplex_schedule(const Job& job, Bytes device_memory) {
+  Schedule schedule;
+  std::size_t copies = 0;
+  for (const Array& a : job.arrays) {
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+    copies += a.role == Role::inout ? 2 : 1;
+  }
+  const QueueId in = schedule.add_queue("in");
+  const QueueId out = schedule.add_queue("out");
+  const auto copy = [&](std::size_t index, bool to_device) {
+    const Array& array = job.arrays[index];
+    const Bytes piece = std::min(array.size, device_memory / copies);
+    if (piece.count == 0) return;
+    const BufferId device = schedule.add_buffer({.name = array.name + (to_device ? " in" : " out"),
+                                                 .place = Place::gpu(),
+                                                 .memory = MemoryKind::device,
+                                                 .size = piece});
+    // Both directions of an inout array move at once: the way back lands in a buffer of its own.
+    const BufferId host =
+        array.role == Role::inout && !to_device
+            ? schedule.add_buffer(
+                  {.name = array.name + " back", .place = Place::host(), .memory = array.memory, .size = array.size})
+            : BufferId{static_cast<std::uint32_t>(index)};
+    for (Bytes offset; offset < array.size; offset += piece) {
+      const Bytes length = std::min(piece, array.size - offset);
+      const Region h{host, offset, length};
+      const Region d{device, Bytes{0}, length};
+      schedule.add({.what = to_device ? Copy{h, d} : Copy{d, h},
+                    .queue = to_device ? in : out,
+                    .agent = AgentId{0},
+                    .after = {},
+                    .chunk = 0});
+    }
+  };
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const Role role = job.arrays[a].role;
+    if (role == Role::in || role == Role::inout) copy(a, true);
+    if (role == Role::out || role == Role::inout) copy(a, false);
+  }
+  return schedule;
+}
+
+Bound bound(const Job& job, const Profile& profile) {
+  Bound result;
+  const Schedule copies = duplex_schedule(job, limits_of(profile).device_memory);
+  const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
+  const auto at = [&](const Profile& p, const Job& j) {
+    const Seconds copied = copies.ops.empty() ? Seconds{0} : makespan(copies, p, true);
+    const Seconds kernel = j.cost.at(j.items) + (latency ? latency->value : Seconds{0});
+    return std::pair{copied, kernel};
+  };
+  std::tie(result.copies, result.kernel) = at(profile, job);
+  const auto time = [](std::pair<Seconds, Seconds> p) { return std::max(p.first, p.second); };
+  result.time.value = std::max(result.copies, result.kernel);
+  result.time.low = time(at(moved(profile, ParameterGroup::rates, End::low), with_cost(job, false)));
+  result.time.high = time(at(moved(profile, ParameterGroup::rates, End::high), with_cost(job, true)));
+  return result;
+}
+
+Candidate predict(const Job& job, const Profile& profile, const Choice& choice) {
+  const Strategy& strategy = find_strategy(choice.strategy);
+  const Schedule schedule = strategy.schedule(job, choice, limits_of(profile));
+  Prediction prediction = simulate(schedule, profile);
+  Candidate result;
+  result.choice = choice;
+  const Seconds value = prediction.timeline.makespan;
+  result.predicted = range(job, profile, choice, schedule, value);
+  result.closed_form = strategy.predict(job, choice, profile);
+  result.distance = distance(schedule, profile, value, bound(job, profile).time.value);
+  result.timeline = std::move(prediction.timeline);
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,119 @@
+#include "shiplap/plan/variation.hpp"
+
+#include <algorithm>
+
+namespace shiplap {
+namespace {
+
+// Without the raw measurements, which cost time to copy and do not matter to a prediction.
+Profile parameters_of(const Profile& profile) {
+  return {.name = profile.name,
+          .origin = profile.origin,
+          .source = {},
+          .conditions = {},
+          .gpus = profile.gpus,
+          .links = profile.links,
+          .submission = profile.submission,
+          .missing = {},
+          .residuals = {},
+          .measurements = {}};
+}
+
+template <class T>
+void move(Interval<T>& interval, End end) {
+  interval.value = end == End::low ? interval.low : interval.high;
+}
+template <class T>
+void move(Parameter<T>& parameter, End end) {
+  if (parameter) move(*parameter, end);
+}
+
+void clear(Interval<Seconds>& interval) { interval = Interval<Seconds>::exact(Seconds{0}); }
+void clear(Parameter<Seconds>& parameter) {
+  if (parameter) clear(*parameter);
+}
+
+template <class Visit>
+void for_each_direction(Profile& profile, const Visit& visit) {
+  for (LinkModel& link : profile.links) {
+    visit(link.h2d);
+    visit(link.d2h);
+  }
+}
+
+}  // namespace
+
+Profile moved(const Profile& original, ParameterGroup group, End end) {
+  Profile profile = parameters_of(original);
+  switch (group) {
+    case ParameterGroup::rates:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        move(d.per_byte, end);
+        if (d.duplex) move(d.duplex->per_byte, end);
+      });
+      break;
+    case ParameterGroup::gaps:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        for (CopyCost& cost : d.costs) move(cost.gap, end);
+        if (d.duplex)
+          for (DuplexGap& gap : d.duplex->gaps) move(gap.gap, end);
+      });
+      for (GpuModel& gpu : profile.gpus) move(gpu.kernel_gap, end);
+      break;
+    case ParameterGroup::latencies:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        for (CopyCost& cost : d.costs) move(cost.latency_overhead, end);
+      });
+      for (GpuModel& gpu : profile.gpus) {
+        move(gpu.launch_latency, end);
+        move(gpu.dependency_latency, end);
+      }
+      break;
+    case ParameterGroup::submission:
+      for (auto* parameter : {&profile.submission.copy, &profile.submission.launch, &profile.submission.event_record,
+                              &profile.submission.event_wait})
+        move(*parameter, end);
+      break;
+  }
+  return profile;
+}
+
+Profile freed_of(const Profile& original, Cause cause) {
+  Profile profile = parameters_of(original);
+  switch (cause) {
+    case Cause::submission:
+      for (auto* parameter : {&profile.submission.copy, &profile.submission.launch, &profile.submission.event_record,
+                              &profile.submission.event_wait})
+        clear(*parameter);
+      break;
+    case Cause::duplex_gap:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        if (!d.duplex) return;
+        for (DuplexGap& gap : d.duplex->gaps) {
+          const Seconds alone = cost_at(d, gap.size).gap;
+          gap.gap = Interval<Seconds>::exact(std::min(alone, gap.gap.value));
+        }
+      });
+      break;
+    case Cause::gap:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        for (CopyCost& cost : d.costs) clear(cost.gap);
+        if (d.duplex)
+          for (DuplexGap& gap : d.duplex->gaps) clear(gap.gap);
+      });
+      for (GpuModel& gpu : profile.gpus) clear(gpu.kernel_gap);
+      break;
+    case Cause::latency:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        for (CopyCost& cost : d.costs) clear(cost.latency_overhead);
+      });
+      for (GpuModel& gpu : profile.gpus) {
+        clear(gpu.launch_latency);
+        clear(gpu.dependency_latency);
+      }
+      break;
+  }
+  return profile;
+}
+
+}  // namespace shiplap

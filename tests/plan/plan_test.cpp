@@ -1,0 +1,119 @@
+#include "shiplap/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/sim/simulate.hpp"
+#include "tests/support/jobs.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+Job job_of(double kernel_ms, Bytes size = 64_MiB) {
+  Job job = in_out_job(size, size, milliseconds(kernel_ms), size.count / 4);
+  job.items_per_block = 1024;
+  return job;
+}
+
+TEST(Plan, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
+  const Profile profile = planted_profile();
+  for (const double kernel_ms : {0.05, 1.2, 5.0}) {
+    const Job job = job_of(kernel_ms);
+    double best = 1e9;
+    for (std::uint32_t chunks = 1; chunks <= 256; ++chunks)
+      for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
+        best = std::min(best, simulate(find_strategy("streams").schedule(job, {.chunks = chunks, .layout = layout},
+                                                                         limits_of(profile)),
+                                       profile)
+                                  .timeline.makespan.count());
+    EXPECT_LE(plan(job, profile).best().predicted.value.count(), 1.01 * best) << kernel_ms;
+  }
+}
+
+TEST(Plan, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
+  const Plan p = plan(job_of(1.2), planted_profile());
+  EXPECT_EQ(p.best().choice.strategy, "streams");
+  EXPECT_EQ(p.candidates.back().choice.strategy, "explicit");
+  EXPECT_GT(p.candidates.back().predicted.value / p.best().predicted.value, 1.5);
+}
+
+TEST(Plan, never_predicts_less_than_the_bound) {
+  for (const double kernel_ms : {0.01, 0.5, 1.2, 3.0, 20.0}) {
+    const Plan p = plan(job_of(kernel_ms), planted_profile());
+    for (const Candidate& c : p.candidates)
+      EXPECT_GE(c.predicted.value / p.bound.value, 0.999) << kernel_ms << " " << to_string(c.choice);
+  }
+}
+
+TEST(Plan, says_what_the_bound_is_made_of) {
+  EXPECT_EQ(plan(job_of(0.1), planted_profile()).bound_by, "copies in both directions");
+  EXPECT_EQ(plan(job_of(50), planted_profile()).bound_by, "kernel");
+}
+
+TEST(Plan, splits_the_distance_to_the_bound_without_a_rest) {
+  const Plan p = plan(job_of(1.2), planted_profile());
+  for (const Candidate& c : p.candidates) {
+    const Distance& d = c.distance;
+    EXPECT_NEAR((d.submission + d.latency + d.gap + d.duplex_gap + d.fill_and_drain).count(), d.total.count(), 1e-12);
+    EXPECT_NEAR((c.predicted.value - p.bound.value).count(), d.total.count(), 1e-12);
+  }
+}
+
+TEST(Plan, widens_the_range_with_the_intervals_of_the_profile) {
+  Profile profile = planted_profile();
+  const Interval<Seconds> exact = predict(job_of(0.1), profile, {.chunks = 16}).predicted;
+  EXPECT_EQ(exact.low, exact.high);
+  for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h}) {
+    auto& g = d->duplex->per_byte;
+    g.low.seconds = g.value.seconds * 0.98;
+    g.high.seconds = g.value.seconds * 1.02;
+  }
+  const Interval<Seconds> wide = predict(job_of(0.1), profile, {.chunks = 16}).predicted;
+  // Duplex copies are most of the time, the rest are gaps and the one-way copies while the pipeline fills and drains.
+  EXPECT_NEAR((wide.high - wide.value) / wide.value, 0.017, 0.0015);
+  EXPECT_NEAR((wide.value - wide.low) / wide.value, 0.017, 0.0015);
+}
+
+TEST(Plan, calls_choices_with_overlapping_ranges_a_tie) {
+  Profile profile = planted_profile();
+  for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h}) {
+    auto& g = d->duplex->per_byte;
+    g.low.seconds = g.value.seconds * 0.95;
+    g.high.seconds = g.value.seconds * 1.05;
+  }
+  const Plan p = plan(job_of(0.1), profile, {.chunks = {16, 20}});
+  ASSERT_GE(p.candidates.size(), 2u);
+  EXPECT_TRUE(p.candidates[1].tied_with_best);
+  EXPECT_FALSE(p.candidates.back().tied_with_best);  // explicit is far behind
+}
+
+TEST(Plan, refuses_when_no_strategy_can_and_gives_the_reasons) {
+  Job job = job_of(1);
+  job.arrays[0].memory = MemoryKind::pageable;
+  try {
+    plan(job, planted_profile());
+    FAIL();
+  } catch (const Unsupported& e) {
+    EXPECT_NE(std::string(e.what()).find("--memory pinned"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Plan, works_on_the_published_profile_and_names_what_it_lacks) {
+  const Plan p = plan(job_of(5), load_profile(SHIPLAP_SOURCE_DIR "/profiles/gtx-titan-2014.json"));
+  EXPECT_FALSE(p.assumptions.empty());
+  EXPECT_EQ(p.best().choice.strategy, "streams");
+}
+
+TEST(Plan, stays_within_the_memory_of_the_gpu) {
+  Profile profile = planted_profile();
+  profile.gpus[0].memory = 20_MiB;
+  const Plan p = plan(job_of(1.2), profile);
+  EXPECT_EQ(p.best().choice.strategy, "streams");
+  ASSERT_EQ(p.refused.size(), 1u);
+  EXPECT_EQ(p.refused[0].strategy, "explicit");
+  EXPECT_NE(p.refused[0].reason.find("128 MiB"), std::string::npos) << p.refused[0].reason;
+}
+
+}  // namespace
+}  // namespace shiplap
