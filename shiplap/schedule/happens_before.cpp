@@ -53,6 +53,15 @@ void HappensBefore::visit(OpId op) {
     if (last_use_[dependency.index()] == op) Clock().swap(clocks_[dependency.index()]);
 }
 
+void HappensBefore::add(OpId op, OpId dependency) {
+  Clock& clock = clocks_[op.index()];
+  // The dependency's own clock may have been let go; then it adds only itself, and a later check errs towards
+  // "unordered".
+  const Clock& other = clocks_[dependency.index()];
+  for (std::size_t lane = 0; lane < other.size(); ++lane) clock[lane] = std::max(clock[lane], other[lane]);
+  include(clock, dependency);
+}
+
 void HappensBefore::include(Clock& clock, OpId op) const {
   const Stand& stand = stands_[op.index()];
   clock[stand.lane] = std::max(clock[stand.lane], stand.position);

@@ -17,6 +17,8 @@ class HappensBefore {
 
   /// Must be called for every op, in their order.
   void visit(OpId);
+  /// A dependency that was added to `op`, the op visited last, after its visit.
+  void add(OpId op, OpId dependency);
   /// Whether `earlier` has ended before `later`, the op visited last, starts.
   bool operator()(OpId earlier, OpId later) const {
     const Stand& stand = stands_[earlier.index()];

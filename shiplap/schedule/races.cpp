@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -119,6 +120,29 @@ std::vector<std::string> race_problems(const Schedule& schedule, std::size_t lim
     if (found.size() >= limit) return found;
   }
   return found;
+}
+
+void order_conflicts(Schedule& schedule, OpId from) {
+  HappensBefore before(schedule);
+  std::vector<SegmentMap> buffers(schedule.buffers.size());
+  for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
+    const OpId op{i};
+    before.visit(op);
+    std::vector<OpId> unordered;
+    for_each_access(schedule.ops[i], [&](const Region& region, AccessMode mode) {
+      const std::uint64_t begin = region.offset.count;
+      for (const auto& conflict :
+           buffers[region.buffer.index()].access(op, begin, begin + region.length.count, mode, before))
+        unordered.push_back(conflict.earlier);
+    });
+    if (op < from) continue;
+    std::sort(unordered.begin(), unordered.end(), std::greater<>());
+    for (const OpId earlier : unordered) {
+      if (before(earlier, op)) continue;
+      schedule.ops[i].after.push_back(earlier);
+      before.add(op, earlier);
+    }
+  }
 }
 
 }  // namespace shiplap

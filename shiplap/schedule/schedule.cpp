@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/races.hpp"
 
 namespace shiplap {
 namespace {
@@ -112,6 +113,7 @@ Schedule concatenate(const Schedule& first, const Schedule& second) {
     for (OpId& dependency : op.after) dependency.value += shift;
     result.ops.push_back(std::move(op));
   }
+  order_conflicts(result, OpId{shift});
   return result;
 }
 

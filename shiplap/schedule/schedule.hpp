@@ -114,7 +114,7 @@ struct Agent {
   std::string name;
 };
 
-/// Ops in submission order: an op depends only on earlier ones, and `concatenate` is plain appending.
+/// Ops in submission order: an op depends only on earlier ones.
 struct Schedule {
   std::vector<Buffer> buffers;
   std::vector<std::string> kernels;
@@ -132,7 +132,8 @@ enum class CopyDirection : std::uint8_t { host_to_device, device_to_host, device
 CopyDirection direction(const Schedule&, const Copy&);
 
 /// `second` after `first` on the same buffers, kernels, queues and agents; the tables of both must agree, else Error.
-/// The in-order queues carry the order over the seam; nothing waits there that need not.
+/// In-order queues carry the order over the seam, and where they do not (a slot that the first still reads), a
+/// dependency is added; nothing waits there that need not. Both must be sound (`validate`); so is the result.
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
 /// The accesses of an op to buffers, in the order they are written down.

@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
+#include "shiplap/schedule/validate.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
@@ -205,6 +206,7 @@ TEST(Simulate, predicts_a_concatenation_as_the_second_schedule_queued_behind_the
   const Job job = in_out_job(4_MiB, 4_MiB, milliseconds(1), 16);
   const Schedule once = find_strategy("streams").schedule(job, {.chunks = 4}, limits);
   const Schedule twice = concatenate(once, once);
+  EXPECT_TRUE(problems(twice).empty()) << problems(twice).front();
   const Profile p = planted_profile();
   const Timeline t1 = simulate(once, p).timeline;
   const Timeline t2 = simulate(twice, p).timeline;
