@@ -48,4 +48,35 @@ RunReport run(Pipeline& pipeline, Device& device, const Limits& limits, const Ru
   return report;
 }
 
+Json to_json(const RunReport& report) {
+  const auto estimate = [](const Estimate& e) {
+    return Json{{"value", e.value}, {"low", e.low}, {"high", e.high}, {"unit", "ms"}};
+  };
+  Json json{{"schema", "shiplap/run"},
+            {"version", 1},
+            {"workload", report.workload},
+            {"device", report.device},
+            {"choice", to_json(report.choice)},
+            {"predicted", report.predicted ? to_json(*report.predicted) : Json(nullptr)},
+            {"clock", "device events, from the mark before the first op to the last end mark"},
+            {"observed", estimate(report.observed_ms)},
+            {"bound", estimate(report.bound_ms)},
+            {"efficiency", report.efficiency},
+            {"verified", report.verified},
+            {"difference", report.verified ? Json(nullptr) : Json(report.difference)},
+            {"samples_ms", report.samples_ms},
+            {"bound_samples_ms", report.bound_samples_ms}};
+  if (!report.timeline.spans.empty()) {
+    json["timeline"] = Json::array();
+    for (std::size_t i = 0; i < report.timeline.spans.size(); ++i) {
+      const Span& span = report.timeline.spans[i];
+      json["timeline"].push_back({{"op", describe(report.schedule, OpId{static_cast<std::uint32_t>(i)})},
+                                  {"engine", to_string(span.engine)},
+                                  {"start_ms", in_milliseconds(span.start)},
+                                  {"end_ms", in_milliseconds(span.end)}});
+    }
+  }
+  return json;
+}
+
 }  // namespace shiplap

@@ -83,6 +83,10 @@ Plan plan(const Job&, const Profile&, const PlanOptions& = {});
 /// Predicted time of one choice with its range (sensitivities to the profile's intervals, added in quadrature).
 Candidate predict(const Job&, const Profile&, const Choice&);
 
+/// Times in milliseconds, named so.
+Json to_json(const Choice&);
+Json to_json(const Distance&);
+Json to_json(const Candidate&);
 Json to_json(const Plan&);
 
 }  // namespace shiplap

@@ -50,7 +50,9 @@ class OpCheck {
       add("{} runs kernel {}, but the schedule has {} kernels", name(), kernel.kernel.value, schedule_.kernels.size());
     for (const Flow& flow : kernel.flows) has_buffer(flow.buffer);
     bool sound = true;
-    for (const Access& operand : kernel.operands) sound = region(operand.region) && sound;
+    // An array of no bytes is handed over all the same: operands keep their positions.
+    for (const Access& operand : kernel.operands)
+      sound = (operand.region.length.count == 0 ? has_buffer(operand.region.buffer) : region(operand.region)) && sound;
     if (!sound) return;
     // Within one kernel nothing orders its own reads and writes, except that each item keeps to its own bytes when the
     // regions are the same (in place).

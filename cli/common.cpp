@@ -1,0 +1,183 @@
+#include "cli/common.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/strategy/strategy.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+std::string workload_help() {
+  std::string out = "WORKLOAD is one of\n";
+  for (const WorkloadHelp& w : built_in_workloads())
+    out += fmt::format("  {:<12} {}\n  {:<12} {}\n", w.name, w.summary, "", w.parameters);
+  out +=
+      "or a .json file, or stated by hand: --in 1GiB --out 512MiB --kernel 12ms.\n"
+      "Parameters follow a colon: saxpy:n=64Mi. Sizes are binary (64MiB), 1GB is decimal.";
+  return out;
+}
+
+/// The divisors of `items` next to `chunks`, below and above. `chunks` lies between 1 and `items`.
+std::pair<std::uint64_t, std::uint64_t> nearest_divisors(std::uint64_t items, std::uint64_t chunks) {
+  std::uint64_t below = 1;
+  std::uint64_t above = items;
+  for (std::uint64_t d = 1; d <= items / d; ++d) {
+    if (items % d != 0) continue;
+    for (const std::uint64_t divisor : {d, items / d}) {
+      if (divisor <= chunks) below = std::max(below, divisor);
+      if (divisor >= chunks) above = std::min(above, divisor);
+    }
+  }
+  return {below, above};
+}
+
+MemoryKind memory_kind(const std::string& word) {
+  if (word == "pageable") return MemoryKind::pageable;
+  if (word == "managed") return MemoryKind::managed;
+  return MemoryKind::pinned;
+}
+
+std::uint32_t chunks_of(const std::string& text, const Job& job) {
+  const std::uint64_t chunks = parse_count(text, "--chunks");
+  if (chunks == 0) throw UsageError("--chunks 0: give 1 or more, or auto");
+  if (chunks > job.items || chunks > std::numeric_limits<std::uint32_t>::max())
+    throw UsageError(fmt::format("--chunks {}: {} has only {} items, and a chunk holds at least one; give at most {}",
+                                 chunks, job.name, job.items,
+                                 std::min<std::uint64_t>(job.items, std::numeric_limits<std::uint32_t>::max())));
+  if (job.items % chunks != 0) {
+    const auto [below, above] = nearest_divisors(job.items, chunks);
+    note(
+        fmt::format("--chunks {} does not divide the {} items evenly, so {} of the chunks hold one item more than the "
+                    "others; the nearest numbers that do are --chunks {} and {}",
+                    chunks, job.items, job.items % chunks, below, above));
+  }
+  return static_cast<std::uint32_t>(chunks);
+}
+
+}  // namespace
+
+void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
+  app.add_option("WORKLOAD", flags.name, "built-in name with parameters, or a .json file");
+  app.add_option("--in", flags.in, "stated by hand: bytes that go to the GPU")->type_name("SIZE");
+  app.add_option("--out", flags.out, "stated by hand: bytes that come back")->type_name("SIZE");
+  app.add_option("--kernel", flags.kernel, "kernel time of the whole job, stated instead of measured or derived")
+      ->type_name("TIME");
+  app.add_option("--memory", flags.memory,
+                 "memory that the host arrays live in (default: as the workload says, pinned)")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"pageable", "pinned", "managed"}));
+  app.footer(workload_help());
+}
+
+Workload workload_of(const WorkloadFlags& flags) {
+  Workload workload;
+  if (!flags.name.empty()) {
+    if (!flags.in.empty() || !flags.out.empty())
+      throw UsageError(fmt::format(
+          "--in and --out state a workload by hand, {} has its own sizes; give one or the other", flags.name));
+    workload = find_workload(flags.name);
+    if (!flags.kernel.empty())
+      workload.job.cost = {
+          .points = {{workload.job.items, Interval<Seconds>::exact(parse_seconds(flags.kernel, "--kernel"))}},
+          .origin = "stated"};
+  } else if (!flags.in.empty() || !flags.out.empty()) {
+    if (flags.kernel.empty())
+      throw UsageError("--kernel is missing: the kernel time of the whole job, as in --kernel 12ms");
+    workload = stated_workload({.in = flags.in.empty() ? Bytes{0} : parse_bytes(flags.in, "--in"),
+                                .out = flags.out.empty() ? Bytes{0} : parse_bytes(flags.out, "--out"),
+                                .kernel = parse_seconds(flags.kernel, "--kernel")});
+  } else if (!flags.kernel.empty()) {
+    throw UsageError("--kernel needs a WORKLOAD, or --in or --out, beside it: --in 1GiB --kernel 12ms");
+  } else {
+    throw UsageError("WORKLOAD is missing.\n" + workload_help());
+  }
+  if (!flags.memory.empty())
+    for (Array& array : workload.job.arrays)
+      if (array.role != Role::resident) array.memory = memory_kind(flags.memory);
+  return workload;
+}
+
+void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
+  std::string names = "auto";
+  for (const Strategy& s : strategies()) names += fmt::format(", {}", s.name);
+  app.add_option("--strategy", flags.strategy, names)->type_name("S")->capture_default_str();
+  app.add_option("--chunks", flags.chunks, "number of pieces, or auto")->type_name("N")->capture_default_str();
+  app.add_option("--layout", flags.layout, "queues: per-chunk, few (few:8), three, or auto")
+      ->type_name("L")
+      ->capture_default_str();
+  app.add_option("--order", flags.order, "order of submission: depth, breadth, or auto")
+      ->type_name("ORDER")
+      ->capture_default_str();
+}
+
+PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
+  PlanOptions options;
+  if (flags.strategy != "auto") options.strategies = {std::string(find_strategy(flags.strategy).name)};
+  if (flags.chunks != "auto") options.chunks = {chunks_of(flags.chunks, job)};
+  if (flags.layout != "auto") {
+    Choice choice;
+    parse_layout(flags.layout, choice);
+    options.layouts = {choice.layout};
+    options.queues = choice.queues;
+  }
+  if (flags.order != "auto") options.orders = {parse_order(flags.order)};
+  return options;
+}
+
+void add_device_flag(CLI::App& app, std::string& device) {
+  app.add_option("--device", device, "cuda:N, virtual:NAME or virtual:FILE (default: a GPU if there is one)")
+      ->type_name("D");
+}
+
+void add_json_flag(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "JSON on stdout, and nothing else there");
+}
+
+TextStyle style_of_stdout() {
+  TextStyle style;
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const char* no_color = std::getenv("NO_COLOR");
+  style.colour = terminal && (no_color == nullptr || *no_color == '\0');
+  winsize size{};
+  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
+    style.width = std::min<std::size_t>(size.ws_col, 120);
+  return style;
+}
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void print_json(const Json& json) { print(json.dump(2) + "\n"); }
+
+void note(std::string_view text) { fmt::print(stderr, "{}\n", wrap(fmt::format("note: {}", text), 100, "      ")); }
+
+void require_writable(const std::filesystem::path& path, std::string_view flag) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto refuse = [&](std::string_view why) { throw Error(fmt::format("{} {}: {}", flag, path.string(), why)); };
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))
+    refuse("this is not a regular file; name a file to be written");
+  if (!fs::is_directory(parent, ignored))
+    refuse(fmt::format("there is no directory {}; create it or name another file", parent.string()));
+  // Only trying tells: permissions do not hold for root, and a file system can be read-only.
+  std::string probe = (parent / ".shiplap-probe-XXXXXX").string();
+  const int file = mkstemp(probe.data());
+  if (file < 0)
+    refuse(fmt::format("cannot write into {} ({}); name a file elsewhere", parent.string(), std::strerror(errno)));
+  close(file);
+  unlink(probe.c_str());
+}
+
+}  // namespace shiplap::cli

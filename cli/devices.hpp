@@ -1,0 +1,14 @@
+// shiplap devices: what schedules can run on here, and why a backend is missing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace shiplap::cli {
+
+struct DevicesOptions {
+  bool json = false;
+};
+void add_devices(CLI::App&);
+void run_devices(const DevicesOptions&);
+
+}  // namespace shiplap::cli

@@ -1,0 +1,49 @@
+// shiplap: measures how data moves between host and GPU, plans the fastest way through a kernel, and runs it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "cli/devices.hpp"
+#include "cli/measure.hpp"
+#include "cli/plan.hpp"
+#include "cli/profiles.hpp"
+#include "cli/run.hpp"
+#include "shiplap/core/error.hpp"
+
+namespace {
+
+int complain(const char* message, shiplap::ExitCode code) {
+  fmt::print(stderr, "shiplap: {}\n", message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using shiplap::ExitCode;
+  CLI::App app{"Measure how data moves between host and GPU, plan the fastest way through a kernel, and run it."};
+  app.name("shiplap");
+  app.set_version_flag("--version", "shiplap " SHIPLAP_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit status: 0 done, 1 could not, 2 a check of the result failed, 64 wrong usage.");
+  shiplap::cli::add_devices(app);
+  shiplap::cli::add_profiles(app);
+  shiplap::cli::add_measure(app);
+  shiplap::cli::add_plan(app);
+  shiplap::cli::add_run(app);
+  try {
+    app.parse(argc, argv);  // runs the subcommand
+    return static_cast<int>(ExitCode::success);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  } catch (const shiplap::Error& e) {
+    return complain(e.what(), e.code());
+  } catch (const std::bad_alloc&) {
+    return complain("the host has not enough memory for this; make the workload smaller", ExitCode::failure);
+  } catch (const std::exception& e) {
+    return complain(e.what(), ExitCode::failure);
+  }
+}

@@ -1,0 +1,21 @@
+// shiplap measure: measures a device's link and fits a profile.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace shiplap::cli {
+
+struct MeasureFlags {
+  std::string device;
+  bool quick = false;
+  bool standard = false;
+  std::string only = "*";
+  bool list = false;
+  std::string output;
+  bool json = false;
+};
+void add_measure(CLI::App&);
+void run_measure(const MeasureFlags&);
+
+}  // namespace shiplap::cli

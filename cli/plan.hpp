@@ -1,0 +1,21 @@
+// shiplap plan: ranks the ways to run a workload on a device or a profile, and says why.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/common.hpp"
+
+namespace shiplap::cli {
+
+struct PlanFlags {
+  WorkloadFlags workload;
+  ChoiceFlags choice;
+  std::string device;
+  std::string profile;
+  bool json = false;
+};
+void add_plan(CLI::App&);
+void run_plan(const PlanFlags&);
+
+}  // namespace shiplap::cli

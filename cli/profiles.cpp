@@ -1,0 +1,85 @@
+#include "cli/profiles.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "cli/common.hpp"
+#include "cli/profile_cache.hpp"
+#include "shiplap/report/profile_report.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+struct Entry {
+  std::string name;
+  std::string where;  ///< "built in" or the file
+  Profile profile;
+};
+
+/// A kept file that cannot be read is named on stderr and left out; the others are still of use.
+std::vector<Entry> entries() {
+  std::vector<Entry> found;
+  for (const std::string& name : built_in_profiles()) found.push_back({name, "built in", find_profile(name)});
+  for (const auto& file : cached_profiles()) {
+    try {
+      found.push_back({file.stem().string(), file.string(), load_profile(file)});
+    } catch (const Error& e) {
+      note(e.what());
+    }
+  }
+  return found;
+}
+
+std::string gpu_of(const Profile& profile) { return profile.gpus.empty() ? "–" : profile.gpus.front().name; }
+
+void list(bool json) {
+  const std::vector<Entry> found = entries();
+  if (json) {
+    Json array = Json::array();
+    for (const Entry& e : found)
+      array.push_back({{"name", e.name},
+                       {"origin", to_string(e.profile.origin)},
+                       {"gpu", gpu_of(e.profile)},
+                       {"hash", parameter_hash(e.profile)},
+                       {"where", e.where},
+                       {"source", e.profile.source}});
+    print_json({{"profiles", array}});
+    return;
+  }
+  Table table({{"profile", Align::left},
+               {"origin", Align::left},
+               {"GPU", Align::left},
+               {"hash", Align::left},
+               {"where", Align::left}});
+  for (const Entry& e : found)
+    table.add({e.name, to_string(e.profile.origin), gpu_of(e.profile), parameter_hash(e.profile), e.where});
+  print(table.text(style_of_stdout()));
+}
+
+}  // namespace
+
+void add_profiles(CLI::App& app) {
+  auto options = std::make_shared<ProfilesOptions>();
+  auto* command = app.add_subcommand("profiles", "List the built-in and the kept profiles, or show one");
+  add_json_flag(*command, options->json);
+  auto* show = command->add_subcommand("show", "Show what a profile knows, with intervals and what is missing");
+  show->add_option("NAME", options->show, "built-in or kept profile, or a file")->required();
+  add_json_flag(*show, options->json);
+  command->callback([options] { run_profiles(*options); });
+}
+
+void run_profiles(const ProfilesOptions& options) {
+  if (options.show.empty()) {
+    list(options.json);
+    return;
+  }
+  const Profile profile = find_any_profile(options.show);
+  if (options.json)
+    print_json(to_json(profile));
+  else
+    print(profile_report(profile, style_of_stdout()));
+}
+
+}  // namespace shiplap::cli

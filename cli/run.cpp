@@ -1,0 +1,90 @@
+#include "cli/run.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/subject.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/run.hpp"
+#include "shiplap/report/progress.hpp"
+#include "shiplap/report/run_report.hpp"
+
+namespace shiplap::cli {
+
+void add_run(CLI::App& app) {
+  auto flags = std::make_shared<RunFlags>();
+  auto* command = app.add_subcommand("run", "Run a workload, verify it, and set predicted beside observed");
+  add_workload_flags(*command, flags->workload);
+  add_choice_flags(*command, flags->choice);
+  add_device_flag(*command, flags->device);
+  command->add_option("--profile", flags->profile, "predict from this profile (default: the device's own)")
+      ->type_name("P");
+  command->add_option("--repeat", flags->repeat, "timed repetitions (default: 21 on a GPU, 1 on a virtual device)")
+      ->type_name("R")
+      ->check(CLI::Range(1u, 100000u));
+  command->add_flag("--gantt", flags->gantt, "draw the timeline as text");
+  command->add_option("--svg", flags->svg, "draw the timeline, predicted above observed, into this file")
+      ->type_name("FILE");
+  add_json_flag(*command, flags->json);
+  command->callback([flags] { run_run(*flags); });
+}
+
+void run_run(const RunFlags& flags) {
+  if (!flags.svg.empty()) require_writable(flags.svg, "--svg");
+  Workload workload = workload_of(flags.workload);
+  PlanOptions options = plan_options_of(flags.choice, workload.job);
+  const Subject subject(flags.device, flags.profile);
+  options.device_memory = subject.limits.device_memory;
+
+  Progress progress;
+  progress.update("preparing the data …");
+  const bool probe = wants_probe(workload, subject.info);
+  Plan ranked;
+  if (!probe) {
+    // Planned before memory is touched, so that a job that cannot run is refused at once.
+    workload.job = subject.costed(workload);
+    ranked = plan(workload.job, subject.profile, options);
+  }
+  Pipeline pipeline(*subject.device, std::move(workload));
+  if (probe) {
+    progress.update("timing the kernel on resident data …");
+    pipeline.set_cost(pipeline.probe_kernel(subject.limits));
+    ranked = plan(pipeline.workload().job, subject.profile, options);
+  }
+  const Candidate& best = ranked.best();
+
+  progress.update("running …");
+  RunPlan run_plan;
+  run_plan.choice = best.choice;
+  run_plan.predicted = best;
+  run_plan.repeat = flags.repeat > 0 ? flags.repeat : subject.info.is_virtual ? 1 : run_plan.repeat;
+  if (subject.info.is_virtual) run_plan.warm_up = 0;
+  run_plan.trace = flags.gantt || !flags.svg.empty();
+  const RunReport report = run(pipeline, *subject.device, subject.limits, run_plan);
+  progress.clear();
+
+  if (!flags.svg.empty()) write_file_atomically(flags.svg, run_picture(report));
+  const TextStyle style = style_of_stdout();
+  if (flags.json) {
+    Json json = to_json(report);
+    json["profile"] = ranked.profile;
+    json["profile_hash"] = ranked.profile_hash;
+    json["kernel_cost_origin"] = ranked.kernel_cost_origin;
+    print_json(json);
+  } else {
+    print(run_report(report, style));
+    print("\n" +
+          wrap(fmt::format("predicted on profile {} ({}); kernel time {}", ranked.profile, ranked.profile_hash,
+                           ranked.kernel_cost_origin),
+               style.width) +
+          "\n");
+    if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
+    if (flags.gantt) print("\n" + run_gantt(report, style));
+    if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", flags.svg));
+  }
+  if (!report.verified) throw CheckFailed(fmt::format("the result is wrong: {}", report.difference));
+}
+
+}  // namespace shiplap::cli

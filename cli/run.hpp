@@ -1,0 +1,24 @@
+// shiplap run: runs a workload on a device, verifies the result and sets predicted beside observed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/common.hpp"
+
+namespace shiplap::cli {
+
+struct RunFlags {
+  WorkloadFlags workload;
+  ChoiceFlags choice;
+  std::string device;
+  std::string profile;
+  unsigned repeat = 0;  ///< 0: 21 on a GPU; 1 on a virtual device, where all repeats are equal
+  bool gantt = false;
+  std::string svg;
+  bool json = false;
+};
+void add_run(CLI::App&);
+void run_run(const RunFlags&);
+
+}  // namespace shiplap::cli

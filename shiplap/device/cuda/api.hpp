@@ -1,0 +1,58 @@
+// The CUDA runtime as one table of functions: everything in device/cuda calls through it, so that a test can put a
+// fault in any call.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace shiplap {
+
+/// Each member is the runtime function of the same name. A test copies the table and replaces what it wants to fail,
+/// count or delay. Callers keep a reference, so a table must outlive what was made with it.
+struct Api {
+  cudaError_t (*get_device_count)(int*) = cudaGetDeviceCount;
+  cudaError_t (*set_device)(int) = cudaSetDevice;
+  cudaError_t (*get_device_properties)(cudaDeviceProp*, int) = cudaGetDeviceProperties;
+  cudaError_t (*device_get_attribute)(int*, cudaDeviceAttr, int) = cudaDeviceGetAttribute;
+  cudaError_t (*device_get_pci_bus_id)(char*, int, int) = cudaDeviceGetPCIBusId;
+  cudaError_t (*driver_get_version)(int*) = cudaDriverGetVersion;
+  cudaError_t (*runtime_get_version)(int*) = cudaRuntimeGetVersion;
+
+  cudaError_t (*mem_get_info)(std::size_t*, std::size_t*) = cudaMemGetInfo;
+  cudaError_t (*malloc_device)(void**, std::size_t) = cudaMalloc;
+  cudaError_t (*free_device)(void*) = cudaFree;
+  cudaError_t (*host_alloc)(void**, std::size_t, unsigned) = cudaHostAlloc;
+  cudaError_t (*free_host)(void*) = cudaFreeHost;
+  cudaError_t (*host_get_device_pointer)(void**, void*, unsigned) = cudaHostGetDevicePointer;
+  cudaError_t (*pointer_get_attributes)(cudaPointerAttributes*, const void*) = cudaPointerGetAttributes;
+  cudaError_t (*memcpy_async)(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) = cudaMemcpyAsync;
+  cudaError_t (*memset_async)(void*, int, std::size_t, cudaStream_t) = cudaMemsetAsync;
+
+  cudaError_t (*stream_create_with_flags)(cudaStream_t*, unsigned) = cudaStreamCreateWithFlags;
+  cudaError_t (*stream_destroy)(cudaStream_t) = cudaStreamDestroy;
+  cudaError_t (*stream_synchronize)(cudaStream_t) = cudaStreamSynchronize;
+  cudaError_t (*stream_wait_event)(cudaStream_t, cudaEvent_t, unsigned) = cudaStreamWaitEvent;
+
+  cudaError_t (*event_create_with_flags)(cudaEvent_t*, unsigned) = cudaEventCreateWithFlags;
+  cudaError_t (*event_destroy)(cudaEvent_t) = cudaEventDestroy;
+  cudaError_t (*event_record)(cudaEvent_t, cudaStream_t) = cudaEventRecord;
+  cudaError_t (*event_synchronize)(cudaEvent_t) = cudaEventSynchronize;
+  cudaError_t (*event_elapsed_time)(float*, cudaEvent_t, cudaEvent_t) = cudaEventElapsedTime;
+
+  cudaError_t (*launch_kernel)(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) = cudaLaunchKernel;
+  cudaError_t (*func_get_attributes)(cudaFuncAttributes*, const void*) = cudaFuncGetAttributes;
+  cudaError_t (*occupancy_max_active_blocks)(int*, const void*, int,
+                                             std::size_t) = cudaOccupancyMaxActiveBlocksPerMultiprocessor;
+
+  cudaError_t (*get_last_error)() = cudaGetLastError;
+  cudaError_t (*peek_at_last_error)() = cudaPeekAtLastError;
+  const char* (*get_error_name)(cudaError_t) = cudaGetErrorName;
+  const char* (*get_error_string)(cudaError_t) = cudaGetErrorString;
+};
+
+/// The table of the runtime itself. The first call sets CUDA_MODULE_LOADING=EAGER unless the user has set it: with lazy
+/// loading a kernel's first launch may wait for the GPU to be idle, which never happens behind a closed gate.
+const Api& real_api();
+
+}  // namespace shiplap

@@ -1,0 +1,27 @@
+// Turns a failed CUDA call into an Error that names the call, the error, what it was for and the remedy.
+#pragma once
+
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "shiplap/device/cuda/api.hpp"
+
+namespace shiplap {
+
+/// "cudaErrorMemoryAllocation (out of memory)"
+std::string error_text(const Api&, cudaError_t);
+
+/// Clears the pending error, so that the next call is not blamed for it, and throws Error (Unsupported when the driver,
+/// the GPU or code for it is missing). `context` says what the call was for: an op and its chunk, a buffer.
+[[noreturn]] void fail_call(const Api&, cudaError_t, std::string_view call, std::string_view context,
+                            std::source_location where = std::source_location::current());
+
+/// `fail_call` unless the call has succeeded.
+inline void check(const Api& api, cudaError_t error, std::string_view call, std::string_view context = {},
+                  std::source_location where = std::source_location::current()) {
+  if (error != cudaSuccess) [[unlikely]]
+    fail_call(api, error, call, context, where);
+}
+
+}  // namespace shiplap

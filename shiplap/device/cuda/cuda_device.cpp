@@ -1,0 +1,234 @@
+#include "shiplap/device/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/execution.hpp"
+#include "shiplap/device/cuda/gate.hpp"
+#include "shiplap/device/cuda/handles.hpp"
+#include "shiplap/device/cuda/host_memory.hpp"
+#include "shiplap/device/cuda/pattern_kernels.hpp"
+#include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/device/pattern.hpp"
+#include "shiplap/profile/topology.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr const char* not_reported = "not reported";
+
+/// The first line of a file of the system, where there is one.
+std::string system_text(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  return std::getline(file, line) && !line.empty() ? line : not_reported;
+}
+
+/// "32.0 GT/s PCIe x16"
+std::string link(const std::string& pci_device) {
+  const std::string speed = system_text(pci_device + "/max_link_speed");
+  if (speed == not_reported) return speed;
+  return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
+}
+
+std::string version_text(int packed) { return fmt::format("{}.{}", packed / 1000, packed % 1000 / 10); }
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(int index, const Api& api) : api_(api), index_(index) {
+    select();
+    // Fails here, with a message about the GPU, when this build has no code for it; and loads the kernels.
+    for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
+                               spin_kernel(), stream_kernel(), multiply_add_kernel()}) {
+      cudaFuncAttributes attributes{};
+      check(api_, api_.func_get_attributes(&attributes, kernel), "cudaFuncGetAttributes",
+            fmt::format("the kernels of this build on cuda:{}", index_));
+    }
+    pattern_ = std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)));
+  }
+
+  DeviceInfo info() const override {
+    select();
+    cudaDeviceProp properties{};
+    check(api_, api_.get_device_properties(&properties, index_), "cudaGetDeviceProperties");
+    const auto [free, total] = memory();
+    const auto multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
+    DeviceInfo result{
+        .id = fmt::format("cuda:{}", index_),
+        .name = properties.name,
+        .is_virtual = false,
+        .memory = total,
+        .free_memory = free,
+        .multiprocessors = multiprocessors,
+        .copy_engines = static_cast<unsigned>(attribute(cudaDevAttrAsyncEngineCount)),
+        .resident_threads = multiprocessors * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
+        .limits = {},
+        .conditions = conditions(properties.name)};
+    const Conditions& c = result.conditions;
+    result.limits = fmt::format("compute capability {}, ECC {}, driver {}, link {}", c.at("gpu.compute_capability"),
+                                c.at("gpu.ecc"), c.at("gpu.driver"), c.at("gpu.link"));
+    return result;
+  }
+
+  Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    select();
+    if (place.is_host()) {
+      if (kind == MemoryKind::device) throw Unsupported("device memory is on a GPU, not on a host NUMA node");
+      return allocate_host_memory(api_, place, kind, size);
+    }
+    if (kind != MemoryKind::device)
+      throw Unsupported(
+          fmt::format("{} memory on a GPU is not something that the CUDA device offers yet: ask for "
+                      "device memory",
+                      to_string(kind)));
+    if (place.index != 0)
+      throw Unsupported(
+          fmt::format("cuda:{} is one GPU, gpu 0 of its schedules; there is no {}", index_, to_string(place)));
+    if (size.count == 0) return {nullptr, size, place, kind, [](std::byte*) {}};
+    const auto [free, total] = memory();
+    if (size > free)
+      throw Error(
+          fmt::format("{} of device memory are wanted and {} of {} are free on cuda:{}: use more chunks or a "
+                      "smaller ring, or end other programs on this GPU",
+                      to_string(size), to_string(free), to_string(total), index_));
+    void* data = nullptr;
+    check(api_, api_.malloc_device(&data, size.count), "cudaMalloc",
+          fmt::format("{} of device memory on cuda:{}", to_string(size), index_));
+    return {static_cast<std::byte*>(data), size, place, kind, [&api = api_](std::byte* p) {
+              if (api.free_device(p) != cudaSuccess) static_cast<void>(api.get_last_error());
+            }};
+  }
+
+  void fill(const Memory& memory, std::uint64_t seed) override {
+    if (memory.place().is_host()) return fill_pattern(memory.bytes(), seed);
+    select();
+    pattern_->fill(memory.data(), memory.size(), seed);
+  }
+
+  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
+                           Bytes pattern_offset) override {
+    if (offset > memory.size() || length > memory.size() - offset)
+      throw Error(fmt::format("cannot compare {} from byte {} on: the memory has {}", to_string(length), offset.count,
+                              to_string(memory.size())));
+    if (offset.count % 8 != 0 || pattern_offset.count % 8 != 0)
+      throw Error(fmt::format("the pattern can be compared at multiples of 8 bytes, not at {} with {}", offset.count,
+                              pattern_offset.count));
+    if (memory.place().is_host())
+      return count_mismatches(memory.bytes().subspan(offset.count, length.count), seed, pattern_offset);
+    select();
+    return pattern_->mismatches(memory.data() + offset.count, length, seed, pattern_offset);
+  }
+
+  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
+    return std::make_unique<CudaExecution>(schedule, bindings, index_, api_);
+  }
+
+  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+    select();
+    return make_probe_kernel(api_, index_, kind, blocks, amount);
+  }
+
+ private:
+  /// The runtime's current GPU belongs to the thread, and another device may have been used in between.
+  void select() const { check(api_, api_.set_device(index_), "cudaSetDevice", fmt::format("cuda:{}", index_)); }
+
+  int attribute(cudaDeviceAttr which) const {
+    int value = 0;
+    check(api_, api_.device_get_attribute(&value, which, index_), "cudaDeviceGetAttribute",
+          fmt::format("cuda:{}", index_));
+    return value;
+  }
+
+  struct FreeAndTotal {
+    Bytes free;
+    Bytes total;
+  };
+  FreeAndTotal memory() const {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(api_, api_.mem_get_info(&free, &total), "cudaMemGetInfo", fmt::format("cuda:{}", index_));
+    return {Bytes{free}, Bytes{total}};
+  }
+
+  Conditions conditions(const char* name) const {
+    std::array<char, 32> bus{};
+    check(api_, api_.device_get_pci_bus_id(bus.data(), static_cast<int>(bus.size()), index_), "cudaDeviceGetPCIBusId");
+    std::string bus_id = bus.data();
+    std::transform(bus_id.begin(), bus_id.end(), bus_id.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    int driver = 0;
+    int runtime = 0;
+    check(api_, api_.driver_get_version(&driver), "cudaDriverGetVersion");
+    check(api_, api_.runtime_get_version(&runtime), "cudaRuntimeGetVersion");
+    const std::string pci = "/sys/bus/pci/devices/" + bus_id;
+    const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+
+    Conditions result = host_facts();
+    result["gpu.name"] = name;
+    result["gpu.compute_capability"] = fmt::format("{}.{}", attribute(cudaDevAttrComputeCapabilityMajor),
+                                                   attribute(cudaDevAttrComputeCapabilityMinor));
+    result["gpu.pci_bus_id"] = bus_id;
+    result["gpu.numa_node"] = system_text(pci + "/numa_node");
+    result["gpu.link"] = link(pci);
+    result["gpu.ecc"] = attribute(cudaDevAttrEccEnabled) != 0 ? "on" : "off";
+    result["gpu.sm_clock_max"] = fmt::format("{} MHz", attribute(cudaDevAttrClockRate) / 1000);
+    result["gpu.memory_clock_max"] = fmt::format("{} MHz", attribute(cudaDevAttrMemoryClockRate) / 1000);
+    result["gpu.driver"] = system_text("/sys/module/nvidia/version");
+    result["cuda.driver_version"] = version_text(driver);
+    result["cuda.runtime_version"] = version_text(runtime);
+    result["cuda.max_connections"] = connections != nullptr ? connections : "default";
+    return result;
+  }
+
+  const Api& api_;
+  int index_;
+  std::unique_ptr<DevicePattern> pattern_;
+};
+
+}  // namespace
+
+int count_cuda(std::string& why_absent, const Api& api) {
+  why_absent.clear();
+  int count = 0;
+  try {
+    check(api, api.get_device_count(&count), "cudaGetDeviceCount");
+  } catch (const Error& error) {
+    why_absent = error.what();
+    return 0;
+  }
+  if (count == 0) why_absent = "the CUDA runtime sees no GPU: look at nvidia-smi and at CUDA_VISIBLE_DEVICES";
+  return count;
+}
+
+std::unique_ptr<Device> open_cuda(int index, const Api& api) {
+  std::string why_absent;
+  const int count = count_cuda(why_absent, api);
+  if (count == 0) throw Unsupported(fmt::format("cannot open cuda:{}: {}", index, why_absent));
+  if (index < 0 || index >= count)
+    throw Unsupported(fmt::format(
+        "there is no cuda:{}: this node has {}", index,
+        count == 1 ? std::string("one GPU, cuda:0") : fmt::format("{} GPUs, cuda:0 to cuda:{}", count, count - 1)));
+  return std::make_unique<CudaDevice>(index, api);
+}
+
+std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& api) {
+  const int count = count_cuda(why_absent, api);
+  std::vector<DeviceInfo> result;
+  for (int index = 0; index < count; ++index) {
+    try {
+      result.push_back(open_cuda(index, api)->info());
+    } catch (const Error& error) {
+      if (!why_absent.empty()) why_absent += "; ";
+      why_absent += fmt::format("cuda:{}: {}", index, error.what());
+    }
+  }
+  return result;
+}
+
+}  // namespace shiplap

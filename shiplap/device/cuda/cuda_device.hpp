@@ -1,0 +1,26 @@
+// The CUDA device: cuda:N, a GPU of this node. Needs no CUDA header to be used.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shiplap/device/device.hpp"
+
+namespace shiplap {
+
+struct Api;
+const Api& real_api();
+
+/// Number of GPUs that the runtime sees. When it is 0, `why_absent` says why.
+int count_cuda(std::string& why_absent, const Api& = real_api());
+
+/// Opens cuda:`index`. Throws Unsupported naming what is missing: the driver, the GPU, or code for it in this build.
+/// The table must outlive the device and what was made with it.
+std::unique_ptr<Device> open_cuda(int index, const Api& = real_api());
+
+/// Every GPU that can be opened. `why_absent` gets the reason for none, or for each that cannot be opened; else it is
+/// empty.
+std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& = real_api());
+
+}  // namespace shiplap

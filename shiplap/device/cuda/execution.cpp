@@ -1,0 +1,279 @@
+#include "shiplap/device/cuda/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/requirements.hpp"
+#include "shiplap/schedule/validate.hpp"
+
+namespace shiplap {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+cudaMemcpyKind memcpy_kind(CopyDirection direction) {
+  switch (direction) {
+    case CopyDirection::host_to_device:
+      return cudaMemcpyHostToDevice;
+    case CopyDirection::device_to_host:
+      return cudaMemcpyDeviceToHost;
+    case CopyDirection::device_to_device:
+      return cudaMemcpyDeviceToDevice;
+    case CopyDirection::host_to_host:
+      return cudaMemcpyHostToHost;
+  }
+  throw Error("unknown direction of a copy");
+}
+
+Engine engine(const Schedule& schedule, const Op& op) {
+  const auto* copy = std::get_if<Copy>(&op.what);
+  if (copy == nullptr) return Engine::compute;
+  switch (direction(schedule, *copy)) {
+    case CopyDirection::host_to_device:
+      return Engine::copy_h2d;
+    case CopyDirection::device_to_host:
+      return Engine::copy_d2h;
+    default:
+      return Engine::copy_d2d;
+  }
+}
+
+bool is_pageable_copy(const Schedule& schedule, const Op& op) {
+  const auto* copy = std::get_if<Copy>(&op.what);
+  if (copy == nullptr) return false;
+  const auto pageable = [&](const Region& r) {
+    return schedule.buffers[r.buffer.index()].memory == MemoryKind::pageable;
+  };
+  return pageable(copy->from) || pageable(copy->to);
+}
+
+}  // namespace
+
+CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings, int device, const Api& api)
+    : api_(api), device_(device), schedule_(schedule) {
+  validate(schedule_);
+  require_supported(schedule_);
+  check(api_, api_.set_device(device_), "cudaSetDevice");
+  require_fitting(schedule_, bindings, device_, api_);
+  resolve(bindings);
+}
+
+void CudaExecution::resolve(const Bindings& bindings) {
+  const Submission calls = submission(schedule_);
+  const std::size_t queues = schedule_.queues.size();
+  for (std::size_t i = 0; i < queues; ++i) streams_.push_back(make_stream(api_));
+  for (std::uint32_t i = 0; i < calls.events; ++i) order_events_.push_back(make_order_event(api_));
+
+  const auto address = [&](const Region& r) { return bindings.buffers[r.buffer.index()] + r.offset.count; };
+  std::vector<bool> started(queues, false);
+  kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
+
+  for (const Step& step : calls.agents.at(0)) {
+    const Op& op = schedule_.ops[step.op.index()];
+    Command command;
+    command.kind = step.kind;
+    command.op = step.op;
+    command.stream = streams_[step.queue.index()].get();
+    if (step.kind == Step::Kind::wait || step.kind == Step::Kind::record)
+      command.event = order_events_[step.event.index()].get();
+    if (step.kind == Step::Kind::finish) {
+      end_marks_.push_back(make_timing_event(api_));
+      ending_queues_.push_back(step.queue);
+      command.event = end_marks_.back().get();
+    }
+    if (step.kind == Step::Kind::submit) {
+      if (!started[step.queue.index()]) {
+        started[step.queue.index()] = true;
+        start_marks_.push_back(make_timing_event(api_));
+        used_streams_.push_back(command.stream);
+        command.held_start = start_marks_.back().get();
+      }
+      if (blocks_host_.is_none() && is_pageable_copy(schedule_, op)) blocks_host_ = step.op;
+      if (const auto* copy = std::get_if<Copy>(&op.what)) {
+        command.copy = {.to = address(copy->to),
+                        .from = address(copy->from),
+                        .bytes = copy->from.length.count,
+                        .kind = memcpy_kind(direction(schedule_, *copy))};
+      } else {
+        const Kernel& kernel = std::get<Kernel>(op.what);
+        KernelCall& call = kernel_calls_.emplace_back();
+        call.function = bindings.kernels[kernel.kernel.index()].cuda;
+        for (const Access& operand : kernel.operands) {
+          call.operands.push_back(address(operand.region));
+          call.lengths.push_back(operand.region.length);
+        }
+        call.launch = {.first_item = kernel.first_item,
+                       .items = kernel.items,
+                       .operands = call.operands,
+                       .lengths = call.lengths,
+                       .blocks = kernel.blocks,
+                       .stream = command.stream};
+        command.kernel = &call;
+      }
+    }
+    commands_.push_back(command);
+  }
+}
+
+void CudaExecution::make_trace_events() {
+  if (!trace_marks_.empty()) return;
+  std::vector<Event> marks;
+  for (std::size_t i = 0; i < 2 * schedule_.ops.size(); ++i) marks.push_back(make_timing_event(api_));
+  trace_marks_ = std::move(marks);
+  for (Command& command : commands_) {
+    if (command.kind != Step::Kind::submit) continue;
+    command.before = trace_marks_[2 * command.op.index()].get();
+    command.after = trace_marks_[2 * command.op.index() + 1].get();
+  }
+}
+
+RunResult CudaExecution::run(const RunOptions& options) {
+  if (options.hold && !blocks_host_.is_none())
+    throw Unsupported(
+        fmt::format("{}: the host waits for a copy from or to pageable memory, so this schedule cannot be "
+                    "held until it is submitted; pin the memory or run it without holding",
+                    describe(schedule_, blocks_host_)));
+  if (commands_.empty()) return {};
+  check(api_, api_.set_device(device_), "cudaSetDevice");
+  check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
+  if (options.trace) make_trace_events();
+
+  RunResult result;
+  try {
+    if (options.hold) {
+      close_gate();
+    } else {
+      check(api_, api_.event_record(start_marks_.front().get(), used_streams_.front()), "cudaEventRecord",
+            "the start mark");
+    }
+    const Clock::time_point start = Clock::now();
+    submit(options);
+    const Clock::time_point submitted = Clock::now();
+    if (options.hold) gate_->release();
+    wait_for_end();
+    const Clock::time_point end = Clock::now();
+    result.submission = submitted - start;
+    result.host_total = end - start;
+    if (options.hold && gate_->timed_out())
+      throw Error(
+          fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
+                      "GPU's queues were full; hold fewer ops at once or run without holding",
+                      schedule_.ops.size(), to_string(gate_->limit())));
+    result.timeline = timeline(options);
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  return result;
+}
+
+void CudaExecution::close_gate() {
+  if (gate_ == nullptr) gate_ = std::make_unique<Gate>(api_);
+  gate_->close();
+  for (cudaStream_t stream : used_streams_)
+    check(api_, api_.stream_wait_event(stream, gate_->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
+}
+
+// Nothing here may allocate or look anything up: its time is a figure that the simulator predicts.
+void CudaExecution::submit(const RunOptions& options) {
+  for (const Command& command : commands_) {
+    const char* call = "";
+    if (const cudaError_t error = issue(command, options, call); error != cudaSuccess) fail(command, error, call);
+  }
+}
+
+cudaError_t CudaExecution::issue(const Command& command, const RunOptions& options, const char*& call) const {
+  switch (command.kind) {
+    case Step::Kind::wait:
+      call = "cudaStreamWaitEvent";
+      return api_.stream_wait_event(command.stream, command.event, 0);
+    case Step::Kind::record:
+    case Step::Kind::finish:
+      call = "cudaEventRecord";
+      return api_.event_record(command.event, command.stream);
+    case Step::Kind::submit:
+      break;
+  }
+
+  cudaError_t error = cudaSuccess;
+  call = "cudaEventRecord";
+  if (options.hold && command.held_start != nullptr) error = api_.event_record(command.held_start, command.stream);
+  if (options.trace && error == cudaSuccess) error = api_.event_record(command.before, command.stream);
+  if (error != cudaSuccess) return error;
+
+  if (command.kernel != nullptr) {
+    call = "the kernel launch";
+    launch(command);
+    error = api_.peek_at_last_error();
+  } else {
+    call = "cudaMemcpyAsync";
+    const CopyCall& copy = command.copy;
+    error = api_.memcpy_async(copy.to, copy.from, copy.bytes, copy.kind, command.stream);
+  }
+  if (error != cudaSuccess || !options.trace) return error;
+
+  call = "cudaEventRecord";
+  return api_.event_record(command.after, command.stream);
+}
+
+void CudaExecution::launch(const Command& command) const {
+  try {
+    command.kernel->function(command.kernel->launch);
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("{}: {}", describe(schedule_, command.op), error.what()));
+  }
+}
+
+void CudaExecution::fail(const Command& command, cudaError_t error, const char* call) const {
+  fail_call(api_, error, call, describe(schedule_, command.op));
+}
+
+// A queue without an end mark ends before one that has: another queue waits for its last op.
+void CudaExecution::wait_for_end() const {
+  for (std::size_t i = 0; i < end_marks_.size(); ++i) {
+    const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
+    if (error != cudaSuccess)
+      fail_call(api_, error, "cudaEventSynchronize",
+                fmt::format("waiting for the end of queue {}", schedule_.queues[ending_queues_[i].index()].name));
+  }
+}
+
+void CudaExecution::abandon() noexcept {
+  if (gate_ != nullptr) gate_->drain();
+  for (cudaStream_t stream : used_streams_) static_cast<void>(api_.stream_synchronize(stream));
+  static_cast<void>(api_.get_last_error());
+}
+
+Timeline CudaExecution::timeline(const RunOptions& options) const {
+  // The earliest start is the one farthest from any end mark; without a gate there is only one.
+  cudaEvent_t start = start_marks_.front().get();
+  if (options.hold) {
+    Seconds longest = between(start, end_marks_.front().get());
+    for (std::size_t i = 1; i < start_marks_.size(); ++i) {
+      const Seconds time = between(start_marks_[i].get(), end_marks_.front().get());
+      if (time <= longest) continue;
+      longest = time;
+      start = start_marks_[i].get();
+    }
+  }
+
+  Timeline result;
+  for (const Event& end : end_marks_) result.makespan = std::max(result.makespan, between(start, end.get()));
+  if (!options.trace) return result;
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+    result.spans.push_back({.start = between(start, trace_marks_[2 * i].get()),
+                            .end = between(start, trace_marks_[2 * i + 1].get()),
+                            .engine = engine(schedule_, schedule_.ops[i])});
+  return result;
+}
+
+Seconds CudaExecution::between(cudaEvent_t from, cudaEvent_t to) const {
+  float milliseconds_between = 0;
+  check(api_, api_.event_elapsed_time(&milliseconds_between, from, to), "cudaEventElapsedTime");
+  return milliseconds(milliseconds_between);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,50 @@
+// Holds streams back until the host has submitted everything: what is timed behind the gate contains no submission.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/device/cuda/handles.hpp"
+
+namespace shiplap {
+
+/// A kernel of one thread on a stream of its own that polls a flag in host memory. Other streams are held by waiting
+/// for `closed()`. The kernel gives up after `limit`, so that a host that is blocked by a full queue gets on.
+class Gate {
+ public:
+  explicit Gate(const Api&, Seconds limit = Seconds{10});
+  ~Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// Closes the gate; it must not be closed already.
+  void close();
+  /// The event behind the gate, to be waited for by every stream that is to be held.
+  cudaEvent_t closed() const { return behind_.get(); }
+  void release() noexcept;
+  /// Releases and waits until the gate's kernel has ended.
+  void drain() noexcept;
+  /// Whether the gate has opened by itself since it was last closed. To be asked once the held streams have ended.
+  bool timed_out() const noexcept;
+  Seconds limit() const { return limit_; }
+
+ private:
+  /// In host memory that the kernel reads and writes; a cache line each.
+  struct Flags {
+    alignas(64) std::uint32_t open;
+    alignas(64) std::uint32_t timed_out;
+  };
+
+  const Api& api_;
+  Seconds limit_;
+  PinnedMemory memory_;
+  Flags* flags_ = nullptr;         ///< as the host addresses them
+  Flags* device_flags_ = nullptr;  ///< as the kernel addresses them
+  Event behind_;
+  Stream stream_;
+};
+
+/// For the runtime's queries about kernels.
+const void* gate_kernel();
+
+}  // namespace shiplap

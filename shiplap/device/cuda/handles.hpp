@@ -1,0 +1,63 @@
+// CUDA's streams, events and memory as std::unique_ptr: freed when they go out of scope, by destructors that never
+// throw.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/device/cuda/check.hpp"
+
+namespace shiplap {
+
+/// Gives a handle back through the table. A failure is cleared and otherwise ignored: at this point there is nobody who
+/// could do anything about it, and the call that caused it has been reported already.
+template <auto Api::*Function>
+struct Release {
+  const Api* api = nullptr;
+  template <class T>
+  void operator()(T* handle) const noexcept {
+    if ((api->*Function)(handle) != cudaSuccess) static_cast<void>(api->get_last_error());
+  }
+};
+
+using Stream = std::unique_ptr<CUstream_st, Release<&Api::stream_destroy>>;
+using Event = std::unique_ptr<CUevent_st, Release<&Api::event_destroy>>;
+using DeviceMemory = std::unique_ptr<std::byte, Release<&Api::free_device>>;
+using PinnedMemory = std::unique_ptr<std::byte, Release<&Api::free_host>>;
+
+/// A stream that does not wait for the legacy default stream.
+inline Stream make_stream(const Api& api) {
+  cudaStream_t stream = nullptr;
+  check(api, api.stream_create_with_flags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  return {stream, {&api}};
+}
+
+/// An event that takes the time.
+inline Event make_timing_event(const Api& api) {
+  cudaEvent_t event = nullptr;
+  check(api, api.event_create_with_flags(&event, cudaEventDefault), "cudaEventCreateWithFlags");
+  return {event, {&api}};
+}
+
+/// An event that only orders, which is cheaper.
+inline Event make_order_event(const Api& api) {
+  cudaEvent_t event = nullptr;
+  check(api, api.event_create_with_flags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  return {event, {&api}};
+}
+
+inline DeviceMemory make_device_memory(const Api& api, Bytes size, std::string_view context) {
+  void* data = nullptr;
+  check(api, api.malloc_device(&data, size.count), "cudaMalloc", context);
+  return {static_cast<std::byte*>(data), {&api}};
+}
+
+/// `flags` as for cudaHostAlloc.
+inline PinnedMemory make_pinned_memory(const Api& api, Bytes size, unsigned flags, std::string_view context) {
+  void* data = nullptr;
+  check(api, api.host_alloc(&data, size.count, flags), "cudaHostAlloc", context);
+  return {static_cast<std::byte*>(data), {&api}};
+}
+
+}  // namespace shiplap

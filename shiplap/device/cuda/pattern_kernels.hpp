@@ -1,0 +1,36 @@
+// Writes and checks the test pattern (device/pattern.hpp) in the memory of a GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/device/cuda/handles.hpp"
+
+namespace shiplap {
+
+/// Works on one GPU with a stream of its own. Addresses are multiples of 8; lengths are any. Both calls wait for the
+/// end of their work.
+class DevicePattern {
+ public:
+  /// On the current GPU. `multiprocessors` sets the grid.
+  DevicePattern(const Api&, unsigned multiprocessors);
+
+  void fill(std::byte* memory, Bytes length, std::uint64_t seed);
+  /// Number of bytes that differ from the pattern's bytes [pattern_offset, pattern_offset + length); `pattern_offset`
+  /// is a multiple of 8.
+  std::uint64_t mismatches(const std::byte* memory, Bytes length, std::uint64_t seed, Bytes pattern_offset);
+
+ private:
+  unsigned grid(Bytes length) const;
+
+  const Api& api_;
+  unsigned multiprocessors_;
+  Stream stream_;
+  DeviceMemory count_;
+  PinnedMemory count_on_host_;
+};
+
+const void* fill_pattern_kernel();
+const void* compare_pattern_kernel();
+
+}  // namespace shiplap

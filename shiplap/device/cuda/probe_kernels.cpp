@@ -1,0 +1,122 @@
+#include "shiplap/device/cuda/probe_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/check.hpp"
+
+namespace shiplap {
+namespace {
+
+int attribute(const Api& api, cudaDeviceAttr which, int device) {
+  int value = 0;
+  check(api, api.device_get_attribute(&value, which, device), "cudaDeviceGetAttribute", "the size of the GPU");
+  return value;
+}
+
+std::uint64_t resident_blocks(const Api& api, int device, const void* kernel, unsigned threads) {
+  int each = 0;
+  check(api, api.occupancy_max_active_blocks(&each, kernel, static_cast<int>(threads), 0),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor", "a probe kernel");
+  return static_cast<std::uint64_t>(each) *
+         static_cast<std::uint64_t>(attribute(api, cudaDevAttrMultiProcessorCount, device));
+}
+
+void launch(const Api& api, const void* kernel, std::uint64_t blocks, unsigned threads, void** arguments,
+            void* on_stream) {
+  check(api,
+        api.launch_kernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(threads), arguments, 0,
+                          static_cast<cudaStream_t>(on_stream)),
+        "cudaLaunchKernel", "a probe kernel");
+}
+
+/// The grid is the schedule's when it asks for one.
+std::uint64_t grid(const Launch& launch, std::uint64_t otherwise) {
+  return launch.blocks > 0 ? launch.blocks : otherwise;
+}
+
+ProbeKernel make_empty(const Api& api, int device, std::uint64_t blocks) {
+  ProbeKernel probe;
+  probe.blocks = blocks;
+  probe.resident_blocks = resident_blocks(api, device, empty_kernel(), empty_probe_threads);
+  probe.binding.cuda = [&api, blocks](const Launch& l) {
+    launch(api, empty_kernel(), grid(l, blocks), empty_probe_threads, nullptr, l.stream);
+  };
+  return probe;
+}
+
+ProbeKernel make_spin(const Api& api, int device, std::uint64_t blocks) {
+  ProbeKernel probe;
+  probe.blocks = blocks;
+  probe.resident_blocks = resident_blocks(api, device, spin_kernel(), spin_probe_threads);
+  probe.binding.cuda = [&api, blocks](const Launch& l) {
+    long long cycles = spin_cycles;
+    void* arguments[] = {&cycles};
+    launch(api, spin_kernel(), grid(l, blocks), spin_probe_threads, arguments, l.stream);
+  };
+  return probe;
+}
+
+ProbeKernel make_stream_probe(const Api& api, int device, double amount) {
+  const auto bytes = static_cast<std::uint64_t>(amount);
+  const std::uint64_t half = bytes / 2 / sizeof(uint4) * sizeof(uint4);
+  if (half == 0) throw Error(fmt::format("the stream kernel needs at least 32 bytes, not {}", bytes));
+  ProbeKernel probe;
+  probe.resident_blocks = resident_blocks(api, device, stream_kernel(), stream_probe_threads);
+  probe.blocks = probe.resident_blocks;
+  probe.binding.cuda = [&api, bytes, half, blocks = probe.blocks](const Launch& l) {
+    if (l.operands.empty() || l.lengths[0].count < bytes)
+      throw Error(fmt::format("the stream kernel needs one operand of at least {} bytes", bytes));
+    std::byte* from = l.operands[0];
+    std::byte* to = from + half;
+    std::uint64_t count = half / sizeof(uint4);
+    void* arguments[] = {&from, &to, &count};
+    launch(api, stream_kernel(), blocks, stream_probe_threads, arguments, l.stream);
+  };
+  return probe;
+}
+
+ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
+  ProbeKernel probe;
+  probe.resident_blocks = resident_blocks(api, device, multiply_add_kernel(), arithmetic_probe_threads);
+  probe.blocks = probe.resident_blocks;
+  // Exact to the 2 · probe_chains operations of one thread's round.
+  const auto rounds_of_all = static_cast<std::uint64_t>(amount / (2.0 * probe_chains) + 0.5);
+  const std::uint64_t threads_of_all = probe.blocks * arithmetic_probe_threads;
+  probe.binding.cuda = [&api, blocks = probe.blocks, rounds = rounds_of_all / threads_of_all,
+                        extra = rounds_of_all % threads_of_all](const Launch& l) {
+    std::uint64_t each = rounds;
+    std::uint64_t one_more = extra;
+    float factor = 0.999f;  // with the summand: tends to 1, so that no value leaves the range of normal numbers
+    float summand = 0.001f;
+    void* arguments[] = {&each, &one_more, &factor, &summand};
+    launch(api, multiply_add_kernel(), blocks, arithmetic_probe_threads, arguments, l.stream);
+  };
+  return probe;
+}
+
+}  // namespace
+
+ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
+  if (blocks > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+    throw Error(fmt::format("a grid of {} blocks is too large: at most 2147483647 are possible", blocks));
+  const bool takes_amount = kind == ProbeKernel::Kind::stream || kind == ProbeKernel::Kind::multiply_add;
+  if (takes_amount && !(amount > 0 && amount < 1e18))
+    throw Error(fmt::format("a probe kernel's amount of work must be between 0 and 1e18, not {}", amount));
+  if (!takes_amount && blocks == 0) throw Error("a probe kernel needs at least one block");
+  switch (kind) {
+    case ProbeKernel::Kind::empty:
+      return make_empty(api, device, blocks);
+    case ProbeKernel::Kind::spin:
+      return make_spin(api, device, blocks);
+    case ProbeKernel::Kind::stream:
+      return make_stream_probe(api, device, amount);
+    case ProbeKernel::Kind::multiply_add:
+      return make_multiply_add(api, device, amount);
+  }
+  throw Error("unknown kind of probe kernel");
+}
+
+}  // namespace shiplap

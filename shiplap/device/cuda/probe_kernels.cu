@@ -1,0 +1,53 @@
+#include "shiplap/device/cuda/probe_kernels.hpp"
+
+namespace shiplap {
+namespace {
+
+__device__ std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+__global__ void empty() {}
+
+// Two blocks a multiprocessor: the number of resident blocks follows from the threads alone.
+__global__ void __launch_bounds__(spin_probe_threads, 2) spin(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+
+__global__ void __launch_bounds__(stream_probe_threads) stream(const uint4* from, uint4* to, std::uint64_t count) {
+  for (std::uint64_t i = first_index(); i < count; i += stride()) {
+    const uint4 value = from[i];
+    to[i] = make_uint4(value.x + 1, value.y + 1, value.z + 1, value.w + 1);
+  }
+}
+
+__device__ float multiply_add_sink;
+
+/// Each thread does `rounds` multiply-adds in each of its chains, the first `extra` threads one more.
+__global__ void __launch_bounds__(arithmetic_probe_threads)
+    multiply_add(std::uint64_t rounds, std::uint64_t extra, float factor, float summand) {
+  float x[probe_chains];
+#pragma unroll
+  for (int k = 0; k < probe_chains; ++k) x[k] = static_cast<float>(threadIdx.x + k);
+  const std::uint64_t mine = rounds + (first_index() < extra ? 1 : 0);
+#pragma unroll 8
+  for (std::uint64_t i = 0; i < mine; ++i) {
+#pragma unroll
+    for (int k = 0; k < probe_chains; ++k) x[k] = __fmaf_rn(x[k], factor, summand);
+  }
+  float sum = 0;
+#pragma unroll
+  for (int k = 0; k < probe_chains; ++k) sum += x[k];
+  // Never true with the values given, which the compiler does not know.
+  if (sum < 0) multiply_add_sink = sum;
+}
+
+}  // namespace
+
+const void* empty_kernel() { return reinterpret_cast<const void*>(&empty); }
+const void* spin_kernel() { return reinterpret_cast<const void*>(&spin); }
+const void* stream_kernel() { return reinterpret_cast<const void*>(&stream); }
+const void* multiply_add_kernel() { return reinterpret_cast<const void*>(&multiply_add); }
+
+}  // namespace shiplap

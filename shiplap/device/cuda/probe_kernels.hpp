@@ -1,0 +1,30 @@
+// The kernels that the measurements launch: nothing, a fixed time, memory traffic, arithmetic.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/device/cuda/api.hpp"
+#include "shiplap/device/device.hpp"
+
+namespace shiplap {
+
+/// As Device::probe_kernel says, on the current GPU `device`. Throws Error for a grid or an amount that cannot be.
+ProbeKernel make_probe_kernel(const Api&, int device, ProbeKernel::Kind, std::uint64_t blocks, double amount);
+
+/// `spin_kernel` takes one `long long`: the clock cycles for which each warp is busy.
+const void* empty_kernel();
+const void* spin_kernel();
+const void* stream_kernel();
+const void* multiply_add_kernel();
+
+/// About 10 µs: long beside the 1–2 µs by which blocks start apart, short enough for many waves.
+constexpr long long spin_cycles = 20'000;
+
+constexpr unsigned empty_probe_threads = 256;
+constexpr unsigned spin_probe_threads = 1024;
+constexpr unsigned stream_probe_threads = 512;
+constexpr unsigned arithmetic_probe_threads = 256;
+/// Chains of multiply-adds in each thread, independent, so that one hides the latency of the others.
+constexpr int probe_chains = 8;
+
+}  // namespace shiplap

@@ -1,0 +1,118 @@
+#include "shiplap/measure/fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "shiplap/measure/measure.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr Seconds documented_event_resolution = microseconds(0.5);
+/// Longer times carry rounding errors of the event interface that look like small steps.
+constexpr double short_us = 1000;
+
+bool has_arguments(const Measurement& measurement) {
+  struct Needs {
+    std::string_view primitive;
+    std::vector<const char*> names;
+  };
+  static const std::vector<Needs> table{{"copy.", {"bytes"}},
+                                        {"burst.", {"bytes", "copies"}},
+                                        {"duplex.", {"bytes", "h2d_copies", "d2h_copies"}},
+                                        {"submit.copy", {"copies"}},
+                                        {"submit.launch", {"kernels"}},
+                                        {"submit.record", {"launches", "followers"}},
+                                        {"submit.wait", {"launches", "followers"}},
+                                        {"launch.", {"kernels"}},
+                                        {"handoff", {"queues", "pairs"}},
+                                        {"kernel.grid", {"blocks"}},
+                                        {"kernel.stream", {"bytes"}},
+                                        {"kernel.multiply_add", {"flops"}}};
+  for (const Needs& needs : table)
+    if (measurement.primitive.starts_with(needs.primitive))
+      return std::ranges::all_of(needs.names, [&](const char* name) { return measurement.arguments.contains(name); });
+  return false;
+}
+
+/// "NVIDIA H200" becomes "nvidia-h200".
+std::string kebab_case(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
+  }
+  while (!result.empty() && result.back() == '-') result.pop_back();
+  return result.empty() ? "measured" : result;
+}
+
+}  // namespace
+
+Seconds event_resolution(std::span<const Measurement> measurements) {
+  double step = in_microseconds(documented_event_resolution);
+  for (const Measurement& measurement : measurements) {
+    if (measurement.clock != "events") continue;
+    std::vector<double> samples = measurement.samples_us;
+    std::ranges::sort(samples);
+    for (std::size_t i = 1; i < samples.size() && samples[i] < short_us; ++i) {
+      const double difference = samples[i] - samples[i - 1];
+      if (difference > 1e-6) step = std::min(step, difference);
+    }
+  }
+  return microseconds(step);
+}
+
+Observations::Observations(std::span<const Measurement> measurements) {
+  event_resolution_ = shiplap::event_resolution(measurements);
+  for (const Measurement& measurement : measurements) {
+    if (!measurement.verified || measurement.samples_us.empty() || !has_arguments(measurement)) continue;
+    const double scatter = median_standard_error(measurement.samples_us) * 1e-6;
+    // A uniform error of this width has the standard deviation width / √12.
+    const double step = measurement.clock == "events" ? event_resolution_.count() / std::sqrt(12.0) : 0;
+    all_.push_back(
+        {&measurement, sources_.add(median(measurement.samples_us) * 1e-6, scatter) + sources_.add(0, step)});
+  }
+}
+
+std::vector<Observation> Observations::of(std::string_view primitive) const {
+  std::vector<Observation> found;
+  for (const Observation& observation : all_)
+    if (observation.measurement->primitive == primitive) found.push_back(observation);
+  return found;
+}
+
+Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
+  Profile profile;
+  profile.name = kebab_case(info.name);
+  profile.origin = Origin::measured;
+  profile.source = "shiplap measure";
+  profile.conditions = info.conditions;
+  profile.gpus.push_back({.name = info.name,
+                          .memory = info.memory,
+                          .multiprocessors = info.multiprocessors,
+                          .copy_engines = std::clamp(info.copy_engines, 1u, 2u),
+                          .engine_order = EngineOrder::readiness,
+                          .implicit_sync = ImplicitSync::none,
+                          .concurrent_kernels = true,
+                          .launch_latency = std::nullopt,
+                          .kernel_gap = std::nullopt,
+                          .dependency_latency = std::nullopt,
+                          .resident_threads = std::nullopt,
+                          .memory_bandwidth = std::nullopt,
+                          .flop_rate = std::nullopt});
+  Observations observations(measurements);
+  Findings findings;
+  if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
+  fit_gpu(observations, profile.gpus.front(), findings);
+  profile.submission = fit_submission(observations, findings);
+  profile.missing = std::move(findings.missing);
+  profile.residuals = std::move(findings.residuals);
+  profile.measurements.assign(measurements.begin(), measurements.end());
+  return profile;
+}
+
+}  // namespace shiplap

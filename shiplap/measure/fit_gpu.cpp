@@ -1,0 +1,150 @@
+// Parameters of the GPU and of submission by the host.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/fit.hpp"
+
+namespace shiplap {
+namespace {
+
+using ByCount = std::map<double, Uncertain>;
+
+ByCount by_count(const Observations& observations, std::string_view primitive, const char* argument) {
+  ByCount result;
+  for (const Observation& o : observations.of(primitive)) result.emplace(o.argument(argument), o.time);
+  return result;
+}
+
+/// Time of one more, from the largest and the smallest count; nullopt with fewer than two.
+std::optional<Uncertain> one_more(const ByCount& times) {
+  if (times.size() < 2) return std::nullopt;
+  const auto& [few, short_time] = *times.begin();
+  const auto& [many, long_time] = *times.rbegin();
+  return (long_time - short_time) / (many - few);
+}
+
+template <class T>
+Parameter<T> parameter(const std::optional<Uncertain>& value, std::string_view path, std::string_view needs,
+                       Findings& findings) {
+  if (value) return non_negative<T>(*value);
+  findings.missing.push_back({std::string(path), fmt::format("not measured: needs verified points of {}", needs)});
+  return std::nullopt;
+}
+
+std::optional<Uncertain> dependency_latency(const Observations& observations) {
+  ByCount times;
+  double pairs = 0;
+  for (const Observation& o : observations.of("handoff")) {
+    times.emplace(o.argument("queues"), o.time);
+    pairs = o.argument("pairs");
+  }
+  if (!times.contains(1) || !times.contains(2)) return std::nullopt;
+  return (times.at(2) - times.at(1)) / (2 * pairs - 1);
+}
+
+/// A rate of work from the slope of time over amount, with the residual of the line.
+std::optional<Estimate> rate(Observations& observations, std::string_view primitive, const char* argument,
+                             std::string_view path, Findings& findings) {
+  const ByCount times = by_count(observations, primitive, argument);
+  if (times.size() < 2) {
+    findings.missing.push_back(
+        {std::string(path), fmt::format("not measured: needs verified points of {}", primitive)});
+    return std::nullopt;
+  }
+  std::vector<Equation> equations;
+  for (const auto& [amount, time] : times) equations.push_back({{1, amount}, time});
+  const Solution solution = least_squares(equations, observations.sources());
+  const Estimate slope = solution.unknowns[1].estimate();
+  if (slope.low <= 0) {
+    findings.missing.push_back({std::string(path), "measured, but the time does not grow with the amount of work"});
+    return std::nullopt;
+  }
+  Residual residual{std::string(path), 0, ""};
+  for (std::size_t i = 0; i < equations.size(); ++i)
+    keep_worst(residual, equations[i].observed.value() + solution.residuals[i], equations[i].observed,
+               fmt::format("{:g} {}", equations[i].coefficients[1], argument));
+  findings.residuals.push_back(residual);
+  return Estimate{1 / slope.value, 1 / slope.high, 1 / slope.low};
+}
+
+/// Blocks that run at once. The time of a grid grows by one block's time with each wave; a grid of b blocks in w waves
+/// says b / w ≤ blocks at once < b / (w − 1), and all grids together leave a few numbers only.
+std::optional<Estimate> resident_blocks(const Observations& observations) {
+  const ByCount times = by_count(observations, "kernel.grid", "blocks");
+  if (times.size() < 2) return std::nullopt;
+  const double first = times.begin()->second.value();
+  // Half a first wave cannot be noise. The least such step is one wave.
+  double wave = 0;
+  double before = first;
+  for (const auto& [blocks, time] : times) {
+    const double step = time.value() - before;
+    if (step > first / 2 && (wave == 0 || step < wave)) wave = step;
+    before = time.value();
+  }
+  if (wave == 0) return std::nullopt;
+  double least = 1;
+  double most = times.rbegin()->first;
+  for (const auto& [blocks, time] : times) {
+    const double waves = 1 + std::round((time.value() - first) / wave);
+    least = std::max(least, std::ceil(blocks / waves));
+    if (waves > 1) most = std::min(most, std::ceil(blocks / (waves - 1)) - 1);
+  }
+  if (least > most) return std::nullopt;
+  return Estimate{most, least, most};
+}
+
+}  // namespace
+
+void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
+  const ByCount single = by_count(observations, "launch.latency", "kernels");
+  const auto latency = single.empty() ? std::nullopt : std::optional(single.begin()->second);
+  gpu.launch_latency = parameter<Seconds>(latency, "gpus[0].launch_latency", "launch.latency", findings);
+  gpu.kernel_gap = parameter<Seconds>(one_more(by_count(observations, "launch.gap", "kernels")), "gpus[0].kernel_gap",
+                                      "launch.gap with two counts", findings);
+  gpu.dependency_latency = parameter<Seconds>(dependency_latency(observations), "gpus[0].dependency_latency",
+                                              "handoff in one queue and in two", findings);
+
+  constexpr double threads_per_block = 1024;
+  if (const auto blocks = resident_blocks(observations))
+    gpu.resident_threads =
+        Estimate{blocks->value * threads_per_block, blocks->low * threads_per_block, blocks->high * threads_per_block};
+  else
+    findings.missing.push_back({"gpus[0].resident_threads",
+                                "not measured: needs verified points of kernel.grid with clear steps between waves"});
+
+  if (const auto bandwidth = rate(observations, "kernel.stream", "bytes", "gpus[0].memory_bandwidth", findings))
+    gpu.memory_bandwidth = Interval<Bandwidth>{{bandwidth->value}, {bandwidth->low}, {bandwidth->high}};
+  gpu.flop_rate = rate(observations, "kernel.multiply_add", "flops", "gpus[0].flop_rate", findings);
+}
+
+SubmissionModel fit_submission(Observations& observations, Findings& findings) {
+  const auto copy = one_more(by_count(observations, "submit.copy", "copies"));
+  const auto launch = one_more(by_count(observations, "submit.launch", "kernels"));
+  // One more launch with f followers costs (1 + f) launches, a record and f waits; end marks drop out of differences.
+  std::map<double, ByCount> by_followers;
+  for (const char* primitive : {"submit.record", "submit.wait"})
+    for (const Observation& o : observations.of(primitive))
+      by_followers[o.argument("followers")].emplace(o.argument("launches"), o.time);
+  std::optional<Uncertain> record;
+  std::optional<Uncertain> wait;
+  if (launch && by_followers.size() >= 2) {
+    const double few = by_followers.begin()->first;
+    const double many = by_followers.rbegin()->first;
+    const auto with_few = one_more(by_followers.begin()->second);
+    const auto with_many = one_more(by_followers.rbegin()->second);
+    if (with_few && with_many) {
+      wait = (*with_many - *with_few) / (many - few) - *launch;
+      record = *with_few - (1 + few) * *launch - few * *wait;
+    }
+  }
+  const auto needs = "submit.launch, submit.record and submit.wait";
+  return {.copy = parameter<Seconds>(copy, "submission.copy", "submit.copy with two counts", findings),
+          .launch = parameter<Seconds>(launch, "submission.launch", "submit.launch with two counts", findings),
+          .event_record = parameter<Seconds>(record, "submission.event_record", needs, findings),
+          .event_wait = parameter<Seconds>(wait, "submission.event_wait", needs, findings)};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,184 @@
+// G, L+o and g of copies in one direction, and the table of both directions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/fit.hpp"
+
+namespace shiplap {
+namespace {
+
+Bytes bytes_of(const Observation& o) { return {static_cast<std::uint64_t>(o.argument("bytes"))}; }
+double number(Bytes size) { return static_cast<double>(size.count); }
+
+/// Time of one copy more in a burst, k·G + g(k), from the difference of the longest and the shortest burst.
+std::map<Bytes, Uncertain> periods(const std::vector<Observation>& bursts) {
+  std::map<Bytes, std::map<double, Uncertain>> by_size;
+  for (const Observation& o : bursts) by_size[bytes_of(o)].emplace(o.argument("copies"), o.time);
+  std::map<Bytes, Uncertain> result;
+  for (const auto& [size, by_copies] : by_size) {
+    const auto& [few, short_time] = *by_copies.begin();
+    const auto& [many, long_time] = *by_copies.rbegin();
+    if (many > few) result.emplace(size, (long_time - short_time) / (many - few));
+  }
+  return result;
+}
+
+Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
+  const auto above = table.lower_bound(size);
+  if (above == table.end()) return table.rbegin()->second;
+  if (above->first == size || above == table.begin()) return above->second;
+  const auto below = std::prev(above);
+  const double share = number(size - below->first) / number(above->first - below->first);
+  return (1 - share) * below->second + share * above->second;
+}
+
+DirectionModel table(const DirectionFit& fit, const std::optional<DuplexFit>& duplex) {
+  DirectionModel model;
+  model.per_byte = non_negative<PerByte>(fit.per_byte);
+  for (const auto& row : fit.rows)
+    model.costs.push_back({.size = row.size,
+                           .latency_overhead = non_negative<Seconds>(row.latency_overhead),
+                           .gap = non_negative<Seconds>(row.gap)});
+  if (duplex) {
+    model.duplex = DuplexModel{.per_byte = non_negative<PerByte>(duplex->per_byte), .gaps = {}};
+    for (const auto& row : duplex->rows) model.duplex->gaps.push_back({row.size, non_negative<Seconds>(row.gap)});
+  }
+  return model;
+}
+
+}  // namespace
+
+Bytes large_from(Bytes largest_measured) { return std::min(16_MiB, largest_measured / 4); }
+
+void keep_worst(Residual& residual, double fitted, const Uncertain& observed, const std::string& at) {
+  if (observed.value() <= 0) return;
+  const double error = std::abs(fitted - observed.value()) / observed.value();
+  if (error >= residual.worst) residual = {residual.parameter, error, at};
+}
+
+Lines fit_lines(std::span<const std::map<Bytes, Uncertain>> families, Bytes from, ErrorSources& sources) {
+  Lines lines;
+  lines.intercepts.resize(families.size());
+  std::vector<bool> fitted(families.size());
+  for (std::size_t f = 0; f < families.size(); ++f)
+    fitted[f] = !families[f].empty() && families[f].rbegin()->first >= from;
+  // Without its negative intercepts the fit is repeated; the slope may only make further ones negative once for each.
+  for (bool again = true; again;) {
+    again = false;
+    std::vector<Equation> equations;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+      for (const auto& [size, time] : families[f]) {
+        if (size < from) continue;
+        Equation equation{{number(size)}, time};
+        for (std::size_t column = 0; column < families.size(); ++column)
+          if (fitted[column]) equation.coefficients.push_back(column == f ? 1 : 0);
+        equations.push_back(std::move(equation));
+      }
+    }
+    const Solution solution = least_squares(equations, sources);
+    lines.slope = solution.unknowns[0];
+    std::size_t column = 1;
+    for (std::size_t f = 0; f < families.size(); ++f) {
+      if (!fitted[f]) continue;
+      lines.intercepts[f] = solution.unknowns[column++];
+      if (lines.intercepts[f]->value() >= 0) continue;
+      fitted[f] = false;
+      again = true;
+    }
+  }
+  return lines;
+}
+
+DirectionFit::Row DirectionFit::at(Bytes size) const {
+  std::map<Bytes, Uncertain> latencies;
+  std::map<Bytes, Uncertain> gaps;
+  for (const Row& row : rows) {
+    latencies.emplace(row.size, row.latency_overhead);
+    gaps.emplace(row.size, row.gap);
+  }
+  return {size, interpolate(latencies, size), interpolate(gaps, size)};
+}
+
+std::optional<DirectionFit> fit_direction(Observations& observations, std::string_view direction, Findings& findings) {
+  std::map<Bytes, Uncertain> singles;
+  for (const Observation& o : observations.of(fmt::format("copy.pinned.{}", direction)))
+    singles.emplace(bytes_of(o), o.time);
+  const std::vector<Observation> burst_points = observations.of(fmt::format("burst.pinned.{}", direction));
+  const std::map<Bytes, Uncertain> bursts = periods(burst_points);
+  const std::string path = fmt::format("links[0].{}", direction);
+  if (singles.empty() ||
+      std::ranges::count_if(singles, [&](auto& s) { return s.first >= large_from(singles.rbegin()->first); }) < 2) {
+    findings.missing.push_back(
+        {path, fmt::format("not measured: needs verified points of copy.pinned.{} at two large sizes", direction)});
+    return std::nullopt;
+  }
+
+  const Bytes from = large_from(singles.rbegin()->first);
+  const Lines large = fit_lines(std::array{singles, bursts}, from, observations.sources());
+  DirectionFit fit{.per_byte = large.slope, .rows = {}};
+  std::map<Bytes, Uncertain> latencies;
+  std::map<Bytes, Uncertain> gaps;
+  for (const auto& [size, time] : singles)
+    if (size < from) latencies.emplace(size, time - number(size) * fit.per_byte);
+  for (const auto& [size, period] : bursts)
+    if (size < from) gaps.emplace(size, period - number(size) * fit.per_byte);
+  const Bytes first_large = singles.lower_bound(from)->first;
+  latencies.emplace(first_large, *large.intercepts[0]);
+  if (large.intercepts[1]) gaps.emplace(first_large, *large.intercepts[1]);
+  if (gaps.empty()) {
+    findings.missing.push_back(
+        {path + ".costs.gap",
+         fmt::format("not measured: needs verified points of burst.pinned.{}; taken as 0", direction)});
+    gaps.emplace(first_large, Uncertain::exact(0));
+  }
+  std::vector<Bytes> sizes;
+  for (const auto* column : {&latencies, &gaps})
+    for (const auto& [size, cost] : *column) sizes.push_back(size);
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const Bytes size : sizes) fit.rows.push_back({size, interpolate(latencies, size), interpolate(gaps, size)});
+
+  // What the finished table says against every point it came from.
+  const DirectionModel model = table(fit, std::nullopt);
+  Residual line{path + ".per_byte", 0, ""};
+  Residual costs{path + ".costs", 0, ""};
+  const auto compare = [&](const Observation& o, double copies) {
+    const CostAt cost = cost_at(model, bytes_of(o));
+    const double fitted = cost.latency_overhead.count() + (copies - 1) * cost.gap.count() +
+                          copies * number(bytes_of(o)) * model.per_byte.value.seconds;
+    const std::string at = copies > 1 ? fmt::format("{} x {}", to_string(bytes_of(o)), copies) : to_string(bytes_of(o));
+    keep_worst(bytes_of(o) >= from ? line : costs, fitted, o.time, at);
+  };
+  for (const Observation& o : observations.of(fmt::format("copy.pinned.{}", direction))) compare(o, 1);
+  for (const Observation& o : burst_points) compare(o, o.argument("copies"));
+  findings.residuals.push_back(line);
+  findings.residuals.push_back(costs);
+  return fit;
+}
+
+std::optional<LinkModel> fit_link(Observations& observations, Findings& findings) {
+  Findings found;
+  const auto to_device = fit_direction(observations, "h2d", found);
+  const auto to_host = fit_direction(observations, "d2h", found);
+  if (!to_device || !to_host) {
+    std::string reason;
+    for (const Missing& missing : found.missing)
+      if (missing.parameter == "links[0].h2d" || missing.parameter == "links[0].d2h")
+        reason += (reason.empty() ? "" : "; ") + missing.reason;
+    findings.missing.push_back({"links", reason});
+    return std::nullopt;
+  }
+  const auto duplex = fit_duplex(observations, *to_device, *to_host, found);
+  for (Missing& missing : found.missing) findings.missing.push_back(std::move(missing));
+  for (Residual& residual : found.residuals) findings.residuals.push_back(std::move(residual));
+  LinkModel link{.numa_node = 0, .gpu = 0, .h2d = {}, .d2h = {}};
+  link.h2d = table(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
+  link.d2h = table(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
+  return link;
+}
+
+}  // namespace shiplap

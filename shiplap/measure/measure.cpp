@@ -1,0 +1,218 @@
+#include "shiplap/measure/measure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/primitives.hpp"
+#include "shiplap/measure/sampler.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t source_seed = 0x5eed'0001;
+constexpr std::uint64_t poison_seed = 0xbad0'0001;
+
+// The totals that these budgets lead to are reckoned up in primitives.cpp.
+SampleOptions sampling(Effort effort) {
+  if (effort == Effort::quick) return {.relative_half_width = 0.01, .budget = milliseconds(60)};
+  return {.relative_half_width = 0.005, .budget = milliseconds(250)};
+}
+
+/// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.
+class RowMemory {
+ public:
+  RowMemory(Device& device, const std::vector<std::vector<Trial>>& trials) {
+    std::vector<Buffer> needed;
+    std::vector<bool> overwritten;
+    for (const auto& point : trials) {
+      for (const Trial& trial : point) {
+        const auto& buffers = trial.schedule.buffers;
+        if (needed.size() < buffers.size()) needed.resize(buffers.size());
+        overwritten.resize(needed.size(), false);
+        for (std::size_t i = 0; i < buffers.size(); ++i) {
+          const Bytes size = std::max(needed[i].size, buffers[i].size);
+          needed[i] = buffers[i];
+          needed[i].size = size;
+        }
+        for (const auto& transfer : trial.transfers) overwritten[transfer.to.index()] = true;
+      }
+    }
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      memories_.push_back(device.allocate(needed[i].place, needed[i].memory, needed[i].size));
+      if (!overwritten[i]) device.fill(memories_.back(), source_seed + i);
+    }
+  }
+
+  std::vector<std::byte*> data() const {
+    std::vector<std::byte*> pointers;
+    for (const Memory& memory : memories_) pointers.push_back(memory.data());
+    return pointers;
+  }
+
+  void poison_destinations(Device& device, const Trial& trial) const {
+    for (const auto& transfer : trial.transfers) {
+      const Memory& whole = memories_[transfer.to.index()];
+      const Memory part(whole.data(), transfer.length, whole.place(), whole.kind(), [](std::byte*) {});
+      device.fill(part, poison_seed + transfer.to.index());
+    }
+  }
+
+  /// "" or how many bytes did not arrive.
+  std::string difference(Device& device, const Trial& trial) const {
+    for (const auto& transfer : trial.transfers) {
+      const std::uint64_t wrong = device.mismatches(memories_[transfer.to.index()], Bytes{0}, transfer.length,
+                                                    source_seed + transfer.from.index(), Bytes{0});
+      if (wrong > 0)
+        return fmt::format(
+            "{} of {} bytes in the {} are not what was sent: the time is not used; run it again, and if "
+            "it stays, examine the node's memory and link",
+            wrong, transfer.length.count, trial.schedule.buffers[transfer.to.index()].name);
+    }
+    return "";
+  }
+
+ private:
+  std::vector<Memory> memories_;
+};
+
+/// Clocks of an idle GPU rise under load only; a virtual device has none.
+void warm_up_clocks(Device& device, const DeviceInfo& info) {
+  if (info.is_virtual) return;
+  const Trial trial =
+      single_kernel(device, ProbeKernel::Kind::spin, std::max<std::uint64_t>(1, 4 * (info.resident_threads / 1024)), 0);
+  const auto execution = device.prepare(trial.schedule, {.buffers = {}, .kernels = trial.kernels});
+  Seconds spent{0};
+  for (unsigned run = 0; run < 10'000 && spent < milliseconds(50); ++run) spent += execution->run().timeline.makespan;
+}
+
+class Measuring {
+ public:
+  Measuring(Device& device, const MeasureOptions& options, std::size_t total)
+      : device_(device), options_(options), total_(total) {}
+
+  void row(const PrimitiveRow& row, const std::vector<Point>& points) {
+    const std::size_t done_after = done_ + points.size();
+    try {
+      std::vector<std::vector<Trial>> trials(points.size());
+      for (std::size_t i = 0; i < points.size(); ++i)
+        for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
+      const RowMemory memory(device_, trials);
+      for (std::size_t i = 0; i < points.size(); ++i, ++done_) point(row, points[i], trials[i], memory);
+    } catch (const Unsupported& reason) {
+      result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
+    } catch (const Error& reason) {
+      result_.failed.push_back({std::string(row.primitive.name), reason.what()});
+    }
+    done_ = done_after;
+  }
+
+  void skip(const PrimitiveRow& row, const char* reason) {
+    result_.skipped.push_back({std::string(row.primitive.name), reason});
+  }
+
+  MeasureResult result() && { return std::move(result_); }
+
+ private:
+  void point(const PrimitiveRow& row, const Point& point, const std::vector<Trial>& trials, const RowMemory& memory) {
+    const std::string label = fmt::format("{} {}", row.primitive.name, point.label);
+    if (options_.progress) options_.progress(label, done_, total_);
+    try {
+      measure_point(row, point, label, trials, memory);
+    } catch (const Unsupported&) {
+      throw;  // holds for the whole row
+    } catch (const Error& reason) {
+      result_.failed.push_back({label, reason.what()});
+    }
+  }
+
+  void measure_point(const PrimitiveRow& row, const Point& point, const std::string& label,
+                     const std::vector<Trial>& trials, const RowMemory& memory) {
+    const bool by_host = row.primitive.clock == "host";
+    std::vector<std::unique_ptr<Execution>> executions;
+    std::vector<Probe> probes;
+    std::string difference;
+    for (const Trial& trial : trials) {
+      std::vector<std::byte*> buffers = memory.data();
+      buffers.resize(trial.schedule.buffers.size());
+      executions.push_back(device_.prepare(trial.schedule, {.buffers = buffers, .kernels = trial.kernels}));
+      // The queues are held until everything is submitted: the clock sees the device alone, and the host meets
+      // dependencies that are still open.
+      probes.push_back([execution = executions.back().get(), by_host]() -> Reading {
+        const RunResult run = execution->run({.hold = true});
+        return {.time = by_host ? run.submission : run.timeline.makespan, .cost = run.host_total};
+      });
+      // The first run of each trial proves that this trial moves every byte; what is sampled later ends alike.
+      memory.poison_destinations(device_, trial);
+      probes.back()();
+      if (difference.empty()) difference = memory.difference(device_, trial);
+    }
+
+    const auto samples = sample(probes, sampling(options_.effort));
+    for (const Trial& trial : trials)
+      if (difference.empty()) difference = memory.difference(device_, trial);
+    if (!difference.empty()) result_.failed.push_back({label, difference});
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      result_.measurements.push_back({.primitive = std::string(row.primitive.name),
+                                      .arguments = point.variants[i],
+                                      .clock = std::string(row.primitive.clock),
+                                      .samples_us = samples[i],
+                                      .verified = difference.empty()});
+  }
+
+  Device& device_;
+  const MeasureOptions& options_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  MeasureResult result_;
+};
+
+std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {
+  std::vector<const PrimitiveRow*> selected;
+  std::vector<std::string_view> names;
+  for (const PrimitiveRow& row : primitive_rows()) {
+    names.push_back(row.primitive.name);
+    if (fnmatch(only.c_str(), std::string(row.primitive.name).c_str(), 0) == 0) selected.push_back(&row);
+  }
+  if (selected.empty())
+    throw UsageError(fmt::format("no primitive matches '{}'; there are: {}", only, fmt::join(names, ", ")));
+  return selected;
+}
+
+}  // namespace
+
+MeasureResult measure(Device& device, const MeasureOptions& options) {
+  const auto rows = selected_rows(options.only);
+  if (options.largest.count == 0) throw UsageError("the largest copy to measure must be at least 1 byte");
+  Setting setting{.effort = options.effort, .largest = options.largest, .info = device.info()};
+  // A burst and both directions together take up to four times the largest copy.
+  if (setting.info.free_memory.count > 0)
+    setting.largest = std::max(1_B, std::min(setting.largest, setting.info.free_memory / 8));
+
+  std::vector<std::vector<Point>> points(rows.size());
+  std::vector<std::string> reasons(rows.size());
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    try {
+      points[i] = rows[i]->points(setting);
+    } catch (const Unsupported& reason) {
+      reasons[i] = reason.what();
+    }
+    total += points[i].size();
+  }
+
+  warm_up_clocks(device, setting.info);
+  Measuring measuring(device, options, total);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (reasons[i].empty())
+      measuring.row(*rows[i], points[i]);
+    else
+      measuring.skip(*rows[i], reasons[i].c_str());
+  }
+  return std::move(measuring).result();
+}
+
+}  // namespace shiplap

@@ -1,0 +1,234 @@
+#include "shiplap/measure/primitives.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+// How the time is spent at most (one H200, 55 GB/s; the budgets of a point are in measure.cpp and most points end
+// earlier). Pinned memory takes 0.6 s per GiB to obtain, and the host writes or compares about 3 GiB a second.
+//              quick (bar: 15 s)                      standard (bar: 90 s)
+//   copies     2 × 12 points × 0.06 to 0.15 s .. 2 s  2 × 31 × 0.25 s .... 16 s
+//   bursts     2 × 9 × 0.06 s .................. 1 s  2 × 27 × 0.25 s .... 14 s
+//   duplex     5 × 0.06 s .................... 0.3 s  11 × 0.3 s .......... 3 s
+//   the rest   26 × 0.06 s ................... 1.6 s  28 × 0.25 s ......... 7 s
+//   memory     3 GiB obtained, 8 GiB checked . 4.5 s  4 and 14 GiB ........ 7 s
+
+unsigned whole(const Arguments& arguments, const char* name) { return static_cast<unsigned>(arguments.at(name)); }
+Bytes bytes(const Arguments& arguments) { return {static_cast<std::uint64_t>(arguments.at("bytes"))}; }
+double number(Bytes size) { return static_cast<double>(size.count); }
+bool quick(const Setting& setting) { return setting.effort == Effort::quick; }
+
+/// Powers of two from `first` to `last`, or every `stride`-th of them.
+std::vector<Bytes> powers_of_two(Bytes first, Bytes last, unsigned stride = 1) {
+  std::vector<Bytes> sizes;
+  for (Bytes size = first; size <= last; size = {size.count << stride}) sizes.push_back(size);
+  return sizes;
+}
+
+std::vector<Bytes> no_larger_than(Bytes largest, std::vector<Bytes> sizes) {
+  std::erase_if(sizes, [&](Bytes size) { return size > largest; });
+  return sizes;
+}
+
+std::vector<Bytes> copy_sizes(const Setting& setting) {
+  if (!quick(setting)) return powers_of_two(1_B, setting.largest);
+  return no_larger_than(setting.largest,
+                        {1_B, 1_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB, 256_MiB, 512_MiB, 1_GiB});
+}
+
+std::vector<Bytes> up_to(const Setting& setting, Bytes limit, std::vector<Bytes> sizes, std::string_view what) {
+  sizes = no_larger_than(std::min(limit, setting.largest), std::move(sizes));
+  if (sizes.empty())
+    throw Unsupported(fmt::format("no {} is within the largest copy, {}", what, to_string(setting.largest)));
+  return sizes;
+}
+
+std::vector<Point> copy_points(const Setting& setting) {
+  std::vector<Point> points;
+  for (const Bytes size : copy_sizes(setting)) points.push_back({to_string(size), {{{"bytes", number(size)}}}});
+  return points;
+}
+
+// A long burst and one an eighth as long: their difference holds copies only, no start and no end. At least 64 MiB in
+// total or 512 copies, so that the clock's resolution does not count; at least 4 copies.
+std::vector<Point> burst_points(const Setting& setting) {
+  std::vector<Point> points;
+  for (const Bytes size : up_to(setting, 64_MiB, copy_sizes(setting), "burst")) {
+    const auto many = static_cast<unsigned>(std::clamp<std::uint64_t>((64_MiB).count / size.count, 4, 512));
+    const unsigned few = std::max(1u, many / 8);
+    Point point{fmt::format("{} x {}, {}", to_string(size), few, many), {}};
+    for (const unsigned copies : {few, many})
+      point.variants.push_back({{"bytes", number(size)}, {"copies", static_cast<double>(copies)}});
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+// Once the one direction has three copies for two of the other, once the other way round: the direction with more
+// copies ends last and its time tells how fast it was beside the other. Directions that differ by up to 3 : 2 are
+// told apart; beyond it the fit says so.
+std::vector<Point> duplex_points(const Setting& setting) {
+  if (setting.info.copy_engines < 2)
+    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector<Bytes>{256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB} : powers_of_two(256_KiB, 256_MiB);
+  std::vector<Point> points;
+  for (const Bytes size : up_to(setting, 256_MiB, sizes, "copy in both directions")) {
+    const auto unit = static_cast<double>(std::clamp<std::uint64_t>((32_MiB).count / size.count, 1, 100));
+    points.push_back({fmt::format("{} x {}:{}", to_string(size), 3 * unit, 2 * unit),
+                      {{{"bytes", number(size)}, {"h2d_copies", 3 * unit}, {"d2h_copies", 2 * unit}},
+                       {{"bytes", number(size)}, {"h2d_copies", 2 * unit}, {"d2h_copies", 3 * unit}}}});
+  }
+  return points;
+}
+
+/// One point with several counts of the same thing.
+Point counts(const char* name, std::vector<unsigned> values, const Arguments& fixed = {}) {
+  Point point{fmt::format("{} {}", fmt::join(values, ", "), name), {}};
+  for (const unsigned value : values) {
+    Arguments arguments = fixed;
+    arguments[name] = value;
+    point.variants.push_back(std::move(arguments));
+  }
+  return point;
+}
+
+// The grids around the ends of the first waves, where the time steps up if the GPU holds what it says it holds.
+std::vector<Point> grid_points(const Setting& setting) {
+  const std::uint64_t wave = setting.info.resident_threads / 1024;
+  if (wave == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
+  std::vector<std::uint64_t> grids{1,        wave / 2,     wave - 1, wave,         wave + 1, 3 * wave / 2,
+                                   2 * wave, 2 * wave + 1, 3 * wave, 3 * wave + 1, 4 * wave};
+  std::erase(grids, 0u);
+  std::ranges::sort(grids);
+  grids.erase(std::unique(grids.begin(), grids.end()), grids.end());
+  std::vector<Point> points;
+  for (const std::uint64_t blocks : grids)
+    points.push_back({fmt::format("{} blocks", blocks), {{{"blocks", static_cast<double>(blocks)}}}});
+  return points;
+}
+
+// Beyond the caches of the GPU, where the time is in proportion to the amount.
+std::vector<Point> stream_points(const Setting& setting) {
+  const Bytes most = std::min(quick(setting) ? 1_GiB : 4_GiB, setting.largest * 4);
+  const Bytes least = std::max(Bytes{64}, std::min(256_MiB, most / 4));
+  std::vector<Point> points;
+  for (const Bytes amount : powers_of_two(least, most))
+    points.push_back({to_string(amount), {{{"bytes", number(amount)}}}});
+  if (points.size() < 2) throw Unsupported("the largest copy leaves no two amounts of memory traffic to compare");
+  return points;
+}
+
+std::vector<Point> multiply_add_points(const Setting&) {
+  std::vector<Point> points;
+  for (const double flops : {1e10, 2e10, 4e10, 8e10, 1.6e11})
+    points.push_back({fmt::format("{:g} flop", flops), {{{"flops", flops}}}});
+  return points;
+}
+
+template <CopyDirection way>
+Trial single_copy(Device&, const Arguments& arguments) {
+  return copy_burst(way, bytes(arguments), 1);
+}
+template <CopyDirection way>
+Trial burst(Device&, const Arguments& arguments) {
+  return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
+}
+Trial duplex(Device&, const Arguments& arguments) {
+  return duplex_burst(bytes(arguments), whole(arguments, "h2d_copies"), whole(arguments, "d2h_copies"));
+}
+Trial empty_kernels(Device& device, const Arguments& arguments) {
+  return kernel_row(device, whole(arguments, "kernels"));
+}
+
+constexpr auto to_device = CopyDirection::host_to_device;
+constexpr auto to_host = CopyDirection::device_to_host;
+
+const std::array rows{
+    PrimitiveRow{
+        {"copy.pinned.h2d", "one copy from pinned memory to the GPU", "events"}, copy_points, single_copy<to_device>},
+    PrimitiveRow{
+        {"copy.pinned.d2h", "one copy from the GPU to pinned memory", "events"}, copy_points, single_copy<to_host>},
+    PrimitiveRow{
+        {"burst.pinned.h2d", "copies to the GPU right behind one another", "events"}, burst_points, burst<to_device>},
+    PrimitiveRow{
+        {"burst.pinned.d2h", "copies from the GPU right behind one another", "events"}, burst_points, burst<to_host>},
+    PrimitiveRow{{"duplex.pinned", "copies in both directions at once", "events"}, duplex_points, duplex},
+    PrimitiveRow{
+        {"submit.copy", "host time to submit a copy", "host"},
+        [](const Setting&) -> std::vector<Point> {
+          return {counts("copies", {28, 224})};
+        },
+        [](Device&, const Arguments& arguments) { return copy_burst(to_device, 4_KiB, whole(arguments, "copies")); }},
+    PrimitiveRow{{"submit.launch", "host time to launch a kernel", "host"},
+                 [](const Setting&) -> std::vector<Point> {
+                   return {counts("kernels", {28, 224})};
+                 },
+                 empty_kernels},
+    PrimitiveRow{{"submit.record", "host time of launches, each waited for by one queue", "host"},
+                 [](const Setting&) -> std::vector<Point> {
+                   return {counts("launches", {16, 112}, {{"followers", 1}})};
+                 },
+                 [](Device& device, const Arguments& arguments) {
+                   return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
+                 }},
+    PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four queues", "host"},
+                 [](const Setting&) -> std::vector<Point> {
+                   return {counts("launches", {6, 48}, {{"followers", 4}})};
+                 },
+                 [](Device& device, const Arguments& arguments) {
+                   return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
+                 }},
+    PrimitiveRow{{"launch.latency", "one empty kernel", "events"},
+                 [](const Setting&) -> std::vector<Point> { return {counts("kernels", {1})}; },
+                 empty_kernels},
+    PrimitiveRow{{"launch.gap", "empty kernels behind one another", "events"},
+                 [](const Setting&) -> std::vector<Point> {
+                   return {counts("kernels", {28, 224})};
+                 },
+                 empty_kernels},
+    PrimitiveRow{{"handoff", "1-byte copies and empty kernels in turns, in one queue and across two", "events"},
+                 [](const Setting&) -> std::vector<Point> {
+                   return {counts("queues", {1, 2}, {{"pairs", 64}})};
+                 },
+                 [](Device& device, const Arguments& arguments) {
+                   return handoff(device, whole(arguments, "pairs"), whole(arguments, "queues") == 2);
+                 }},
+    PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
+                 grid_points,
+                 [](Device& device, const Arguments& arguments) {
+                   return single_kernel(device, ProbeKernel::Kind::spin, whole(arguments, "blocks"), 0);
+                 }},
+    PrimitiveRow{{"kernel.stream", "a kernel that reads and writes device memory", "events"},
+                 stream_points,
+                 [](Device& device, const Arguments& arguments) {
+                   return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
+                 }},
+    PrimitiveRow{{"kernel.multiply_add", "a kernel of fused multiply-adds in registers", "events"},
+                 multiply_add_points,
+                 [](Device& device, const Arguments& arguments) {
+                   return single_kernel(device, ProbeKernel::Kind::multiply_add, 1, arguments.at("flops"));
+                 }},
+};
+
+}  // namespace
+
+std::span<const PrimitiveRow> primitive_rows() { return rows; }
+
+std::span<const Primitive> primitives() {
+  static const std::vector<Primitive> table = [] {
+    std::vector<Primitive> result;
+    for (const PrimitiveRow& row : rows) result.push_back(row.primitive);
+    return result;
+  }();
+  return table;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,39 @@
+// The table of primitives: for each, which points are measured and the schedule behind a point.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/measure/measure.hpp"
+#include "shiplap/measure/trial.hpp"
+
+namespace shiplap {
+
+/// What a point is measured with, by name: {"bytes": 4096, "copies": 16}.
+using Arguments = std::map<std::string, double>;
+
+/// What the choice of points depends on.
+struct Setting {
+  Effort effort = Effort::standard;
+  Bytes largest;  ///< largest copy
+  DeviceInfo info;
+};
+
+/// Schedules that are sampled in turns, because their difference is what counts. Mostly there is one.
+struct Point {
+  std::string label;  ///< "4 MiB x 8, 64"
+  std::vector<Arguments> variants;
+};
+
+struct PrimitiveRow {
+  Primitive primitive;
+  /// Throws Unsupported with the reason when this device has no such point.
+  std::vector<Point> (*points)(const Setting&);
+  /// Throws Unsupported when the device cannot run it.
+  Trial (*trial)(Device&, const Arguments&);
+};
+std::span<const PrimitiveRow> primitive_rows();
+
+}  // namespace shiplap

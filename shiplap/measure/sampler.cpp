@@ -1,0 +1,44 @@
+#include "shiplap/measure/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
+
+namespace shiplap {
+namespace {
+
+bool narrow_enough(std::span<const double> samples, double relative_half_width) {
+  const Estimate median = median_estimate(samples);
+  return (median.high - median.low) / 2 <= relative_half_width * std::abs(median.value);
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> sample(std::span<const Probe> probes, const SampleOptions& options) {
+  if (probes.empty() || options.least == 0 || options.most < options.least)
+    throw Error("sampling needs a probe, at least one sample and no upper limit below the lower one");
+  for (unsigned i = 0; i < options.warm_up; ++i)
+    for (const Probe& probe : probes) probe();
+
+  std::vector<std::vector<double>> samples(probes.size());
+  Seconds used{0};
+  double look_at = options.least;
+  for (unsigned round = 1;; ++round) {
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      const Reading reading = probes[i]();
+      samples[i].push_back(in_microseconds(reading.time));
+      used += std::max(reading.cost, reading.time);
+    }
+    if (round < options.least) continue;
+    if (round >= options.most || used >= options.budget) break;
+    if (round < std::lround(look_at)) continue;
+    look_at *= std::sqrt(2.0);
+    if (std::ranges::all_of(samples, [&](const auto& s) { return narrow_enough(s, options.relative_half_width); }))
+      break;
+  }
+  return samples;
+}
+
+}  // namespace shiplap

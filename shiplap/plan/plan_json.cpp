@@ -1,0 +1,62 @@
+// A plan as JSON; times in milliseconds.
+#include "shiplap/plan/plan.hpp"
+
+namespace shiplap {
+namespace {
+
+Json milliseconds_json(const Interval<Seconds>& t) {
+  return {{"value", in_milliseconds(t.value)},
+          {"low", in_milliseconds(t.low)},
+          {"high", in_milliseconds(t.high)},
+          {"unit", "ms"}};
+}
+
+}  // namespace
+
+Json to_json(const Choice& choice) {
+  return {{"strategy", choice.strategy},
+          {"chunks", choice.chunks},
+          {"layout", choice.layout == Layout::three ? "three" : choice.layout == Layout::few ? "few" : "per-chunk"},
+          {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
+          {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
+          {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};
+}
+
+Json to_json(const Distance& d) {
+  return {{"submission_ms", in_milliseconds(d.submission)},
+          {"latency_ms", in_milliseconds(d.latency)},
+          {"gap_ms", in_milliseconds(d.gap)},
+          {"duplex_gap_ms", in_milliseconds(d.duplex_gap)},
+          {"fill_and_drain_ms", in_milliseconds(d.fill_and_drain)},
+          {"total_ms", in_milliseconds(d.total)}};
+}
+
+Json to_json(const Candidate& candidate) {
+  Json json = to_json(candidate.choice);
+  json["predicted"] = milliseconds_json(candidate.predicted);
+  json["closed_form_ms"] = candidate.closed_form ? Json(in_milliseconds(*candidate.closed_form)) : Json(nullptr);
+  json["tied_with_best"] = candidate.tied_with_best;
+  json["distance_to_bound"] = to_json(candidate.distance);
+  return json;
+}
+
+Json to_json(const Plan& plan) {
+  Json json{{"schema", "shiplap/plan"},
+            {"version", 1},
+            {"job", plan.job},
+            {"profile", plan.profile},
+            {"profile_hash", plan.profile_hash},
+            {"kernel_cost", plan.kernel_cost_origin},
+            {"bound", milliseconds_json(plan.bound)},
+            {"bound_by", plan.bound_by}};
+  json["candidates"] = Json::array();
+  for (const Candidate& candidate : plan.candidates) json["candidates"].push_back(to_json(candidate));
+  json["refused"] = Json::array();
+  for (const Refused& refused : plan.refused)
+    json["refused"].push_back({{"strategy", refused.strategy}, {"reason", refused.reason}});
+  json["assumptions"] = plan.assumptions;
+  json["why"] = plan.why;
+  return json;
+}
+
+}  // namespace shiplap

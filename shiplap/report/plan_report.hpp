@@ -1,0 +1,22 @@
+// A plan for people: the ranking, the bound and what lies between the best and it, refusals, assumptions and the why.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "shiplap/plan/plan.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+struct PlanReportOptions {
+  TextStyle style;
+  std::size_t most_candidates = 12;  ///< rows of the ranking; the rest is counted in a line below it
+};
+
+std::string plan_report(const Plan&, const PlanReportOptions& = {});
+
+/// Where the time above the bound goes, one line for each cause; "" when that is less than 0.05 % of the bound.
+std::string distance_report(const Distance&, Seconds bound, const TextStyle& = {});
+
+}  // namespace shiplap

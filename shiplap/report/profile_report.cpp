@@ -1,0 +1,175 @@
+#include "shiplap/report/profile_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace shiplap {
+namespace {
+
+std::string heading(std::string_view text, const TextStyle& style) { return "\n" + bold(text, style) + "\n"; }
+
+/// A low per-byte time is a high rate.
+Interval<Bandwidth> rate(const Interval<PerByte>& g) {
+  return {bandwidth(g.value), bandwidth(g.high), bandwidth(g.low)};
+}
+
+const char* words(ImplicitSync rule) {
+  switch (rule) {
+    case ImplicitSync::none:
+      return "none";
+    case ImplicitSync::until_started:
+      return "until the last kernel has started";
+    case ImplicitSync::until_ended:
+      return "until the last kernel has ended";
+  }
+  return "";
+}
+
+std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
+  std::string out = heading(gpu.name, style);
+  const auto fact = [&](std::string_view name, std::string_view value) {
+    out += fmt::format("  {:<22}{}\n", name, value);
+  };
+  fact("memory", to_string(gpu.memory));
+  if (gpu.multiprocessors > 0) fact("multiprocessors", std::to_string(gpu.multiprocessors));
+  if (gpu.resident_threads) fact("resident threads", fmt::format("{:.0f}", gpu.resident_threads->value));
+  fact("copy engines",
+       fmt::format("{}{}", gpu.copy_engines, gpu.copy_engines == 1 ? ", shared by both directions" : ""));
+  fact("engines take ops by", gpu.engine_order == EngineOrder::submission ? "submission" : "readiness");
+  fact("implicit sync", words(gpu.implicit_sync));
+  fact("concurrent kernels", gpu.concurrent_kernels ? "yes" : "no");
+  const auto time = [&](std::string_view name, const Parameter<Seconds>& t) {
+    if (t) fact(name, with_range(*t));
+  };
+  time("launch latency", gpu.launch_latency);
+  time("gap between kernels", gpu.kernel_gap);
+  time("dependency latency", gpu.dependency_latency);
+  if (gpu.memory_bandwidth) fact("memory bandwidth", with_range(*gpu.memory_bandwidth));
+  if (gpu.flop_rate) fact("fp32 rate", fmt::format("{:.4g} Tflop/s", gpu.flop_rate->value * 1e-12));
+  return out;
+}
+
+std::string link_tables(const LinkModel& link, const TextStyle& style) {
+  std::string out =
+      heading(fmt::format("link: NUMA node {} to GPU {}, pinned memory", link.numa_node, link.gpu), style);
+  Table rates({{"direction"}, {"large copies", Align::right}, {"the other direction busy", Align::right}});
+  const auto rate_row = [&](const char* name, const DirectionModel& d) {
+    rates.add({name, with_range(rate(d.per_byte)), d.duplex ? with_range(rate(d.duplex->per_byte)) : "–"});
+  };
+  rate_row("H2D", link.h2d);
+  rate_row("D2H", link.d2h);
+  out += rates.text(style, "  ") + "\n";
+
+  Table costs({{"copy of", Align::right},
+               {"H2D latency (L+o)", Align::right},
+               {"H2D gap (g)", Align::right},
+               {"g, duplex", Align::right},
+               {"D2H latency (L+o)", Align::right},
+               {"D2H gap (g)", Align::right},
+               {"g, duplex", Align::right}});
+  std::vector<Bytes> sizes;
+  for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
+    for (const CopyCost& c : d->costs) sizes.push_back(c.size);
+    if (d->duplex)
+      for (const DuplexGap& g : d->duplex->gaps) sizes.push_back(g.size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const Bytes size : sizes) {
+    std::vector<std::string> cells{to_string(size)};
+    for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
+      const auto cost =
+          std::find_if(d->costs.begin(), d->costs.end(), [&](const CopyCost& c) { return c.size == size; });
+      const bool known = cost != d->costs.end();
+      cells.push_back(known ? with_range(cost->latency_overhead) : "–");
+      cells.push_back(known ? with_range(cost->gap) : "–");
+      std::string duplex = "–";
+      if (d->duplex)
+        for (const DuplexGap& g : d->duplex->gaps)
+          if (g.size == size) duplex = with_range(g.gap);
+      cells.push_back(duplex);
+    }
+    costs.add(std::move(cells));
+  }
+  return out + costs.text(style, "  ");
+}
+
+std::string submission_lines(const SubmissionModel& model, const TextStyle& style) {
+  std::string out;
+  const auto line = [&](std::string_view name, const Parameter<Seconds>& t) {
+    if (t) out += fmt::format("  {:<22}{}\n", name, with_range(*t));
+  };
+  line("copy", model.copy);
+  line("kernel launch", model.launch);
+  line("event record", model.event_record);
+  line("event wait", model.event_wait);
+  return out.empty() ? out : heading("host time of one call", style) + out;
+}
+
+}  // namespace
+
+std::string profile_report(const Profile& profile, const TextStyle& style) {
+  std::string out =
+      fmt::format("{} ({}, hash {})\n", bold(profile.name, style), to_string(profile.origin), parameter_hash(profile));
+  if (!profile.source.empty()) out += wrap(profile.source, style.width) + "\n";
+  for (const GpuModel& gpu : profile.gpus) out += gpu_table(gpu, style);
+  for (const LinkModel& link : profile.links) out += link_tables(link, style);
+  out += submission_lines(profile.submission, style);
+
+  if (!profile.missing.empty()) {
+    out += heading("not known", style);
+    for (const Missing& m : profile.missing)
+      out += fmt::format("  {}\n", wrap(m.parameter + ": " + m.reason, style.width - 2, "    "));
+  }
+  if (!profile.residuals.empty()) {
+    Table table({{"parameter"}, {"worst residual", Align::right}, {"at", Align::left}});
+    for (const Residual& r : profile.residuals) table.add({r.parameter, percent(r.worst), r.at});
+    out += heading("what the fit does not explain", style) + table.text(style, "  ");
+  }
+  if (!profile.conditions.empty()) {
+    out += heading("conditions", style);
+    for (const auto& [name, value] : profile.conditions) out += fmt::format("  {:<22}{}\n", name, value);
+  }
+  if (!profile.measurements.empty()) {
+    const auto verified = std::count_if(profile.measurements.begin(), profile.measurements.end(),
+                                        [](const Measurement& m) { return m.verified; });
+    out += fmt::format("\n{} measured points, {} with every byte compared; raw samples in the file\n",
+                       profile.measurements.size(), verified);
+  }
+  return out;
+}
+
+std::string point_name(const Measurement& m) {
+  std::string out = m.primitive;
+  for (const auto& [name, value] : m.arguments) out += fmt::format(" {}={:.10g}", name, value);
+  return out;
+}
+
+std::string measurements_report(std::span<const Measurement> measurements, const TextStyle& style) {
+  Table table({{"point", Align::left},
+               {"median", Align::right},
+               {"spread", Align::right},
+               {"repeats", Align::right},
+               {"clock", Align::left},
+               {"bytes", Align::left}});
+  for (const Measurement& m : measurements) {
+    if (m.samples_us.empty()) continue;
+    const Estimate us = median_estimate(m.samples_us);
+    table.add({point_name(m), with_range({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
+               percent(relative_spread(m.samples_us)), std::to_string(m.samples_us.size()), m.clock,
+               m.verified ? "verified" : "–"});
+  }
+  return table.empty() ? "" : table.text(style);
+}
+
+std::string skips_report(const MeasureResult& result, const TextStyle& style) {
+  std::string out;
+  for (const SkippedPrimitive& s : result.skipped)
+    out += wrap(fmt::format("skipped {}: {}", s.primitive, s.reason), style.width, "  ") + "\n";
+  for (const FailedPoint& f : result.failed)
+    out += wrap(fmt::format("failed {}: {}", f.point, f.reason), style.width, "  ") + "\n";
+  return out;
+}
+
+}  // namespace shiplap

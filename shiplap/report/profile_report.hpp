@@ -1,0 +1,26 @@
+// A profile for people: what is known of the node with units and intervals, what is missing and why, and how well the
+// fit explains the measurements.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "shiplap/measure/measure.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+std::string profile_report(const Profile&, const TextStyle& = {});
+
+/// Measured points as a table: arguments, median with its interval, spread, repeats, clock, and whether every byte was
+/// compared.
+std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});
+
+/// What could not be measured, as lines; "" when nothing.
+std::string skips_report(const MeasureResult&, const TextStyle& = {});
+
+/// "copy.pinned.h2d bytes=4096 copies=16"
+std::string point_name(const Measurement&);
+
+}  // namespace shiplap

@@ -1,0 +1,128 @@
+#include "shiplap/report/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+struct Kind {
+  Engine engine;
+  const char* label;
+  bool serial;  ///< the engine does one thing at a time
+};
+constexpr std::array<Kind, engine_count> kinds{{{Engine::host, "host", false},
+                                                {Engine::copy_h2d, "H2D copies", true},
+                                                {Engine::copy_shared, "copies", true},
+                                                {Engine::compute, "kernels", false},
+                                                {Engine::copy_d2h, "D2H copies", true},
+                                                {Engine::copy_d2d, "D2D copies", true}}};
+
+Bytes bytes_of(const Op& op) {
+  if (const auto* copy = std::get_if<Copy>(&op.what)) return copy->from.length;
+  if (const auto* host = std::get_if<HostCopy>(&op.what)) return host->from.length;
+  if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) return prefetch->region.length;
+  return {};
+}
+
+/// First lane that is free; false when `most` lanes do not do.
+bool assign_lanes(std::vector<Bar>& bars, unsigned most, unsigned& lanes) {
+  std::vector<Seconds> free_from;
+  for (Bar& bar : bars) {
+    const auto lane = std::find_if(free_from.begin(), free_from.end(), [&](Seconds t) { return t <= bar.start; });
+    if (lane == free_from.end()) {
+      if (free_from.size() == most) return false;
+      bar.lane = static_cast<unsigned>(free_from.size());
+      free_from.push_back(bar.end);
+    } else {
+      bar.lane = static_cast<unsigned>(lane - free_from.begin());
+      *lane = bar.end;
+    }
+  }
+  lanes = std::max<unsigned>(1, static_cast<unsigned>(free_from.size()));
+  return true;
+}
+
+void draw_in_turn(std::vector<Bar>& bars) {
+  std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.end < b.end; });
+  Seconds free_from{0};
+  for (Bar& bar : bars) {
+    bar.lane = 0;
+    bar.start = std::max(bar.start, free_from);
+    free_from = std::max(free_from, bar.end);
+  }
+}
+
+}  // namespace
+
+std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes) {
+  if (timeline.spans.empty() && !schedule.ops.empty())
+    throw Error("the timeline has no times of single ops, so it cannot be drawn; run with trace");
+  if (timeline.spans.size() != schedule.ops.size())
+    throw Error(fmt::format("a timeline of {} ops does not belong to a schedule of {} ops", timeline.spans.size(),
+                            schedule.ops.size()));
+  Seconds first{0};
+  if (!timeline.spans.empty())
+    first = std::min_element(timeline.spans.begin(), timeline.spans.end(), [](const Span& a, const Span& b) {
+              return a.start < b.start;
+            })->start;
+  const Seconds whole = last_end(timeline) - first;
+
+  std::vector<EngineRow> rows;
+  for (const Kind& kind : kinds) {
+    EngineRow row;
+    row.engine = kind.engine;
+    row.label = kind.label;
+    Bytes moved;
+    for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
+      const Span& span = timeline.spans[i];
+      if (span.engine != kind.engine) continue;
+      row.bars.push_back({.op = OpId{i}, .chunk = schedule.ops[i].chunk, .start = span.start, .end = span.end});
+      moved += bytes_of(schedule.ops[i]);
+    }
+    if (row.bars.empty()) continue;
+    std::stable_sort(row.bars.begin(), row.bars.end(), [](const Bar& a, const Bar& b) { return a.start < b.start; });
+    if (kind.serial || !assign_lanes(row.bars, most_lanes, row.lanes)) draw_in_turn(row.bars);
+    const Seconds busy = busy_time(timeline, kind.engine);
+    row.busy = whole.count() > 0 ? busy / whole : 0;
+    if (moved.count > 0 && busy.count() > 0) row.detail = to_string(moved / busy);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Seconds last_end(const Timeline& timeline) {
+  Seconds end{0};
+  for (const Span& span : timeline.spans) end = std::max(end, span.end);
+  return end;
+}
+
+double round_step(double span, unsigned most) {
+  if (!(span > 0)) return 1;
+  const double least = span / std::max(1u, most);
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double step : {1.0, 2.0, 5.0})
+    if (step * power >= least * (1 - 1e-9)) return step * power;
+  return 10 * power;
+}
+
+std::string Axis::label(double tick) const {
+  const int decimals = std::clamp(-static_cast<int>(std::floor(std::log10(step) + 1e-9)), 0, 6);
+  return fmt::format("{:.{}f}", tick, decimals);
+}
+
+Axis time_axis(Seconds end, unsigned most_ticks) {
+  Axis axis;
+  if (end < microseconds(100)) axis = {.unit = "µs", .per_second = 1e6, .step = 1, .ticks = {}};
+  const double span = end.count() * axis.per_second;
+  axis.step = round_step(span, most_ticks);
+  for (int i = 0; i * axis.step <= span * (1 + 1e-9); ++i) axis.ticks.push_back(i * axis.step);
+  return axis;
+}
+
+}  // namespace shiplap

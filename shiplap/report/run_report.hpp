@@ -1,0 +1,23 @@
+// A run for people: predicted beside observed, the distance to the bound, the spread, and whether the result is right.
+#pragma once
+
+#include <string>
+
+#include "shiplap/pipeline/run.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+/// What a virtual device gave is called simulated, not observed.
+std::string run_report(const RunReport&, const TextStyle& = {});
+
+/// (predicted − observed) / observed: negative when it took longer than predicted.
+double prediction_error(Seconds predicted, Seconds observed);
+
+/// The timelines of a run as an SVG picture, predicted above observed. Throws Error when the run was not traced.
+std::string run_picture(const RunReport&, unsigned width = 960);
+
+/// The same as text, under each other with one axis.
+std::string run_gantt(const RunReport&, const TextStyle& = {});
+
+}  // namespace shiplap

@@ -1,0 +1,266 @@
+#include "shiplap/report/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+#include <vector>
+
+#include "shiplap/report/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr double margin = 24;
+constexpr double label_width = 92;
+constexpr double busy_width = 132;
+constexpr double row_height = 28;
+constexpr double row_gap = 6;
+constexpr double panel_heading = 26;
+constexpr double panel_gap = 16;
+
+// The card brings its own background: a picture in a README cannot know the page's. Bars keep their colours in both.
+constexpr const char* style_sheet = R"(<style>
+  .card { fill: #ffffff; stroke: #d4d9e0; }
+  .track { fill: #eef1f5; }
+  .grid { stroke: #d4d9e0; stroke-width: 1; }
+  .bound { stroke: #c2342b; stroke-width: 1.5; stroke-dasharray: 5 4; }
+  text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2530; }
+  .title { font-size: 17px; font-weight: 600; }
+  .heading { font-size: 13px; font-weight: 600; }
+  .label { font-size: 13px; }
+  .small { font-size: 12px; fill: #5b6675; }
+  .red { font-size: 12px; fill: #c2342b; }
+  .number { font-size: 11px; text-anchor: middle; pointer-events: none; }
+  .on-dark { fill: #ffffff; }
+  .on-light { fill: #14181f; }
+  @media (prefers-color-scheme: dark) {
+    .card { fill: #161b22; stroke: #30363d; }
+    .track { fill: #21272f; }
+    .grid { stroke: #353c45; }
+    .bound { stroke: #ff7b72; }
+    text { fill: #e6edf3; }
+    .small { fill: #9aa5b1; }
+    .red { fill: #ff7b72; }
+    .on-dark { fill: #ffffff; }
+    .on-light { fill: #14181f; }
+  }
+</style>
+)";
+
+/// OKLCH to sRGB: equal steps of lightness and hue look equal.
+std::string oklch(double lightness, double chroma, double hue_degrees) {
+  const double hue = hue_degrees * std::numbers::pi / 180;
+  const double a = chroma * std::cos(hue);
+  const double b = chroma * std::sin(hue);
+  const auto cube = [](double x) { return x * x * x; };
+  const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b);
+  const double m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b);
+  const double s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
+  const auto channel = [](double linear) {
+    const double x = std::clamp(linear, 0.0, 1.0);
+    const double encoded = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1 / 2.4) - 0.055;
+    return static_cast<int>(std::lround(encoded * 255));
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+                     channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+                     channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s));
+}
+
+struct ChunkColour {
+  std::string fill;
+  bool dark = false;
+};
+
+/// From blue over violet and red to amber; odd chunks a little lighter, so that neighbours differ however many there
+/// are.
+ChunkColour chunk_colour(std::uint32_t chunk, std::uint32_t chunks) {
+  const double t = chunks > 1 ? static_cast<double>(chunk) / (chunks - 1) : 0;
+  const double lightness = 0.50 + 0.26 * t + (chunk % 2 == 1 ? 0.06 : 0);
+  return {oklch(lightness, 0.155, 262 + 168 * t), lightness < 0.67};
+}
+
+struct Panel {
+  const SvgPanel* source;
+  std::vector<EngineRow> rows;
+};
+
+/// Writes the parts of the picture from top to bottom.
+class Canvas {
+ public:
+  Canvas(std::vector<Panel> panels, const SvgOptions& options) : panels_(std::move(panels)), options_(options) {
+    for (const Panel& panel : panels_) {
+      end_ = std::max(end_, last_end(panel.source->timeline));
+      for (const Op& op : panel.source->schedule.ops) chunks_ = std::max(chunks_, op.chunk + 1);
+    }
+    if (options.bound) end_ = std::max(end_, *options.bound);
+    axis_ = time_axis(end_, 10);
+  }
+
+  std::string picture() {
+    double y = margin;
+    if (!options_.title.empty()) {
+      y += 16;
+      text(margin, y, "title", options_.title);
+      y += 6;
+    }
+    if (!options_.subtitle.empty()) {
+      y += 15;
+      text(margin, y, "small", options_.subtitle);
+      y += 6;
+    }
+    if (options_.bound) y += 16;
+    const double top = y + 4;
+    for (const Panel& panel : panels_) y = draw(panel, y);
+    const double bottom = y - row_gap + 6;
+    grid(top, bottom);
+    if (options_.bound) bound(top, bottom);
+    y = bottom + 18;
+    numbers(y);
+    y += 30;
+    legend(y);
+    y += margin - 4;
+    return document(y);
+  }
+
+ private:
+  double plot_left() const { return margin + label_width; }
+  double plot_width() const { return options_.width - 2 * margin - label_width - busy_width; }
+  double x(Seconds t) const { return plot_left() + (end_.count() > 0 ? t / end_ * plot_width() : 0); }
+
+  void text(double at_x, double at_y, const char* classes, std::string_view content, const char* anchor = "start") {
+    fmt::format_to(std::back_inserter(body_),
+                   "<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", classes, at_x, at_y,
+                   anchor, xml_escape(content));
+  }
+
+  double draw(const Panel& panel, double y) {
+    y += panel_gap;
+    text(margin, y + 12, "heading", panel.source->label);
+    text(plot_left() + plot_width(), y + 12, "small", to_string(panel.source->timeline.makespan), "end");
+    if (&panel == panels_.data()) text(plot_left() + plot_width() + 12, y + 12, "small", "busy");
+    y += panel_heading - 6;
+    for (const EngineRow& row : panel.rows) {
+      const double middle = y + row_height / 2 + 4.5;
+      text(margin, middle, "label", row.label);
+      fmt::format_to(std::back_inserter(body_),
+                     "<rect class=\"track\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"3\"/>\n",
+                     plot_left(), y, plot_width(), row_height);
+      for (const Bar& bar : row.bars) draw(panel, row, bar, y);
+      text(plot_left() + plot_width() + 12, middle, "label", fmt::format("{:.0f} %", row.busy * 100));
+      if (!row.detail.empty()) text(options_.width - margin, middle, "small", row.detail, "end");
+      y += row_height + row_gap;
+    }
+    return y;
+  }
+
+  void draw(const Panel& panel, const EngineRow& row, const Bar& bar, double y) {
+    const double height = row_height / row.lanes;
+    const double left = x(bar.start);
+    const double width = std::max(x(bar.end) - left, 0.4);
+    const double gap = width > 3 ? 0.8 : 0;  // neighbours stay apart, thin bars stay visible
+    const ChunkColour colour = chunk_colour(bar.chunk, chunks_);
+    const double top = y + bar.lane * height;
+    fmt::format_to(std::back_inserter(body_),
+                   "<rect class=\"op chunk-{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" rx=\"{}\" "
+                   "fill=\"{}\"><title>{}, {} to {} {}</title></rect>\n",
+                   bar.chunk, left, top, width - gap, row.lanes > 1 ? height - 1 : height, width > 6 ? 2 : 0,
+                   colour.fill, xml_escape(describe(panel.source->schedule, bar.op)),
+                   fmt::format("{:.4g}", bar.start.count() * axis_.per_second),
+                   fmt::format("{:.4g}", bar.end.count() * axis_.per_second), axis_.unit);
+    const std::string number = std::to_string(bar.chunk);
+    if (height >= 14 && width > 7.0 * static_cast<double>(number.size()) + 5)
+      text(left + width / 2, top + height / 2 + 4, colour.dark ? "number on-dark" : "number on-light", number,
+           "middle");
+  }
+
+  void grid(double top, double bottom) {
+    std::string lines;
+    for (const double tick : axis_.ticks) {
+      const double at = x(Seconds{tick / axis_.per_second});
+      fmt::format_to(std::back_inserter(lines),
+                     "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n", at, top,
+                     bottom);
+    }
+    body_ = lines + body_;
+  }
+
+  void bound(double top, double bottom) {
+    const double at = x(*options_.bound);
+    fmt::format_to(std::back_inserter(body_),
+                   "<line class=\"bound\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n", at, top - 6,
+                   bottom);
+    const bool right_half = at > plot_left() + plot_width() / 2;
+    text(right_half ? at - 5 : at + 5, top - 2, "red", fmt::format("bound {}", to_string(*options_.bound)),
+         right_half ? "end" : "start");
+  }
+
+  void numbers(double y) {
+    for (const double tick : axis_.ticks)
+      text(x(Seconds{tick / axis_.per_second}), y, "small", axis_.label(tick), "middle");
+    text(plot_left() + plot_width() + 12, y, "small", axis_.unit);
+  }
+
+  void legend(double y) {
+    constexpr double swatch = 16;
+    const std::uint32_t swatches = std::min<std::uint32_t>(chunks_, 16);
+    double at = plot_left();
+    text(at, y, "small", "chunk 0");
+    at += 58;
+    for (std::uint32_t i = 0; i < swatches; ++i) {
+      const std::uint32_t chunk = swatches > 1 ? i * (chunks_ - 1) / (swatches - 1) : 0;
+      fmt::format_to(std::back_inserter(body_),
+                     "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"11\" fill=\"{}\"/>\n", at, y - 10, swatch,
+                     chunk_colour(chunk, chunks_).fill);
+      at += swatch;
+    }
+    if (chunks_ > 1) text(at + 8, y, "small", fmt::format("{}", chunks_ - 1));
+    text(options_.width - margin, y, "small", "busy: share of the time; rate while busy", "end");
+  }
+
+  std::string document(double height) const {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" viewBox=\"0 0 {0} {1:.0f}\" "
+        "role=\"img\" aria-label=\"{2}\">\n{3}<rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"{4}\" "
+        "height=\"{5:.0f}\" "
+        "rx=\"8\"/>\n{6}</svg>\n",
+        options_.width, height, xml_escape(options_.title.empty() ? "timeline" : options_.title), style_sheet,
+        options_.width - 1, height - 1, body_);
+  }
+
+  std::vector<Panel> panels_;
+  const SvgOptions& options_;
+  Seconds end_{0};
+  std::uint32_t chunks_ = 1;
+  Axis axis_;
+  std::string body_;
+};
+
+}  // namespace
+
+std::string xml_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string svg(std::span<const SvgPanel> panels, const SvgOptions& options) {
+  std::vector<Panel> laid_out;
+  for (const SvgPanel& panel : panels) laid_out.push_back({&panel, engine_rows(panel.schedule, panel.timeline)});
+  return Canvas(std::move(laid_out), options).picture();
+}
+
+}  // namespace shiplap

@@ -1,0 +1,192 @@
+#include "shiplap/report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Takes one code point off the front; a byte that is not UTF-8 counts as itself.
+char32_t next_code_point(std::string_view& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  if (length == 1 || text.size() < length) {
+    text.remove_prefix(1);
+    return lead;
+  }
+  char32_t code = lead & (0xFFu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6) | (byte(i) & 0x3Fu);
+  text.remove_prefix(length);
+  return code;
+}
+
+/// Removes "ESC [ … letter" from the front when it stands there.
+bool skip_escape(std::string_view& text) {
+  if (!text.starts_with("\x1b[")) return false;
+  std::size_t end = 2;
+  while (end < text.size() && !(text[end] >= '@' && text[end] <= '~')) ++end;
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return true;
+}
+
+std::size_t width_of(char32_t code) {
+  if (code < 0x20 || (code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200F) || code == 0xFE0F) return 0;
+  const bool wide = (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
+                    (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+                    (code >= 0xFF00 && code <= 0xFF60) || (code >= 0x1F300 && code <= 0x1FAFF);
+  return wide ? 2 : 1;
+}
+
+bool begins_like_a_number(std::string_view cell) {
+  for (const std::string_view lead : {"+", "-", "−", "±", "<", ">", "≤", "≥", "×", "x "})
+    if (cell.starts_with(lead)) {
+      cell.remove_prefix(lead.size());
+      break;
+    }
+  while (cell.starts_with(' ')) cell.remove_prefix(1);
+  return !cell.empty() && cell.front() >= '0' && cell.front() <= '9';
+}
+
+/// A cell that says "there is none" fits into both kinds of columns.
+bool is_blank(std::string_view cell) { return cell.empty() || cell == "–" || cell == "-"; }
+
+struct Scale {
+  double factor;
+  const char* unit;
+};
+
+std::string scaled_range(double value, double low, double high, Scale scale) {
+  const double v = value * scale.factor;
+  const double half = (high - low) / 2 * scale.factor;
+  const int magnitude = v == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(v))));
+  const int decimals = std::clamp(3 - magnitude, 0, 6);
+  if (!(half > 0)) return fmt::format("{:.{}f} {}", v, decimals, scale.unit);
+  return fmt::format("{:.{}f} ± {:.{}f} {}", v, decimals, half, decimals, scale.unit);
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    if (skip_escape(text)) continue;
+    width += width_of(next_code_point(text));
+  }
+  return width;
+}
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+Table& Table::add(std::vector<std::string> cells) {
+  if (cells.size() > columns_.size())
+    throw Error(fmt::format("a table of {} columns was given a row of {} cells", columns_.size(), cells.size()));
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+  return *this;
+}
+
+std::string Table::text(const TextStyle& style, std::string_view indent) const {
+  std::vector<std::size_t> widths;
+  std::vector<bool> right;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t width = display_width(columns_[c].title);
+    bool numbers = false;
+    bool words = false;
+    for (const auto& row : rows_) {
+      width = std::max(width, display_width(row[c]));
+      if (!is_blank(row[c])) (begins_like_a_number(row[c]) ? numbers : words) = true;
+    }
+    widths.push_back(width);
+    const Align align = columns_[c].align;
+    right.push_back(align == Align::right || (align == Align::automatic && numbers && !words));
+  }
+
+  const auto line = [&](const auto& cell) {
+    std::string out;
+    std::string pending;  // spaces are written only when something follows them
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const std::string content = cell(c);
+      const std::string padding(widths[c] - display_width(content), ' ');
+      if (right[c]) pending += padding;
+      if (!content.empty()) {
+        out += pending + content;
+        pending.clear();
+      }
+      if (!right[c]) pending += padding;
+      pending += "  ";
+    }
+    return out;
+  };
+
+  std::string out = fmt::format("{}{}\n", indent, bold(line([&](std::size_t c) { return columns_[c].title; }), style));
+  std::string rule;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (c > 0) rule += "  ";
+    for (std::size_t i = 0; i < widths[c]; ++i) rule += "─";
+  }
+  out += fmt::format("{}{}\n", indent, dim(rule, style));
+  for (const auto& row : rows_) out += fmt::format("{}{}\n", indent, line([&](std::size_t c) { return row[c]; }));
+  return out;
+}
+
+std::string wrap(std::string_view text, std::size_t width, std::string_view indent) {
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t start = text.find_first_not_of(" \n");
+    if (start == std::string_view::npos) break;
+    text.remove_prefix(start);
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(word.size());
+    const std::size_t needed = display_width(word);
+    if (out.empty()) {
+      column = needed;
+    } else if (column + 1 + needed > width) {
+      out += '\n';
+      out += indent;
+      column = display_width(indent) + needed;
+    } else {
+      out += ' ';
+      column += 1 + needed;
+    }
+    out += word;
+  }
+  return out;
+}
+
+std::string bold(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string dim(std::string_view text, const TextStyle& style) {
+  return style.colour ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
+}
+
+std::string with_range(const Interval<Seconds>& t) {
+  const double s = std::abs(t.value.count());
+  const Scale scale = s >= 1 ? Scale{1, "s"} : s >= 1e-3 ? Scale{1e3, "ms"} : Scale{1e6, "µs"};
+  return scaled_range(t.value.count(), t.low.count(), t.high.count(), scale);
+}
+
+std::string with_range(const Interval<Bandwidth>& b) {
+  return scaled_range(b.value.bytes_per_second, b.low.bytes_per_second, b.high.bytes_per_second, {1e-9, "GB/s"});
+}
+
+std::string percent(double fraction) {
+  const double value = fraction * 100;
+  const double size = std::abs(value);
+  const int decimals = size == 0 || size >= 99.95 ? 0 : size >= 0.1 ? 1 : 2;
+  return fmt::format("{:.{}f} %", value, decimals);
+}
+
+std::string signed_percent(double fraction) {
+  return fmt::format("{}{}", fraction < 0 ? "−" : fraction > 0 ? "+" : "", percent(std::abs(fraction)));
+}
+
+}  // namespace shiplap

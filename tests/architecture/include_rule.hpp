@@ -1,0 +1,28 @@
+// The rule of who may include whom, as a pure function of source texts, so that a planted violation can be tried.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shiplap {
+
+/// One file of the project: its path from the project's root, with '/', and its content.
+struct SourceFile {
+  std::string path;
+  std::string text;
+};
+
+/// The names between the quotes or angle brackets of the file's #include lines. Comments and raw string literals (which
+/// may hold a program) do not count.
+struct Include {
+  std::string name;
+  bool angled = false;
+};
+std::vector<Include> includes(std::string_view text);
+
+/// One sentence for each violation: "path: what is wrong". Tests may include anything; only their headers are checked.
+std::vector<std::string> include_rule_violations(std::span<const SourceFile> files);
+
+}  // namespace shiplap

@@ -1,0 +1,281 @@
+// Runs the built program (SHIPLAP_PROGRAM) as a user does and looks at what it prints and how it exits.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "shiplap/core/json.hpp"
+
+namespace shiplap {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "shiplap-cli-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  /// Runs `shiplap arguments` with an empty cache of its own.
+  Outcome shiplap(const std::string& arguments) const {
+    const std::string command = "XDG_CACHE_HOME='" + (folder / "cache").string() + "' '" SHIPLAP_PROGRAM "' " +
+                                arguments + " 2>'" + (folder / "stderr").string() + "' </dev/null";
+    Outcome outcome;
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return outcome;
+    std::array<char, 4096> piece{};
+    for (std::size_t n = 0; (n = fread(piece.data(), 1, piece.size(), pipe)) > 0;) outcome.out.append(piece.data(), n);
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.err = read(folder / "stderr");
+    return outcome;
+  }
+
+  static std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  fs::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  }
+  /// A sound profile as text, to be spoilt by a test.
+  std::string profile_text() const { return shiplap("profiles show gtx-titan-2014 --json").out; }
+
+  fs::path folder;
+};
+
+void expect_refused(const Outcome& outcome, int code, std::initializer_list<const char*> words) {
+  EXPECT_EQ(outcome.code, code) << outcome.err;
+  EXPECT_EQ(outcome.out, "") << "a refused command prints nothing on stdout";
+  for (const char* word : words) EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in: " << outcome.err;
+}
+
+Json parsed(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  Json json = Json::parse(outcome.out, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << outcome.out.substr(0, 400);
+  return json;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
+TEST_F(Cli, version_and_help_succeed) {
+  EXPECT_EQ(shiplap("--version").code, 0);
+  EXPECT_TRUE(shiplap("--version").out.starts_with("shiplap "));
+  for (const char* command : {"", "devices", "profiles", "profiles show", "measure", "plan", "run"}) {
+    const Outcome help = shiplap(std::string(command) + " --help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_NE(help.out.find("Usage:"), std::string::npos) << command;
+  }
+}
+
+TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
+  expect_refused(shiplap(""), 64, {"subcommand"});
+  expect_refused(shiplap("plan --bogus"), 64, {"--bogus"});
+  expect_refused(shiplap("plan"), 64, {"WORKLOAD", "saxpy", "--in"});
+  expect_refused(shiplap("plan nothing --profile gtx-titan-2014"), 64, {"nothing", "saxpy"});
+  expect_refused(shiplap("plan --in 1GiB --profile gtx-titan-2014"), 64, {"--kernel"});
+  expect_refused(shiplap("plan --in 1GiB --kernel 12 --profile gtx-titan-2014"), 64, {"--kernel", "12"});
+  expect_refused(shiplap("plan --in -1 --kernel 12ms --profile gtx-titan-2014"), 64, {"--in"});
+  expect_refused(shiplap("plan saxpy --in 1GiB --profile gtx-titan-2014"), 64, {"--in", "saxpy"});
+  expect_refused(shiplap("plan saxpy --device virtual:h200 --profile h200"), 64, {"--device", "--profile"});
+  expect_refused(shiplap("plan saxpy --strategy magic --profile h200"), 64, {"--strategy", "magic", "explicit"});
+  expect_refused(shiplap("plan saxpy --layout magic --profile h200"), 64, {"--layout", "magic", "three"});
+  expect_refused(shiplap("plan saxpy --order magic --profile h200"), 64, {"--order", "magic", "breadth"});
+  expect_refused(shiplap("plan saxpy --memory magic --profile h200"), 64, {"--memory", "pinned"});
+  expect_refused(shiplap("run saxpy --device virtual:h200 --repeat 0"), 64, {"--repeat"});
+  expect_refused(shiplap("profiles show nothing"), 64, {"nothing", "h200"});
+  expect_refused(shiplap("measure --device virtual:h200 --only 'nothing*'"), 64, {"nothing*", "copy.pinned.h2d"});
+}
+
+TEST_F(Cli, an_unknown_device_is_refused_with_the_list_of_devices) {
+  for (const char* device : {"gpu", "virtual:nothing", "cuda:x"})
+    expect_refused(shiplap("run saxpy:n=1Ki --device " + std::string(device)), 64, {"h200", "gtx-titan-2014"});
+}
+
+TEST_F(Cli, devices_lists_the_virtual_ones_and_says_why_others_are_absent) {
+  const Outcome human = shiplap("devices");
+  EXPECT_EQ(human.code, 0);
+  for (const char* word : {"virtual:h200", "virtual:gtx-titan-2014"})
+    EXPECT_NE(human.out.find(word), std::string::npos) << human.out;
+  const Json json = parsed(shiplap("devices --json"));
+  EXPECT_GE(json.at("devices").size(), 2u);
+  bool cuda = false;
+  for (const Json& device : json.at("devices")) cuda = cuda || !device.at("virtual").get<bool>();
+  EXPECT_NE(cuda, !json.at("absent").empty());
+}
+
+TEST_F(Cli, a_cuda_device_that_is_absent_is_refused_with_the_reason) {
+  if (parsed(shiplap("devices --json")).at("absent").empty()) GTEST_SKIP() << "this node has a CUDA device";
+  expect_refused(shiplap("run saxpy:n=1Ki --device cuda:0"), 1, {"cuda:0", "CUDA"});
+}
+
+TEST_F(Cli, profiles_lists_and_shows) {
+  const Json list = parsed(shiplap("profiles --json"));
+  EXPECT_GE(list.at("profiles").size(), 2u);
+  for (const char* name : {"h200", "gtx-titan-2014"}) {
+    EXPECT_NE(shiplap("profiles").out.find(name), std::string::npos);
+    EXPECT_EQ(parsed(shiplap("profiles show " + std::string(name) + " --json")).at("name"), name);
+  }
+  const Outcome titan = shiplap("profiles show gtx-titan-2014");
+  EXPECT_EQ(titan.code, 0);
+  // Table I of the publication: G = 0.08318392 ns/byte is 12.02 GB/s, L+o = 9.42 µs, g = 2.503 µs.
+  for (const char* figure : {"published", "12.02 GB/s", "9.420 µs", "2.503 µs", "not published"})
+    EXPECT_NE(titan.out.find(figure), std::string::npos) << figure;
+}
+
+TEST_F(Cli, kept_profiles_are_found_by_name_and_a_broken_one_hides_nothing) {
+  fs::create_directories(folder / "cache" / "shiplap");
+  write("cache/shiplap/my-gpu-1-host.json", profile_text());
+  write("cache/shiplap/broken.json", "{");
+  const Outcome list = shiplap("profiles");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_NE(list.out.find("my-gpu-1-host"), std::string::npos);
+  EXPECT_NE(list.err.find("broken.json"), std::string::npos);
+  EXPECT_EQ(shiplap("plan --in 16MiB --kernel 1ms --profile my-gpu-1-host").code, 0);
+}
+
+TEST_F(Cli, plan_ranks_on_both_built_in_profiles) {
+  for (const char* profile : {"h200", "gtx-titan-2014"}) {
+    const std::string command = "plan --in 256MiB --out 256MiB --kernel 3ms --profile " + std::string(profile);
+    const Outcome human = shiplap(command);
+    EXPECT_EQ(human.code, 0) << human.err;
+    for (const char* word : {"rank", "streams", "explicit", "bound", "why", profile})
+      EXPECT_NE(human.out.find(word), std::string::npos) << word;
+    EXPECT_EQ(human.out.find('\x1b'), std::string::npos) << "colour only on a terminal";
+    parsed(shiplap(command + " --json"));
+  }
+}
+
+TEST_F(Cli, a_forced_choice_is_the_only_one_planned) {
+  const Outcome outcome =
+      shiplap("plan --in 64MiB --out 64MiB --kernel 3ms --profile h200 --strategy streams --chunks 8 --layout three");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("explicit"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("three queues"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Cli, run_verifies_and_draws_on_both_virtual_devices) {
+  for (const char* device : {"virtual:h200", "virtual:gtx-titan-2014"}) {
+    const fs::path picture = folder / "run.svg";
+    const Outcome human = shiplap("run saxpy:n=1Mi --kernel 500us --gantt --device " + std::string(device) +
+                                  " --svg '" + picture.string() + "'");
+    EXPECT_EQ(human.code, 0) << human.err;
+    for (const char* word : {"predicted", "simulated", "efficiency", "verified", "kernels", "% busy"})
+      EXPECT_NE(human.out.find(word), std::string::npos) << word << " in: " << human.out;
+    EXPECT_TRUE(read(picture).starts_with("<svg ")) << device;
+    const Json json = parsed(shiplap("run saxpy:n=1Mi --kernel 500us --json --device " + std::string(device)));
+    EXPECT_EQ(json.at("kernel_cost_origin"), "stated");
+  }
+}
+
+TEST_F(Cli, every_strategy_and_layout_gives_the_right_bytes) {
+  for (const char* choice : {"--strategy explicit", "--strategy streams --chunks 8 --layout per-chunk",
+                             "--strategy streams --chunks 8 --layout few:3 --order breadth",
+                             "--strategy streams --chunks 8 --layout three --order depth"}) {
+    const Outcome outcome = shiplap("run scalar-add:in=4MiB,out=4MiB --device virtual:h200 " + std::string(choice));
+    EXPECT_EQ(outcome.code, 0) << choice << outcome.err;
+    EXPECT_NE(outcome.out.find("verified"), std::string::npos) << choice;
+  }
+}
+
+TEST_F(Cli, measure_lists_measures_and_writes) {
+  EXPECT_NE(shiplap("measure --list").out.find("copy.pinned.h2d"), std::string::npos);
+  EXPECT_FALSE(parsed(shiplap("measure --list --json")).at("primitives").empty());
+  const fs::path file = folder / "profile.json";
+  const Outcome human = shiplap("measure --quick --only 'submit.*' --device virtual:h200");
+  EXPECT_EQ(human.code, 0) << human.err;
+  EXPECT_NE(human.out.find("submit.copy"), std::string::npos) << human.out;
+  const Json json =
+      parsed(shiplap("measure --quick --only 'submit.*' --json --device virtual:h200 -o '" + file.string() + "'"));
+  EXPECT_EQ(json.at("schema"), "shiplap/profile");
+  EXPECT_EQ(Json::parse(read(file)), json);
+  EXPECT_FALSE(fs::exists(folder / "cache" / "shiplap")) << "a part of a profile must not be kept as the whole";
+}
+
+TEST_F(Cli, an_unknown_schema_version_is_refused) {
+  const auto file = write("p.json", replaced(profile_text(), "\"version\": 1", "\"version\": 99"));
+  expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + file.string() + "'"), 1,
+                 {"p.json", "version", "99"});
+}
+
+TEST_F(Cli, a_negative_parameter_is_refused_by_its_key) {
+  const auto file = write("p.json", replaced(profile_text(), "0.08318392", "-0.08318392"));
+  expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + file.string() + "'"), 1,
+                 {"p.json", "links[0].h2d.per_byte"});
+}
+
+TEST_F(Cli, a_parameter_that_is_not_a_number_is_refused) {
+  const auto bare = write("bare.json", replaced(profile_text(), "0.08318392", "NaN"));
+  expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + bare.string() + "'"), 1, {"bare.json", "line"});
+  const auto quoted = write("quoted.json", replaced(profile_text(), "0.08318392", "\"NaN\""));
+  expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + quoted.string() + "'"), 1,
+                 {"quoted.json", "links[0].h2d.per_byte"});
+}
+
+TEST_F(Cli, truncated_json_is_refused_with_its_place) {
+  const std::string text = profile_text();
+  const auto file = write("p.json", text.substr(0, text.size() / 2));
+  expect_refused(shiplap("run saxpy:n=1Ki --device 'virtual:" + file.string() + "'"), 1, {"p.json", "line"});
+}
+
+TEST_F(Cli, an_output_that_cannot_be_written_is_refused_before_any_work) {
+  expect_refused(shiplap("measure --device virtual:h200 -o /nowhere/p.json"), 1, {"-o", "/nowhere"});
+  expect_refused(shiplap("run saxpy:n=1Ki --device virtual:h200 --svg /nowhere/p.svg"), 1, {"--svg", "/nowhere"});
+  expect_refused(shiplap("run saxpy:n=1Ki --device virtual:h200 --svg '" + folder.string() + "'"), 1, {"--svg"});
+  expect_refused(shiplap("run saxpy:n=1Ki --device virtual:h200 --svg /dev/null"), 1, {"--svg", "/dev/null"});
+}
+
+TEST_F(Cli, more_chunks_than_items_are_refused_with_the_most_there_can_be) {
+  expect_refused(shiplap("plan saxpy:n=100 --chunks 101 --profile h200"), 64, {"--chunks 101", "at most 100"});
+  expect_refused(shiplap("plan saxpy:n=100 --chunks 0 --profile h200"), 64, {"--chunks"});
+}
+
+TEST_F(Cli, chunks_that_do_not_divide_run_and_the_nearest_that_do_are_named) {
+  // 1000 = 2^3 · 5^3: the divisors next to 30 are 25 and 40, and 1000 mod 30 = 10.
+  const Outcome outcome = shiplap("run saxpy:n=1000 --strategy streams --chunks 30 --device virtual:h200 --json");
+  parsed(outcome);
+  for (const char* word : {"--chunks 30", "10 of the chunks", "25 and", "40"})
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " in: " << outcome.err;
+  EXPECT_EQ(shiplap("run saxpy:n=1000 --strategy streams --chunks 25 --device virtual:h200").err, "");
+}
+
+TEST_F(Cli, more_device_memory_than_exists_is_refused_with_the_numbers_or_run_in_pieces) {
+  // The GTX Titan has 6 GiB.
+  const std::string job = "plan --in 8GiB --out 8GiB --kernel 1ms --device virtual:gtx-titan-2014";
+  expect_refused(shiplap(job + " --strategy explicit"), 1, {"explicit", "16 GiB", "GiB may be used"});
+  const Outcome pieces = shiplap(job);
+  EXPECT_EQ(pieces.code, 0) << pieces.err;
+  EXPECT_NE(pieces.out.find("refused"), std::string::npos);
+}
+
+TEST_F(Cli, memory_that_a_strategy_cannot_use_is_refused_with_the_remedy) {
+  expect_refused(shiplap("run saxpy:n=1Ki --memory pageable --device virtual:h200"), 1,
+                 {"pageable", "--memory pinned"});
+}
+
+}  // namespace
+}  // namespace shiplap

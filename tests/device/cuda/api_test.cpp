@@ -1,0 +1,345 @@
+// Faults put into the table of CUDA functions. Needs no GPU: every call is faked.
+#include "shiplap/device/cuda/api.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/cuda_device.hpp"
+#include "tests/device/cuda/fake_api.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using testing::fake_api;
+using testing::fake_cuda;
+using testing::FakeCuda;
+using ::testing::HasSubstr;
+
+constexpr std::uint32_t chunks = 3;
+constexpr Bytes piece{256};
+
+Op copy_op(BufferId from, BufferId to, std::uint32_t chunk, QueueId queue, std::vector<OpId> after) {
+  const Bytes offset = piece * chunk;
+  return {.what = Copy{{from, offset, piece}, {to, offset, piece}},
+          .queue = queue,
+          .agent = AgentId{0},
+          .after = std::move(after),
+          .chunk = chunk};
+}
+
+/// Copy in, kernel in place, copy out; a queue for each, three chunks. Op 3c + k is step k of chunk c.
+Schedule pipeline(MemoryKind host_memory = MemoryKind::pinned) {
+  Schedule s;
+  const BufferId host = s.add_buffer({"data", Place::host(), host_memory, piece * chunks});
+  const BufferId gpu = s.add_buffer({"data on the GPU", Place::gpu(), MemoryKind::device, piece * chunks});
+  const KernelId kernel = s.add_kernel("invert");
+  const QueueId in = s.add_queue("in");
+  const QueueId compute = s.add_queue("compute");
+  const QueueId out = s.add_queue("out");
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const OpId copied = s.add(copy_op(host, gpu, c, in, {}));
+    const OpId computed = s.add({.what = Kernel{.kernel = kernel,
+                                                .first_item = c,
+                                                .items = 1,
+                                                .operands = {{{gpu, piece * c, piece}, AccessMode::read},
+                                                             {{gpu, piece * c, piece}, AccessMode::write}},
+                                                .flows = {}},
+                                 .queue = compute,
+                                 .agent = AgentId{0},
+                                 .after = {copied},
+                                 .chunk = c});
+    s.add(copy_op(gpu, host, c, out, {computed}));
+  }
+  return s;
+}
+
+struct Fixture : ::testing::Test {
+  Fixture() : device(open_cuda(0, api)), host(device->allocate(Place::host(), MemoryKind::pinned, piece * chunks)) {
+    gpu = device->allocate(Place::gpu(), MemoryKind::device, piece * chunks);
+    before = fake_cuda().live();
+  }
+
+  Bindings bindings() {
+    Bindings b;
+    b.buffers = {host.data(), gpu.data()};
+    b.kernels.resize(1);
+    b.kernels[0].cuda = [this](const Launch& launch) { kernel(launch); };
+    return b;
+  }
+
+  Api api = fake_api();
+  std::unique_ptr<Device> device;
+  Memory host;
+  Memory gpu;
+  int before = 0;
+  std::function<void(const Launch&)> kernel = [](const Launch& launch) {
+    for (std::uint64_t i = 0; i < launch.lengths[0].count; ++i) launch.operands[1][i] = ~launch.operands[0][i];
+  };
+};
+using CudaExecutionFake = Fixture;
+using CudaDeviceFake = Fixture;
+
+template <class Expected = Error>
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Expected& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST_F(CudaExecutionFake, moves_every_chunk_through_the_kernel) {
+  std::memset(host.data(), 0x5a, host.size().count);
+  device->prepare(pipeline(), bindings())->run();
+  for (const std::byte b : host.bytes()) ASSERT_EQ(b, std::byte{0xa5});
+}
+
+TEST_F(CudaExecutionFake, makes_the_calls_of_the_submission_and_no_others) {
+  const auto execution = device->prepare(pipeline(), bindings());
+  fake_cuda().calls.clear();
+  execution->run();
+  // Chunk by chunk: copy, record, wait, kernel, record, wait, copy. One start mark and one end mark more: the other two
+  // queues' last ops are waited for.
+  EXPECT_EQ(fake_cuda().count("memcpy_async"), 6u);
+  EXPECT_EQ(fake_cuda().count("stream_wait_event"), 6u);
+  EXPECT_EQ(fake_cuda().count("event_record"), 8u);
+  EXPECT_EQ(fake_cuda().count("event_synchronize"), 1u);
+}
+
+TEST_F(CudaExecutionFake, takes_the_makespan_from_the_start_mark_to_the_end_mark) {
+  // The fake's clock advances by 1 ms with every record: 8 of them, the first is the start and the last the end.
+  EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run().timeline.makespan), 7.0, 1e-9);
+}
+
+TEST_F(CudaExecutionFake, takes_the_makespan_of_a_held_run_from_the_earliest_of_the_queues_start_marks) {
+  // Records behind the gate: start in, event, start compute, event, start out, 2 × (event, event), end: 10. The gate's
+  // own event comes before them.
+  EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run({.hold = true}).timeline.makespan), 9.0,
+              1e-9);
+}
+
+TEST_F(CudaExecutionFake, holds_every_queue_behind_the_gate_before_its_first_op) {
+  const auto execution = device->prepare(pipeline(), bindings());
+  fake_cuda().calls.clear();
+  execution->run({.hold = true});
+  const void* gate_stream = nullptr;
+  const void* gate_event = nullptr;
+  std::set<const void*> held;
+  for (const FakeCuda::Call& c : fake_cuda().calls) {
+    if (c.name == "launch_kernel") gate_stream = c.stream;
+    if (c.name == "event_record" && c.stream == gate_stream) gate_event = c.event;
+    if (c.name == "stream_wait_event" && c.event == gate_event) held.insert(c.stream);
+    const bool is_work = c.name == "memcpy_async" || (c.name == "event_record" && c.stream != gate_stream);
+    EXPECT_TRUE(!is_work || held.contains(c.stream)) << c.name;
+  }
+  EXPECT_EQ(held.size(), 3u);
+  EXPECT_FALSE(held.contains(gate_stream));
+}
+
+TEST_F(CudaExecutionFake, traces_every_op_on_its_engine_inside_the_makespan) {
+  const Timeline t = device->prepare(pipeline(), bindings())->run({.trace = true}).timeline;
+  ASSERT_EQ(t.spans.size(), 3 * chunks);
+  const Engine engines[] = {Engine::copy_h2d, Engine::compute, Engine::copy_d2h};
+  for (std::size_t i = 0; i < t.spans.size(); ++i) {
+    EXPECT_EQ(t.spans[i].engine, engines[i % 3]);
+    EXPECT_GE(t.spans[i].start.count(), 0);
+    EXPECT_NEAR((t.spans[i].end - t.spans[i].start).count(), 1e-3, 1e-9);
+    EXPECT_LE(t.spans[i].end, t.makespan);
+  }
+}
+
+TEST_F(CudaExecutionFake, names_call_op_chunk_and_error_when_a_copy_fails) {
+  const auto execution = device->prepare(pipeline(), bindings());
+  fake_cuda().fail(3, cudaErrorInvalidValue, "memcpy_async");
+  // Copies alternate in, out: the fourth is the copy out of chunk 1, op 5.
+  EXPECT_THAT(message_of([&] { execution->run(); }),
+              AllOf(HasSubstr("cudaMemcpyAsync"), HasSubstr("D2H of chunk 1 (op 5)"),
+                    HasSubstr("cudaErrorInvalidValue (invalid argument)")));
+  EXPECT_EQ(fake_cuda().last_error, cudaSuccess);
+}
+
+TEST_F(CudaExecutionFake, names_the_op_when_a_launch_is_refused_or_its_function_throws) {
+  const auto execution = device->prepare(pipeline(), bindings());
+  kernel = [](const Launch& launch) {
+    if (launch.first_item == 2) fake_cuda().last_error = cudaErrorInvalidConfiguration;
+  };
+  EXPECT_THAT(message_of([&] { execution->run(); }),
+              AllOf(HasSubstr("kernel invert of chunk 2 (op 7)"), HasSubstr("cudaErrorInvalidConfiguration")));
+  EXPECT_EQ(fake_cuda().last_error, cudaSuccess);
+  kernel = [](const Launch& launch) {
+    if (launch.first_item == 1) throw std::runtime_error("operand too short");
+  };
+  EXPECT_THAT(message_of([&] { execution->run(); }),
+              AllOf(HasSubstr("kernel invert of chunk 1 (op 4)"), HasSubstr("operand too short")));
+}
+
+TEST_F(CudaExecutionFake, does_not_blame_its_ops_for_an_error_that_was_pending) {
+  const auto execution = device->prepare(pipeline(), bindings());
+  fake_cuda().last_error = cudaErrorInvalidValue;
+  EXPECT_THAT(message_of([&] { execution->run(); }), HasSubstr("before this run"));
+}
+
+struct RunMode : Fixture, ::testing::WithParamInterface<RunOptions> {};
+
+// Every call of a run, and of what the first held or traced run makes, fails once.
+TEST_P(RunMode, leaks_nothing_and_leaves_nothing_in_flight_whichever_call_fails) {
+  int at = 0;
+  for (;; ++at) {
+    auto execution = device->prepare(pipeline(), bindings());
+    fake_cuda().calls.clear();
+    fake_cuda().gate_open_at_wait.clear();
+    fake_cuda().fail(at, cudaErrorUnknown);
+    bool failed = false;
+    try {
+      execution->run(GetParam());
+    } catch (const Error& error) {
+      failed = true;
+      EXPECT_THAT(error.what(), HasSubstr("cudaErrorUnknown")) << fake_cuda().failed_call;
+    }
+    ASSERT_EQ(failed, !fake_cuda().failed_call.empty()) << "call " << at << " " << fake_cuda().failed_call;
+    fake_cuda().fail(-1, cudaSuccess);
+    for (const bool open : fake_cuda().gate_open_at_wait) EXPECT_TRUE(open) << "the host waits behind a closed gate";
+    if (failed && fake_cuda().count("memcpy_async") > 0) {
+      // Whatever was submitted is waited for after the failure.
+      std::map<const void*, std::size_t> last_work;
+      std::map<const void*, std::size_t> last_wait;
+      const auto& calls = fake_cuda().calls;
+      for (std::size_t i = 0; i < calls.size(); ++i)
+        (calls[i].name == "stream_synchronize" ? last_wait : last_work)[calls[i].stream] = i;
+      last_work.erase(nullptr);  // calls without a stream
+      for (const auto& [stream, i] : last_work) EXPECT_GT(last_wait[stream], i) << fake_cuda().failed_call;
+    }
+    EXPECT_EQ(fake_cuda().last_error, cudaSuccess);
+
+    std::memset(host.data(), 0x5a, host.size().count);
+    EXPECT_NO_THROW(execution->run(GetParam()));  // the device and the execution can still be used
+    EXPECT_EQ(host.data()[0], std::byte{0xa5});
+    execution.reset();
+    EXPECT_EQ(fake_cuda().live(), before) << fake_cuda().failed_call;
+    if (!failed) break;
+  }
+  EXPECT_GT(at, 20);
+}
+INSTANTIATE_TEST_SUITE_P(CudaExecutionFake, RunMode,
+                         ::testing::Values(RunOptions{}, RunOptions{.hold = true},
+                                           RunOptions{.hold = true, .trace = true}));
+
+TEST_F(CudaExecutionFake, leaks_nothing_whichever_call_fails_while_it_is_made) {
+  int at = 0;
+  for (;; ++at) {
+    fake_cuda().fail(at, cudaErrorUnknown);
+    bool failed = false;
+    try {
+      device->prepare(pipeline(), bindings());
+    } catch (const Error&) {
+      failed = true;
+    }
+    EXPECT_EQ(fake_cuda().live(), before) << fake_cuda().failed_call;
+    if (!failed) break;
+  }
+  EXPECT_GT(at, 10);  // three streams, six order events, marks
+}
+
+TEST_F(CudaExecutionFake, refuses_to_hold_copies_of_pageable_memory) {
+  const Memory pageable = device->allocate(Place::host(), MemoryKind::pageable, piece * chunks);
+  Bindings b = bindings();
+  b.buffers[0] = pageable.data();
+  const auto execution = device->prepare(pipeline(MemoryKind::pageable), b);
+  EXPECT_NO_THROW(execution->run());
+  EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.hold = true}); }),
+              AllOf(HasSubstr("op 0"), HasSubstr("pageable"), HasSubstr("pin the memory")));
+}
+
+TEST_F(CudaExecutionFake, refuses_memory_that_is_not_what_the_schedule_says) {
+  const Memory pageable = device->allocate(Place::host(), MemoryKind::pageable, piece * chunks);
+  Bindings b = bindings();
+  b.buffers[0] = pageable.data();
+  EXPECT_THAT(message_of([&] { device->prepare(pipeline(), b); }), HasSubstr("not pinned"));
+  b = bindings();
+  b.buffers[1] = host.data();
+  EXPECT_THAT(message_of([&] { device->prepare(pipeline(), b); }), HasSubstr("not memory of cuda:0"));
+  b.buffers.pop_back();
+  EXPECT_THAT(message_of([&] { device->prepare(pipeline(), b); }), HasSubstr("2 buffers"));
+  b = bindings();
+  b.kernels[0].cuda = nullptr;
+  EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(pipeline(), b); }), HasSubstr("invert"));
+}
+
+TEST_F(CudaExecutionFake, refuses_what_it_does_not_run_naming_the_op) {
+  Schedule two_agents = pipeline();
+  two_agents.agents.push_back({"copy worker"});
+  two_agents.ops[4].agent = AgentId{1};
+  EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(two_agents, bindings()); }),
+              AllOf(HasSubstr("op 4"), HasSubstr("host agent")));
+}
+
+TEST_F(CudaDeviceFake, names_the_numbers_when_device_memory_is_short) {
+  fake_cuda().calls.clear();
+  EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, 2_MiB); }),
+              AllOf(HasSubstr("2 MiB"), HasSubstr("1 MiB of 4 MiB are free")));
+  EXPECT_EQ(fake_cuda().count("malloc_device"), 0u);
+
+  fake_cuda().fail(0, cudaErrorMemoryAllocation, "malloc_device");  // there was enough in all, not in one piece
+  EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, 512_KiB); }),
+              AllOf(HasSubstr("cudaMalloc"), HasSubstr("512 KiB"), HasSubstr("1 MiB of 4 MiB are free"),
+                    HasSubstr("smaller ring")));
+  EXPECT_EQ(fake_cuda().live(), before);
+}
+
+TEST_F(CudaDeviceFake, names_the_size_when_memory_cannot_be_pinned) {
+  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_alloc");
+  EXPECT_THAT(message_of([&] { device->allocate(Place::host(), MemoryKind::pinned, 512_KiB); }),
+              AllOf(HasSubstr("cudaHostAlloc"), HasSubstr("512 KiB"), HasSubstr("available")));
+  EXPECT_THAT(message_of<Unsupported>([&] { device->allocate(Place::host(), MemoryKind::managed, 1_MiB); }),
+              HasSubstr("managed"));
+}
+
+TEST_F(CudaDeviceFake, frees_what_it_allocated) {
+  { const Memory more = device->allocate(Place::gpu(), MemoryKind::device, 4_KiB); }
+  EXPECT_EQ(fake_cuda().live(), before);
+  host = {};
+  gpu = {};
+  device.reset();
+  EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+TEST(ListCuda, gives_the_reason_when_the_runtime_sees_no_gpu) {
+  const Api api = fake_api();
+  fake_cuda().fail(0, cudaErrorNoDevice, "get_device_count");
+  std::string why;
+  EXPECT_TRUE(list_cuda(why, api).empty());
+  EXPECT_THAT(why, AllOf(HasSubstr("cudaGetDeviceCount"), HasSubstr("cudaErrorNoDevice"), HasSubstr("nvidia-smi")));
+  EXPECT_EQ(fake_cuda().last_error, cudaSuccess);
+}
+
+TEST(ListCuda, names_a_gpu_that_cannot_be_opened_and_lists_the_others) {
+  const Api api = fake_api();
+  fake_cuda().devices = 2;
+  fake_cuda().fail(0, cudaErrorDevicesUnavailable, "set_device");
+  std::string why;
+  const auto found = list_cuda(why, api);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].id, "cuda:1");
+  EXPECT_THAT(why, AllOf(HasSubstr("cuda:0"), HasSubstr("cudaErrorDevicesUnavailable")));
+  EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+TEST(OpenCuda, names_the_gpus_there_are_and_refuses_a_gpu_without_code) {
+  const Api api = fake_api();
+  EXPECT_THAT(message_of<Unsupported>([&] { open_cuda(3, api); }), AllOf(HasSubstr("cuda:3"), HasSubstr("cuda:0")));
+  fake_cuda().fail(0, cudaErrorNoKernelImageForDevice, "func_get_attributes");
+  EXPECT_THAT(message_of<Unsupported>([&] { open_cuda(0, api); }), HasSubstr("CMAKE_CUDA_ARCHITECTURES"));
+  EXPECT_EQ(fake_cuda().live(), 0);
+}
+
+}  // namespace
+}  // namespace shiplap

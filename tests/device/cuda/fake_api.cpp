@@ -1,0 +1,190 @@
+#include "tests/device/cuda/fake_api.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace shiplap::testing {
+namespace {
+
+std::map<const void*, cudaMemoryType> memory;
+std::map<const void*, float> recorded;
+std::uintptr_t next_handle = 0;
+float clock_ms = 0;
+const volatile std::uint32_t* gate = nullptr;
+
+/// What every call that can fail begins with.
+cudaError_t call(const char* name, const void* stream = nullptr, const void* event = nullptr) {
+  FakeCuda& f = fake_cuda();
+  f.calls.push_back({name, stream, event});
+  const bool counts = f.fail_name.empty() || f.fail_name == name;
+  if (f.fail_at < 0 || !counts || f.fail_at-- > 0) return cudaSuccess;
+  f.failed_call = name;
+  f.last_error = f.failure;
+  return f.failure;
+}
+
+template <class Handle>
+cudaError_t make(const char* name, Handle* handle, int& live) {
+  if (const cudaError_t error = call(name); error != cudaSuccess) return error;
+  *handle = reinterpret_cast<Handle>(0x1000 + 16 * ++next_handle);
+  ++live;
+  return cudaSuccess;
+}
+
+cudaError_t allocate(const char* name, void** data, std::size_t size, cudaMemoryType type, int& live) {
+  if (const cudaError_t error = call(name); error != cudaSuccess) return error;
+  *data = std::aligned_alloc(256, (size + 255) / 256 * 256);
+  memory[*data] = type;
+  ++live;
+  return cudaSuccess;
+}
+
+cudaError_t release(void* data, int& live) {
+  if (memory.erase(data) == 0) return cudaErrorInvalidValue;
+  if (data == const_cast<const std::uint32_t*>(gate)) gate = nullptr;
+  std::free(data);
+  --live;
+  return cudaSuccess;
+}
+
+void host_waits() { fake_cuda().gate_open_at_wait.push_back(gate == nullptr || *gate != 0); }
+
+void fake_queries(Api& api) {
+  api.get_device_count = [](int* count) {
+    *count = fake_cuda().devices;
+    return call("get_device_count");
+  };
+  api.set_device = [](int) { return call("set_device"); };
+  api.get_device_properties = [](cudaDeviceProp* properties, int) {
+    std::strcpy(properties->name, "fake GPU");
+    return call("get_device_properties");
+  };
+  api.device_get_attribute = [](int* value, cudaDeviceAttr, int) {
+    *value = 2;
+    return call("device_get_attribute");
+  };
+  api.device_get_pci_bus_id = [](char* text, int, int) {
+    std::strcpy(text, "0000:FF:00.0");
+    return call("device_get_pci_bus_id");
+  };
+  api.driver_get_version = [](int* version) {
+    *version = 13000;
+    return cudaSuccess;
+  };
+  api.runtime_get_version = [](int* version) {
+    *version = 13000;
+    return cudaSuccess;
+  };
+  api.mem_get_info = [](std::size_t* free, std::size_t* total) {
+    *free = fake_cuda().free_memory;
+    *total = fake_cuda().total_memory;
+    return call("mem_get_info");
+  };
+  api.func_get_attributes = [](cudaFuncAttributes*, const void*) { return call("func_get_attributes"); };
+  api.occupancy_max_active_blocks = [](int* blocks, const void*, int, std::size_t) {
+    *blocks = 2;
+    return call("occupancy_max_active_blocks");
+  };
+  api.get_last_error = [] { return std::exchange(fake_cuda().last_error, cudaSuccess); };
+  api.peek_at_last_error = [] { return fake_cuda().last_error; };
+}
+
+void fake_memory(Api& api) {
+  api.malloc_device = [](void** data, std::size_t size) {
+    return allocate("malloc_device", data, size, cudaMemoryTypeDevice, fake_cuda().live_device_memory);
+  };
+  api.free_device = [](void* data) { return release(data, fake_cuda().live_device_memory); };
+  api.host_alloc = [](void** data, std::size_t size, unsigned) {
+    return allocate("host_alloc", data, size, cudaMemoryTypeHost, fake_cuda().live_pinned_memory);
+  };
+  api.free_host = [](void* data) { return release(data, fake_cuda().live_pinned_memory); };
+  api.host_get_device_pointer = [](void** device, void* host, unsigned) {
+    *device = host;
+    return call("host_get_device_pointer");
+  };
+  api.pointer_get_attributes = [](cudaPointerAttributes* attributes, const void* data) {
+    const auto found = memory.find(data);
+    attributes->type = found == memory.end() ? cudaMemoryTypeUnregistered : found->second;
+    attributes->device = 0;
+    return call("pointer_get_attributes");
+  };
+  api.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t stream) {
+    const cudaError_t error = call("memcpy_async", stream);
+    if (error == cudaSuccess) std::memcpy(to, from, size);
+    return error;
+  };
+  api.memset_async = [](void* data, int value, std::size_t size, cudaStream_t stream) {
+    std::memset(data, value, size);
+    return call("memset_async", stream);
+  };
+}
+
+void fake_work(Api& api) {
+  api.stream_create_with_flags = [](cudaStream_t* stream, unsigned) {
+    return make("stream_create", stream, fake_cuda().live_streams);
+  };
+  api.stream_destroy = [](cudaStream_t) {
+    --fake_cuda().live_streams;
+    return cudaSuccess;
+  };
+  api.stream_synchronize = [](cudaStream_t stream) {
+    host_waits();
+    return call("stream_synchronize", stream);
+  };
+  api.stream_wait_event = [](cudaStream_t stream, cudaEvent_t event, unsigned) {
+    return call("stream_wait_event", stream, event);
+  };
+  api.event_create_with_flags = [](cudaEvent_t* event, unsigned) {
+    return make("event_create", event, fake_cuda().live_events);
+  };
+  api.event_destroy = [](cudaEvent_t) {
+    --fake_cuda().live_events;
+    return cudaSuccess;
+  };
+  api.event_record = [](cudaEvent_t event, cudaStream_t stream) {
+    recorded[event] = ++clock_ms;
+    return call("event_record", stream, event);
+  };
+  api.event_synchronize = [](cudaEvent_t event) {
+    host_waits();
+    return call("event_synchronize", nullptr, event);
+  };
+  api.event_elapsed_time = [](float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    *milliseconds = recorded.at(to) - recorded.at(from);
+    return call("event_elapsed_time");
+  };
+  // Only the gate's kernel has two pointers in front; the tests bind no other kernel that goes through the table.
+  api.launch_kernel = [](const void*, dim3, dim3, void** arguments, std::size_t, cudaStream_t stream) {
+    const cudaError_t error = call("launch_kernel", stream);
+    if (error == cudaSuccess) gate = *static_cast<const volatile std::uint32_t**>(arguments[0]);
+    return error;
+  };
+}
+
+}  // namespace
+
+std::size_t FakeCuda::count(const std::string& name) const {
+  return static_cast<std::size_t>(
+      std::count_if(calls.begin(), calls.end(), [&](const Call& c) { return c.name == name; }));
+}
+
+FakeCuda& fake_cuda() {
+  static FakeCuda state;
+  return state;
+}
+
+Api fake_api() {
+  fake_cuda() = {};
+  clock_ms = 0;
+  gate = nullptr;
+  Api api;
+  fake_queries(api);
+  fake_memory(api);
+  fake_work(api);
+  return api;
+}
+
+}  // namespace shiplap::testing

@@ -1,0 +1,55 @@
+// A CUDA runtime that needs no GPU: memory is host memory, copies are done at once, kernels are not run, and an event's
+// time is the number of the call that recorded it. Any call can be made to fail, and everything made is counted.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "shiplap/device/cuda/api.hpp"
+
+namespace shiplap::testing {
+
+struct FakeCuda {
+  struct Call {
+    std::string name;
+    const void* stream = nullptr;
+    const void* event = nullptr;
+  };
+
+  // What to do.
+  int devices = 1;
+  std::size_t free_memory = 1u << 20;
+  std::size_t total_memory = 4u << 20;
+  int fail_at = -1;       ///< which of the calls that can fail does, counted from now; −1: none
+  std::string fail_name;  ///< with a name, only calls of it are counted
+  cudaError_t failure = cudaErrorUnknown;
+
+  // What was seen.
+  int live_streams = 0;
+  int live_events = 0;
+  int live_device_memory = 0;
+  int live_pinned_memory = 0;
+  cudaError_t last_error = cudaSuccess;
+  std::vector<Call> calls;
+  std::string failed_call;
+  /// For each wait of the host for a stream: whether the gate was open (or there was none).
+  std::vector<bool> gate_open_at_wait;
+
+  int live() const { return live_streams + live_events + live_device_memory + live_pinned_memory; }
+  void fail(int at, cudaError_t error, std::string name = {}) {
+    fail_at = at;
+    failure = error;
+    fail_name = std::move(name);
+    failed_call.clear();
+  }
+  std::size_t count(const std::string& name) const;
+};
+
+/// The state behind the table; one for the program.
+FakeCuda& fake_cuda();
+
+/// Resets the state and returns the table.
+Api fake_api();
+
+}  // namespace shiplap::testing

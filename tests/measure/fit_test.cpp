@@ -1,0 +1,237 @@
+#include "shiplap/measure/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "shiplap/measure/measure.hpp"
+
+namespace shiplap {
+namespace {
+
+Measurement events(std::string primitive, std::map<std::string, double> arguments, std::vector<double> samples_us) {
+  return {std::move(primitive), std::move(arguments), "events", std::move(samples_us), true};
+}
+Measurement events(std::string primitive, std::map<std::string, double> arguments, double us) {
+  return events(std::move(primitive), std::move(arguments), std::vector<double>(5, us));
+}
+Measurement host(std::string primitive, std::map<std::string, double> arguments, double us) {
+  return {std::move(primitive), std::move(arguments), "host", std::vector<double>(5, us), true};
+}
+
+DeviceInfo some_device() {
+  DeviceInfo info;
+  info.id = "cuda:0";
+  info.name = "NVIDIA H200";
+  info.memory = 141_GiB;
+  info.multiprocessors = 132;
+  info.copy_engines = 3;
+  info.conditions = {{"driver", "580"}};
+  return info;
+}
+
+constexpr double mib = 1024.0 * 1024;
+
+/// Copies at 50 GB/s (20 ps a byte) with L+o = 5 µs and g = 3 µs, 6 and 4 from 16 MiB on.
+std::vector<Measurement> copies() {
+  std::vector<Measurement> all;
+  for (const char* way : {"h2d", "d2h"}) {
+    for (const double bytes : {1., 1 * mib, 16 * mib, 32 * mib, 64 * mib}) {
+      const double large = bytes >= 16 * mib ? 1 : 0;
+      const double flow = bytes * 20e-6;  // µs
+      all.push_back(events(std::string("copy.pinned.") + way, {{"bytes", bytes}}, 5 + large + flow));
+      for (const double n : {1., 9.})
+        all.push_back(events(std::string("burst.pinned.") + way, {{"bytes", bytes}, {"copies", n}},
+                             5 + large + n * flow + (n - 1) * (3 + large)));
+    }
+  }
+  return all;
+}
+
+bool lists(const Profile& profile, std::string_view parameter) {
+  return std::ranges::any_of(profile.missing, [&](const Missing& m) { return m.parameter == parameter; });
+}
+
+TEST(Fit, separates_latency_gap_and_rate_of_copies) {
+  const Profile profile = fit(copies(), some_device());
+  const DirectionModel& h2d = profile.link(0).h2d;
+  EXPECT_NEAR(h2d.per_byte.value.seconds, 20e-12, 1e-18);
+  for (const auto& [size, latency, gap] :
+       {std::tuple{1_B, 5., 3.}, {1_MiB, 5., 3.}, {16_MiB, 6., 4.}, {1_GiB, 6., 4.}}) {
+    EXPECT_NEAR(in_microseconds(cost_at(h2d, size).latency_overhead), latency, 1e-6);
+    EXPECT_NEAR(in_microseconds(cost_at(h2d, size).gap), gap, 1e-6);
+  }
+  EXPECT_EQ(h2d.costs.back().size, 16_MiB) << "what holds for all large sizes stands once";
+}
+
+TEST(Fit, names_the_profile_after_the_device_and_takes_over_its_conditions) {
+  const Profile profile = fit(copies(), some_device());
+  EXPECT_EQ(profile.name, "nvidia-h200");
+  EXPECT_EQ(profile.origin, Origin::measured);
+  EXPECT_EQ(profile.source, "shiplap measure");
+  EXPECT_EQ(profile.conditions.at("driver"), "580");
+  EXPECT_EQ(profile.gpus.at(0).copy_engines, 2u) << "of three reported, the simulator uses one each way";
+  EXPECT_EQ(profile.measurements.size(), copies().size());
+}
+
+TEST(Fit, lists_what_was_not_measured_instead_of_inventing_it) {
+  const Profile profile = fit({}, some_device());
+  EXPECT_TRUE(profile.links.empty());
+  for (const char* parameter :
+       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].dependency_latency",
+        "gpus[0].resident_threads", "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy",
+        "submission.launch", "submission.event_record", "submission.event_wait"})
+    EXPECT_TRUE(lists(profile, parameter)) << parameter;
+  EXPECT_FALSE(profile.gpus[0].launch_latency);
+  EXPECT_FALSE(profile.submission.copy);
+  EXPECT_TRUE(lists(fit(copies(), some_device()), "links[0].h2d.duplex"));
+}
+
+TEST(Fit, gives_profiles_that_can_be_written_and_read_whatever_was_measured) {
+  for (const auto& measurements : {std::vector<Measurement>{}, copies()}) {
+    const Profile profile = fit(measurements, some_device());
+    EXPECT_EQ(parameter_hash(profile_from_json(to_json(profile), "test")), parameter_hash(profile));
+  }
+}
+
+TEST(Fit, does_not_use_points_that_were_not_verified) {
+  std::vector<Measurement> measurements = copies();
+  Measurement wrong = events("copy.pinned.h2d", {{"bytes", 128 * mib}}, 1.0);
+  wrong.verified = false;
+  measurements.push_back(wrong);
+  EXPECT_NEAR(fit(measurements, some_device()).link(0).h2d.per_byte.value.seconds, 20e-12, 1e-18);
+}
+
+TEST(Fit, takes_gaps_as_zero_and_says_so_when_no_burst_was_measured) {
+  std::vector<Measurement> measurements = copies();
+  std::erase_if(measurements, [](const Measurement& m) { return m.primitive.starts_with("burst"); });
+  const Profile profile = fit(measurements, some_device());
+  EXPECT_EQ(cost_at(profile.link(0).h2d, 1_MiB).gap, Seconds{0});
+  EXPECT_TRUE(lists(profile, "links[0].h2d.costs.gap"));
+}
+
+TEST(Fit, counts_the_resolution_of_the_events_in_every_interval) {
+  // No two samples differ: 0.5 µs is assumed, ± 0.566 / 2 µs for a uniform error of that width at 1.96 σ.
+  std::vector<Measurement> measurements{events("launch.latency", {{"kernels", 1}}, 2.5)};
+  const auto latency = fit(measurements, some_device()).gpus[0].launch_latency;
+  EXPECT_NEAR(in_microseconds(latency->high) - 2.5, 1.96 * 0.5 / std::sqrt(12.0), 1e-4);
+  EXPECT_LE(in_microseconds(latency->low), 2.25);
+  // The host's clock has no such steps.
+  const std::vector<Measurement> submissions{host("submit.copy", {{"copies", 10}}, 25),
+                                             host("submit.copy", {{"copies", 110}}, 225)};
+  const auto copy = fit(submissions, some_device()).submission.copy;
+  EXPECT_NEAR(in_microseconds(copy->value), 2, 1e-9);
+  EXPECT_NEAR(in_microseconds(copy->high - copy->low), 0, 1e-9);
+}
+
+TEST(EventResolution, is_the_least_step_between_samples_of_a_short_point_and_at_most_half_a_microsecond) {
+  EXPECT_DOUBLE_EQ(in_microseconds(event_resolution({})), 0.5);
+  const std::vector<Measurement> fine{events("launch.latency", {{"kernels", 1}}, {2.016, 2.048, 2.112, 2.048, 2.016})};
+  EXPECT_NEAR(in_microseconds(event_resolution(fine)), 0.032, 1e-9);
+  const std::vector<Measurement> coarse{events("launch.latency", {{"kernels", 1}}, {2, 5, 2, 5, 5})};
+  EXPECT_DOUBLE_EQ(in_microseconds(event_resolution(coarse)), 0.5);
+  const std::vector<Measurement> by_host{host("submit.copy", {{"copies", 1}}, 2)};
+  EXPECT_DOUBLE_EQ(in_microseconds(event_resolution(by_host)), 0.5);
+}
+
+TEST(Fit, has_no_negative_costs) {
+  // A fixed cost that seems negative (single copies ran 1 % faster than bursts) is none.
+  std::vector<Measurement> measurements;
+  for (const char* way : {"h2d", "d2h"})
+    for (const double bytes : {16 * mib, 32 * mib, 64 * mib})
+      measurements.push_back(events(std::string("copy.pinned.") + way, {{"bytes", bytes}}, bytes * 20e-6 - 3));
+  const Profile profile = fit(measurements, some_device());
+  const CopyCost& cost = profile.link(0).h2d.costs.front();
+  EXPECT_EQ(cost.latency_overhead.value, Seconds{0});
+  EXPECT_EQ(cost.latency_overhead.low, Seconds{0});
+  EXPECT_NO_THROW(profile_from_json(to_json(profile), "test"));
+}
+
+TEST(Fit, finds_launch_gap_and_handoff_by_differences) {
+  const std::vector<Measurement> measurements{events("launch.gap", {{"kernels", 28}}, 2.5 + 27 * 1.25),
+                                              events("launch.gap", {{"kernels", 228}}, 2.5 + 227 * 1.25),
+                                              events("handoff", {{"queues", 1}, {"pairs", 64}}, 500),
+                                              events("handoff", {{"queues", 2}, {"pairs", 64}}, 500 + 127 * 0.75)};
+  const Profile profile = fit(measurements, some_device());
+  EXPECT_NEAR(in_microseconds(profile.gpus[0].kernel_gap->value), 1.25, 1e-9);
+  EXPECT_NEAR(in_microseconds(profile.gpus[0].dependency_latency->value), 0.75, 1e-9);
+}
+
+TEST(Fit, separates_record_and_wait_by_the_number_of_followers) {
+  // launch 2, record 0.5, wait 0.75, and 40 of whatever else a run costs.
+  const auto run = [](double launches, double followers) {
+    return 40 + launches * ((1 + followers) * 2 + 0.5 + followers * 0.75);
+  };
+  const std::vector<Measurement> measurements{host("submit.launch", {{"kernels", 10}}, 60),
+                                              host("submit.launch", {{"kernels", 100}}, 240),
+                                              host("submit.record", {{"launches", 10}, {"followers", 1}}, run(10, 1)),
+                                              host("submit.record", {{"launches", 90}, {"followers", 1}}, run(90, 1)),
+                                              host("submit.wait", {{"launches", 6}, {"followers", 4}}, run(6, 4)),
+                                              host("submit.wait", {{"launches", 48}, {"followers", 4}}, run(48, 4))};
+  const SubmissionModel submission = fit(measurements, some_device()).submission;
+  EXPECT_NEAR(in_microseconds(submission.launch->value), 2, 1e-9);
+  EXPECT_NEAR(in_microseconds(submission.event_record->value), 0.5, 1e-9);
+  EXPECT_NEAR(in_microseconds(submission.event_wait->value), 0.75, 1e-9);
+}
+
+TEST(Fit, reads_the_number_of_resident_threads_from_the_steps_between_waves) {
+  // 20 blocks at once, 10 µs each, 2 µs to launch. 19 and 20 in one wave, 21 and 40 in two, 41 in three.
+  std::vector<Measurement> exact;
+  for (const auto& [blocks, us] : {std::pair{1., 12.}, {19., 12.}, {20., 12.}, {21., 22.}, {40., 22.}, {41., 32.}})
+    exact.push_back(events("kernel.grid", {{"blocks", blocks}}, us));
+  const auto threads = fit(exact, some_device()).gpus[0].resident_threads;
+  EXPECT_EQ(threads, Estimate::exact(20 * 1024));
+  // Without the grids next to the step only a range is known: 15 < blocks at once, 25 need two waves.
+  std::vector<Measurement> coarse;
+  for (const auto& [blocks, us] : {std::pair{1., 12.}, {15., 12.}, {25., 22.}})
+    coarse.push_back(events("kernel.grid", {{"blocks", blocks}}, us));
+  const auto range = fit(coarse, some_device()).gpus[0].resident_threads;
+  EXPECT_EQ(range->low, 15 * 1024);
+  EXPECT_EQ(range->high, 24 * 1024);
+}
+
+TEST(Fit, takes_rates_of_kernels_from_the_slope) {
+  std::vector<Measurement> measurements;
+  for (const double gib : {1., 2., 4.})
+    measurements.push_back(events("kernel.stream", {{"bytes", gib * 1e9}}, 5 + gib * 250));  // 4 TB/s
+  for (const double tera : {0.01, 0.1})
+    measurements.push_back(events("kernel.multiply_add", {{"flops", tera * 1e12}}, 5 + tera * 20'000));  // 50 TFLOP/s
+  const Profile profile = fit(measurements, some_device());
+  EXPECT_NEAR(in_gigabytes_per_second(profile.gpus[0].memory_bandwidth->value), 4000, 1e-3);
+  EXPECT_NEAR(profile.gpus[0].flop_rate->value, 50e12, 1e6);
+}
+
+TEST(Fit, says_how_far_the_worst_point_is_from_the_table) {
+  std::vector<Measurement> measurements = copies();
+  for (Measurement& m : measurements)
+    if (m.primitive == "burst.pinned.h2d" && m.arguments.at("bytes") == 1 && m.arguments.at("copies") == 1)
+      m.samples_us.assign(5, 4);  // what a single copy does in 5
+  const Profile profile = fit(measurements, some_device());
+  const auto costs = std::ranges::find(profile.residuals, std::string("links[0].h2d.costs"), &Residual::parameter);
+  ASSERT_NE(costs, profile.residuals.end());
+  EXPECT_NEAR(costs->worst, 0.25, 1e-4);
+  EXPECT_EQ(costs->at, "1 B");
+}
+
+TEST(FitDuplex, refuses_directions_too_different_to_tell_apart) {
+  // To the device 20, to the host 80 ps a byte: with 3 : 2 copies the host direction always ends last.
+  std::vector<Measurement> measurements = copies();
+  for (Measurement& m : measurements)
+    if (m.primitive.ends_with("d2h"))
+      for (double& us : m.samples_us) us *= 4;
+  for (const double bytes : {16 * mib, 32 * mib, 64 * mib}) {
+    const double alone = bytes * 80e-6 + 4;
+    measurements.push_back(
+        events("duplex.pinned", {{"bytes", bytes}, {"h2d_copies", 3}, {"d2h_copies", 2}}, 2 * alone));
+    measurements.push_back(
+        events("duplex.pinned", {{"bytes", bytes}, {"h2d_copies", 2}, {"d2h_copies", 3}}, 3 * alone));
+  }
+  const Profile profile = fit(measurements, some_device());
+  ASSERT_FALSE(profile.links.empty());
+  EXPECT_FALSE(profile.link(0).h2d.duplex);
+  EXPECT_TRUE(lists(profile, "links[0].h2d.duplex"));
+  EXPECT_TRUE(lists(profile, "links[0].d2h.duplex"));
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,153 @@
+#include "shiplap/measure/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+using namespace std::string_literals;
+
+/// A device on which something goes wrong.
+class FaultyDevice : public Device {
+ public:
+  struct Faults {
+    std::uint64_t damaged_offset = ~0ull;  ///< this byte of every host destination is changed after each run
+    Bytes refused_allocation{~0ull};       ///< allocations of this size and more fail
+  };
+  FaultyDevice(const Faults& faults) : faults_(faults) {}
+
+  DeviceInfo info() const override { return inner_->info(); }
+  Memory allocate(Place place, MemoryKind kind, Bytes size) override {
+    if (size >= faults_.refused_allocation) throw Error("no memory left");
+    return inner_->allocate(place, kind, size);
+  }
+  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
+  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
+                           Bytes pattern_offset) override {
+    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
+  }
+  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
+    class Damaging : public Execution {
+     public:
+      Damaging(std::unique_ptr<Execution> inner, std::byte* victim) : inner_(std::move(inner)), victim_(victim) {}
+      RunResult run(const RunOptions& options) override {
+        const RunResult result = inner_->run(options);
+        if (victim_ != nullptr) *victim_ ^= std::byte{1};
+        return result;
+      }
+
+     private:
+      std::unique_ptr<Execution> inner_;
+      std::byte* victim_;
+    };
+    std::byte* victim = nullptr;
+    for (std::size_t i = 0; i < schedule.buffers.size(); ++i)
+      if (schedule.buffers[i].name == "host destination" && schedule.buffers[i].size.count > faults_.damaged_offset)
+        victim = bindings.buffers[i] + faults_.damaged_offset;
+    return std::make_unique<Damaging>(inner_->prepare(schedule, bindings), victim);
+  }
+  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+    return inner_->probe_kernel(kind, blocks, amount);
+  }
+
+ private:
+  Faults faults_;
+  std::unique_ptr<Device> inner_ = open_virtual(planted_profile(), "virtual:planted");
+};
+
+MeasureOptions quick(std::string only, Bytes largest = 1_MiB) {
+  return {.effort = Effort::quick, .largest = largest, .only = std::move(only), .progress = {}};
+}
+
+TEST(Measure, keeps_samples_arguments_and_clock_of_every_point) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const MeasureResult result = measure(*device, quick("launch.*"));
+  ASSERT_EQ(result.measurements.size(), 3u);
+  EXPECT_EQ(result.measurements[0].primitive, "launch.latency");
+  EXPECT_EQ(result.measurements[0].clock, "events");
+  EXPECT_EQ(result.measurements[0].arguments.at("kernels"), 1);
+  EXPECT_GE(result.measurements[0].samples_us.size(), 5u);
+  EXPECT_NEAR(result.measurements[0].samples_us[0], 2.3, 1e-9) << "the planted launch latency";
+  EXPECT_TRUE(result.measurements[0].verified);
+  EXPECT_TRUE(result.failed.empty());
+  EXPECT_TRUE(result.skipped.empty());
+}
+
+TEST(Measure, refuses_a_pattern_that_matches_nothing_and_lists_the_primitives) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  try {
+    measure(*device, quick("copy.paged*"));
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_NE(error.what(), nullptr);
+    EXPECT_NE(std::string(error.what()).find("'copy.paged*'"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("copy.pinned.h2d"), std::string::npos);
+  }
+}
+
+TEST(Measure, marks_a_point_whose_bytes_did_not_arrive_as_failed_and_goes_on) {
+  FaultyDevice device({.damaged_offset = 100});
+  const MeasureResult result = measure(device, quick("copy.pinned.d2h"));
+  std::size_t unverified = 0;
+  for (const Measurement& m : result.measurements) {
+    EXPECT_EQ(m.verified, m.arguments.at("bytes") <= 100) << m.arguments.at("bytes");
+    if (!m.verified) ++unverified;
+  }
+  EXPECT_EQ(unverified, 5u) << "1 KiB, 16 KiB, 64 KiB, 256 KiB and 1 MiB";
+  ASSERT_EQ(result.failed.size(), 5u);
+  EXPECT_NE(result.failed[0].point.find("copy.pinned.d2h 1 KiB"), std::string::npos);
+  EXPECT_NE(result.failed[0].reason.find("1 of 1024 bytes in the host destination"), std::string::npos)
+      << result.failed[0].reason;
+}
+
+TEST(Measure, reports_a_row_that_fails_and_measures_the_others) {
+  FaultyDevice device({.refused_allocation = 1_KiB});
+  const MeasureResult result = measure(device, quick("*.pinned.h2d"));
+  ASSERT_EQ(result.failed.size(), 2u);
+  EXPECT_EQ(result.failed[0].point, "copy.pinned.h2d");
+  EXPECT_EQ(result.failed[0].reason, "no memory left");
+  FaultyDevice healthy_for_kernels({.refused_allocation = 1_KiB});
+  EXPECT_FALSE(measure(healthy_for_kernels, quick("[cl]*")).measurements.empty()) << "launches need no memory";
+}
+
+TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {
+  Profile profile = planted_profile();
+  profile.gpus[0].memory_bandwidth.reset();
+  profile.gpus[0].copy_engines = 1;
+  const auto device = open_virtual(profile, "virtual:planted");
+  const MeasureResult result = measure(*device, quick("[dk]*"));
+  ASSERT_EQ(result.skipped.size(), 2u);
+  EXPECT_EQ(result.skipped[0].primitive, "duplex.pinned");
+  EXPECT_NE(result.skipped[0].reason.find("one copy engine"), std::string::npos);
+  EXPECT_EQ(result.skipped[1].primitive, "kernel.stream");
+  EXPECT_NE(result.skipped[1].reason.find("memory bandwidth"), std::string::npos);
+}
+
+TEST(Measure, tells_its_progress_before_every_point) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  std::vector<std::string> points;
+  MeasureOptions options = quick("copy.pinned.*", 16_KiB);
+  options.progress = [&](std::string_view point, std::size_t done, std::size_t total) {
+    EXPECT_EQ(done, points.size());
+    EXPECT_EQ(total, 6u);
+    points.emplace_back(point);
+  };
+  measure(*device, options);
+  EXPECT_EQ(points.size(), 6u);
+  EXPECT_EQ(points.front(), "copy.pinned.h2d 1 B");
+  EXPECT_EQ(points.back(), "copy.pinned.d2h 16 KiB");
+}
+
+TEST(Measure, releases_its_memory) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const Bytes before = device->info().free_memory;
+  measure(*device, quick("*.pinned.h2d"));
+  EXPECT_EQ(device->info().free_memory, before);
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,80 @@
+#include "shiplap/measure/primitives.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/schedule/validate.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+class PrimitiveTable : public testing::Test {
+ protected:
+  Setting setting(Effort effort, Bytes largest = 1_GiB) const { return {effort, largest, device_->info()}; }
+  static const PrimitiveRow& row(std::string_view name) {
+    for (const PrimitiveRow& row : primitive_rows())
+      if (row.primitive.name == name) return row;
+    throw Error("no such primitive");
+  }
+  std::unique_ptr<Device> device_ = open_virtual(planted_profile(), "virtual:planted");
+};
+
+TEST_F(PrimitiveTable, names_every_primitive_once_and_says_what_it_is_and_by_which_clock) {
+  std::set<std::string_view> names;
+  for (const Primitive& primitive : primitives()) {
+    EXPECT_TRUE(names.insert(primitive.name).second) << primitive.name;
+    EXPECT_FALSE(primitive.summary.empty()) << primitive.name;
+    EXPECT_TRUE(primitive.clock == "events" || primitive.clock == "host") << primitive.name;
+  }
+  EXPECT_EQ(names.size(), primitive_rows().size());
+}
+
+TEST_F(PrimitiveTable, holds_sound_schedules_only_of_at_most_512_ops_and_1_GiB_each_way) {
+  for (const Effort effort : {Effort::quick, Effort::standard}) {
+    for (const PrimitiveRow& row : primitive_rows()) {
+      for (const Point& point : row.points(setting(effort))) {
+        for (const Arguments& arguments : point.variants) {
+          const Trial trial = row.trial(*device_, arguments);
+          EXPECT_TRUE(problems(trial.schedule).empty()) << row.primitive.name << " " << point.label;
+          EXPECT_LE(trial.schedule.ops.size(), 512u) << row.primitive.name << " " << point.label;
+          for (const auto& transfer : trial.transfers)
+            EXPECT_LE(transfer.length, 1_GiB) << row.primitive.name << " " << point.label;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PrimitiveTable, covers_1_byte_to_1_GiB_in_powers_of_two) {
+  const auto points = row("copy.pinned.h2d").points(setting(Effort::standard));
+  ASSERT_EQ(points.size(), 31u);
+  for (unsigned i = 0; i < 31; ++i) EXPECT_EQ(points[i].variants.at(0).at("bytes"), static_cast<double>(1ull << i));
+  EXPECT_EQ(row("copy.pinned.h2d").points(setting(Effort::quick)).size(), 12u);
+}
+
+TEST_F(PrimitiveTable, stays_within_the_largest_copy) {
+  for (const char* name : {"copy.pinned.d2h", "burst.pinned.h2d", "duplex.pinned"})
+    for (const Point& point : row(name).points(setting(Effort::standard, 2_MiB)))
+      for (const Arguments& arguments : point.variants) EXPECT_LE(arguments.at("bytes"), 2.0 * 1024 * 1024) << name;
+  EXPECT_THROW(row("duplex.pinned").points(setting(Effort::standard, 1_KiB)), Unsupported);
+}
+
+TEST_F(PrimitiveTable, tries_grids_on_both_sides_of_the_end_of_a_wave) {
+  std::set<double> grids;
+  for (const Point& point : row("kernel.grid").points(setting(Effort::quick)))
+    grids.insert(point.variants.at(0).at("blocks"));
+  // 132 multiprocessors of 2048 threads hold 264 blocks of 1024.
+  for (const double blocks : {1., 263., 264., 265., 528., 529., 1056.}) EXPECT_TRUE(grids.contains(blocks)) << blocks;
+}
+
+TEST_F(PrimitiveTable, measures_no_duplex_on_one_copy_engine) {
+  const auto single = open_virtual(paper_profile({.copy_engines = 1}), "virtual:paper");
+  EXPECT_THROW(row("duplex.pinned").points({Effort::quick, 1_GiB, single->info()}), Unsupported);
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,21 @@
+// A device whose clocks are not perfect: wraps another one and disturbs the times that it reports.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "shiplap/device/device.hpp"
+
+namespace shiplap {
+
+struct Noise {
+  std::uint64_t seed = 1;
+  double relative = 0.02;                  ///< standard deviation of the factor on every reported time
+  Seconds event_step = microseconds(0.5);  ///< times by events are whole multiples of it
+};
+
+/// Every run reports the inner device's times, each multiplied by 1 + relative · (standard normal), event times then
+/// rounded to steps. The inner device runs a schedule once and its times are kept: it must be deterministic.
+std::unique_ptr<Device> make_noisy(std::unique_ptr<Device> inner, const Noise&);
+
+}  // namespace shiplap
