@@ -45,6 +45,7 @@ void add_measure(CLI::App& app) {
       ->type_name("GLOB")
       ->capture_default_str();
   command->add_flag("--list", flags->list, "list the primitives and stop");
+  command->add_option("--name", flags->name, "name of the profile (default: the GPU's)")->type_name("NAME");
   command->add_option("-o,--output", flags->output, "write the profile to this file")->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer("The profile of a GPU is also kept in the cache, where plan and run find it.");
@@ -62,7 +63,8 @@ void run_measure(const MeasureFlags& flags) {
   MeasureOptions options;
   options.effort = flags.quick ? Effort::quick : Effort::standard;
   options.only = flags.only;
-  const Measured measured = measure_profile(*device, options, command_line(flags, info.id));
+  Measured measured = measure_profile(*device, options, command_line(flags, info.id));
+  if (!flags.name.empty()) measured.profile.name = flags.name;
 
   const bool whole = flags.only == "*";
   if (!flags.output.empty()) save_profile(measured.profile, flags.output);

@@ -13,6 +13,7 @@ struct MeasureFlags {
   std::string only = "*";
   bool list = false;
   std::string output;
+  std::string name;
   bool json = false;
 };
 void add_measure(CLI::App&);

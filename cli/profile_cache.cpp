@@ -52,7 +52,7 @@ std::optional<fs::path> cache_directory() {
 std::optional<fs::path> cache_path(const DeviceInfo& info) {
   const auto directory = cache_directory();
   if (!directory) return std::nullopt;
-  const auto driver = info.conditions.find("driver");
+  const auto driver = info.conditions.find("gpu.driver");
   return *directory / fmt::format("{}-{}-{}.json", kebab_case(info.name),
                                   driver == info.conditions.end() ? "unknown-driver" : kebab_case(driver->second),
                                   kebab_case(host_name()));

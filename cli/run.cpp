@@ -71,7 +71,7 @@ void run_run(const RunFlags& flags) {
     Json json = to_json(report);
     json["profile"] = ranked.profile;
     json["profile_hash"] = ranked.profile_hash;
-    json["kernel_cost_origin"] = ranked.kernel_cost_origin;
+    json["kernel_cost"] = ranked.kernel_cost_origin;
     print_json(json);
   } else {
     print(run_report(report, style));

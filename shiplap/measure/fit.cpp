@@ -22,6 +22,7 @@ bool has_arguments(const Measurement& measurement) {
   static const std::vector<Needs> table{{"copy.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
                                         {"duplex.", {"bytes", "h2d_copies", "d2h_copies"}},
+                                        {"queues.", {"bytes", "copies", "queues"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.launch", {"kernels"}},
                                         {"submit.record", {"launches", "followers"}},

@@ -1,6 +1,7 @@
 // The parts of the fit: how measurements become observations with errors, and which part of a profile each file fits.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -87,6 +88,9 @@ struct DuplexFit {
 };
 std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations&, const DirectionFit& to_device,
                                                           const DirectionFit& to_host, Findings&);
+
+/// What the first copy of a queue costs a copy engine; empty, with an entry in `missing`, without usable points.
+std::vector<FirstUse> fit_first_uses(Observations&, Findings&);
 
 /// The link of GPU 0; nullopt, with an entry for "links" in `missing`, when a direction cannot be fitted.
 std::optional<LinkModel> fit_link(Observations&, Findings&);

@@ -178,6 +178,7 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   LinkModel link{.numa_node = 0, .gpu = 0, .h2d = {}, .d2h = {}};
   link.h2d = table(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
   link.d2h = table(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
+  link.first_uses = fit_first_uses(observations, findings);
   return link;
 }
 

@@ -89,6 +89,26 @@ std::vector<Point> duplex_points(const Setting& setting) {
   return points;
 }
 
+// The same copies in one queue and in a queue each.
+std::vector<Point> queue_points(const Setting& setting) {
+  if (setting.info.copy_engines < 2)
+    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector<Bytes>{256_KiB, 1_MiB, 4_MiB, 16_MiB} : powers_of_two(256_KiB, 16_MiB);
+  std::vector<Point> points;
+  for (const Bytes size : up_to(setting, 16_MiB, sizes, "copy in many queues")) {
+    const auto copies = static_cast<double>(std::clamp<std::uint64_t>((256_MiB).count / size.count, 16, 64));
+    Point point{fmt::format("{} x {} in 1 and {} queues", to_string(size), copies, copies), {}};
+    for (const double queues : {1.0, copies})
+      point.variants.push_back({{"bytes", number(size)}, {"copies", copies}, {"queues", queues}});
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+Trial queues(Device&, const Arguments& arguments) {
+  return queues_burst(bytes(arguments), whole(arguments, "copies"), whole(arguments, "queues"));
+}
+
 /// One point with several counts of the same thing.
 Point counts(const char* name, std::vector<unsigned> values, const Arguments& fixed = {}) {
   Point point{fmt::format("{} {}", fmt::join(values, ", "), name), {}};
@@ -161,6 +181,8 @@ const std::array rows{
     PrimitiveRow{
         {"burst.pinned.d2h", "copies from the GPU right behind one another", "events"}, burst_points, burst<to_host>},
     PrimitiveRow{{"duplex.pinned", "copies in both directions at once", "events"}, duplex_points, duplex},
+    PrimitiveRow{
+        {"queues.pinned", "copies in both directions, in one and in many queues", "events"}, queue_points, queues},
     PrimitiveRow{
         {"submit.copy", "host time to submit a copy", "host"},
         [](const Setting&) -> std::vector<Point> {

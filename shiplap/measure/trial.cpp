@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace shiplap {
@@ -67,6 +68,17 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies) {
   const Ends ends = add_ends(trial, way, size * copies);
   const QueueId queue = trial.schedule.add_queue("copies");
   for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i));
+  return trial;
+}
+
+Trial queues_burst(Bytes size, unsigned copies, unsigned queues) {
+  Trial trial;
+  for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host}) {
+    const Ends ends = add_ends(trial, way, size * copies);
+    std::vector<QueueId> dealt;
+    for (unsigned q = 0; q < queues; ++q) dealt.push_back(trial.schedule.add_queue(fmt::format("queue {}", q)));
+    for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, dealt[i % queues], size, i));
+  }
   return trial;
 }
 

@@ -29,6 +29,9 @@ Trial copy_burst(CopyDirection, Bytes size, unsigned copies);
 /// Bursts in both directions at once, each in its own queue with its own memory.
 Trial duplex_burst(Bytes size, unsigned to_device, unsigned to_host);
 
+/// Bursts of `copies` copies in both directions at once, each direction dealt in turn over `queues` queues of its own.
+Trial queues_burst(Bytes size, unsigned copies, unsigned queues);
+
 /// `count` empty kernels in one queue.
 Trial kernel_row(Device&, unsigned count);
 

@@ -155,9 +155,14 @@ KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
   std::vector<Size> sizes;
   std::uint64_t whole = job.items;
   while (whole > 1 && resident_size(job, whole) > limits.device_memory / 2) whole = (whole + 1) / 2;
-  for (const std::uint64_t divisor : {256u, 16u, 1u}) {
-    const std::uint64_t items = whole / divisor;
-    if (items == 0 || (!sizes.empty() && sizes.back().items == items)) continue;
+  // One block for each multiprocessor, one wave of blocks, and the whole: the floor and two points of the full GPU.
+  const DeviceInfo info = device_.info();
+  const std::uint64_t floor = std::max(1u, info.multiprocessors) * job.items_per_block;
+  const std::uint64_t wave =
+      std::max<std::uint64_t>(1, info.resident_threads / job.threads_per_block) * job.items_per_block;
+  for (const std::uint64_t items : {floor, wave, whole}) {
+    if (items > whole || (items < whole && 2 * items > whole) || (!sizes.empty() && sizes.back().items == items))
+      continue;
     Schedule schedule = kernel_schedule(items, 1, limits);
     sizes.push_back({items, bind(std::move(schedule)), {}});
     load_resident(sizes.back().prepared);

@@ -26,9 +26,9 @@ class Pipeline {
 
   const Workload& workload() const { return workload_; }
 
-  /// Kernel time on resident data at up to 3 sizes (the whole job or what fits, a 16th, a 256th), event-timed, median
-  /// of `repeats`: the only thing of a job that may be measured before it is planned. Its launch latency is measured
-  /// beside it and taken off.
+  /// Kernel time on resident data at up to 3 sizes (a block for each multiprocessor, one wave of blocks, and the whole
+  /// job or what fits), event-timed, median of `repeats`: the only thing of a job that may be measured before it is
+  /// planned. Its launch latency is measured beside it and taken off.
   KernelCost probe_kernel(const Limits&, unsigned repeats = 7);
   void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
 

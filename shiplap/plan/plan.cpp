@@ -32,10 +32,29 @@ std::vector<std::uint32_t> neighbours(const Job& job, std::uint32_t best) {
   return counts;
 }
 
+// Optima are flat: within this share of the best prediction a simpler choice is as good, and depends less on what small
+// copies and busy queues cost.
+constexpr double flat = 0.005;
+
 struct Tried {
   Choice choice;
   Seconds time{0};
 };
+
+// By predicted time; in front of them the simplest of those that are as good as the best: no change of queue on any
+// engine before a first use of a queue by each chunk, before a change behind every copy; then fewer chunks.
+void rank(std::vector<Tried>& tried) {
+  std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
+  const auto simplicity = [](const Choice& c) {
+    const int layout = c.layout == Layout::three ? 0 : c.layout == Layout::per_chunk ? 1 : 2;
+    return std::pair{layout, c.chunks};
+  };
+  const auto end = std::find_if(tried.begin(), tried.end(),
+                                [&](const Tried& t) { return t.time > tried.front().time * (1 + flat); });
+  const auto simplest = std::min_element(
+      tried.begin(), end, [&](const Tried& a, const Tried& b) { return simplicity(a.choice) < simplicity(b.choice); });
+  std::rotate(tried.begin(), simplest, simplest + 1);
+}
 
 // Simulates the choices of one strategy; keeps the reason of the last refusal.
 class Search {
@@ -130,8 +149,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
       continue;
     }
     result.assumptions = search.assumptions;
-    std::stable_sort(search.tried.begin(), search.tried.end(),
-                     [](const Tried& x, const Tried& y) { return x.time < y.time; });
+    rank(search.tried);
     search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
     listed.insert(listed.end(), search.tried.begin(), search.tried.end());
   }
@@ -141,7 +159,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
       reasons += fmt::format("\n  {}: {}", refused.strategy, refused.reason);
     throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
   }
-  std::stable_sort(listed.begin(), listed.end(), [](const Tried& x, const Tried& y) { return x.time < y.time; });
+  rank(listed);
   for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice));
   const Interval<Seconds> best = result.candidates.front().predicted;
   for (Candidate& candidate : result.candidates) candidate.tied_with_best = candidate.predicted.low <= best.high;

@@ -16,7 +16,9 @@ Json milliseconds_json(const Interval<Seconds>& t) {
 Json to_json(const Choice& choice) {
   return {{"strategy", choice.strategy},
           {"chunks", choice.chunks},
-          {"layout", choice.layout == Layout::three ? "three" : choice.layout == Layout::few ? "few" : "per-chunk"},
+          {"layout", choice.layout == Layout::three ? "three"
+                     : choice.layout == Layout::few ? "few"
+                                                    : "per-chunk"},
           {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
           {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};

@@ -58,6 +58,8 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         if (d.duplex)
           for (DuplexGap& gap : d.duplex->gaps) move(gap.gap, end);
       });
+      for (LinkModel& link : profile.links)
+        for (FirstUse& row : link.first_uses) move(row.cost, end);
       for (GpuModel& gpu : profile.gpus) move(gpu.kernel_gap, end);
       break;
     case ParameterGroup::latencies:
@@ -101,6 +103,8 @@ Profile freed_of(const Profile& original, Cause cause) {
         if (d.duplex)
           for (DuplexGap& gap : d.duplex->gaps) clear(gap.gap);
       });
+      for (LinkModel& link : profile.links)
+        for (FirstUse& row : link.first_uses) clear(row.cost);
       for (GpuModel& gpu : profile.gpus) clear(gpu.kernel_gap);
       break;
     case Cause::latency:

@@ -49,12 +49,20 @@ struct DirectionModel {
   std::optional<DuplexModel> duplex;
 };
 
+/// What the first copy of a queue costs a copy engine beyond its gap, when the engine has served another queue before;
+/// measured with both directions busy. Later copies of the queue cost no more than their gap.
+struct FirstUse {
+  Bytes size;
+  Interval<Seconds> cost;
+};
+
 /// The link between a host NUMA node and a GPU, for pinned memory.
 struct LinkModel {
   std::uint16_t numa_node = 0;
   std::uint16_t gpu = 0;
   DirectionModel h2d;
   DirectionModel d2h;
+  std::vector<FirstUse> first_uses{};  ///< by increasing size; empty when not known
 };
 
 /// Which waiting op a copy engine takes next: the first that was submitted (it blocks the engine until it is ready),
@@ -75,7 +83,7 @@ struct GpuModel {
   bool concurrent_kernels = true;
   Parameter<Seconds> launch_latency;  ///< event-timed empty kernel
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
-  Parameter<Seconds> dependency_latency;  ///< what a dependency across two queues costs more than one inside a queue
+  Parameter<Seconds> dependency_latency;  ///< from an op's end until one of another engine that waits for it is ready
   Parameter<double> resident_threads;     ///< threads that the GPU holds at once
   Parameter<Bandwidth> memory_bandwidth;  ///< of a kernel that reads and writes device memory
   Parameter<double> flop_rate;            ///< fp32 flop/s of fused multiply-adds
@@ -155,6 +163,8 @@ struct CostAt {
   Seconds gap;
 };
 CostAt cost_at(const DirectionModel&, Bytes size);
+/// What a queue's first copy costs more, interpolated like the other costs; zero when the profile has no figures.
+Seconds first_use_at(const LinkModel&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 

@@ -64,6 +64,13 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .flop_rate = read_parameter(in, path, "flop_rate", flop_rate_quantity, missing)};
 }
 
+template <class T>
+Json list_json(const std::vector<T>& items, Json (*one)(const T&)) {
+  Json list = Json::array();
+  for (const T& item : items) list.push_back(one(item));
+  return list;
+}
+
 Json direction_json(const DirectionModel& direction) {
   Json costs = Json::array();
   for (const CopyCost& row : direction.costs) {
@@ -115,19 +122,35 @@ DirectionModel read_direction(const JsonReader& in, const std::string& path, con
   return direction;
 }
 
+Json first_use_json(const FirstUse& row) {
+  return {{"size", row.size.count}, {"cost", interval_json(row.cost, time_quantity)}};
+}
+
+std::vector<FirstUse> read_first_uses(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  auto rows = read_list(in, [](const JsonReader& row, std::size_t) -> FirstUse {
+    row.only_keys({"size", "cost"});
+    return {.size = read_bytes(row.at("size")), .cost = read_interval(row.at("cost"), time_quantity)};
+  });
+  missing.absent(in, path, rows.empty());
+  require_increasing_sizes(in, rows);
+  return rows;
+}
+
 Json link_json(const LinkModel& link) {
   return {{"numa_node", link.numa_node},
           {"gpu", link.gpu},
           {"h2d", direction_json(link.h2d)},
-          {"d2h", direction_json(link.d2h)}};
+          {"d2h", direction_json(link.d2h)},
+          {"first_uses", list_json(link.first_uses, first_use_json)}};
 }
 
 LinkModel read_link(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  in.only_keys({"numa_node", "gpu", "h2d", "d2h"});
+  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "first_uses"});
   return {.numa_node = read_count<std::uint16_t>(in.at("numa_node"), 0),
           .gpu = read_count<std::uint16_t>(in.at("gpu"), 0),
           .h2d = read_direction(in.at("h2d"), path + ".h2d", missing),
-          .d2h = read_direction(in.at("d2h"), path + ".d2h", missing)};
+          .d2h = read_direction(in.at("d2h"), path + ".d2h", missing),
+          .first_uses = read_first_uses(in.at("first_uses"), path + ".first_uses", missing)};
 }
 
 void check_link_ends(const JsonReader& in, const Profile& profile) {
@@ -178,13 +201,6 @@ Measurement read_measurement(const JsonReader& in, std::size_t) {
   if (measurement.clock != "events" && measurement.clock != "host") in.at("clock").fail("one of events, host");
   if (measurement.samples_us.empty()) in.at("samples_us").fail("at least one sample");
   return measurement;
-}
-
-template <class T>
-Json list_json(const std::vector<T>& items, Json (*one)(const T&)) {
-  Json list = Json::array();
-  for (const T& item : items) list.push_back(one(item));
-  return list;
 }
 
 /// Text for people too: what fits on a line stands on one line, and a list of numbers always does.

@@ -26,6 +26,9 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
                      .dependency_latency = known(gpu.dependency_latency, "latency of a dependency across queues")});
   }
   for (const LinkModel& link : profile.links) {
+    if (link.first_uses.empty())
+      assumptions.push_back(fmt::format(
+          "what the first copy of a queue costs a copy engine is not in profile {} and is taken as 0", profile.name));
     if (profile.gpus.size() <= link.gpu || profile.gpus[link.gpu].copy_engines < 2) continue;
     for (const auto* direction : {&link.h2d, &link.d2h})
       if (!direction->duplex)
@@ -44,7 +47,8 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
           .gap = cost.gap.count(),
           .duplex_gap = duplex_gap_at(direction, size).count(),
           .per_byte = per_byte,
-          .duplex_per_byte = direction.duplex ? direction.duplex->per_byte.value.seconds : per_byte};
+          .duplex_per_byte = direction.duplex ? direction.duplex->per_byte.value.seconds : per_byte,
+          .first_use = first_use_at(link, size).count()};
 }
 
 const Gpu& Machine::gpu(std::uint16_t number) const {

@@ -15,6 +15,7 @@ struct CopyFigures {
   double duplex_gap = 0;       ///< g while the opposite direction is busy
   double per_byte = 0;         ///< G
   double duplex_per_byte = 0;  ///< G while the opposite direction is busy
+  double first_use = 0;        ///< more than the gap for the first copy of a queue behind one of another queue
 };
 
 struct Gpu {

@@ -50,6 +50,8 @@ void Simulator::build(const Schedule& schedule) {
     engines_[2 * g + 1] = {.name = Engine::copy_d2h, .gpu = g, .opposite = shared ? none : 2 * g, .waiting = {}};
   }
 
+  for (CopyEngine& engine : engines_) engine.used_by.assign(schedule.queues.size(), false);
+
   nodes_.resize(n);
   queue_after_.assign(n, none);
   std::vector<std::uint32_t> tail(schedule.queues.size(), none);
@@ -68,6 +70,7 @@ void Simulator::build(const Schedule& schedule) {
   for (std::uint32_t i = 0; i < n; ++i) {
     const Op& op = schedule.ops[i];
     Node& node = nodes_[i];
+    node.queue = op.queue.value;
     std::uint32_t gpu = 0;
     if (const auto* copy = std::get_if<Copy>(&op.what)) {
       const CopyDirection way = direction(schedule, *copy);
@@ -107,10 +110,9 @@ void Simulator::build(const Schedule& schedule) {
           fmt::format("{}: the simulator has no figures for host copies and prefetches", describe(schedule, OpId{i})));
     }
 
-    const double across = machine_.gpu(static_cast<std::uint16_t>(gpu)).dependency_latency;
+    const double handoff = machine_.gpu(static_cast<std::uint16_t>(gpu)).dependency_latency;
     for (OpId dependency : op.after) {
-      const double delay = schedule.ops[dependency.index()].queue == op.queue ? 0.0 : across;
-      edges.push_back({dependency.value, i, delay});
+      edges.push_back({dependency.value, i, handoff});
       ++node.pending;
     }
     std::uint32_t& before = tail[op.queue.index()];
@@ -120,7 +122,7 @@ void Simulator::build(const Schedule& schedule) {
         queue_after_[before] = i;
         ++node.pending;
       } else {
-        edges.push_back({before, i, 0.0});
+        edges.push_back({before, i, handoff});
         ++node.pending;
       }
     }
@@ -316,9 +318,11 @@ void Simulator::claim(std::uint32_t e, double now) {
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
     const double gap = turns ? node.latency : opposite_busy ? node.copy.duplex_gap : node.copy.gap;
-    in_gap = engine.free_at + gap >= start;
-    start = std::max(start, engine.free_at + gap);
+    const double first_use = engine.used_by[node.queue] ? 0 : node.copy.first_use;
+    in_gap = engine.free_at + gap + first_use >= start;
+    start = std::max(start, engine.free_at + gap + first_use);
   }
+  engine.used_by[node.queue] = true;
   engine.current = op;
   engine.flowing = false;
   engine.next = std::max(start, now);

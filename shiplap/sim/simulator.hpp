@@ -16,8 +16,9 @@ namespace shiplap::sim {
 
 /// Rules of time (DESIGN §7):
 /// - An op is queued when its agent's call returns, and ready when it is queued and everything it waits for has ended:
-///   earlier ops of its queue on other engines, and dependencies (those across queues `dependency_latency` later).
-/// - A copy's data starts at max(ready + L+o, engine free + g) and flows at G, or at the duplex G while the opposite
+///   earlier ops of its queue on other engines, and dependencies; each counts `dependency_latency` after its end.
+/// - A copy's data starts at max(ready + L+o, engine free + g), g growing for the first copy of a queue, and flows at
+/// G, or at the duplex G while the opposite
 ///   engine is occupied: moving data, or in the gap between two copies. A shared engine that changes direction pays L+o
 ///   again instead of g.
 /// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
@@ -35,7 +36,8 @@ class Simulator {
     // What the op is.
     bool is_copy = false;
     bool to_device = false;
-    std::uint32_t engine = 0;  // index into copies_ or computes_
+    std::uint32_t engine = 0;  // index into engines_, and behind them computes_
+    std::uint32_t queue = 0;
     CopyFigures copy;
     double bytes = 0;
     Compute::Kernel kernel;
@@ -64,8 +66,9 @@ class Simulator {
     bool occupied = false;
     double free_at = -1;  // end of the last copy; < 0: never used
     bool last_to_device = false;
-    double next = 0;       // start (not flowing) or end (flowing) of the current copy
-    double remaining = 0;  // bytes
+    std::vector<bool> used_by{};  // by queue: whether it has used this engine
+    double next = 0;              // start (not flowing) or end (flowing) of the current copy
+    double remaining = 0;         // bytes
     double updated = 0;
   };
   // Implicit synchronisation of one GPU: which kernels, in order of submission, let copies behind them go.

@@ -47,7 +47,7 @@ struct Limits {
   Bytes device_memory;                 ///< budget for all device buffers
   std::uint64_t resident_threads = 0;  ///< threads that the GPU holds at once; 0: kernels fill it
 };
-/// From a profile's first GPU: 95 % of its memory.
+/// From a profile's first GPU: four fifths of its memory.
 Limits limits_of(const Profile&);
 
 struct Strategy {

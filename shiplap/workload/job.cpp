@@ -13,13 +13,15 @@ Seconds KernelCost::at(std::uint64_t items) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   const auto x = static_cast<double>(items);
   if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
-  // The straight line through the two points around `items`; beyond the ends the nearest line goes on.
-  std::size_t upper = 1;
-  while (upper + 1 < points.size() && points[upper].items < items) ++upper;
-  const Point& a = points[upper - 1];
-  const Point& b = points[upper];
-  const double t = (x - static_cast<double>(a.items)) / static_cast<double>(b.items - a.items);
-  return std::max(Seconds{0}, a.work.value + (b.work.value - a.work.value) * t);
+  const Point& middle = points[points.size() - 2];
+  const Point& largest = points.back();
+  const auto line = [&](double at) {
+    const double t = (at - static_cast<double>(middle.items)) / static_cast<double>(largest.items - middle.items);
+    return std::max(Seconds{0}, middle.work.value + (largest.work.value - middle.work.value) * t);
+  };
+  if (points.size() == 2 || items >= middle.items) return line(x);
+  const Point& floor = points[points.size() - 3];
+  return std::max(floor.work.value, line(x));
 }
 
 std::vector<ItemRange> split(const Job& job, std::uint32_t chunks) {

@@ -24,8 +24,9 @@ struct Array {
   MemoryKind memory = MemoryKind::pinned;
 };
 
-/// Kernel time on resident data with the GPU to itself, without the launch latency: straight lines through the points,
-/// the last one extended; through zero when there is a single point.
+/// Kernel time on resident data with the GPU to itself, without the launch latency, from at most three points. The two
+/// largest give a straight line: the time of a GPU that is full. Below it, the smallest one is a floor: a launch that
+/// does not fill the GPU takes as long as a block needs. A single point gives a line through zero.
 struct KernelCost {
   struct Point {
     std::uint64_t items = 0;

@@ -150,11 +150,27 @@ TEST(Fit, has_no_negative_costs) {
 TEST(Fit, finds_launch_gap_and_handoff_by_differences) {
   const std::vector<Measurement> measurements{events("launch.gap", {{"kernels", 28}}, 2.5 + 27 * 1.25),
                                               events("launch.gap", {{"kernels", 228}}, 2.5 + 227 * 1.25),
-                                              events("handoff", {{"queues", 1}, {"pairs", 64}}, 500),
-                                              events("handoff", {{"queues", 2}, {"pairs", 64}}, 500 + 127 * 0.75)};
+                                              events("copy.pinned.h2d", {{"bytes", 1}}, 4),
+                                              events("launch.latency", {{"kernels", 1}}, 2.5),
+                                              events("handoff", {{"queues", 1}, {"pairs", 64}}, 64 * 6.5 + 127 * 0.75),
+                                              events("handoff", {{"queues", 2}, {"pairs", 64}}, 64 * 6.5 + 127 * 0.75)};
   const Profile profile = fit(measurements, some_device());
   EXPECT_NEAR(in_microseconds(profile.gpus[0].kernel_gap->value), 1.25, 1e-9);
   EXPECT_NEAR(in_microseconds(profile.gpus[0].dependency_latency->value), 0.75, 1e-9);
+}
+
+TEST(Fit, finds_the_cost_of_a_first_use_from_one_queue_against_many) {
+  const auto queues = [](double count, double us) {
+    return events("queues.pinned", {{"bytes", mib}, {"copies", 64}, {"queues", count}}, us);
+  };
+  std::vector<Measurement> measurements{queues(1, 6400), queues(64, 6400 + 63 * 5)};
+  for (const char* way : {"h2d", "d2h"})
+    for (const double bytes : {16 * mib, 32 * mib, 64 * mib})
+      measurements.push_back(events(std::string("copy.pinned.") + way, {{"bytes", bytes}}, bytes * 20e-6 + 4));
+  const auto rows = fit(measurements, some_device()).link(0).first_uses;
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].size, 1_MiB);
+  EXPECT_NEAR(in_microseconds(rows[0].cost.value), 5, 1e-9);
 }
 
 TEST(Fit, separates_record_and_wait_by_the_number_of_followers) {

@@ -61,6 +61,10 @@ std::vector<Compared> compare(const Profile& truth, const Profile& fitted) {
   add("submission launch", truth.submission.launch, fitted.submission.launch);
   add("submission record", truth.submission.event_record, fitted.submission.event_record);
   add("submission wait", truth.submission.event_wait, fitted.submission.event_wait);
+  EXPECT_FALSE(fitted.link(0).first_uses.empty());
+  for (const FirstUse& row : fitted.link(0).first_uses)
+    all.push_back({"first use of a queue at " + to_string(row.size), first_use_at(truth.link(0), row.size).count(),
+                   plain(row.cost)});
   for (const auto direction : {&LinkModel::h2d, &LinkModel::d2h}) {
     const std::string way = direction == &LinkModel::h2d ? "h2d " : "d2h ";
     const DirectionModel& planted = truth.link(0).*direction;
@@ -148,6 +152,9 @@ bool limited_by_the_clock(const std::string& name) {
 /// Fixed costs of large copies drown in 2 % of the whole time and have no limit here.
 double widest(const std::string& name) {
   if (limited_by_the_clock(name)) return 0.15;
+  // What a long chain takes beyond its copies and kernels; and small differences of long times.
+  if (name == "dependency latency") return 0.25;
+  if (is(name, "use of a queue")) return std::numeric_limits<double>::infinity();
   if (is(name, "duplex G")) return 0.03;
   if (is(name, " G")) return 0.015;
   if (is(name, "MiB")) return std::numeric_limits<double>::infinity();

@@ -147,8 +147,8 @@ TEST(Validate, refuses_copies_of_unequal_or_no_length) {
   b.copy(b.q, {b.x, 0_B, 0_B}, {b.d, 0_B, 0_B});
   EXPECT_REFUSED(b.schedule, "reaches a region of no bytes in buffer x");
   b.schedule = none;
-  b.kernel(b.q, {read({b.d, 0_B, 0_B})});
-  EXPECT_REFUSED(b.schedule, "reaches a region of no bytes in buffer d");
+  b.kernel(b.q, {read({b.d, 0_B, 0_B})});  // an operand keeps its position, also without bytes
+  EXPECT_TRUE(problems(b.schedule).empty());
 }
 
 TEST(Validate, refuses_copies_between_places_that_their_kind_cannot_join) {

@@ -55,7 +55,8 @@ Profile planted_profile() {
                             .duplex = DuplexModel{.per_byte = rate(50.5),
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.15)},
                                                            {.size = 4_MiB, .gap = us(4.45)},
-                                                           {.size = 256_MiB, .gap = us(4.65)}}}}}};
+                                                           {.size = 256_MiB, .gap = us(4.65)}}}},
+                    .first_uses = {{.size = 256_KiB, .cost = us(3.0)}, {.size = 16_MiB, .cost = us(11.0)}}}};
   profile.submission = {.copy = us(1.9), .launch = us(2.1), .event_record = us(0.35), .event_wait = us(0.4)};
   return profile;
 }
@@ -82,7 +83,7 @@ Profile paper_profile(const PaperOptions& options) {
       {.numa_node = 0, .gpu = 0, .h2d = same_for_all_sizes(options.h2d), .d2h = same_for_all_sizes(options.d2h)}};
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
-  profile.missing = {{"links[0].h2d.duplex", reason}, {"links[0].d2h.duplex", reason}};
+  profile.missing = {{"links[0].h2d.duplex", reason}, {"links[0].d2h.duplex", reason}, {"links[0].first_uses", reason}};
   return profile;
 }
 

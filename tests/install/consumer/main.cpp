@@ -8,5 +8,6 @@ int main() {
   using namespace shiplap::literals;
   const auto workload = shiplap::stated_workload({.in = 64_MiB, .out = 64_MiB, .kernel = shiplap::milliseconds(5)});
   const auto plan = shiplap::plan(workload.job, shiplap::find_profile("gtx-titan-2014"));
-  std::cout << to_string(plan.best().choice) << ": " << to_string(plan.best().predicted.value) << '\n';
+  std::cout << shiplap::to_string(plan.best().choice) << ": " << shiplap::to_string(plan.best().predicted.value)
+            << '\n';
 }

@@ -1,0 +1,62 @@
+#include "shiplap/workload/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include "shiplap/core/error.hpp"
+#include "tests/support/jobs.hpp"
+
+namespace shiplap {
+namespace {
+
+KernelCost::Point point(std::uint64_t items, double us) { return {items, Interval<Seconds>::exact(microseconds(us))}; }
+
+TEST(KernelCost, is_a_line_through_the_two_largest_points_and_never_below_the_smallest) {
+  // A full GPU takes 10 µs + 1 µs an item; a launch that does not fill it takes 25 µs at least.
+  const KernelCost cost{.points = {point(4, 25), point(30, 40), point(1000, 1010)}, .origin = "test"};
+  EXPECT_NEAR(in_microseconds(cost.at(2000)), 2010, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(500)), 510, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(20)), 30, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(10)), 25, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(1)), 25, 1e-9);
+}
+
+TEST(KernelCost, is_proportional_with_one_point_and_refused_without_any) {
+  EXPECT_NEAR(in_microseconds(KernelCost{.points = {point(100, 50)}, .origin = ""}.at(10)), 5, 1e-9);
+  EXPECT_THROW(KernelCost{}.at(10), Error);
+}
+
+TEST(Split, covers_all_items_once_with_pieces_that_differ_by_at_most_one) {
+  const Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1000);
+  for (const std::uint32_t chunks : {1u, 3u, 7u, 999u, 1000u}) {
+    std::uint64_t next = 0;
+    for (const ItemRange& range : split(job, chunks)) {
+      EXPECT_EQ(range.first, next);
+      EXPECT_GE(range.count, 1000 / chunks);
+      EXPECT_LE(range.count, 1000 / chunks + 1);
+      next += range.count;
+    }
+    EXPECT_EQ(next, 1000u);
+  }
+}
+
+TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
+  Job job = in_out_job(Bytes{1ull << 43}, 1_B, milliseconds(1), (1ull << 40) + 1);
+  const Slice last = slice(job, job.arrays[0], {job.items - 1, 1});
+  EXPECT_EQ(last.offset.count + last.length.count, 1ull << 43);
+  EXPECT_EQ(last.offset.count, (1ull << 43) - 8);  // floor(2^43 · 2^40 / (2^40 + 1))
+}
+
+TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
+  job.items_per_block = 100;
+  // 1000 blocks in all. As fast per item when small: uses the whole GPU with few blocks.
+  EXPECT_EQ(grid(job, 1000, 256 * 100).resident_blocks, 10u);
+  // Five times as slow per item: leaves four fifths.
+  job.cost.points = {point(1, 50), point(50000, 500), point(100000, 1000)};
+  const Grid slow = grid(job, 1000, 256 * 100);
+  EXPECT_EQ(slow.blocks, 10u);
+  EXPECT_EQ(slow.resident_blocks, 50u);
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,111 @@
+#include "shiplap/workload/workload.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "shiplap/core/error.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+std::string refusal(const std::string& name) {
+  try {
+    find_workload(name, {});
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "not refused";
+}
+
+TEST(FindWorkload, names_the_parameter_that_is_wrong) {
+  EXPECT_NE(refusal("saxpi").find("saxpy, scalar-add"), std::string::npos);
+  EXPECT_NE(refusal("saxpy:m=4").find("no parameter m"), std::string::npos);
+  EXPECT_NE(refusal("saxpy:n").find("NAME=VALUE"), std::string::npos);
+  EXPECT_NE(refusal("saxpy:n=4,n=5").find("n is given twice"), std::string::npos);
+  EXPECT_NE(refusal("saxpy:n=-4").find("n"), std::string::npos);
+  EXPECT_NE(refusal("scalar-add:in=7").find("multiple of 4"), std::string::npos);
+}
+
+TEST(ScalarAdd, computes_what_its_description_says_for_any_ratio_of_sizes) {
+  // 2 inputs and 5 outputs an item, then 5 and 2, checked against the definition written out by hand.
+  for (const auto& [in, out] : {std::pair{8u, 20u}, std::pair{20u, 8u}}) {
+    const Workload w = find_workload(
+        "scalar-add:in=" + std::to_string(4 * in) + ",out=" + std::to_string(4 * out) + ",iterations=2", {});
+    ASSERT_EQ(w.job.items, 4u);
+    std::vector<std::uint32_t> source(in), target(out);
+    for (std::uint32_t i = 0; i < in; ++i) source[i] = 100 * (i + 1);
+    std::byte* operands[]{reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data())};
+    const Bytes lengths[]{Bytes{4 * in}, Bytes{4 * out}};
+    w.kernel.host({.items = 4, .operands = operands, .lengths = lengths});
+    if (in == 8) {
+      EXPECT_EQ(std::vector(target.begin(), target.begin() + 7),
+                (std::vector<std::uint32_t>{106, 206, 106, 206, 106, 306, 406}));
+    } else {  // output 0 sums inputs 0, 2, 4 of its item, output 1 inputs 1, 3; each plus 6
+      EXPECT_EQ(std::vector(target.begin(), target.begin() + 4), (std::vector<std::uint32_t>{918, 612, 2418, 1612}));
+    }
+  }
+}
+
+TEST(Workloads, find_a_single_wrong_byte_in_outputs_and_in_inputs) {
+  for (const Workload& w : {find_workload("saxpy:n=5000", {}), find_workload("scalar-add:in=20000,out=20000", {}),
+                            stated_workload({.in = Bytes{20000}, .out = Bytes{20000}}, {})}) {
+    std::vector<std::vector<std::byte>> memory;
+    for (const Array& a : w.job.arrays) memory.emplace_back(a.size.count);
+    std::vector<std::span<std::byte>> arrays(memory.begin(), memory.end());
+    std::vector<std::byte*> operands{memory[0].data(), memory[1].data()};
+    const std::vector<Bytes> lengths{w.job.arrays[0].size, w.job.arrays[1].size};
+    w.fill(arrays);
+    EXPECT_NE(w.verify(arrays), "") << w.job.name << ": the kernel has not run yet";
+    w.kernel.host({.items = w.job.items, .operands = operands, .lengths = lengths});
+    EXPECT_EQ(w.verify(arrays), "") << w.job.name;
+    for (std::size_t a = 0; a < 2; ++a) {
+      memory[a][19999] ^= std::byte{1};
+      EXPECT_NE(w.verify(arrays), "") << w.job.name << ", array " << a;
+      memory[a][19999] ^= std::byte{1};
+    }
+  }
+}
+
+TEST(StatedWorkload, allows_no_input_or_no_output_but_not_neither) {
+  EXPECT_NO_THROW(stated_workload({.in = 1_MiB, .out = 0_B}, {}));
+  EXPECT_NO_THROW(stated_workload({.in = 0_B, .out = 1_MiB}, {}));
+  EXPECT_THROW(stated_workload({.in = 0_B, .out = 0_B}, {}), UsageError);
+}
+
+TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("shiplap_workload_" + std::to_string(::getpid()) + ".json");
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","out":"512MiB","kernel":"12ms"})");
+  const Workload w = find_workload(path.string(), {});
+  EXPECT_EQ(w.job.arrays[0].size, 1_GiB);
+  EXPECT_NEAR(in_milliseconds(w.job.cost.at(w.job.items)), 12, 1e-9);
+  write(R"({"schema":"shiplap/workload","version":2,"in":"1GiB","out":"512MiB","kernel":"12ms"})");
+  EXPECT_THROW(find_workload(path.string(), {}), Error);
+  write(R"({"schema":"shiplap/workload","version":1,"in":"1GiB","kernel":"12ms"})");
+  try {
+    find_workload(path.string(), {});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("out"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(path.string()), std::string::npos) << e.what();
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(DerivedCost, is_the_larger_of_bytes_and_operations_over_the_limits_and_says_so) {
+  const Profile profile = planted_profile();  // 4300 GB/s and 60 Tflop/s
+  const Workload light = find_workload("saxpy:n=1000000", {});
+  EXPECT_NEAR(in_microseconds(derived_cost(light.job, profile).at(1000000)), 12e6 / 4300e9 * 1e6, 1e-9);
+  const Workload heavy = find_workload("scalar-add:in=4000000,out=4000000,iterations=1000", {});
+  EXPECT_NEAR(in_microseconds(derived_cost(heavy.job, profile).at(1000000)), 1e9 / 60e12 * 1e6, 1e-6);
+  EXPECT_NE(derived_cost(light.job, profile).origin.find("derived"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shiplap
