@@ -32,27 +32,25 @@ std::vector<std::uint32_t> neighbours(const Job& job, std::uint32_t best) {
   return counts;
 }
 
-// Optima are flat: within this share of the best prediction a simpler choice is as good, and depends less on what small
-// copies and busy queues cost.
-constexpr double flat = 0.005;
+// Layouts that come this close are as good as each other; the one that depends less on what busy queues cost is taken.
+constexpr double close = 0.005;
 
 struct Tried {
   Choice choice;
   Seconds time{0};
 };
 
-// By predicted time; in front of them the simplest of those that are as good as the best: no change of queue on any
-// engine before a first use of a queue by each chunk, before a change behind every copy; then fewer chunks.
+// By predicted time; in front of them the best of the simplest layout that comes close: engines that serve one queue
+// each, then a queue for each chunk, then queues that chunks share.
 void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
-  const auto simplicity = [](const Choice& c) {
-    const int layout = c.layout == Layout::three ? 0 : c.layout == Layout::per_chunk ? 1 : 2;
-    return std::pair{layout, c.chunks};
+  const auto simplicity = [](const Tried& t) {
+    return t.choice.layout == Layout::three ? 0 : t.choice.layout == Layout::per_chunk ? 1 : 2;
   };
   const auto end = std::find_if(tried.begin(), tried.end(),
-                                [&](const Tried& t) { return t.time > tried.front().time * (1 + flat); });
-  const auto simplest = std::min_element(
-      tried.begin(), end, [&](const Tried& a, const Tried& b) { return simplicity(a.choice) < simplicity(b.choice); });
+                                [&](const Tried& t) { return t.time > tried.front().time * (1 + close); });
+  const auto simplest = std::min_element(tried.begin(), end,
+                                         [&](const Tried& a, const Tried& b) { return simplicity(a) < simplicity(b); });
   std::rotate(tried.begin(), simplest, simplest + 1);
 }
 

@@ -31,13 +31,16 @@ std::vector<ItemRange> split(const Job& job, std::uint32_t chunks) {
                                  chunks, job.name, job.items));
   std::vector<ItemRange> result;
   result.reserve(chunks);
-  const std::uint64_t base = job.items / chunks;
-  const std::uint64_t longer = job.items % chunks;
+  // In whole blocks where there are enough: a piece that starts within one moves and computes more slowly.
+  const std::uint64_t unit = job.items / job.items_per_block >= chunks ? job.items_per_block : 1;
+  const std::uint64_t units = job.items / unit;
   std::uint64_t first = 0;
   for (std::uint32_t c = 0; c < chunks; ++c) {
-    const std::uint64_t count = base + (c < longer ? 1 : 0);
-    result.push_back({first, count});
-    first += count;
+    const std::uint64_t end = c + 1 == chunks
+                                  ? job.items
+                                  : (units / chunks * (c + 1) + std::min<std::uint64_t>(c + 1, units % chunks)) * unit;
+    result.push_back({first, end - first});
+    first = end;
   }
   return result;
 }

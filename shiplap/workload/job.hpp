@@ -54,8 +54,9 @@ struct ItemRange {
   std::uint64_t count = 0;
 };
 
-/// `chunks` consecutive ranges that cover all items and differ by at most one item.
-/// Throws UsageError when `chunks` is 0 or larger than the number of items.
+/// `chunks` consecutive ranges that cover all items and differ by at most one block of the kernel (by one item where
+/// there are fewer blocks than chunks); the last one takes what is left over. Throws UsageError when `chunks` is 0 or
+/// larger than the number of items.
 std::vector<ItemRange> split(const Job&, std::uint32_t chunks);
 
 /// The piece of `array` that a range of items owns: offset and length in bytes, whole elements, no gap and no overlap

@@ -39,6 +39,16 @@ TEST(Split, covers_all_items_once_with_pieces_that_differ_by_at_most_one) {
   }
 }
 
+TEST(Split, cuts_between_blocks_of_the_kernel) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 10'500);
+  job.items_per_block = 1000;
+  const auto ranges = split(job, 3);
+  EXPECT_EQ(ranges[0].count, 4000u);
+  EXPECT_EQ(ranges[1].count, 3000u);
+  EXPECT_EQ(ranges[2].count, 3500u);
+  EXPECT_EQ(split(job, 11)[0].count, 955u);  // more chunks than blocks
+}
+
 TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
   Job job = in_out_job(Bytes{1ull << 43}, 1_B, milliseconds(1), (1ull << 40) + 1);
   const Slice last = slice(job, job.arrays[0], {job.items - 1, 1});
