@@ -58,10 +58,10 @@ std::uint32_t chunks_of(const std::string& text, const Job& job) {
                                  std::min<std::uint64_t>(job.items, std::numeric_limits<std::uint32_t>::max())));
   if (job.items % chunks != 0) {
     const auto [below, above] = nearest_divisors(job.items, chunks);
-    note(
-        fmt::format("--chunks {} does not divide the {} items evenly, so {} of the chunks hold one item more than the "
-                    "others; the nearest numbers that do are --chunks {} and {}",
-                    chunks, job.items, job.items % chunks, below, above));
+    note(fmt::format(
+        "--chunks {} does not divide the {} items evenly, so the chunks differ in size by up to a block of the "
+        "kernel; the nearest numbers that divide them are --chunks {} and {}",
+        chunks, job.items, below, above));
   }
   return static_cast<std::uint32_t>(chunks);
 }
