@@ -127,11 +127,15 @@ Json run_pair(Device& device, const Profile& profile, const Options& options, co
   Contestant automatic{planned.best(), pipeline.prepare(planned.best().choice, limits), {}};
   BoundRuns bound_runs{pipeline.prepare_duplex(limits), pipeline.prepare_kernel(limits)};
 
-  for (Contestant& c : field) {
+  const auto verify = [&](Contestant& c) {
     pipeline.refill();
     run_once(c.prepared);
     c.verified = pipeline.verify().empty();
-  }
+    if (!c.verified)
+      throw CheckFailed(fmt::format("{}: {}: {}", job.name, to_string(c.predicted.choice), pipeline.verify()));
+  };
+  for (Contestant& c : field) verify(c);
+  verify(automatic);
   for (unsigned round = 0; round < options.rounds; ++round) {
     for (Contestant& c : field) c.samples_ms.push_back(run_once(c.prepared));
     automatic.samples_ms.push_back(run_once(automatic.prepared));

@@ -68,7 +68,7 @@ void run_measure(const MeasureFlags& flags) {
 
   const bool whole = flags.only == "*";
   if (!flags.output.empty()) save_profile(measured.profile, flags.output);
-  if (whole && !info.is_virtual) keep_profile(measured.profile, info);
+  if (whole && !info.is_virtual && measured.result.failed.empty()) keep_profile(measured.profile, info);
 
   const TextStyle style = style_of_stdout();
   if (flags.json) {

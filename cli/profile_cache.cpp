@@ -52,10 +52,13 @@ std::optional<fs::path> cache_directory() {
 std::optional<fs::path> cache_path(const DeviceInfo& info) {
   const auto directory = cache_directory();
   if (!directory) return std::nullopt;
-  const auto driver = info.conditions.find("gpu.driver");
-  return *directory / fmt::format("{}-{}-{}.json", kebab_case(info.name),
-                                  driver == info.conditions.end() ? "unknown-driver" : kebab_case(driver->second),
-                                  kebab_case(host_name()));
+  // Two GPUs of one model may hang on different links, so the bus counts.
+  const auto known = [&](const char* key) {
+    const auto found = info.conditions.find(key);
+    return found == info.conditions.end() ? fmt::format("unknown-{}", kebab_case(key)) : kebab_case(found->second);
+  };
+  return *directory / fmt::format("{}-{}-{}-{}.json", kebab_case(info.name), known("gpu.driver"),
+                                  known("gpu.pci_bus_id"), kebab_case(host_name()));
 }
 
 std::vector<fs::path> cached_profiles() {
@@ -115,7 +118,8 @@ Profile profile_of(Device& device) {
   const Measured measured =
       measure_profile(device, options, fmt::format("shiplap measure --device {} --quick", info.id));
   fmt::print(stderr, "{}", skips_report(measured.result));
-  keep_profile(measured.profile, info);
+  // A profile with holes is used this once, with its failures shown; the next command measures again.
+  if (measured.result.failed.empty()) keep_profile(measured.profile, info);
   return measured.profile;
 }
 

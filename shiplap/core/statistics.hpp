@@ -30,7 +30,7 @@ double median(std::span<const double> samples);
 Estimate median_estimate(std::span<const double> samples);
 /// Standard error of the median, from the width of its 95 % interval (half width / 1.96).
 double median_standard_error(std::span<const double> samples);
-/// (95th − 5th percentile) / median: the spread that DESIGN.md's bars speak of.
+/// (95th − 5th percentile) / median: how far repeated runs differ, without single outliers.
 double relative_spread(std::span<const double> samples);
 
 /// One observation of a straight-line fit y = intercept + slope · x, weighted by 1 / sigma².

@@ -87,7 +87,7 @@ Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, co
     const bool reads_only = array.role == Role::in || array.role == Role::resident;
     operands.push_back({{buffer, Bytes{0}, length}, reads_only ? AccessMode::read : AccessMode::write});
   }
-  for (std::uint32_t p = 0; p < pieces; ++p) {
+  for (std::uint32_t p = 0; p * most < items; ++p) {
     const std::uint64_t count = std::min(most, items - p * most);
     const Grid launch_grid = grid(job, count, limits.resident_threads);
     Kernel launch{.kernel = kernel,

@@ -19,10 +19,9 @@ RunReport run(Pipeline& pipeline, Device& device, const Limits& limits, const Ru
   report.predicted = wanted.predicted;
 
   auto chosen = pipeline.prepare(wanted.choice, limits);
-  // The bound is measured through what memory the choice leaves of nine tenths of the GPU's, in pieces if need be.
+  // The bound is measured through what memory the choice leaves, in pieces if need be.
   Limits rest = limits;
-  rest.device_memory =
-      (limits.device_memory + limits.device_memory / 8 - memory_at(chosen.schedule(), Place::gpu())) / 2;
+  rest.device_memory = std::min(limits.device_memory, device.info().free_memory / 10 * 4);
   auto copies = pipeline.prepare_duplex(rest);
   auto kernel = pipeline.prepare_kernel(rest);
   report.schedule = chosen.schedule();
@@ -40,11 +39,11 @@ RunReport run(Pipeline& pipeline, Device& device, const Limits& limits, const Ru
     report.bound_samples_ms.push_back(
         std::max(milliseconds_of(copies.run({.hold = true})), milliseconds_of(kernel.run({.hold = true}))));
   }
-  if (wanted.trace) {
-    pipeline.refill();
-    report.timeline = chosen.run({.trace = true}).timeline;
-    if (report.difference.empty()) report.difference = pipeline.verify();
-  }
+  // Once more after the timed runs, with fresh data.
+  pipeline.refill();
+  const RunResult last = chosen.run({.trace = wanted.trace});
+  if (wanted.trace) report.timeline = last.timeline;
+  if (report.difference.empty()) report.difference = pipeline.verify();
   report.verified = report.difference.empty();
   report.observed_ms = median_estimate(report.samples_ms);
   report.bound_ms = median_estimate(report.bound_samples_ms);

@@ -158,7 +158,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
     throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
   }
   rank(listed);
-  for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice));
+  for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice, limits));
   const Interval<Seconds> best = result.candidates.front().predicted;
   for (Candidate& candidate : result.candidates) candidate.tied_with_best = candidate.predicted.low <= best.high;
   result.why = explain(result, b);

@@ -65,7 +65,7 @@ struct Plan {
   const Candidate& best() const { return candidates.front(); }
 };
 
-/// The bound of DESIGN: max(whole kernel on resident data, both whole-array copies at once in opposite directions),
+/// The time to beat: max(whole kernel on resident data, both whole-array copies at once in opposite directions),
 /// simulated.
 struct Bound {
   Interval<Seconds> time;
@@ -81,7 +81,9 @@ Schedule duplex_schedule(const Job&, Bytes device_memory);
 Plan plan(const Job&, const Profile&, const PlanOptions& = {});
 
 /// Predicted time of one choice with its range (sensitivities to the profile's intervals, added in quadrature).
-Candidate predict(const Job&, const Profile&, const Choice&);
+/// `limits` must be those under which the choice will run: they set the ring.
+Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
+Candidate predict(const Job&, const Profile&, const Choice&);  ///< under `limits_of(profile)`
 
 /// Times in milliseconds, named so.
 Json to_json(const Choice&);

@@ -26,8 +26,8 @@ Job with_cost(const Job& job, bool high) {
 
 // Range by sensitivities: each independent group of parameters is moved to the ends of its intervals while all others
 // stay; the changes are added in quadrature.
-Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& choice, const Schedule& schedule,
-                        Seconds value) {
+Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits,
+                        const Schedule& schedule, Seconds value) {
   double up = 0;
   double down = 0;
   const auto add = [&](Seconds a, Seconds b) {
@@ -39,7 +39,6 @@ Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& ch
   for (const ParameterGroup group : parameter_groups)
     add(makespan(schedule, moved(profile, group, End::low)), makespan(schedule, moved(profile, group, End::high)));
   const Strategy& strategy = find_strategy(choice.strategy);
-  const Limits limits = limits_of(profile);
   add(makespan(strategy.schedule(with_cost(job, false), choice, limits), profile),
       makespan(strategy.schedule(with_cost(job, true), choice, limits), profile));
   return {value, value - Seconds{std::sqrt(down)}, value + Seconds{std::sqrt(up)}};
@@ -127,13 +126,17 @@ Bound bound(const Job& job, const Profile& profile) {
 }
 
 Candidate predict(const Job& job, const Profile& profile, const Choice& choice) {
+  return predict(job, profile, choice, limits_of(profile));
+}
+
+Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
   const Strategy& strategy = find_strategy(choice.strategy);
-  const Schedule schedule = strategy.schedule(job, choice, limits_of(profile));
+  const Schedule schedule = strategy.schedule(job, choice, limits);
   Prediction prediction = simulate(schedule, profile);
   Candidate result;
   result.choice = choice;
   const Seconds value = prediction.timeline.makespan;
-  result.predicted = range(job, profile, choice, schedule, value);
+  result.predicted = range(job, profile, choice, limits, schedule, value);
   result.closed_form = strategy.predict(job, choice, profile);
   result.distance = distance(schedule, profile, value, bound(job, profile).time.value);
   result.timeline = std::move(prediction.timeline);

@@ -14,7 +14,7 @@
 
 namespace shiplap::sim {
 
-/// Rules of time (DESIGN §7):
+/// Rules of time:
 /// - An op is queued when its agent's call returns, and ready when it is queued and everything it waits for has ended:
 ///   earlier ops of its queue on other engines, and dependencies; each counts `dependency_latency` after its end.
 /// - A copy's data starts at max(ready + L+o, engine free + g), g growing for the first copy of a queue, and flows at

@@ -23,7 +23,8 @@ std::uint8_t out_at(const Shape& s, std::uint64_t i) {
   return s.in == 0 ? static_cast<std::uint8_t>(t * 31 + 7) : in_at(i / s.out * s.in + t % s.in);
 }
 
-constexpr std::uint64_t preferred_item = 4096;  // bytes of the smaller array in an item
+constexpr std::uint64_t preferred_item = 4096;  // bytes that in and out have in common, in an item
+constexpr std::uint64_t fewest_items = 1024;    // sizes with little in common are cut finer: chunks are whole items
 
 }  // namespace
 
@@ -32,7 +33,7 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
     throw UsageError("--in, --out: at least one must be larger than 0");
   if (!(stated.kernel.count() >= 0)) throw UsageError("--kernel: the time must not be negative");
   const std::uint64_t common = std::gcd(stated.in.count, stated.out.count);
-  std::uint64_t items = std::max<std::uint64_t>(1, common / preferred_item);
+  std::uint64_t items = std::max(common / preferred_item, std::min(common, fewest_items));
   while (common % items != 0) --items;
   const Shape shape{stated.in.count / items, stated.out.count / items};
 

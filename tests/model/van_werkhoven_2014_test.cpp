@@ -5,7 +5,8 @@
 namespace shiplap::van_werkhoven_2014 {
 namespace {
 
-// Worked values of SEEDS §6, computed with 60-digit decimals: Table I, state with one output, milliseconds.
+// Worked values from the paper's Table I, computed with 60-digit decimals: Table I, state with one output,
+// milliseconds.
 const Direction h2d{microseconds(9.42), PerByte{8.318392e-11}, microseconds(2.503)};
 const Direction d2h{microseconds(9.023), PerByte{7.924734e-11}, microseconds(2.674)};
 Work state(double kernel_ms) { return {h2d, d2h, Bytes{704643072}, Bytes{352321536}, milliseconds(kernel_ms)}; }

@@ -105,6 +105,17 @@ TEST(Plan, works_on_the_published_profile_and_names_what_it_lacks) {
   EXPECT_EQ(p.best().choice.strategy, "streams");
 }
 
+TEST(Plan, predicts_the_ring_that_the_memory_it_was_given_allows) {
+  const Profile profile = planted_profile();
+  const Plan p = plan(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}, .device_memory = 8_MiB});
+  const Limits limits{.device_memory = 8_MiB, .resident_threads = limits_of(profile).resident_threads};
+  for (const Candidate& c : p.candidates)
+    EXPECT_EQ(c.predicted.value,
+              simulate(find_strategy("streams").schedule(job_of(1.2), c.choice, limits), profile).timeline.makespan);
+  EXPECT_LT(plan(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}}).best().predicted.value,
+            p.best().predicted.value);
+}
+
 TEST(Plan, stays_within_the_memory_of_the_gpu) {
   Profile profile = planted_profile();
   profile.gpus[0].memory = 20_MiB;

@@ -77,6 +77,11 @@ TEST(StatedWorkload, allows_no_input_or_no_output_but_not_neither) {
   EXPECT_THROW(stated_workload({.in = 0_B, .out = 0_B}, {}), UsageError);
 }
 
+TEST(StatedWorkload, can_be_cut_into_chunks_also_when_the_sizes_have_little_in_common) {
+  EXPECT_EQ(stated_workload({.in = Bytes{1'000'000'000}, .out = 1_GiB}, {}).job.items, 512u);
+  EXPECT_EQ(stated_workload({.in = 1_GiB, .out = 512_MiB}, {}).job.items, 131072u);
+}
+
 TEST(WorkloadFile, is_read_and_refused_with_the_file_and_the_key) {
   const auto path =
       std::filesystem::temp_directory_path() / ("shiplap_workload_" + std::to_string(::getpid()) + ".json");
