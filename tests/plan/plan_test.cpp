@@ -107,8 +107,8 @@ TEST(Plan, works_on_the_published_profile_and_names_what_it_lacks) {
 
 TEST(Plan, predicts_the_ring_that_the_memory_it_was_given_allows) {
   const Profile profile = planted_profile();
-  const Plan p = plan(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}, .device_memory = 8_MiB});
-  const Limits limits{.device_memory = 8_MiB, .resident_threads = limits_of(profile).resident_threads};
+  const Plan p = plan(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}, .device_memory = 2_MiB});
+  const Limits limits{.device_memory = 2_MiB, .resident_threads = limits_of(profile).resident_threads};
   for (const Candidate& c : p.candidates)
     EXPECT_EQ(c.predicted.value,
               simulate(find_strategy("streams").schedule(job_of(1.2), c.choice, limits), profile).timeline.makespan);
