@@ -64,15 +64,6 @@ Json choice_json(const Choice& c) {
           {"order", c.order == IssueOrder::depth ? "depth" : "breadth"}};
 }
 
-Json distance_json(const Distance& d) {
-  return {{"submission_ms", in_milliseconds(d.submission)},
-          {"latency_ms", in_milliseconds(d.latency)},
-          {"gap_ms", in_milliseconds(d.gap)},
-          {"duplex_gap_ms", in_milliseconds(d.duplex_gap)},
-          {"fill_and_drain_ms", in_milliseconds(d.fill_and_drain)},
-          {"total_ms", in_milliseconds(d.total)}};
-}
-
 std::string scalar_add_name(const std::string& size, std::uint64_t iterations) {
   return fmt::format("scalar-add:in={},out={},iterations={}", size, size, iterations);
 }
@@ -180,7 +171,7 @@ Json run_pair(Device& device, const Profile& profile, const Options& options, co
   json["auto"]["predicted_ms"] = in_milliseconds(planned.best().predicted.value);
   json["auto"]["observed_ms"] = estimate_json(median_estimate(auto_ms));
   json["auto"]["over_bound"] = auto_median / bound_median - 1;
-  json["auto"]["distance"] = distance_json(planned.best().distance);
+  json["auto"]["distance"] = to_json(planned.best().distance);
   json["winner"] = choice_json(winner->predicted.choice);
   json["winner"]["observed_ms"] = estimate_json(median_estimate(winner_ms));
   json["winner"]["over_bound"] = winner_median / bound_median - 1;
