@@ -16,10 +16,9 @@ std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profi
   const GpuModel& gpu = profile.gpus.front();
   // The papers have no form for copies that are held until the last kernel has started.
   if (gpu.copy_engines < 2 && gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
-  const Category category = gpu.copy_engines >= 2                            ? Category::two_engines
-                            : gpu.implicit_sync == ImplicitSync::until_ended ? Category::implicit_sync_one_engine
-                            : gpu.implicit_sync == ImplicitSync::none        ? Category::one_engine
-                                                                             : Category::implicit_sync_one_engine;
+  const Category category = gpu.copy_engines >= 2                     ? Category::two_engines
+                            : gpu.implicit_sync == ImplicitSync::none ? Category::one_engine
+                                                                      : Category::implicit_sync_one_engine;
   const auto work = paper_parameters(job, choice.chunks, profile, category == Category::two_engines);
   if (!work) return std::nullopt;
   return streams_time(*work, choice.chunks, category);
