@@ -80,19 +80,30 @@ std::uint64_t iterations_for(Device& device, const Limits& limits, const std::st
   return 1 + static_cast<std::uint64_t>(std::max(0.0, (target - light) / (heavy - light)) * 1000);
 }
 
+// Errors over all points, and over those whose own samples do not spread.
 struct Errors {
+  static constexpr double much_spread = 0.05;
   std::vector<double> relative;
+  std::vector<double> steady;
   void add(const Contestant& c) {
     relative.push_back(in_milliseconds(c.predicted.predicted.value) / median(c.samples_ms) - 1);
+    if (relative_spread(c.samples_ms) <= much_spread) steady.push_back(relative.back());
   }
-  Json json() const {
+  static Json summary(const std::vector<double>& errors) {
+    if (errors.empty()) return {{"points", 0}};
     std::vector<double> absolute;
-    for (const double e : relative) absolute.push_back(std::abs(e));
-    return {{"points", relative.size()},
+    for (const double e : errors) absolute.push_back(std::abs(e));
+    return {{"points", errors.size()},
             {"median_error", median(absolute)},
             {"p95_error", quantile(absolute, 0.95)},
             {"worst_error", *std::max_element(absolute.begin(), absolute.end())},
-            {"median_signed_error", median(relative)}};
+            {"median_signed_error", median(errors)}};
+  }
+  Json json() const {
+    Json all = summary(relative);
+    all["steady"] = summary(steady);
+    all["steady"]["spread_at_most"] = much_spread;
+    return all;
   }
 };
 

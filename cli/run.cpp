@@ -8,6 +8,7 @@
 #include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/run_report.hpp"
 
@@ -72,6 +73,7 @@ void run_run(const RunFlags& flags) {
     json["profile"] = ranked.profile;
     json["profile_hash"] = ranked.profile_hash;
     json["kernel_cost"] = ranked.kernel_cost_origin;
+    json["assumptions"] = ranked.assumptions;
     print_json(json);
   } else {
     print(run_report(report, style));
@@ -80,6 +82,7 @@ void run_run(const RunFlags& flags) {
                            ranked.kernel_cost_origin),
                style.width) +
           "\n");
+    print(assumptions_report(ranked.assumptions, style));
     if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
     if (flags.gantt) print("\n" + run_gantt(report, style));
     if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", flags.svg));

@@ -52,11 +52,14 @@ struct RunOptions {
   bool hold = false;
   /// Record start and end of every op. Costs time; headline times are taken without.
   bool trace = false;
+  /// The queue that is timed: the clock starts when it may begin and stops with its last op, and the other queues are
+  /// load beside it. None: from the first op to the end of all queues.
+  QueueId timed{};
 };
 
 struct RunResult {
-  /// Makespan by device events: from the start mark in front of the first op to the last end mark, over all queues.
-  /// With `trace`, spans of every op too.
+  /// Makespan by device events: from the mark in front of the first op to the end of all queues, or of the one that is
+  /// timed. With `trace`, spans of every op too.
   Timeline timeline;
   Seconds submission{0};  ///< host time from the first call to the return of the last submitting call
   Seconds host_total{0};  ///< host time from the first call until the host knows that all work has ended

@@ -21,14 +21,14 @@ bool has_arguments(const Measurement& measurement) {
   };
   static const std::vector<Needs> table{{"copy.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
-                                        {"duplex.", {"bytes", "h2d_copies", "d2h_copies"}},
-                                        {"queues.", {"bytes", "copies", "queues"}},
+                                        {"duplex.", {"bytes", "copies"}},
+                                        {"waiting.", {"bytes", "copies", "queues", "busy"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.launch", {"kernels"}},
                                         {"submit.record", {"launches", "followers"}},
                                         {"submit.wait", {"launches", "followers"}},
                                         {"launch.", {"kernels"}},
-                                        {"handoff", {"queues", "pairs"}},
+                                        {"chain.", {"queues", "count", "busy"}},
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
                                         {"kernel.multiply_add", {"flops"}}};
@@ -101,7 +101,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .concurrent_kernels = true,
                           .launch_latency = std::nullopt,
                           .kernel_gap = std::nullopt,
-                          .dependency_latency = std::nullopt,
+                          .handovers = std::nullopt,
                           .resident_threads = std::nullopt,
                           .memory_bandwidth = std::nullopt,
                           .flop_rate = std::nullopt});
@@ -109,6 +109,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   Findings findings;
   if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
   fit_gpu(observations, profile.gpus.front(), findings);
+  profile.gpus.front().handovers =
+      fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
   profile.submission = fit_submission(observations, findings);
   profile.missing = std::move(findings.missing);
   profile.residuals = std::move(findings.residuals);

@@ -89,12 +89,18 @@ struct DuplexFit {
 std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations&, const DirectionFit& to_device,
                                                           const DirectionFit& to_host, Findings&);
 
-/// What the first copy of a queue costs a copy engine; empty, with an entry in `missing`, without usable points.
-std::vector<FirstUse> fit_first_uses(Observations&, Findings&);
+/// Time of one copy more in a burst, k·G + g(k), by size: the difference of the longest and the shortest burst.
+std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
+
+/// nullopt, with an entry in `missing`, without usable points.
+std::optional<WaitingQueues> fit_waiting_queues(const Observations&, const DirectionModel& to_device,
+                                                const DirectionModel& to_host, Findings&);
+/// nullopt, with an entry in `missing`, when a chain was not measured. `link` is what was fitted, or null.
+std::optional<HandoverModel> fit_handovers(const Observations&, const LinkModel* link, Findings&);
 
 /// The link of GPU 0; nullopt, with an entry for "links" in `missing`, when a direction cannot be fitted.
 std::optional<LinkModel> fit_link(Observations&, Findings&);
-/// Sets the parameters of `gpu` that were measured, and lists those that were not.
+/// Sets the parameters of `gpu` that were measured, and lists those that were not; not its handovers.
 void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);
 

@@ -34,22 +34,6 @@ Parameter<T> parameter(const std::optional<Uncertain>& value, std::string_view p
   return std::nullopt;
 }
 
-std::optional<Uncertain> dependency_latency(Observations& observations) {
-  ByCount times;
-  double pairs = 0;
-  for (const Observation& o : observations.of("handoff")) {
-    times.emplace(o.argument("queues"), o.time);
-    pairs = o.argument("pairs");
-  }
-  const ByCount launch = by_count(observations, "launch.latency", "kernels");
-  const ByCount copy = by_count(observations, "copy.pinned.h2d", "bytes");
-  if (!times.contains(1) || !times.contains(2) || !launch.contains(1) || !copy.contains(1)) return std::nullopt;
-  // Queues in one or two make no difference that was seen; what a pair takes beyond its copy and its kernel is two
-  // dependencies.
-  const Uncertain chain = (times.at(1) + times.at(2)) / 2;
-  return (chain - pairs * (copy.at(1) + launch.at(1))) / (2 * pairs - 1);
-}
-
 /// A rate of work from the slope of time over amount, with the residual of the line.
 std::optional<Estimate> rate(Observations& observations, std::string_view primitive, const char* argument,
                              std::string_view path, Findings& findings) {
@@ -109,9 +93,6 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
   gpu.launch_latency = parameter<Seconds>(latency, "gpus[0].launch_latency", "launch.latency", findings);
   gpu.kernel_gap = parameter<Seconds>(one_more(by_count(observations, "launch.gap", "kernels")), "gpus[0].kernel_gap",
                                       "launch.gap with two counts", findings);
-  gpu.dependency_latency =
-      parameter<Seconds>(dependency_latency(observations), "gpus[0].dependency_latency",
-                         "handoff in one queue and in two, launch.latency and copy.pinned.h2d of 1 byte", findings);
 
   constexpr double threads_per_block = 1024;
   if (const auto blocks = resident_blocks(observations))

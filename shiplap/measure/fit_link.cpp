@@ -14,19 +14,6 @@ namespace {
 Bytes bytes_of(const Observation& o) { return {static_cast<std::uint64_t>(o.argument("bytes"))}; }
 double number(Bytes size) { return static_cast<double>(size.count); }
 
-/// Time of one copy more in a burst, k·G + g(k), from the difference of the longest and the shortest burst.
-std::map<Bytes, Uncertain> periods(const std::vector<Observation>& bursts) {
-  std::map<Bytes, std::map<double, Uncertain>> by_size;
-  for (const Observation& o : bursts) by_size[bytes_of(o)].emplace(o.argument("copies"), o.time);
-  std::map<Bytes, Uncertain> result;
-  for (const auto& [size, by_copies] : by_size) {
-    const auto& [few, short_time] = *by_copies.begin();
-    const auto& [many, long_time] = *by_copies.rbegin();
-    if (many > few) result.emplace(size, (long_time - short_time) / (many - few));
-  }
-  return result;
-}
-
 Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
   const auto above = table.lower_bound(size);
   if (above == table.end()) return table.rbegin()->second;
@@ -51,6 +38,18 @@ DirectionModel table(const DirectionFit& fit, const std::optional<DuplexFit>& du
 }
 
 }  // namespace
+
+std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>& bursts) {
+  std::map<Bytes, std::map<double, Uncertain>> by_size;
+  for (const Observation& o : bursts) by_size[bytes_of(o)].emplace(o.argument("copies"), o.time);
+  std::map<Bytes, Uncertain> result;
+  for (const auto& [size, by_copies] : by_size) {
+    const auto& [few, short_time] = *by_copies.begin();
+    const auto& [many, long_time] = *by_copies.rbegin();
+    if (many > few) result.emplace(size, (long_time - short_time) / (many - few));
+  }
+  return result;
+}
 
 Bytes large_from(Bytes largest_measured) { return std::min(16_MiB, largest_measured / 4); }
 
@@ -108,7 +107,7 @@ std::optional<DirectionFit> fit_direction(Observations& observations, std::strin
   for (const Observation& o : observations.of(fmt::format("copy.pinned.{}", direction)))
     singles.emplace(bytes_of(o), o.time);
   const std::vector<Observation> burst_points = observations.of(fmt::format("burst.pinned.{}", direction));
-  const std::map<Bytes, Uncertain> bursts = periods(burst_points);
+  const std::map<Bytes, Uncertain> bursts = burst_periods(burst_points);
   const std::string path = fmt::format("links[0].{}", direction);
   if (singles.empty() ||
       std::ranges::count_if(singles, [&](auto& s) { return s.first >= large_from(singles.rbegin()->first); }) < 2) {
@@ -178,7 +177,7 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   LinkModel link{.numa_node = 0, .gpu = 0, .h2d = {}, .d2h = {}};
   link.h2d = table(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
   link.d2h = table(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
-  link.first_uses = fit_first_uses(observations, findings);
+  link.waiting_queues = fit_waiting_queues(observations, link.h2d, link.d2h, findings);
   return link;
 }
 

@@ -141,8 +141,8 @@ class Measuring {
       executions.push_back(device_.prepare(trial.schedule, {.buffers = buffers, .kernels = trial.kernels}));
       // The queues are held until everything is submitted: the clock sees the device alone, and the host meets
       // dependencies that are still open.
-      probes.push_back([execution = executions.back().get(), by_host]() -> Reading {
-        const RunResult run = execution->run({.hold = true});
+      probes.push_back([execution = executions.back().get(), by_host, timed = trial.timed]() -> Reading {
+        const RunResult run = execution->run({.hold = true, .timed = timed});
         return {.time = by_host ? run.submission : run.timeline.makespan, .cost = run.host_total};
       });
       // The first run of each trial proves that this trial moves every byte; what is sampled later ends alike.

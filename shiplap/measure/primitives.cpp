@@ -56,57 +56,63 @@ std::vector<Point> copy_points(const Setting& setting) {
   return points;
 }
 
+Point burst_point(Bytes size, unsigned few, unsigned many) {
+  Point point{fmt::format("{} x {}, {}", to_string(size), few, many), {}};
+  for (const unsigned copies : {few, many})
+    point.variants.push_back({{"bytes", number(size)}, {"copies", static_cast<double>(copies)}});
+  return point;
+}
+
 // A long burst and one an eighth as long: their difference holds copies only, no start and no end. At least 64 MiB in
 // total or 512 copies, so that the clock's resolution does not count; at least 4 copies.
 std::vector<Point> burst_points(const Setting& setting) {
   std::vector<Point> points;
   for (const Bytes size : up_to(setting, 64_MiB, copy_sizes(setting), "burst")) {
     const auto many = static_cast<unsigned>(std::clamp<std::uint64_t>((64_MiB).count / size.count, 4, 512));
-    const unsigned few = std::max(1u, many / 8);
-    Point point{fmt::format("{} x {}, {}", to_string(size), few, many), {}};
-    for (const unsigned copies : {few, many})
-      point.variants.push_back({{"bytes", number(size)}, {"copies", static_cast<double>(copies)}});
-    points.push_back(std::move(point));
+    points.push_back(burst_point(size, std::max(1u, many / 8), many));
   }
   return points;
 }
 
-// Once the one direction has three copies for two of the other, once the other way round: the direction with more
-// copies ends last and its time tells how fast it was beside the other. Directions that differ by up to 3 : 2 are
-// told apart; beyond it the fit says so.
-std::vector<Point> duplex_points(const Setting& setting) {
+void require_two_engines(const Setting& setting) {
   if (setting.info.copy_engines < 2)
     throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
+}
+
+// A burst and one an eighth as long, beside copies the other way that outlast it.
+std::vector<Point> duplex_points(const Setting& setting) {
+  require_two_engines(setting);
   const std::vector<Bytes> sizes =
       quick(setting) ? std::vector<Bytes>{256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB} : powers_of_two(256_KiB, 256_MiB);
   std::vector<Point> points;
   for (const Bytes size : up_to(setting, 256_MiB, sizes, "copy in both directions")) {
-    const auto unit = static_cast<double>(std::clamp<std::uint64_t>((32_MiB).count / size.count, 1, 100));
-    points.push_back({fmt::format("{} x {}:{}", to_string(size), 3 * unit, 2 * unit),
-                      {{{"bytes", number(size)}, {"h2d_copies", 3 * unit}, {"d2h_copies", 2 * unit}},
-                       {{"bytes", number(size)}, {"h2d_copies", 2 * unit}, {"d2h_copies", 3 * unit}}}});
+    const auto many = static_cast<unsigned>(std::clamp<std::uint64_t>((64_MiB).count / size.count, 2, 128));
+    points.push_back(burst_point(size, std::max(1u, many / 8), many));
   }
   return points;
 }
 
-// The same copies in one queue and in a queue each.
-std::vector<Point> queue_points(const Setting& setting) {
-  if (setting.info.copy_engines < 2)
-    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
-  const std::vector<Bytes> sizes =
-      quick(setting) ? std::vector<Bytes>{256_KiB, 1_MiB, 4_MiB, 16_MiB} : powers_of_two(256_KiB, 16_MiB);
+// Copies that one queue waits for, and several, alone and beside copies the other way.
+std::vector<Point> waiting_points(const Setting& setting) {
+  const Bytes size = up_to(setting, 8_MiB, {1_MiB, 4_MiB, 8_MiB}, "burst").back();
   std::vector<Point> points;
-  for (const Bytes size : up_to(setting, 16_MiB, sizes, "copy in many queues")) {
-    const auto copies = static_cast<double>(std::clamp<std::uint64_t>((256_MiB).count / size.count, 16, 64));
-    Point point{fmt::format("{} x {} in 1 and {} queues", to_string(size), copies, copies), {}};
-    for (const double queues : {1.0, copies})
-      point.variants.push_back({{"bytes", number(size)}, {"copies", copies}, {"queues", queues}});
+  for (const double busy : {0.0, 1.0}) {
+    if (busy > 0 && setting.info.copy_engines < 2) continue;
+    Point point{
+        fmt::format("{} x 16, waited for by 1 and 4 queues{}", to_string(size), busy > 0 ? " beside copies" : ""), {}};
+    for (const double queues : {1.0, 4.0})
+      point.variants.push_back({{"bytes", number(size)}, {"copies", 16}, {"queues", queues}, {"busy", busy}});
     points.push_back(std::move(point));
   }
   return points;
 }
-Trial queues(Device&, const Arguments& arguments) {
-  return queues_burst(bytes(arguments), whole(arguments, "copies"), whole(arguments, "queues"));
+template <CopyDirection way>
+Trial waiting(Device& device, const Arguments& arguments) {
+  return watched_burst(device, {.way = way,
+                                .size = bytes(arguments),
+                                .copies = whole(arguments, "copies"),
+                                .queues = whole(arguments, "queues"),
+                                .busy = arguments.at("busy") > 0});
 }
 
 /// One point with several counts of the same thing.
@@ -161,8 +167,35 @@ template <CopyDirection way>
 Trial burst(Device&, const Arguments& arguments) {
   return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
 }
+template <CopyDirection way>
 Trial duplex(Device&, const Arguments& arguments) {
-  return duplex_burst(bytes(arguments), whole(arguments, "h2d_copies"), whole(arguments, "d2h_copies"));
+  return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
+}
+// Chains in one queue and over several, alone and beside copies. Two lengths: their difference has no start and no end.
+template <Chain::Link link>
+std::vector<Point> chain_points(const Setting& setting) {
+  std::vector<Point> points;
+  for (const double queues : {1.0, 4.0}) {
+    for (const double busy : {0.0, 1.0}) {
+      if (busy > 0 && setting.info.copy_engines < 2) continue;
+      Point point{fmt::format("over {} queue(s){}", queues, busy > 0 ? " beside copies" : ""), {}};
+      for (const double count : {8.0, 40.0}) {
+        Arguments arguments{{"count", count}, {"queues", queues}, {"busy", busy}};
+        if (link != Chain::Link::kernels) arguments["bytes"] = number(256_KiB);
+        point.variants.push_back(std::move(arguments));
+      }
+      points.push_back(std::move(point));
+    }
+  }
+  return points;
+}
+template <Chain::Link link>
+Trial chain_of(Device& device, const Arguments& arguments) {
+  return chain(device, {.link = link,
+                        .count = whole(arguments, "count"),
+                        .queues = whole(arguments, "queues"),
+                        .busy = arguments.at("busy") > 0,
+                        .size = link == Chain::Link::kernels ? Bytes{} : bytes(arguments)});
 }
 Trial empty_kernels(Device& device, const Arguments& arguments) {
   return kernel_row(device, whole(arguments, "kernels"));
@@ -180,9 +213,20 @@ const std::array rows{
         {"burst.pinned.h2d", "copies to the GPU right behind one another", "events"}, burst_points, burst<to_device>},
     PrimitiveRow{
         {"burst.pinned.d2h", "copies from the GPU right behind one another", "events"}, burst_points, burst<to_host>},
-    PrimitiveRow{{"duplex.pinned", "copies in both directions at once", "events"}, duplex_points, duplex},
+    PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU right behind one another beside copies from it", "events"},
+                 duplex_points,
+                 duplex<to_device>},
+    PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU right behind one another beside copies to it", "events"},
+                 duplex_points,
+                 duplex<to_host>},
     PrimitiveRow{
-        {"queues.pinned", "copies in both directions, in one and in many queues", "events"}, queue_points, queues},
+        {"waiting.pinned.h2d", "copies to the GPU that kernels of one queue wait for, and of several", "events"},
+        waiting_points,
+        waiting<to_device>},
+    PrimitiveRow{
+        {"waiting.pinned.d2h", "copies from the GPU that kernels of one queue wait for, and of several", "events"},
+        waiting_points,
+        waiting<to_host>},
     PrimitiveRow{
         {"submit.copy", "host time to submit a copy", "host"},
         [](const Setting&) -> std::vector<Point> {
@@ -216,13 +260,17 @@ const std::array rows{
                    return {counts("kernels", {28, 224})};
                  },
                  empty_kernels},
-    PrimitiveRow{{"handoff", "1-byte copies and empty kernels in turns, in one queue and across two", "events"},
-                 [](const Setting&) -> std::vector<Point> {
-                   return {counts("queues", {1, 2}, {{"pairs", 64}})};
-                 },
-                 [](Device& device, const Arguments& arguments) {
-                   return handoff(device, whole(arguments, "pairs"), whole(arguments, "queues") == 2);
-                 }},
+    PrimitiveRow{{"chain.kernels", "empty kernels, each waiting for the one before it", "events"},
+                 chain_points<Chain::Link::kernels>,
+                 chain_of<Chain::Link::kernels>},
+    PrimitiveRow{
+        {"chain.h2d", "a copy to the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
+        chain_points<Chain::Link::to_device>,
+        chain_of<Chain::Link::to_device>},
+    PrimitiveRow{
+        {"chain.d2h", "a copy from the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
+        chain_points<Chain::Link::from_device>,
+        chain_of<Chain::Link::from_device>},
     PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
                  grid_points,
                  [](Device& device, const Arguments& arguments) {

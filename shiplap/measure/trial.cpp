@@ -37,6 +37,17 @@ Op copy_op(Ends ends, QueueId queue, Bytes size, std::uint32_t number) {
           .chunk = number};
 }
 
+CopyDirection opposite(CopyDirection way) {
+  return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
+}
+
+/// Copies in a queue of their own that keep a direction busy; they share two places.
+void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
+  const Ends ends = add_ends(trial, way, size * 2);
+  const QueueId queue = trial.schedule.add_queue("load");
+  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i % 2));
+}
+
 /// A kernel of the trial that can be launched many times.
 struct Launchable {
   KernelId id;
@@ -71,27 +82,25 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies) {
   return trial;
 }
 
-Trial queues_burst(Bytes size, unsigned copies, unsigned queues) {
+Trial watched_burst(Device& device, const WatchedBurst& burst) {
   Trial trial;
-  for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host}) {
-    const Ends ends = add_ends(trial, way, size * copies);
-    std::vector<QueueId> dealt;
-    for (unsigned q = 0; q < queues; ++q) dealt.push_back(trial.schedule.add_queue(fmt::format("queue {}", q)));
-    for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, dealt[i % queues], size, i));
+  const Launchable empty = add_empty_kernel(trial, device);
+  const Ends ends = add_ends(trial, burst.way, burst.size * burst.copies);
+  trial.timed = trial.schedule.add_queue("copies");
+  std::vector<QueueId> queues;
+  for (unsigned q = 0; q < burst.queues; ++q) queues.push_back(trial.schedule.add_queue(fmt::format("waits {}", q)));
+  for (unsigned i = 0; i < burst.copies; ++i) {
+    const OpId copied = trial.schedule.add(copy_op(ends, trial.timed, burst.size, i));
+    trial.schedule.add({.what = empty.op, .queue = queues[i % burst.queues], .after = {copied}, .chunk = i});
   }
+  if (burst.busy) add_load(trial, opposite(burst.way), burst.size, 2 * burst.copies + 4);
   return trial;
 }
 
-Trial duplex_burst(Bytes size, unsigned to_device, unsigned to_host) {
-  Trial trial;
-  const Ends in = add_ends(trial, CopyDirection::host_to_device, size * to_device);
-  const Ends out = add_ends(trial, CopyDirection::device_to_host, size * to_host);
-  const QueueId in_queue = trial.schedule.add_queue("to device");
-  const QueueId out_queue = trial.schedule.add_queue("to host");
-  for (unsigned i = 0; i < std::max(to_device, to_host); ++i) {
-    if (i < to_device) trial.schedule.add(copy_op(in, in_queue, size, i));
-    if (i < to_host) trial.schedule.add(copy_op(out, out_queue, size, i));
-  }
+Trial duplex_burst(CopyDirection way, Bytes size, unsigned copies) {
+  Trial trial = copy_burst(way, size, copies);
+  trial.timed = QueueId{0};
+  add_load(trial, opposite(way), size, 2 * copies + 4);
   return trial;
 }
 
@@ -117,19 +126,31 @@ Trial followers(Device& device, unsigned launches, unsigned followers) {
   return trial;
 }
 
-Trial handoff(Device& device, unsigned pairs, bool two_queues) {
+Trial chain(Device& device, const Chain& chain) {
+  constexpr Bytes load_size = 4_MiB;
+  constexpr unsigned load_copies = 40;  // 3 ms
+  const bool copies = chain.link != Chain::Link::kernels;
+  const auto way =
+      chain.link == Chain::Link::from_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
   Trial trial;
   const Launchable empty = add_empty_kernel(trial, device);
-  const Ends ends = add_ends(trial, CopyDirection::host_to_device, Bytes{pairs});
-  const QueueId copies = trial.schedule.add_queue("copies");
-  const QueueId kernels = two_queues ? trial.schedule.add_queue("kernels") : copies;
+  const Ends ends = copies ? add_ends(trial, way, chain.size * chain.count) : Ends{};
+  std::vector<QueueId> queues;
+  for (unsigned q = 0; q < chain.queues; ++q) queues.push_back(trial.schedule.add_queue(fmt::format("chain {}", q)));
   std::vector<OpId> before;
-  for (unsigned i = 0; i < pairs; ++i) {
-    Op copy = copy_op(ends, copies, Bytes{1}, i);
-    copy.after = before;
-    before = {trial.schedule.add(copy)};
-    before = {trial.schedule.add({.what = empty.op, .queue = kernels, .after = before, .chunk = i})};
+  for (unsigned i = 0; i < chain.count; ++i) {
+    const QueueId queue = queues[i % chain.queues];
+    if (copies) {
+      Op copy = copy_op(ends, queue, chain.size, i);
+      copy.after = before;
+      before = {trial.schedule.add(copy)};
+    }
+    before = {trial.schedule.add({.what = empty.op, .queue = queue, .after = before, .chunk = i})};
   }
+  trial.timed = queues[(chain.count - 1) % chain.queues];
+  if (!chain.busy) return trial;
+  for (const CopyDirection load : {CopyDirection::host_to_device, CopyDirection::device_to_host})
+    if (!copies || load != way) add_load(trial, load, load_size, load_copies);
   return trial;
 }
 

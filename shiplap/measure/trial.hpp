@@ -20,17 +20,25 @@ struct Trial {
   Schedule schedule;
   std::vector<KernelBinding> kernels;
   std::vector<Transfer> transfers;
+  QueueId timed{};  ///< the queue that is timed beside the others; none: all of them
 };
 
 /// `copies` copies of `size` bytes each behind one another in one queue, between pinned memory and the GPU; every copy
 /// has a place of its own in source and destination.
 Trial copy_burst(CopyDirection, Bytes size, unsigned copies);
 
-/// Bursts in both directions at once, each in its own queue with its own memory.
-Trial duplex_burst(Bytes size, unsigned to_device, unsigned to_host);
+/// The same burst, timed while copies of that size move the other way, which go on for about twice as long.
+Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
 
-/// Bursts of `copies` copies in both directions at once, each direction dealt in turn over `queues` queues of its own.
-Trial queues_burst(Bytes size, unsigned copies, unsigned queues);
+/// A burst in one queue, which is timed; each copy is waited for by an empty kernel, these dealt over several queues.
+struct WatchedBurst {
+  CopyDirection way = CopyDirection::host_to_device;
+  Bytes size;
+  unsigned copies = 1;
+  unsigned queues = 1;  ///< that wait
+  bool busy = false;    ///< beside copies of the same size the other way, which go on for about twice as long
+};
+Trial watched_burst(Device&, const WatchedBurst&);
 
 /// `count` empty kernels in one queue.
 Trial kernel_row(Device&, unsigned count);
@@ -40,9 +48,20 @@ Trial kernel_row(Device&, unsigned count);
 /// follower.
 Trial followers(Device&, unsigned launches, unsigned followers);
 
-/// `pairs` times a 1-byte copy to the GPU, then an empty kernel that waits for it and is waited for by the next copy;
-/// all in one queue, or copies and kernels in a queue each (2 · pairs − 1 dependencies across queues).
-Trial handoff(Device&, unsigned pairs, bool two_queues);
+/// A chain in which every op waits for the one before it.
+struct Chain {
+  enum class Link : std::uint8_t {
+    kernels,      ///< empty kernels
+    to_device,    ///< a copy to the GPU, an empty kernel, and so on
+    from_device,  ///< a copy from the GPU, an empty kernel, and so on
+  };
+  Link link = Link::kernels;
+  unsigned count = 1;   ///< kernels
+  unsigned queues = 1;  ///< that take turns: each kernel is in the queue after the last one's, with its copy
+  bool busy = false;    ///< copies of 4 MiB move beside it, both ways or, for a chain with copies, the other way
+  Bytes size;           ///< of a copy in the chain
+};
+Trial chain(Device&, const Chain&);
 
 /// One kernel, once.
 Trial single_kernel(Device&, ProbeKernel::Kind, std::uint64_t blocks, double amount);

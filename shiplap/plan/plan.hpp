@@ -42,7 +42,6 @@ struct Candidate {
   bool tied_with_best = false;         ///< ranges overlap
   Distance distance;
   Timeline timeline;
-  std::vector<std::string> notes;
 };
 
 struct Refused {

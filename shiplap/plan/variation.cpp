@@ -51,6 +51,9 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         move(d.per_byte, end);
         if (d.duplex) move(d.duplex->per_byte, end);
       });
+      for (LinkModel& link : profile.links)
+        if (link.waiting_queues)
+          for (const auto& [name, member] : waiting_queues_names) move((*link.waiting_queues).*member, end);
       break;
     case ParameterGroup::gaps:
       for_each_direction(profile, [&](DirectionModel& d) {
@@ -58,8 +61,6 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         if (d.duplex)
           for (DuplexGap& gap : d.duplex->gaps) move(gap.gap, end);
       });
-      for (LinkModel& link : profile.links)
-        for (FirstUse& row : link.first_uses) move(row.cost, end);
       for (GpuModel& gpu : profile.gpus) move(gpu.kernel_gap, end);
       break;
     case ParameterGroup::latencies:
@@ -68,7 +69,11 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       });
       for (GpuModel& gpu : profile.gpus) {
         move(gpu.launch_latency, end);
-        move(gpu.dependency_latency, end);
+        if (gpu.handovers)
+          for (const auto& [name, member] : handover_names) {
+            move(((*gpu.handovers).*member).idle, end);
+            move(((*gpu.handovers).*member).busy, end);
+          }
       }
       break;
     case ParameterGroup::submission:
@@ -103,8 +108,6 @@ Profile freed_of(const Profile& original, Cause cause) {
         if (d.duplex)
           for (DuplexGap& gap : d.duplex->gaps) clear(gap.gap);
       });
-      for (LinkModel& link : profile.links)
-        for (FirstUse& row : link.first_uses) clear(row.cost);
       for (GpuModel& gpu : profile.gpus) clear(gpu.kernel_gap);
       break;
     case Cause::latency:
@@ -113,7 +116,11 @@ Profile freed_of(const Profile& original, Cause cause) {
       });
       for (GpuModel& gpu : profile.gpus) {
         clear(gpu.launch_latency);
-        clear(gpu.dependency_latency);
+        if (gpu.handovers)
+          for (const auto& [name, member] : handover_names) {
+            clear(((*gpu.handovers).*member).idle);
+            clear(((*gpu.handovers).*member).busy);
+          }
       }
       break;
   }

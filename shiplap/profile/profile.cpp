@@ -79,11 +79,6 @@ CostAt cost_at(const DirectionModel& direction, Bytes size) {
           .gap = at_size(direction.costs, size, &CopyCost::gap)};
 }
 
-Seconds first_use_at(const LinkModel& link, Bytes size) {
-  if (link.first_uses.empty()) return Seconds{0};
-  return at_size(link.first_uses, size, &FirstUse::cost);
-}
-
 Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {
   if (!direction.duplex || direction.duplex->gaps.empty()) return cost_at(direction, size).gap;
   return at_size(direction.duplex->gaps, size, &DuplexGap::gap);

@@ -3,6 +3,7 @@
 // docs/schema/profile.schema.json.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -49,12 +50,22 @@ struct DirectionModel {
   std::optional<DuplexModel> duplex;
 };
 
-/// What the first copy of a queue costs a copy engine beyond its gap, when the engine has served another queue before;
-/// measured with both directions busy. Later copies of the queue cost no more than their gap.
-struct FirstUse {
-  Bytes size;
-  Interval<Seconds> cost;
+/// How much slower copies are while kernels of two or more queues wait for other engines (1.03: 3 % more time a byte).
+/// One queue that waits costs nothing, and more than two cost no more than two.
+struct WaitingQueues {
+  Estimate h2d;
+  Estimate h2d_duplex;  ///< while copies move the other way
+  Estimate d2h;
+  Estimate d2h_duplex;
 };
+/// The members with their names in files and tables.
+struct WaitingQueuesName {
+  std::string_view name;
+  Estimate WaitingQueues::*member;
+};
+inline constexpr std::array waiting_queues_names{
+    WaitingQueuesName{"h2d", &WaitingQueues::h2d}, WaitingQueuesName{"h2d_duplex", &WaitingQueues::h2d_duplex},
+    WaitingQueuesName{"d2h", &WaitingQueues::d2h}, WaitingQueuesName{"d2h_duplex", &WaitingQueues::d2h_duplex}};
 
 /// The link between a host NUMA node and a GPU, for pinned memory.
 struct LinkModel {
@@ -62,7 +73,7 @@ struct LinkModel {
   std::uint16_t gpu = 0;
   DirectionModel h2d;
   DirectionModel d2h;
-  std::vector<FirstUse> first_uses{};  ///< by increasing size; empty when not known
+  std::optional<WaitingQueues> waiting_queues{};
 };
 
 /// Which waiting op a copy engine takes next: the first that was submitted (it blocks the engine until it is ready),
@@ -72,6 +83,31 @@ enum class EngineOrder : std::uint8_t { submission, readiness };
 /// Devices with implicit synchronisation hold a device-to-host copy until the last kernel submitted before it has
 /// started all its blocks (the hardware's rule) or has ended (what the papers' equations assume).
 enum class ImplicitSync : std::uint8_t { none, until_started, until_ended };
+
+/// From the end of an op until one on another engine, or in another queue, that waits for it is ready.
+struct Handover {
+  Interval<Seconds> idle;
+  Interval<Seconds> busy;  ///< while copies move the other way; between kernels, while any copies move
+};
+/// Between a copy and a kernel, in either order, and between kernels of different queues. "Same queue": the engine of
+/// the waiting op served that op's queue last; else the GPU has to bring another queue up.
+struct HandoverModel {
+  Handover h2d_same_queue;
+  Handover h2d_other_queue;
+  Handover d2h_same_queue;
+  Handover d2h_other_queue;
+  Handover kernels;
+};
+/// The members with their names in files and tables.
+struct HandoverName {
+  std::string_view name;
+  Handover HandoverModel::*member;
+};
+inline constexpr std::array handover_names{HandoverName{"h2d_same_queue", &HandoverModel::h2d_same_queue},
+                                           HandoverName{"h2d_other_queue", &HandoverModel::h2d_other_queue},
+                                           HandoverName{"d2h_same_queue", &HandoverModel::d2h_same_queue},
+                                           HandoverName{"d2h_other_queue", &HandoverModel::d2h_other_queue},
+                                           HandoverName{"kernels", &HandoverModel::kernels}};
 
 struct GpuModel {
   std::string name;
@@ -83,7 +119,7 @@ struct GpuModel {
   bool concurrent_kernels = true;
   Parameter<Seconds> launch_latency;  ///< event-timed empty kernel
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
-  Parameter<Seconds> dependency_latency;  ///< from an op's end until one of another engine that waits for it is ready
+  std::optional<HandoverModel> handovers;
   Parameter<double> resident_threads;     ///< threads that the GPU holds at once
   Parameter<Bandwidth> memory_bandwidth;  ///< of a kernel that reads and writes device memory
   Parameter<double> flop_rate;            ///< fp32 flop/s of fused multiply-adds
@@ -163,8 +199,6 @@ struct CostAt {
   Seconds gap;
 };
 CostAt cost_at(const DirectionModel&, Bytes size);
-/// What a queue's first copy costs more, interpolated like the other costs; zero when the profile has no figures.
-Seconds first_use_at(const LinkModel&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 

@@ -29,6 +29,30 @@ Json parameter_json(const Parameter<T>& parameter, const Quantity<T>& quantity) 
   return parameter ? interval_json(*parameter, quantity) : Json(nullptr);
 }
 
+Json handovers_json(const HandoverModel& model) {
+  Json json = Json::object();
+  for (const auto& [name, member] : handover_names) {
+    const Handover& handover = model.*member;
+    json[std::string(name)] = {{"idle", interval_json(handover.idle, time_quantity)},
+                               {"busy", interval_json(handover.busy, time_quantity)}};
+  }
+  return json;
+}
+
+std::optional<HandoverModel> read_handovers(const JsonReader& in, const std::string& path,
+                                            const Explanations& missing) {
+  if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
+  in.only_keys({"h2d_same_queue", "h2d_other_queue", "d2h_same_queue", "d2h_other_queue", "kernels"});
+  HandoverModel model;
+  for (const auto& [name, member] : handover_names) {
+    const JsonReader one = in.at(name);
+    one.only_keys({"idle", "busy"});
+    model.*member = {.idle = read_interval(one.at("idle"), time_quantity),
+                     .busy = read_interval(one.at("busy"), time_quantity)};
+  }
+  return model;
+}
+
 Json gpu_json(const GpuModel& gpu) {
   return {{"name", gpu.name},
           {"memory", gpu.memory.count},
@@ -39,7 +63,7 @@ Json gpu_json(const GpuModel& gpu) {
           {"concurrent_kernels", gpu.concurrent_kernels},
           {"launch_latency", parameter_json(gpu.launch_latency, time_quantity)},
           {"kernel_gap", parameter_json(gpu.kernel_gap, time_quantity)},
-          {"dependency_latency", parameter_json(gpu.dependency_latency, time_quantity)},
+          {"handovers", gpu.handovers ? handovers_json(*gpu.handovers) : Json(nullptr)},
           {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
           {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
           {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
@@ -47,7 +71,7 @@ Json gpu_json(const GpuModel& gpu) {
 
 GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
   in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "implicit_sync",
-                "concurrent_kernels", "launch_latency", "kernel_gap", "dependency_latency", "resident_threads",
+                "concurrent_kernels", "launch_latency", "kernel_gap", "handovers", "resident_threads",
                 "memory_bandwidth", "flop_rate"});
   return {.name = read_text(in.at("name")),
           .memory = read_bytes(in.at("memory")),
@@ -58,7 +82,7 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .concurrent_kernels = in.at("concurrent_kernels").boolean(),
           .launch_latency = read_parameter(in, path, "launch_latency", time_quantity, missing),
           .kernel_gap = read_parameter(in, path, "kernel_gap", time_quantity, missing),
-          .dependency_latency = read_parameter(in, path, "dependency_latency", time_quantity, missing),
+          .handovers = read_handovers(in.at("handovers"), path + ".handovers", missing),
           .resident_threads = read_parameter(in, path, "resident_threads", threads_quantity, missing),
           .memory_bandwidth = read_parameter(in, path, "memory_bandwidth", bandwidth_quantity, missing),
           .flop_rate = read_parameter(in, path, "flop_rate", flop_rate_quantity, missing)};
@@ -122,18 +146,23 @@ DirectionModel read_direction(const JsonReader& in, const std::string& path, con
   return direction;
 }
 
-Json first_use_json(const FirstUse& row) {
-  return {{"size", row.size.count}, {"cost", interval_json(row.cost, time_quantity)}};
+Json waiting_queues_json(const WaitingQueues& model) {
+  Json json = Json::object();
+  for (const auto& [name, member] : waiting_queues_names)
+    json[std::string(name)] = interval_json(model.*member, factor_quantity);
+  return json;
 }
 
-std::vector<FirstUse> read_first_uses(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  auto rows = read_list(in, [](const JsonReader& row, std::size_t) -> FirstUse {
-    row.only_keys({"size", "cost"});
-    return {.size = read_bytes(row.at("size")), .cost = read_interval(row.at("cost"), time_quantity)};
-  });
-  missing.absent(in, path, rows.empty());
-  require_increasing_sizes(in, rows);
-  return rows;
+std::optional<WaitingQueues> read_waiting_queues(const JsonReader& in, const std::string& path,
+                                                 const Explanations& missing) {
+  if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
+  in.only_keys({"h2d", "h2d_duplex", "d2h", "d2h_duplex"});
+  WaitingQueues model;
+  for (const auto& [name, member] : waiting_queues_names) {
+    model.*member = read_interval(in.at(name), factor_quantity);
+    if ((model.*member).value < 1) in.at(name).at("value").fail("a factor of at least 1");
+  }
+  return model;
 }
 
 Json link_json(const LinkModel& link) {
@@ -141,16 +170,16 @@ Json link_json(const LinkModel& link) {
           {"gpu", link.gpu},
           {"h2d", direction_json(link.h2d)},
           {"d2h", direction_json(link.d2h)},
-          {"first_uses", list_json(link.first_uses, first_use_json)}};
+          {"waiting_queues", link.waiting_queues ? waiting_queues_json(*link.waiting_queues) : Json(nullptr)}};
 }
 
 LinkModel read_link(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "first_uses"});
+  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "waiting_queues"});
   return {.numa_node = read_count<std::uint16_t>(in.at("numa_node"), 0),
           .gpu = read_count<std::uint16_t>(in.at("gpu"), 0),
           .h2d = read_direction(in.at("h2d"), path + ".h2d", missing),
           .d2h = read_direction(in.at("d2h"), path + ".d2h", missing),
-          .first_uses = read_first_uses(in.at("first_uses"), path + ".first_uses", missing)};
+          .waiting_queues = read_waiting_queues(in.at("waiting_queues"), path + ".waiting_queues", missing)};
 }
 
 void check_link_ends(const JsonReader& in, const Profile& profile) {

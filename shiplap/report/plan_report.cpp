@@ -65,6 +65,10 @@ std::string distance_report(const Distance& distance, Seconds bound, const TextS
   return table.text(style);
 }
 
+std::string assumptions_report(const std::vector<std::string>& assumptions, const TextStyle& style) {
+  return list("assumptions", assumptions, style);
+}
+
 std::string plan_report(const Plan& plan, const PlanReportOptions& options) {
   const TextStyle& style = options.style;
   std::string out =
@@ -80,11 +84,10 @@ std::string plan_report(const Plan& plan, const PlanReportOptions& options) {
     out += "\n" + distance;
 
   if (!plan.why.empty()) out += "\n" + bold("why", style) + "\n  " + wrap(plan.why, style.width - 2, "  ") + "\n";
-  out += list("notes on rank 1", best.notes, style);
   std::vector<std::string> refused;
   for (const Refused& r : plan.refused) refused.push_back(fmt::format("{}: {}", r.strategy, r.reason));
   out += list("refused", refused, style);
-  out += list("assumptions", plan.assumptions, style);
+  out += assumptions_report(plan.assumptions, style);
   return out;
 }
 

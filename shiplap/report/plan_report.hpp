@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/report/table.hpp"
@@ -18,5 +19,8 @@ std::string plan_report(const Plan&, const PlanReportOptions& = {});
 
 /// Where the time above the bound goes, one line for each cause; "" when that is less than 0.05 % of the bound.
 std::string distance_report(const Distance&, Seconds bound, const TextStyle& = {});
+
+/// What the profile lacks and a prediction took as nothing; "" when there is nothing to say.
+std::string assumptions_report(const std::vector<std::string>& assumptions, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -44,9 +44,19 @@ std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
   };
   time("launch latency", gpu.launch_latency);
   time("gap between kernels", gpu.kernel_gap);
-  time("dependency latency", gpu.dependency_latency);
   if (gpu.memory_bandwidth) fact("memory bandwidth", with_range(*gpu.memory_bandwidth));
   if (gpu.flop_rate) fact("fp32 rate", fmt::format("{:.4g} Tflop/s", gpu.flop_rate->value * 1e-12));
+  if (gpu.handovers) {
+    Table handovers(
+        {{"from an op to one that waits"}, {"nothing else moving", Align::right}, {"copies moving", Align::right}});
+    for (const auto& [name, member] : handover_names) {
+      std::string words(name);
+      std::ranges::replace(words, '_', ' ');
+      const Handover& handover = (*gpu.handovers).*member;
+      handovers.add({words, with_range(handover.idle), with_range(handover.busy)});
+    }
+    out += "\n" + handovers.text(style, "  ");
+  }
   return out;
 }
 
@@ -60,6 +70,13 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
   rate_row("H2D", link.h2d);
   rate_row("D2H", link.d2h);
   out += rates.text(style, "  ") + "\n";
+  if (link.waiting_queues) {
+    const WaitingQueues& w = *link.waiting_queues;
+    out += fmt::format(
+        "  while kernels of several queues wait, copies take longer: H2D {} ({} in both directions), D2H {} ({})\n\n",
+        percent(w.h2d.value - 1), percent(w.h2d_duplex.value - 1), percent(w.d2h.value - 1),
+        percent(w.d2h_duplex.value - 1));
+  }
 
   Table costs({{"copy of", Align::right},
                {"H2D latency (L+o)", Align::right},

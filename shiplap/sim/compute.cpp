@@ -4,7 +4,7 @@
 
 namespace shiplap::sim {
 
-void Compute::arrive(const Kernel& kernel, double) {
+void Compute::arrive(const Kernel& kernel) {
   std::uint32_t slot = 0;
   if (idle_slots_.empty()) {
     slot = static_cast<std::uint32_t>(running_.size());

@@ -30,7 +30,7 @@ class Compute {
     double time = 0;
   };
 
-  void arrive(const Kernel&, double now);
+  void arrive(const Kernel&);
   /// Dispatches as many blocks as fit. Appends cohorts that end in the future to `cohorts`, kernels whose first blocks
   /// started to `first_started`, and kernels whose last blocks started to `all_started`.
   void dispatch(double now, std::vector<Cohort>& cohorts, std::vector<Started>& first_started,

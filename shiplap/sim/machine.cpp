@@ -23,12 +23,21 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
                      .concurrent_kernels = gpu.concurrent_kernels,
                      .launch_latency = known(gpu.launch_latency, "launch latency"),
                      .kernel_gap = known(gpu.kernel_gap, "gap between kernels"),
-                     .dependency_latency = known(gpu.dependency_latency, "latency of a dependency across queues")});
+                     .handovers = {}});
+    if (!gpu.handovers) {
+      assumptions.push_back(fmt::format(
+          "time between an op and one that waits for it is not in profile {} and is taken as 0", profile.name));
+      continue;
+    }
+    for (std::size_t i = 0; i < handover_names.size(); ++i) {
+      const Handover& handover = (*gpu.handovers).*handover_names[i].member;
+      gpus_.back().handovers[i] = {handover.idle.value.count(), handover.busy.value.count()};
+    }
   }
   for (const LinkModel& link : profile.links) {
-    if (link.first_uses.empty())
+    if (!link.waiting_queues)
       assumptions.push_back(fmt::format(
-          "what the first copy of a queue costs a copy engine is not in profile {} and is taken as 0", profile.name));
+          "how far waiting queues slow copies down is not in profile {} and is taken as not at all", profile.name));
     if (profile.gpus.size() <= link.gpu || profile.gpus[link.gpu].copy_engines < 2) continue;
     for (const auto* direction : {&link.h2d, &link.d2h})
       if (!direction->duplex)
@@ -43,12 +52,15 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
   const DirectionModel& direction = to_device ? link.h2d : link.d2h;
   const CostAt cost = cost_at(direction, size);
   const double per_byte = direction.per_byte.value.seconds;
+  const WaitingQueues* waiting = link.waiting_queues ? &*link.waiting_queues : nullptr;
+  const auto factor = [&](Estimate WaitingQueues::*of) { return waiting == nullptr ? 1.0 : (waiting->*of).value; };
   return {.latency = cost.latency_overhead.count(),
           .gap = cost.gap.count(),
           .duplex_gap = duplex_gap_at(direction, size).count(),
           .per_byte = per_byte,
           .duplex_per_byte = direction.duplex ? direction.duplex->per_byte.value.seconds : per_byte,
-          .first_use = first_use_at(link, size).count()};
+          .waiting = factor(to_device ? &WaitingQueues::h2d : &WaitingQueues::d2h),
+          .duplex_waiting = factor(to_device ? &WaitingQueues::h2d_duplex : &WaitingQueues::d2h_duplex)};
 }
 
 const Gpu& Machine::gpu(std::uint16_t number) const {

@@ -1,6 +1,8 @@
 // A profile as the plain numbers that the simulator works with, in seconds and bytes.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,17 @@ struct CopyFigures {
   double duplex_gap = 0;       ///< g while the opposite direction is busy
   double per_byte = 0;         ///< G
   double duplex_per_byte = 0;  ///< G while the opposite direction is busy
-  double first_use = 0;        ///< more than the gap for the first copy of a queue behind one of another queue
+  double waiting = 1;          ///< times G while kernels of two or more queues wait
+  double duplex_waiting = 1;   ///< times the duplex G
 };
+
+/// From the end of an op until one that waits for it is ready.
+struct HandoverFigures {
+  double idle = 0;
+  double busy = 0;  ///< while other copies move
+};
+/// What hands over to what; the order of `handover_names`.
+enum class HandoverKind : std::uint8_t { h2d_same_queue, h2d_other_queue, d2h_same_queue, d2h_other_queue, kernels };
 
 struct Gpu {
   unsigned copy_engines = 2;
@@ -25,7 +36,7 @@ struct Gpu {
   bool concurrent_kernels = true;
   double launch_latency = 0;
   double kernel_gap = 0;
-  double dependency_latency = 0;
+  std::array<HandoverFigures, handover_names.size()> handovers{};
 };
 
 /// Looks parameters up once; what the profile lacks is taken as zero and named in `assumptions`.

@@ -10,6 +10,9 @@
 namespace shiplap::sim {
 namespace {
 
+// Seen on an H200: one waiting queue costs copies nothing, two and more slow them down alike.
+constexpr std::uint32_t queues_that_slow_copies = 2;
+
 constexpr double never = std::numeric_limits<double>::infinity();
 
 std::uint16_t gpu_of(const Schedule& schedule, const Copy& copy) {
@@ -30,6 +33,31 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
 
 std::uint32_t Simulator::engine_of(std::uint32_t gpu, bool to_device) const { return 2 * gpu + (to_device ? 0 : 1); }
 
+std::uint32_t Simulator::gpu_of_op(const Node& node) const {
+  return node.is_copy ? engines_[node.engine].gpu : node.engine - static_cast<std::uint32_t>(engines_.size());
+}
+
+// Of the two ops at most one is a kernel whose partner decides the direction; between two copies it is the way back.
+double Simulator::handover(const Node& from, const Node& to) const {
+  const std::uint32_t gpu = gpu_of_op(to);
+  const auto occupied = [&](std::uint32_t engine) { return engine != none && engines_[engine].occupied; };
+  if (!from.is_copy && !to.is_copy) {
+    const HandoverFigures& figures = figures_of(gpu, HandoverKind::kernels);
+    return occupied(engine_of(gpu, true)) || occupied(engine_of(gpu, false)) ? figures.busy : figures.idle;
+  }
+  const Node& copy = from.is_copy && (!to.is_copy || !from.to_device) ? from : to;
+  const std::uint32_t last = to.is_copy ? engines_[to.engine].last_queue : last_kernel_queue_[gpu];
+  const bool same = last == none || last == to.queue;
+  const HandoverFigures& figures =
+      figures_of(gpu, copy.to_device ? (same ? HandoverKind::h2d_same_queue : HandoverKind::h2d_other_queue)
+                                     : (same ? HandoverKind::d2h_same_queue : HandoverKind::d2h_other_queue));
+  return occupied(engines_[copy.engine].opposite) ? figures.busy : figures.idle;
+}
+
+const HandoverFigures& Simulator::figures_of(std::uint32_t gpu, HandoverKind kind) const {
+  return machine_.gpu(static_cast<std::uint16_t>(gpu)).handovers[static_cast<std::size_t>(kind)];
+}
+
 void Simulator::build(const Schedule& schedule) {
   const auto n = static_cast<std::uint32_t>(schedule.ops.size());
   std::uint32_t gpus = 1;
@@ -42,6 +70,8 @@ void Simulator::build(const Schedule& schedule) {
   for (std::uint32_t g = 0; g < gpus; ++g) {
     const Gpu& gpu = machine_.gpu(static_cast<std::uint16_t>(g));
     computes_.emplace_back(gpu.concurrent_kernels);
+    last_kernel_queue_.push_back(none);
+    waiting_queues_.push_back(0);
     const bool shared = gpu.copy_engines < 2;
     engines_[2 * g] = {.name = shared ? Engine::copy_shared : Engine::copy_h2d,
                        .gpu = g,
@@ -50,15 +80,13 @@ void Simulator::build(const Schedule& schedule) {
     engines_[2 * g + 1] = {.name = Engine::copy_d2h, .gpu = g, .opposite = shared ? none : 2 * g, .waiting = {}};
   }
 
-  for (CopyEngine& engine : engines_) engine.used_by.assign(schedule.queues.size(), false);
-
+  waiting_kernels_.assign(schedule.queues.size(), 0);
   nodes_.resize(n);
   queue_after_.assign(n, none);
   std::vector<std::uint32_t> tail(schedule.queues.size(), none);
   std::vector<std::uint32_t> counts(n + 1, 0);
   struct Edge {
     std::uint32_t from, to;
-    double delay;
   };
   std::vector<Edge> edges;
   edges.reserve(n * 2);
@@ -110,9 +138,8 @@ void Simulator::build(const Schedule& schedule) {
           fmt::format("{}: the simulator has no figures for host copies and prefetches", describe(schedule, OpId{i})));
     }
 
-    const double handoff = machine_.gpu(static_cast<std::uint16_t>(gpu)).dependency_latency;
     for (OpId dependency : op.after) {
-      edges.push_back({dependency.value, i, handoff});
+      edges.push_back({dependency.value, i});
       ++node.pending;
     }
     std::uint32_t& before = tail[op.queue.index()];
@@ -122,7 +149,7 @@ void Simulator::build(const Schedule& schedule) {
         queue_after_[before] = i;
         ++node.pending;
       } else {
-        edges.push_back({before, i, handoff});
+        edges.push_back({before, i});
         ++node.pending;
       }
     }
@@ -137,7 +164,7 @@ void Simulator::build(const Schedule& schedule) {
     counts[i] = nodes_[i].successors_begin;
   }
   successors_.resize(sum);
-  for (const Edge& edge : edges) successors_[counts[edge.from]++] = {edge.to, edge.delay};
+  for (const Edge& edge : edges) successors_[counts[edge.from]++] = edge.to;
 }
 
 void Simulator::submit(const Schedule& schedule, bool held) {
@@ -191,6 +218,7 @@ void Simulator::run() {
         if (node.is_copy &&
             machine_.gpu(static_cast<std::uint16_t>(engines_[node.engine].gpu)).order == EngineOrder::submission)
           engines_[node.engine].waiting.push_back(event.op);
+        if (!node.is_copy) set_waiting(event.op, true, event.time);
         release(event.op, event.time);
         break;
       }
@@ -198,8 +226,9 @@ void Simulator::run() {
         release(event.op, event.time);
         break;
       case EventKind::kernel_arrives: {
-        const std::uint32_t gpu = nodes_[event.op].engine - static_cast<std::uint32_t>(engines_.size());
-        computes_[gpu].arrive(nodes_[event.op].kernel, event.time);
+        const std::uint32_t gpu = gpu_of_op(nodes_[event.op]);
+        last_kernel_queue_[gpu] = nodes_[event.op].queue;
+        computes_[gpu].arrive(nodes_[event.op].kernel);
         dispatch_kernels(gpu, event.time);
         break;
       }
@@ -220,10 +249,12 @@ void Simulator::release(std::uint32_t op, double time) {
   Node& node = nodes_[op];
   node.ready = std::max(node.ready, time);
   if (--node.pending > 0) return;
-  if (node.is_copy)
+  if (node.is_copy) {
     enqueue(op, time);
-  else
+  } else {
+    set_waiting(op, false, time);
     arrive_when_possible(op, time);
+  }
 }
 
 void Simulator::enqueue(std::uint32_t op, double now) {
@@ -239,7 +270,7 @@ void Simulator::enqueue(std::uint32_t op, double now) {
 // Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
 void Simulator::arrive_when_possible(std::uint32_t op, double now) {
   const Node& node = nodes_[op];
-  const std::uint32_t gpu = node.engine - static_cast<std::uint32_t>(engines_.size());
+  const std::uint32_t gpu = gpu_of_op(node);
   double time = node.ready + node.latency;
   if (node.queue_before != none)
     time = std::max(time, nodes_[node.queue_before].end + machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap);
@@ -268,25 +299,27 @@ void Simulator::finished(std::uint32_t op, double now) {
   const std::uint32_t end =
       op + 1 < nodes_.size() ? nodes_[op + 1].successors_begin : static_cast<std::uint32_t>(successors_.size());
   for (std::uint32_t s = node.successors_begin; s < end; ++s) {
-    const Successor& successor = successors_[s];
-    if (successor.delay > 0)
-      events_.push(
-          {.time = now + successor.delay, .op = successor.op, .kind = EventKind::ready, .gpu = 0, .cohort = {}});
+    const std::uint32_t successor = successors_[s];
+    if (const double delay = handover(node, nodes_[successor]); delay > 0)
+      events_.push({.time = now + delay, .op = successor, .kind = EventKind::ready, .gpu = 0, .cohort = {}});
     else
-      release(successor.op, now);
+      release(successor, now);
   }
   if (node.is_copy) return;
   if (const std::uint32_t after = queue_after_[op]; after != none) {
     // Waiting for the kernel before it in its queue is no reason to pay the launch latency after its end.
     Node& next = nodes_[after];
-    if (--next.pending == 0) arrive_when_possible(after, now);
+    if (--next.pending == 0) {
+      set_waiting(after, false, now);
+      arrive_when_possible(after, now);
+    }
   }
-  const std::uint32_t gpu = node.engine - static_cast<std::uint32_t>(engines_.size());
+  const std::uint32_t gpu = gpu_of_op(node);
   if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_ended) pass_barrier(op, now);
 }
 
 void Simulator::pass_barrier(std::uint32_t kernel, double now) {
-  const std::uint32_t gpu = nodes_[kernel].engine - static_cast<std::uint32_t>(engines_.size());
+  const std::uint32_t gpu = gpu_of_op(nodes_[kernel]);
   ImplicitBarrier& barrier = barriers_[gpu];
   barrier.passed[nodes_[kernel].kernel_number] = true;
   while (barrier.passed_up_to < barrier.passed.size() && barrier.passed[barrier.passed_up_to]) ++barrier.passed_up_to;
@@ -318,11 +351,10 @@ void Simulator::claim(std::uint32_t e, double now) {
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
     const double gap = turns ? node.latency : opposite_busy ? node.copy.duplex_gap : node.copy.gap;
-    const double first_use = engine.used_by[node.queue] ? 0 : node.copy.first_use;
-    in_gap = engine.free_at + gap + first_use >= start;
-    start = std::max(start, engine.free_at + gap + first_use);
+    in_gap = engine.free_at + gap >= start;
+    start = std::max(start, engine.free_at + gap);
   }
-  engine.used_by[node.queue] = true;
+  engine.last_queue = node.queue;
   engine.current = op;
   engine.flowing = false;
   engine.next = std::max(start, now);
@@ -365,12 +397,35 @@ void Simulator::set_occupied(std::uint32_t e, bool occupied, double now) {
   engine.occupied = occupied;
 }
 
+// A queue waits while it holds a kernel that was submitted and cannot start yet.
+void Simulator::set_waiting(std::uint32_t kernel, bool waits, double now) {
+  std::uint32_t& kernels = waiting_kernels_[nodes_[kernel].queue];
+  kernels += waits ? 1u : ~0u;
+  if (kernels != (waits ? 1u : 0u)) return;
+  const std::uint32_t gpu = gpu_of_op(nodes_[kernel]);
+  const std::uint32_t before = waiting_queues_[gpu];
+  const std::uint32_t after = before + (waits ? 1u : ~0u);
+  if (std::max(before, after) != queues_that_slow_copies) {
+    waiting_queues_[gpu] = after;
+    return;
+  }
+  const auto update = [&] {
+    for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e)
+      if (engines_[e].flowing) update_flow(e, now);
+  };
+  update();  // what has moved so far moved at the old rate
+  waiting_queues_[gpu] = after;
+  update();
+}
+
 // Accounts for the bytes that moved since the last update and foresees the end at the present rate.
 void Simulator::update_flow(std::uint32_t e, double now) {
   CopyEngine& engine = engines_[e];
   const Node& node = nodes_[engine.current];
   const bool duplex = engine.opposite != none && engines_[engine.opposite].occupied;
-  const double per_byte = duplex ? node.copy.duplex_per_byte : node.copy.per_byte;
+  const bool slowed = waiting_queues_[engine.gpu] >= queues_that_slow_copies;
+  const double per_byte = duplex ? node.copy.duplex_per_byte * (slowed ? node.copy.duplex_waiting : 1)
+                                 : node.copy.per_byte * (slowed ? node.copy.waiting : 1);
   if (now > engine.updated) {
     engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
     engine.updated = now;

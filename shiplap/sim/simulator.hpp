@@ -16,11 +16,12 @@ namespace shiplap::sim {
 
 /// Rules of time:
 /// - An op is queued when its agent's call returns, and ready when it is queued and everything it waits for has ended:
-///   earlier ops of its queue on other engines, and dependencies; each counts `dependency_latency` after its end.
-/// - A copy's data starts at max(ready + L+o, engine free + g), g growing for the first copy of a queue, and flows at
-/// G, or at the duplex G while the opposite
-///   engine is occupied: moving data, or in the gap between two copies. A shared engine that changes direction pays L+o
-///   again instead of g.
+///   earlier ops of its queue on other engines, and dependencies; each counts a handover after its end, which depends
+///   on what hands over, on whether other copies move then, and on whether the engine that takes over served this queue
+///   last.
+/// - A copy's data starts at max(ready + L+o, engine free + g) and flows at G, or at the duplex G while the opposite
+///   engine is occupied: moving data, or in the gap between two copies; slower while kernels of several queues wait. A
+///   shared engine that changes direction pays L+o again instead of g.
 /// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
 /// free up.
 class Simulator {
@@ -52,10 +53,6 @@ class Simulator {
         0;  // its position among the GPU's kernels; for a copy, the kernels submitted before it
     std::uint32_t successors_begin = 0;
   };
-  struct Successor {
-    std::uint32_t op = 0;
-    double delay = 0;
-  };
   struct CopyEngine {
     Engine name = Engine::copy_h2d;
     std::uint32_t gpu = 0;
@@ -66,9 +63,9 @@ class Simulator {
     bool occupied = false;
     double free_at = -1;  // end of the last copy; < 0: never used
     bool last_to_device = false;
-    std::vector<bool> used_by{};  // by queue: whether it has used this engine
-    double next = 0;              // start (not flowing) or end (flowing) of the current copy
-    double remaining = 0;         // bytes
+    std::uint32_t last_queue = none;
+    double next = 0;       // start (not flowing) or end (flowing) of the current copy
+    double remaining = 0;  // bytes
     double updated = 0;
   };
   // Implicit synchronisation of one GPU: which kernels, in order of submission, let copies behind them go.
@@ -94,6 +91,9 @@ class Simulator {
   void build(const Schedule&);
   void submit(const Schedule&, bool held);
   std::uint32_t engine_of(std::uint32_t gpu, bool to_device) const;
+  std::uint32_t gpu_of_op(const Node&) const;
+  double handover(const Node& from, const Node& to) const;
+  const HandoverFigures& figures_of(std::uint32_t gpu, HandoverKind) const;
 
   void release(std::uint32_t op, double time);  // one of the things that `op` waits for is there at `time`
   void enqueue(std::uint32_t op, double now);
@@ -106,16 +106,20 @@ class Simulator {
   void claim(std::uint32_t engine, double now);
   void start_flow(std::uint32_t engine, double now);
   void end_flow(std::uint32_t engine, double now);
+  void set_waiting(std::uint32_t kernel, bool waits, double now);
   void set_occupied(std::uint32_t engine, bool occupied, double now);
   void update_flow(std::uint32_t engine, double now);
 
   const Machine& machine_;
   std::vector<Node> nodes_;
-  std::vector<Successor> successors_;
+  std::vector<std::uint32_t> successors_;
   std::vector<std::uint32_t> queue_after_;  // the next op of the same queue on the same engine
   std::vector<CopyEngine> engines_;
   std::vector<Compute> computes_;
-  std::vector<ImplicitBarrier> barriers_;  // by GPU
+  std::vector<std::uint32_t> last_kernel_queue_;  // by GPU
+  std::vector<std::uint32_t> waiting_kernels_;    // by queue: submitted and not yet ready
+  std::vector<std::uint32_t> waiting_queues_;     // by GPU: with at least one of them
+  std::vector<ImplicitBarrier> barriers_;         // by GPU
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Compute::Cohort> cohorts_;         // scratch
   std::vector<Compute::Started> first_started_;  // scratch

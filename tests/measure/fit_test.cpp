@@ -78,9 +78,9 @@ TEST(Fit, lists_what_was_not_measured_instead_of_inventing_it) {
   const Profile profile = fit({}, some_device());
   EXPECT_TRUE(profile.links.empty());
   for (const char* parameter :
-       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].dependency_latency",
-        "gpus[0].resident_threads", "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy",
-        "submission.launch", "submission.event_record", "submission.event_wait"})
+       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].handovers", "gpus[0].resident_threads",
+        "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy", "submission.launch",
+        "submission.event_record", "submission.event_wait"})
     EXPECT_TRUE(lists(profile, parameter)) << parameter;
   EXPECT_FALSE(profile.gpus[0].launch_latency);
   EXPECT_FALSE(profile.submission.copy);
@@ -147,30 +147,57 @@ TEST(Fit, has_no_negative_costs) {
   EXPECT_NO_THROW(profile_from_json(to_json(profile), "test"));
 }
 
-TEST(Fit, finds_launch_gap_and_handoff_by_differences) {
+TEST(Fit, finds_the_launch_gap_by_differences) {
   const std::vector<Measurement> measurements{events("launch.gap", {{"kernels", 28}}, 2.5 + 27 * 1.25),
-                                              events("launch.gap", {{"kernels", 228}}, 2.5 + 227 * 1.25),
-                                              events("copy.pinned.h2d", {{"bytes", 1}}, 4),
-                                              events("launch.latency", {{"kernels", 1}}, 2.5),
-                                              events("handoff", {{"queues", 1}, {"pairs", 64}}, 64 * 6.5 + 127 * 0.75),
-                                              events("handoff", {{"queues", 2}, {"pairs", 64}}, 64 * 6.5 + 127 * 0.75)};
-  const Profile profile = fit(measurements, some_device());
-  EXPECT_NEAR(in_microseconds(profile.gpus[0].kernel_gap->value), 1.25, 1e-9);
-  EXPECT_NEAR(in_microseconds(profile.gpus[0].dependency_latency->value), 0.75, 1e-9);
+                                              events("launch.gap", {{"kernels", 228}}, 2.5 + 227 * 1.25)};
+  EXPECT_NEAR(in_microseconds(fit(measurements, some_device()).gpus[0].kernel_gap->value), 1.25, 1e-9);
 }
 
-TEST(Fit, finds_the_cost_of_a_first_use_from_one_queue_against_many) {
-  const auto queues = [](double count, double us) {
-    return events("queues.pinned", {{"bytes", mib}, {"copies", 64}, {"queues", count}}, us);
+TEST(Fit, finds_handovers_from_chains) {
+  // Launch 2.5; a copy of 1 MiB takes 5 + 20.97 in copies(). A chain starts with anything, here 100.
+  std::vector<Measurement> measurements = copies();
+  measurements.push_back(events("launch.latency", {{"kernels", 1}}, 2.5));
+  const auto chain = [&](const char* name, double queues, double busy, double link) {
+    for (const double count : {8., 40.}) {
+      std::map<std::string, double> arguments{{"queues", queues}, {"busy", busy}, {"count", count}};
+      if (std::string_view(name) != "chain.kernels") arguments["bytes"] = mib;
+      measurements.push_back(events(name, arguments, 100 + count * link));
+    }
   };
-  std::vector<Measurement> measurements{queues(1, 6400), queues(64, 6400 + 63 * 5)};
+  const double pair = 2.5 + 5 + mib * 20e-6;
+  chain("chain.kernels", 4, 0, 2.5 + 0.3);
+  chain("chain.kernels", 4, 1, 2.5 + 3);
+  for (const char* name : {"chain.h2d", "chain.d2h"})
+    for (const double queues : {1., 4.})
+      for (const double busy : {0., 1.})
+        chain(name, queues, busy, pair + 2 * (queues + 0.5 * busy + (std::string_view(name) == "chain.d2h" ? 0.1 : 0)));
+  const auto found = fit(measurements, some_device()).gpus[0].handovers;
+  ASSERT_TRUE(found);
+  const auto expect = [](const Handover& handover, double idle, double busy) {
+    EXPECT_NEAR(in_microseconds(handover.idle.value), idle, 1e-6);
+    EXPECT_NEAR(in_microseconds(handover.busy.value), busy, 1e-6);
+  };
+  expect(found->h2d_same_queue, 1, 1.5);
+  expect(found->h2d_other_queue, 4, 4.5);
+  expect(found->d2h_same_queue, 1.1, 1.6);
+  expect(found->d2h_other_queue, 4.1, 4.6);
+  expect(found->kernels, 0.3, 3);
+}
+
+TEST(Fit, finds_how_far_waiting_queues_slow_copies_down) {
+  // 16 copies of 1 MiB at 20 ps a byte, 15 of them 3 % slower when four queues wait; nothing on the way back.
+  std::vector<Measurement> measurements = copies();
   for (const char* way : {"h2d", "d2h"})
-    for (const double bytes : {16 * mib, 32 * mib, 64 * mib})
-      measurements.push_back(events(std::string("copy.pinned.") + way, {{"bytes", bytes}}, bytes * 20e-6 + 4));
-  const auto rows = fit(measurements, some_device()).link(0).first_uses;
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].size, 1_MiB);
-  EXPECT_NEAR(in_microseconds(rows[0].cost.value), 5, 1e-9);
+    for (const double queues : {1., 4.}) {
+      const double slower = std::string_view(way) == "h2d" && queues == 4 ? 15 * mib * 20e-6 * 0.03 : 0;
+      measurements.push_back(events(std::string("waiting.pinned.") + way,
+                                    {{"bytes", mib}, {"copies", 16}, {"queues", queues}, {"busy", 0}}, 400 + slower));
+    }
+  const auto found = fit(measurements, some_device()).link(0).waiting_queues;
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->h2d.value, 1.03, 1e-9);
+  EXPECT_NEAR(found->h2d_duplex.value, 1.03, 1e-9) << "not measured, taken as alone";
+  EXPECT_NEAR(found->d2h.value, 1, 1e-9);
 }
 
 TEST(Fit, separates_record_and_wait_by_the_number_of_followers) {
@@ -229,19 +256,33 @@ TEST(Fit, says_how_far_the_worst_point_is_from_the_table) {
   EXPECT_EQ(costs->at, "1 B");
 }
 
-TEST(FitDuplex, refuses_directions_too_different_to_tell_apart) {
-  // To the device 20, to the host 80 ps a byte: with 3 : 2 copies the host direction always ends last.
+/// Bursts beside copies the other way, at 25 ps a byte and 3.5 µs a copy (5 from 16 MiB on).
+void add_duplex(std::vector<Measurement>& measurements) {
+  for (const char* way : {"h2d", "d2h"})
+    for (const double bytes : {1 * mib, 16 * mib, 32 * mib, 64 * mib})
+      for (const double n : {1., 9.})
+        measurements.push_back(events(std::string("duplex.pinned.") + way, {{"bytes", bytes}, {"copies", n}},
+                                      7 + n * (bytes * 25e-6 + (bytes >= 16 * mib ? 5 : 3.5))));
+}
+
+TEST(FitDuplex, separates_rate_and_gap_beside_copies_the_other_way) {
+  std::vector<Measurement> measurements = copies();
+  add_duplex(measurements);
+  const Profile profile = fit(measurements, some_device());
+  for (const DirectionModel* direction : {&profile.link(0).h2d, &profile.link(0).d2h}) {
+    ASSERT_TRUE(direction->duplex);
+    EXPECT_NEAR(direction->duplex->per_byte.value.seconds, 25e-12, 1e-18);
+    EXPECT_NEAR(in_microseconds(duplex_gap_at(*direction, 1_MiB)), 3.5, 1e-6);
+    EXPECT_NEAR(in_microseconds(duplex_gap_at(*direction, 1_GiB)), 5, 1e-6);
+  }
+}
+
+TEST(FitDuplex, refuses_directions_of_which_one_is_done_before_the_other) {
   std::vector<Measurement> measurements = copies();
   for (Measurement& m : measurements)
     if (m.primitive.ends_with("d2h"))
       for (double& us : m.samples_us) us *= 4;
-  for (const double bytes : {16 * mib, 32 * mib, 64 * mib}) {
-    const double alone = bytes * 80e-6 + 4;
-    measurements.push_back(
-        events("duplex.pinned", {{"bytes", bytes}, {"h2d_copies", 3}, {"d2h_copies", 2}}, 2 * alone));
-    measurements.push_back(
-        events("duplex.pinned", {{"bytes", bytes}, {"h2d_copies", 2}, {"d2h_copies", 3}}, 3 * alone));
-  }
+  add_duplex(measurements);
   const Profile profile = fit(measurements, some_device());
   ASSERT_FALSE(profile.links.empty());
   EXPECT_FALSE(profile.link(0).h2d.duplex);

@@ -106,7 +106,7 @@ TEST(Measure, marks_a_point_whose_bytes_did_not_arrive_as_failed_and_goes_on) {
 
 TEST(Measure, reports_a_row_that_fails_and_measures_the_others) {
   FaultyDevice device({.refused_allocation = 1_KiB});
-  const MeasureResult result = measure(device, quick("*.pinned.h2d"));
+  const MeasureResult result = measure(device, quick("[cb]*.pinned.h2d"));
   ASSERT_EQ(result.failed.size(), 2u);
   EXPECT_EQ(result.failed[0].point, "copy.pinned.h2d");
   EXPECT_EQ(result.failed[0].reason, "no memory left");
@@ -120,11 +120,12 @@ TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {
   profile.gpus[0].copy_engines = 1;
   const auto device = open_virtual(profile, "virtual:planted");
   const MeasureResult result = measure(*device, quick("[dk]*"));
-  ASSERT_EQ(result.skipped.size(), 2u);
-  EXPECT_EQ(result.skipped[0].primitive, "duplex.pinned");
+  ASSERT_EQ(result.skipped.size(), 3u);
+  EXPECT_EQ(result.skipped[0].primitive, "duplex.pinned.h2d");
   EXPECT_NE(result.skipped[0].reason.find("one copy engine"), std::string::npos);
-  EXPECT_EQ(result.skipped[1].primitive, "kernel.stream");
-  EXPECT_NE(result.skipped[1].reason.find("memory bandwidth"), std::string::npos);
+  EXPECT_EQ(result.skipped[1].primitive, "duplex.pinned.d2h");
+  EXPECT_EQ(result.skipped[2].primitive, "kernel.stream");
+  EXPECT_NE(result.skipped[2].reason.find("memory bandwidth"), std::string::npos);
 }
 
 TEST(Measure, tells_its_progress_before_every_point) {

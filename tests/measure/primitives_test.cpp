@@ -57,10 +57,10 @@ TEST_F(PrimitiveTable, covers_1_byte_to_1_GiB_in_powers_of_two) {
 }
 
 TEST_F(PrimitiveTable, stays_within_the_largest_copy) {
-  for (const char* name : {"copy.pinned.d2h", "burst.pinned.h2d", "duplex.pinned"})
+  for (const char* name : {"copy.pinned.d2h", "burst.pinned.h2d", "duplex.pinned.h2d"})
     for (const Point& point : row(name).points(setting(Effort::standard, 2_MiB)))
       for (const Arguments& arguments : point.variants) EXPECT_LE(arguments.at("bytes"), 2.0 * 1024 * 1024) << name;
-  EXPECT_THROW(row("duplex.pinned").points(setting(Effort::standard, 1_KiB)), Unsupported);
+  EXPECT_THROW(row("duplex.pinned.d2h").points(setting(Effort::standard, 1_KiB)), Unsupported);
 }
 
 TEST_F(PrimitiveTable, tries_grids_on_both_sides_of_the_end_of_a_wave) {
@@ -73,7 +73,7 @@ TEST_F(PrimitiveTable, tries_grids_on_both_sides_of_the_end_of_a_wave) {
 
 TEST_F(PrimitiveTable, measures_no_duplex_on_one_copy_engine) {
   const auto single = open_virtual(paper_profile({.copy_engines = 1}), "virtual:paper");
-  EXPECT_THROW(row("duplex.pinned").points({Effort::quick, 1_GiB, single->info()}), Unsupported);
+  EXPECT_THROW(row("duplex.pinned.d2h").points({Effort::quick, 1_GiB, single->info()}), Unsupported);
 }
 
 }  // namespace

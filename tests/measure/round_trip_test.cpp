@@ -53,7 +53,14 @@ std::vector<Compared> compare(const Profile& truth, const Profile& fitted) {
   const GpuModel& found = fitted.gpus[0];
   add("launch latency", gpu.launch_latency, found.launch_latency);
   add("kernel gap", gpu.kernel_gap, found.kernel_gap);
-  add("dependency latency", gpu.dependency_latency, found.dependency_latency);
+  EXPECT_TRUE(found.handovers);
+  for (const auto& [name, member] : handover_names) {
+    if (!found.handovers) break;
+    const Handover& planted = (*gpu.handovers).*member;
+    const Handover& handover = (*found.handovers).*member;
+    all.push_back({fmt::format("handover {} idle", name), planted.idle.value.count(), plain(handover.idle)});
+    all.push_back({fmt::format("handover {} busy", name), planted.busy.value.count(), plain(handover.busy)});
+  }
   add("resident threads", gpu.resident_threads, found.resident_threads);
   add("memory bandwidth", gpu.memory_bandwidth, found.memory_bandwidth);
   add("flop rate", gpu.flop_rate, found.flop_rate);
@@ -61,10 +68,12 @@ std::vector<Compared> compare(const Profile& truth, const Profile& fitted) {
   add("submission launch", truth.submission.launch, fitted.submission.launch);
   add("submission record", truth.submission.event_record, fitted.submission.event_record);
   add("submission wait", truth.submission.event_wait, fitted.submission.event_wait);
-  EXPECT_FALSE(fitted.link(0).first_uses.empty());
-  for (const FirstUse& row : fitted.link(0).first_uses)
-    all.push_back({"first use of a queue at " + to_string(row.size), first_use_at(truth.link(0), row.size).count(),
-                   plain(row.cost)});
+  const auto& slowed = truth.link(0).waiting_queues;
+  const auto& found_slowed = fitted.link(0).waiting_queues;
+  EXPECT_TRUE(found_slowed);
+  for (const auto& [name, member] : waiting_queues_names)
+    if (found_slowed)
+      all.push_back({fmt::format("waiting queues, {}", name), ((*slowed).*member).value, (*found_slowed).*member});
   for (const auto direction : {&LinkModel::h2d, &LinkModel::d2h}) {
     const std::string way = direction == &LinkModel::h2d ? "h2d " : "d2h ";
     const DirectionModel& planted = truth.link(0).*direction;
@@ -153,8 +162,8 @@ bool limited_by_the_clock(const std::string& name) {
 double widest(const std::string& name) {
   if (limited_by_the_clock(name)) return 0.15;
   // What a long chain takes beyond its copies and kernels; and small differences of long times.
-  if (name == "dependency latency") return 0.25;
-  if (is(name, "use of a queue")) return std::numeric_limits<double>::infinity();
+  if (is(name, "handover")) return std::numeric_limits<double>::infinity();
+  if (is(name, "waiting queues")) return 0.03;
   if (is(name, "duplex G")) return 0.03;
   if (is(name, " G")) return 0.015;
   if (is(name, "MiB")) return std::numeric_limits<double>::infinity();

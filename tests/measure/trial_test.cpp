@@ -53,13 +53,33 @@ TEST_F(TrialTest, gives_every_copy_of_a_burst_bytes_of_its_own) {
   EXPECT_EQ(trial.transfers.at(0).length, 15_B);
 }
 
-TEST_F(TrialTest, runs_both_directions_in_queues_and_memory_of_their_own) {
-  const Trial trial = duplex_burst(1_KiB, 3, 2);
+TEST_F(TrialTest, loads_the_other_direction_for_longer_than_the_timed_burst_takes) {
+  for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host}) {
+    const Trial trial = duplex_burst(way, 1_MiB, 7);
+    EXPECT_TRUE(problems(trial.schedule).empty());
+    EXPECT_EQ(trial.timed, QueueId{0});
+    EXPECT_EQ(trial.transfers.at(0).length, 7_MiB);
+    Bytes timed;
+    Bytes load;
+    for (const Op& op : trial.schedule.ops) {
+      const auto& copy = std::get<Copy>(op.what);
+      EXPECT_EQ(direction(trial.schedule, copy) == way, op.queue == trial.timed);
+      (op.queue == trial.timed ? timed : load) += copy.from.length;
+    }
+    EXPECT_EQ(timed, 7_MiB);
+    EXPECT_EQ(load, 18_MiB);
+  }
+}
+
+TEST_F(TrialTest, lets_a_kernel_wait_for_each_copy_of_a_watched_burst) {
+  const Trial trial = watched_burst(
+      *device_, {.way = CopyDirection::device_to_host, .size = 4_KiB, .copies = 8, .queues = 3, .busy = true});
   EXPECT_TRUE(problems(trial.schedule).empty());
-  EXPECT_EQ(trial.schedule.queues.size(), 2u);
-  EXPECT_EQ(trial.schedule.buffers.size(), 4u);
-  EXPECT_EQ(trial.transfers.at(0).length, 3_KiB);
-  EXPECT_EQ(trial.transfers.at(1).length, 2_KiB);
+  const Calls calls = calls_of(trial.schedule);
+  EXPECT_EQ(calls.launches, 8u);
+  EXPECT_EQ(calls.waits, 8u);
+  EXPECT_EQ(calls.copies, 8u + 20u);
+  EXPECT_EQ(trial.schedule.queues.size(), 1u + 3u + 1u);
 }
 
 TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {
@@ -73,15 +93,40 @@ TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {
   }
 }
 
-TEST_F(TrialTest, hands_over_between_queues_at_every_op_of_a_handoff_but_the_first) {
-  const Trial one = handoff(*device_, 5, false);
-  const Trial two = handoff(*device_, 5, true);
-  EXPECT_TRUE(problems(one.schedule).empty());
-  EXPECT_TRUE(problems(two.schedule).empty());
-  EXPECT_EQ(calls_of(one.schedule).waits, 0u);
-  EXPECT_EQ(calls_of(two.schedule).waits, 9u);
-  EXPECT_EQ(calls_of(two.schedule).copies, 5u);
-  EXPECT_EQ(calls_of(two.schedule).launches, 5u);
+TEST_F(TrialTest, lets_every_op_of_a_chain_wait_for_the_one_before_it) {
+  for (const Chain::Link link : {Chain::Link::kernels, Chain::Link::to_device, Chain::Link::from_device}) {
+    for (const unsigned queues : {1u, 4u}) {
+      const Trial trial = chain(*device_, {.link = link, .count = 6, .queues = queues, .busy = false, .size = 4_KiB});
+      EXPECT_TRUE(problems(trial.schedule).empty());
+      EXPECT_EQ(trial.timed, QueueId{5 % queues});
+      const Calls calls = calls_of(trial.schedule);
+      EXPECT_EQ(calls.launches, 6u);
+      EXPECT_EQ(calls.copies, link == Chain::Link::kernels ? 0u : 6u);
+      EXPECT_EQ(calls.waits, queues == 1 ? 0u : 5u);
+      for (std::size_t i = 1; i < trial.schedule.ops.size(); ++i) {
+        const Op& op = trial.schedule.ops[i];
+        const OpId before{static_cast<std::uint32_t>(i - 1)};
+        EXPECT_TRUE(op.queue == trial.schedule.ops[i - 1].queue || op.after == std::vector{before});
+      }
+    }
+  }
+}
+
+TEST_F(TrialTest, loads_the_direction_that_a_chain_leaves_free) {
+  const auto load_of = [&](Chain::Link link) {
+    const Trial trial = chain(*device_, {.link = link, .count = 2, .queues = 1, .busy = true, .size = 4_KiB});
+    EXPECT_TRUE(problems(trial.schedule).empty());
+    std::pair<unsigned, unsigned> load;
+    for (const Op& op : trial.schedule.ops) {
+      if (op.queue == trial.timed) continue;
+      const auto& copy = std::get<Copy>(op.what);
+      ++(direction(trial.schedule, copy) == CopyDirection::host_to_device ? load.first : load.second);
+    }
+    return load;
+  };
+  EXPECT_EQ(load_of(Chain::Link::kernels), (std::pair{40u, 40u}));
+  EXPECT_EQ(load_of(Chain::Link::to_device), (std::pair{0u, 40u}));
+  EXPECT_EQ(load_of(Chain::Link::from_device), (std::pair{40u, 0u}));
 }
 
 TEST_F(TrialTest, gives_the_stream_kernel_the_memory_it_works_on) {

@@ -126,7 +126,11 @@ TEST_F(ProfileFile, loading_what_was_saved_gives_the_same_values) {
   EXPECT_TRUE(gpu.concurrent_kernels);
   expect_same(*gpu.launch_latency, Interval<Seconds>::exact(microseconds(2.3)));
   expect_same(*gpu.kernel_gap, Interval<Seconds>::exact(microseconds(1.1)));
-  expect_same(*gpu.dependency_latency, Interval<Seconds>::exact(microseconds(0.9)));
+  ASSERT_TRUE(gpu.handovers);
+  for (const auto& [name, member] : handover_names) {
+    expect_same(((*gpu.handovers).*member).idle, ((*saved.gpus[0].handovers).*member).idle);
+    expect_same(((*gpu.handovers).*member).busy, ((*saved.gpus[0].handovers).*member).busy);
+  }
   EXPECT_EQ(gpu.resident_threads, Estimate::exact(270336));
   EXPECT_EQ(gpu.memory_bandwidth, Interval<Bandwidth>::exact({4.3e12}));
   EXPECT_FALSE(gpu.flop_rate.has_value());

@@ -139,7 +139,7 @@ TEST(GtxTitan2014, claims_nothing_that_was_not_published) {
   EXPECT_FALSE(profile.gpus[0].flop_rate.has_value());
   EXPECT_FALSE(profile.submission.copy.has_value());
   EXPECT_TRUE(profile.measurements.empty());
-  EXPECT_TRUE(profile.links[0].first_uses.empty());
+  EXPECT_FALSE(profile.links[0].waiting_queues);
   EXPECT_EQ(profile.missing.size(), 12u);
 }
 

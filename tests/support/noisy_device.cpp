@@ -36,7 +36,7 @@ class NoisyExecution : public Execution {
       : inner_(std::move(inner)), noise_(std::move(noise)) {}
 
   RunResult run(const RunOptions& options) override {
-    const auto key = std::pair{options.hold, options.trace};
+    const auto key = std::tuple{options.hold, options.trace, options.timed.value};
     if (!exact_.contains(key)) exact_.emplace(key, inner_->run(options));
     RunResult result = exact_.at(key);
     result.timeline.makespan = noise_->event_time(result.timeline.makespan);
@@ -48,7 +48,7 @@ class NoisyExecution : public Execution {
  private:
   std::unique_ptr<Execution> inner_;
   std::shared_ptr<NoiseSource> noise_;
-  std::map<std::pair<bool, bool>, RunResult> exact_;
+  std::map<std::tuple<bool, bool, std::uint32_t>, RunResult> exact_;
 };
 
 class NoisyDevice : public Device {

@@ -11,6 +11,19 @@ CopyCost cost(Bytes size, double latency_overhead_us, double gap_us) {
   return {.size = size, .latency_overhead = us(latency_overhead_us), .gap = us(gap_us)};
 }
 
+HandoverModel handovers() {
+  return {.h2d_same_queue = {us(2.7), us(3.1)},
+          .h2d_other_queue = {us(4.1), us(4.7)},
+          .d2h_same_queue = {us(3.2), us(4.3)},
+          .d2h_other_queue = {us(4.2), us(7.4)},
+          .kernels = {us(0.4), us(3.2)}};
+}
+HandoverModel no_handovers() {
+  HandoverModel model;
+  for (const auto& [name, member] : handover_names) model.*member = {us(0), us(0)};
+  return model;
+}
+
 DirectionModel same_for_all_sizes(const PaperDirection& direction) {
   return {.per_byte = Interval<PerByte>::exact(direction.per_byte),
           .costs = {{.size = 1_B,
@@ -36,7 +49,7 @@ Profile planted_profile() {
                    .concurrent_kernels = true,
                    .launch_latency = us(2.3),
                    .kernel_gap = us(1.1),
-                   .dependency_latency = us(0.9),
+                   .handovers = handovers(),
                    .resident_threads = Estimate::exact(132 * 2048),
                    .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(4300)),
                    .flop_rate = Estimate::exact(60e12)}};
@@ -56,7 +69,10 @@ Profile planted_profile() {
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.15)},
                                                            {.size = 4_MiB, .gap = us(4.45)},
                                                            {.size = 256_MiB, .gap = us(4.65)}}}},
-                    .first_uses = {{.size = 256_KiB, .cost = us(3.0)}, {.size = 16_MiB, .cost = us(11.0)}}}};
+                    .waiting_queues = WaitingQueues{.h2d = Estimate::exact(1.03),
+                                                    .h2d_duplex = Estimate::exact(1.04),
+                                                    .d2h = Estimate::exact(1.01),
+                                                    .d2h_duplex = Estimate::exact(1.02)}}};
   profile.submission = {.copy = us(1.9), .launch = us(2.1), .event_record = us(0.35), .event_wait = us(0.4)};
   return profile;
 }
@@ -75,7 +91,7 @@ Profile paper_profile(const PaperOptions& options) {
                    .concurrent_kernels = false,
                    .launch_latency = us(0),
                    .kernel_gap = us(0),
-                   .dependency_latency = us(0),
+                   .handovers = no_handovers(),
                    .resident_threads = Estimate::exact(14 * 2048),
                    .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(230)),
                    .flop_rate = Estimate::exact(4e12)}};
@@ -83,7 +99,8 @@ Profile paper_profile(const PaperOptions& options) {
       {.numa_node = 0, .gpu = 0, .h2d = same_for_all_sizes(options.h2d), .d2h = same_for_all_sizes(options.d2h)}};
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
-  profile.missing = {{"links[0].h2d.duplex", reason}, {"links[0].d2h.duplex", reason}, {"links[0].first_uses", reason}};
+  profile.missing = {
+      {"links[0].h2d.duplex", reason}, {"links[0].d2h.duplex", reason}, {"links[0].waiting_queues", reason}};
   return profile;
 }
 

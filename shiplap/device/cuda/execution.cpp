@@ -66,9 +66,12 @@ void CudaExecution::resolve(const Bindings& bindings) {
   const std::size_t queues = schedule_.queues.size();
   for (std::size_t i = 0; i < queues; ++i) streams_.push_back(make_stream(api_));
   for (std::uint32_t i = 0; i < calls.events; ++i) order_events_.push_back(make_order_event(api_));
+  start_mark_ = make_timing_event(api_);
+  stop_mark_ = make_timing_event(api_);
 
   const auto address = [&](const Region& r) { return bindings.buffers[r.buffer.index()] + r.offset.count; };
   std::vector<bool> started(queues, false);
+  std::vector<std::size_t> last_submit(queues, 0);
   kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
 
   for (const Step& step : calls.agents.at(0)) {
@@ -80,17 +83,16 @@ void CudaExecution::resolve(const Bindings& bindings) {
     if (step.kind == Step::Kind::wait || step.kind == Step::Kind::record)
       command.event = order_events_[step.event.index()].get();
     if (step.kind == Step::Kind::finish) {
-      end_marks_.push_back(make_timing_event(api_));
+      end_marks_.push_back(make_order_event(api_));
       ending_queues_.push_back(step.queue);
       command.event = end_marks_.back().get();
     }
     if (step.kind == Step::Kind::submit) {
       if (!started[step.queue.index()]) {
         started[step.queue.index()] = true;
-        start_marks_.push_back(make_timing_event(api_));
         used_streams_.push_back(command.stream);
-        command.held_start = start_marks_.back().get();
       }
+      last_submit[step.queue.index()] = commands_.size();
       if (blocks_host_.is_none() && is_pageable_copy(schedule_, op)) blocks_host_ = step.op;
       if (const auto* copy = std::get_if<Copy>(&op.what)) {
         command.copy = {.to = address(copy->to),
@@ -116,6 +118,9 @@ void CudaExecution::resolve(const Bindings& bindings) {
     }
     commands_.push_back(command);
   }
+  for (std::size_t q = 0; q < queues; ++q)
+    if (started[q]) commands_[last_submit[q]].last_of_queue = true;
+  if (end_marks_.size() > 1) all_ended_ = make_stream(api_);
 }
 
 void CudaExecution::make_trace_events() {
@@ -141,14 +146,13 @@ RunResult CudaExecution::run(const RunOptions& options) {
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
   if (options.trace) make_trace_events();
 
+  stopping_ = !options.timed.is_none() ? first_stream(options)
+              : end_marks_.size() == 1 ? streams_[ending_queues_.front().index()].get()
+                                       : nullptr;
+
   RunResult result;
   try {
-    if (options.hold) {
-      close_gate();
-    } else {
-      check(api_, api_.event_record(start_marks_.front().get(), used_streams_.front()), "cudaEventRecord",
-            "the start mark");
-    }
+    start(options);
     const Clock::time_point start = Clock::now();
     submit(options);
     const Clock::time_point submitted = Clock::now();
@@ -170,11 +174,26 @@ RunResult CudaExecution::run(const RunOptions& options) {
   return result;
 }
 
-void CudaExecution::close_gate() {
-  if (gate_ == nullptr) gate_ = std::make_unique<Gate>(api_);
-  gate_->close();
-  for (cudaStream_t stream : used_streams_)
-    check(api_, api_.stream_wait_event(stream, gate_->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
+// Behind the gate it is chance which queue comes first, so their common start mark is the gate's own.
+void CudaExecution::start(const RunOptions& options) {
+  const bool of_gate = options.hold && options.timed.is_none() && used_streams_.size() > 1;
+  if (options.hold) {
+    if (gate_ == nullptr) gate_ = std::make_unique<Gate>(api_);
+    gate_->close(of_gate ? start_mark_.get() : nullptr);
+    for (cudaStream_t stream : used_streams_)
+      check(api_, api_.stream_wait_event(stream, gate_->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
+  }
+  if (!of_gate)
+    check(api_, api_.event_record(start_mark_.get(), first_stream(options)), "cudaEventRecord", "the start mark");
+}
+
+cudaStream_t CudaExecution::first_stream(const RunOptions& options) const {
+  if (options.timed.is_none()) return used_streams_.front();
+  if (options.timed.index() < streams_.size()) {
+    const cudaStream_t timed = streams_[options.timed.index()].get();
+    if (std::ranges::find(used_streams_, timed) != used_streams_.end()) return timed;
+  }
+  throw Error(fmt::format("queue {} is to be timed and has no ops", options.timed.value));
 }
 
 // Nothing here may allocate or look anything up: its time is a figure that the simulator predicts.
@@ -183,6 +202,11 @@ void CudaExecution::submit(const RunOptions& options) {
     const char* call = "";
     if (const cudaError_t error = issue(command, options, call); error != cudaSuccess) fail(command, error, call);
   }
+  if (stopping_ != nullptr) return;
+  // Not before everything is submitted: a further queue that waits would be one more that slows the copies down.
+  for (const Event& end : end_marks_)
+    check(api_, api_.stream_wait_event(all_ended_.get(), end.get(), 0), "cudaStreamWaitEvent", "joining the queues");
+  check(api_, api_.event_record(stop_mark_.get(), all_ended_.get()), "cudaEventRecord", "the stop mark");
 }
 
 cudaError_t CudaExecution::issue(const Command& command, const RunOptions& options, const char*& call) const {
@@ -191,7 +215,10 @@ cudaError_t CudaExecution::issue(const Command& command, const RunOptions& optio
       call = "cudaStreamWaitEvent";
       return api_.stream_wait_event(command.stream, command.event, 0);
     case Step::Kind::record:
+      call = "cudaEventRecord";
+      return api_.event_record(command.event, command.stream);
     case Step::Kind::finish:
+      if (command.stream == stopping_) return cudaSuccess;  // its stop mark is its end mark
       call = "cudaEventRecord";
       return api_.event_record(command.event, command.stream);
     case Step::Kind::submit:
@@ -200,8 +227,7 @@ cudaError_t CudaExecution::issue(const Command& command, const RunOptions& optio
 
   cudaError_t error = cudaSuccess;
   call = "cudaEventRecord";
-  if (options.hold && command.held_start != nullptr) error = api_.event_record(command.held_start, command.stream);
-  if (options.trace && error == cudaSuccess) error = api_.event_record(command.before, command.stream);
+  if (options.trace) error = api_.event_record(command.before, command.stream);
   if (error != cudaSuccess) return error;
 
   if (command.kernel != nullptr) {
@@ -213,10 +239,12 @@ cudaError_t CudaExecution::issue(const Command& command, const RunOptions& optio
     const CopyCall& copy = command.copy;
     error = api_.memcpy_async(copy.to, copy.from, copy.bytes, copy.kind, command.stream);
   }
-  if (error != cudaSuccess || !options.trace) return error;
+  if (error != cudaSuccess) return error;
 
   call = "cudaEventRecord";
-  return api_.event_record(command.after, command.stream);
+  if (options.trace) error = api_.event_record(command.after, command.stream);
+  if (error != cudaSuccess || !command.last_of_queue || command.stream != stopping_) return error;
+  return api_.event_record(stop_mark_.get(), command.stream);
 }
 
 void CudaExecution::launch(const Command& command) const {
@@ -233,7 +261,10 @@ void CudaExecution::fail(const Command& command, cudaError_t error, const char* 
 
 // A queue without an end mark ends before one that has: another queue waits for its last op.
 void CudaExecution::wait_for_end() const {
+  check(api_, api_.event_synchronize(stop_mark_.get()), "cudaEventSynchronize", "waiting for the stop mark");
+  if (stopping_ == nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
+    if (streams_[ending_queues_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
     if (error != cudaSuccess)
       fail_call(api_, error, "cudaEventSynchronize",
@@ -244,24 +275,14 @@ void CudaExecution::wait_for_end() const {
 void CudaExecution::abandon() noexcept {
   if (gate_ != nullptr) gate_->drain();
   for (cudaStream_t stream : used_streams_) static_cast<void>(api_.stream_synchronize(stream));
+  if (all_ended_ != nullptr) static_cast<void>(api_.stream_synchronize(all_ended_.get()));
   static_cast<void>(api_.get_last_error());
 }
 
 Timeline CudaExecution::timeline(const RunOptions& options) const {
-  // The earliest start is the one farthest from any end mark; without a gate there is only one.
-  cudaEvent_t start = start_marks_.front().get();
-  if (options.hold) {
-    Seconds longest = between(start, end_marks_.front().get());
-    for (std::size_t i = 1; i < start_marks_.size(); ++i) {
-      const Seconds time = between(start_marks_[i].get(), end_marks_.front().get());
-      if (time <= longest) continue;
-      longest = time;
-      start = start_marks_[i].get();
-    }
-  }
-
+  cudaEvent_t start = start_mark_.get();
   Timeline result;
-  for (const Event& end : end_marks_) result.makespan = std::max(result.makespan, between(start, end.get()));
+  result.makespan = between(start, stop_mark_.get());
   if (!options.trace) return result;
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
     result.spans.push_back({.start = between(start, trace_marks_[2 * i].get()),

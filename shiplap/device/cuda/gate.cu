@@ -44,7 +44,7 @@ Gate::Gate(const Api& api, Seconds limit)
 
 Gate::~Gate() { drain(); }
 
-void Gate::close() {
+void Gate::close(cudaEvent_t mark) {
   // The former kernel must have ended, or it would see the flag that is meant for the new one.
   check(api_, api_.stream_synchronize(stream_.get()), "cudaStreamSynchronize", "the gate");
   flags_->timed_out = 0;
@@ -56,6 +56,7 @@ void Gate::close() {
   void* arguments[] = {&open, &timed_out, &limit};
   check(api_, api_.launch_kernel(gate_kernel(), dim3(1), dim3(1), arguments, 0, stream_.get()), "cudaLaunchKernel",
         "the gate");
+  if (mark != nullptr) check(api_, api_.event_record(mark, stream_.get()), "cudaEventRecord", "the start mark");
   check(api_, api_.event_record(behind_.get(), stream_.get()), "cudaEventRecord", "the gate");
 }
 

@@ -17,8 +17,8 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// Closes the gate; it must not be closed already.
-  void close();
+  /// Closes the gate; it must not be closed already. `mark`, where given, is recorded right behind it.
+  void close(cudaEvent_t mark = nullptr);
   /// The event behind the gate, to be waited for by every stream that is to be held.
   cudaEvent_t closed() const { return behind_.get(); }
   void release() noexcept;

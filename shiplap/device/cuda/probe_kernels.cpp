@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "shiplap/core/error.hpp"
@@ -83,7 +84,7 @@ ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
   probe.resident_blocks = resident_blocks(api, device, multiply_add_kernel(), arithmetic_probe_threads);
   probe.blocks = probe.resident_blocks;
   // Exact to the 2 · probe_chains operations of one thread's round.
-  const auto rounds_of_all = static_cast<std::uint64_t>(amount / (2.0 * probe_chains) + 0.5);
+  const auto rounds_of_all = static_cast<std::uint64_t>(std::llround(amount / (2.0 * probe_chains)));
   const std::uint64_t threads_of_all = probe.blocks * arithmetic_probe_threads;
   probe.binding.cuda = [&api, blocks = probe.blocks, rounds = rounds_of_all / threads_of_all,
                         extra = rounds_of_all % threads_of_all](const Launch& l) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -52,7 +53,8 @@ class VirtualExecution : public Execution {
     for (const std::uint32_t op : order_) perform(schedule_.ops[op]);
     const Prediction& prediction = options.hold ? held_ : free_running_;
     RunResult result;
-    result.timeline.makespan = prediction.timeline.makespan;
+    result.timeline.makespan =
+        options.timed.is_none() ? prediction.timeline.makespan : end_of(options.timed, prediction.timeline);
     if (options.trace) result.timeline.spans = prediction.timeline.spans;
     result.submission = prediction.submission;
     result.host_total = std::max(prediction.submission, prediction.timeline.makespan);
@@ -60,6 +62,13 @@ class VirtualExecution : public Execution {
   }
 
  private:
+  Seconds end_of(QueueId queue, const Timeline& timeline) const {
+    Seconds end{0};
+    for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+      if (schedule_.ops[i].queue == queue) end = std::max(end, timeline.spans[i].end);
+    return end;
+  }
+
   std::byte* at(const Region& region) const { return bindings_.buffers[region.buffer.index()] + region.offset.count; }
 
   void perform(const Op& op) {
@@ -163,7 +172,7 @@ class VirtualDevice : public Device {
         break;
       case ProbeKernel::Kind::spin: {
         probe.resident_blocks =
-            static_cast<std::uint64_t>(known(gpu.resident_threads, "number of resident threads") + 0.5) /
+            static_cast<std::uint64_t>(std::llround(known(gpu.resident_threads, "number of resident threads"))) /
             probe_block_threads;
         probe.work =
             spin_block_time * static_cast<double>((blocks + probe.resident_blocks - 1) / probe.resident_blocks);

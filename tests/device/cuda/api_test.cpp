@@ -120,11 +120,40 @@ TEST_F(CudaExecutionFake, takes_the_makespan_from_the_start_mark_to_the_end_mark
   EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run().timeline.makespan), 7.0, 1e-9);
 }
 
-TEST_F(CudaExecutionFake, takes_the_makespan_of_a_held_run_from_the_earliest_of_the_queues_start_marks) {
-  // Records behind the gate: start in, event, start compute, event, start out, 2 × (event, event), end: 10. The gate's
-  // own event comes before them.
-  EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run({.hold = true}).timeline.makespan), 9.0,
+TEST_F(CudaExecutionFake, starts_the_clock_of_held_queues_at_the_gate) {
+  // Records: start mark behind the gate, the gate's event, 3 × (event, event), stop mark.
+  EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run({.hold = true}).timeline.makespan), 8.0,
               1e-9);
+}
+
+TEST_F(CudaExecutionFake, times_one_queue_from_its_start_to_its_last_op_and_waits_for_all) {
+  const auto execution = device->prepare(pipeline(), bindings());
+  fake_cuda().calls.clear();
+  // Queue "compute": start mark, then in, compute, in, compute, in, and the stop mark behind its last kernel.
+  const RunResult result = execution->run({.hold = true, .timed = QueueId{1}});
+  EXPECT_NEAR(in_milliseconds(result.timeline.makespan), 6.0, 1e-9);
+  EXPECT_EQ(fake_cuda().count("event_synchronize"), 2u) << "the stop mark and the end of queue \"out\"";
+  EXPECT_THAT(message_of([&] { execution->run({.timed = QueueId{7}}); }), HasSubstr("queue 7"));
+}
+
+TEST_F(CudaExecutionFake, takes_the_time_with_two_events_however_many_queues_end) {
+  Schedule s;
+  const BufferId from = s.add_buffer({"host", Place::host(), MemoryKind::pinned, piece * chunks});
+  const BufferId to = s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, piece * chunks});
+  s.add_kernel("unused");
+  for (std::uint32_t i = 0; i < chunks; ++i)
+    s.add({.what = Copy{{from, piece * i, piece}, {to, piece * i, piece}},
+           .queue = s.add_queue("q"),
+           .agent = AgentId{0},
+           .after = {},
+           .chunk = i});
+  const auto execution = device->prepare(s, bindings());
+  fake_cuda().calls.clear();
+  execution->run();
+  // Start, an end mark for each queue, stop; a further queue waits for all of them and the host for that one.
+  EXPECT_EQ(fake_cuda().count("event_record"), chunks + 2u);
+  EXPECT_EQ(fake_cuda().count("stream_wait_event"), std::size_t{chunks});
+  EXPECT_EQ(fake_cuda().count("event_synchronize"), 1u);
 }
 
 TEST_F(CudaExecutionFake, holds_every_queue_behind_the_gate_before_its_first_op) {

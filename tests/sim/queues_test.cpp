@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "shiplap/sim/simulate.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+// Copies of 1 MB at 1 ms each, no latency, no gap.
+Profile profile() {
+  return paper_profile(
+      {.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
+}
+
+// Ten copies in one queue, each waited for by a kernel; the kernels dealt over `queues` queues. The end of the copies.
+Seconds watched_copies(std::uint32_t queues) {
+  Profile p = profile();
+  const auto factor = [](double value) { return Estimate::exact(value); };
+  p.links[0].waiting_queues =
+      WaitingQueues{.h2d = factor(1.1), .h2d_duplex = factor(9), .d2h = factor(9), .d2h_duplex = factor(9)};
+  Schedule s;
+  const Bytes size{1'000'000};
+  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * 10});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * 10});
+  const KernelId k = s.add_kernel("k");
+  const QueueId in = s.add_queue("in");
+  for (std::uint32_t q = 0; q < queues; ++q) s.add_queue("waits");
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    const OpId copied = s.add({.what = Copy{{host, size * i, size}, {gpu, size * i, size}}, .queue = in, .after = {}});
+    s.add({.what = Kernel{.kernel = k, .items = 1, .operands = {}, .flows = {}},
+           .queue = QueueId{1 + i % queues},
+           .after = {copied}});
+  }
+  return simulate(s, p, {.held = true}).timeline.spans[18].end;
+}
+
+TEST(WaitingQueues, cost_copies_nothing_while_there_is_one) {
+  EXPECT_NEAR(in_microseconds(watched_copies(1)), 10'000, 1e-6);
+}
+
+TEST(WaitingQueues, slow_copies_down_from_two_on_until_one_is_left) {
+  // The last copy is waited for by one kernel alone.
+  EXPECT_NEAR(in_microseconds(watched_copies(2)), 9 * 1100 + 1000, 1e-6);
+  EXPECT_NEAR(in_microseconds(watched_copies(5)), 9 * 1100 + 1000, 1e-6);
+}
+
+// Kernel, copy, kernel, copy … of 1 ms each, dealt over queues, with or without a long copy the other way.
+Seconds chain(std::uint32_t links, std::uint32_t queues, bool busy) {
+  Profile p = profile();
+  const auto us = [](double value) { return Interval<Seconds>::exact(microseconds(value)); };
+  p.gpus[0].handovers = HandoverModel{.h2d_same_queue = {us(1), us(2)},
+                                      .h2d_other_queue = {us(10), us(20)},
+                                      .d2h_same_queue = {us(100), us(200)},
+                                      .d2h_other_queue = {us(100), us(200)},
+                                      .kernels = {us(100), us(200)}};
+  Schedule s;
+  const Bytes size{1'000'000};
+  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * links});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * links});
+  const BufferId other = s.add_buffer({"other", Place::gpu(), MemoryKind::device, size * 100});
+  const BufferId back = s.add_buffer({"back", Place::host(), MemoryKind::pinned, size * 100});
+  const KernelId k = s.add_kernel("k");
+  for (std::uint32_t q = 0; q < queues; ++q) s.add_queue("q");
+  std::vector<OpId> before;
+  for (std::uint32_t i = 0; i < links; ++i) {
+    const QueueId q{i % queues};
+    before = {s.add({.what = Kernel{.kernel = k, .items = 1, .work = milliseconds(1), .operands = {}, .flows = {}},
+                     .queue = q,
+                     .after = before})};
+    before = {s.add({.what = Copy{{host, size * i, size}, {gpu, size * i, size}}, .queue = q, .after = {}})};
+  }
+  const QueueId load = s.add_queue("load");
+  if (busy) s.add({.what = Copy{{other, 0_B, size * 100}, {back, 0_B, size * 100}}, .queue = load, .after = {}});
+  const Timeline t = simulate(s, p, {.held = true}).timeline;
+  return t.spans[2 * links - 1].end;
+}
+
+TEST(Handover, counts_once_for_every_op_that_waits_for_another_engine) {
+  EXPECT_NEAR(in_microseconds(chain(4, 1, false)), 8000 + 7 * 1, 1e-6);
+}
+
+TEST(Handover, takes_longer_while_copies_move_the_other_way) {
+  EXPECT_NEAR(in_microseconds(chain(4, 1, true)), 8000 + 7 * 2, 1e-6);
+}
+
+TEST(Handover, takes_longer_where_the_engine_served_another_queue_last) {
+  // The first kernel and the first copy find an engine that has served nobody.
+  EXPECT_NEAR(in_microseconds(chain(4, 4, false)), 8000 + 6 * 10 + 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace shiplap
