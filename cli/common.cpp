@@ -114,6 +114,12 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
   for (const Strategy& s : strategies()) names += fmt::format(", {}", s.name);
   app.add_option("--strategy", flags.strategy, names)->type_name("S")->capture_default_str();
   app.add_option("--chunks", flags.chunks, "number of pieces, or auto")->type_name("N")->capture_default_str();
+  app.add_option(
+         "--ramp", flags.ramp,
+         "smaller chunks at the ends, FIRST:LAST:GROWTH (0.25:1:1.05: the first is a quarter of the largest, each "
+         "5 % larger than the one before), none, or auto")
+      ->type_name("R")
+      ->capture_default_str();
   app.add_option("--layout", flags.layout, "queues: per-chunk, few (few:8), three, or auto")
       ->type_name("L")
       ->capture_default_str();
@@ -126,6 +132,7 @@ PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
   PlanOptions options;
   if (flags.strategy != "auto") options.strategies = {std::string(find_strategy(flags.strategy).name)};
   if (flags.chunks != "auto") options.chunks = {chunks_of(flags.chunks, job)};
+  if (flags.ramp != "auto") options.ramps = {parse_ramp(flags.ramp)};
   if (flags.layout != "auto") {
     Choice choice;
     parse_layout(flags.layout, choice);

@@ -29,6 +29,7 @@ Workload workload_of(const WorkloadFlags&);
 struct ChoiceFlags {
   std::string strategy = "auto";
   std::string chunks = "auto";
+  std::string ramp = "auto";
   std::string layout = "auto";
   std::string order = "auto";
 };

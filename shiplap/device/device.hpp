@@ -47,11 +47,18 @@ class Memory {
   MemoryKind kind_ = MemoryKind::pageable;
 };
 
+/// How the spans of ops are observed.
+enum class Trace : std::uint8_t {
+  none,
+  best,    ///< by the GPU's own activity records where they can be had, else by events
+  events,  ///< by events around each op, which cost the engines time and hold the op's wait for its engine too
+};
+
 struct RunOptions {
   /// Hold every queue behind a gate until all ops are submitted: submission stays out of the figure.
   bool hold = false;
-  /// Record start and end of every op. Costs time; headline times are taken without.
-  bool trace = false;
+  /// Record start and end of every op; headline times are taken without.
+  Trace trace = Trace::none;
   /// The queue that is timed: the clock starts when it may begin and stops with its last op, and the other queues are
   /// load beside it. None: from the first op to the end of all queues.
   QueueId timed{};
@@ -61,8 +68,9 @@ struct RunResult {
   /// Makespan by device events: from the mark in front of the first op to the end of all queues, or of the one that is
   /// timed. With `trace`, spans of every op too.
   Timeline timeline;
-  Seconds submission{0};  ///< host time from the first call to the return of the last submitting call
-  Seconds host_total{0};  ///< host time from the first call until the host knows that all work has ended
+  std::string trace_source;  ///< what the spans were observed by, for people; empty without a trace
+  Seconds submission{0};     ///< host time from the first call to the return of the last submitting call
+  Seconds host_total{0};     ///< host time from the first call until the host knows that all work has ended
 };
 
 /// A schedule made ready to run many times: streams, events and checks are done once.

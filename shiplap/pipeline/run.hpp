@@ -78,7 +78,8 @@ struct RunReport {
   bool verified = false;
   std::string difference;  ///< what differs, when not verified
   Schedule schedule;
-  Timeline timeline;  ///< of one further run, traced
+  Timeline timeline;         ///< of one further run, traced
+  std::string trace_source;  ///< what its spans were observed by
 };
 struct RunPlan {
   Choice choice;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/explain.hpp"
@@ -32,6 +33,20 @@ std::vector<std::uint32_t> neighbours(const Job& job, std::uint32_t best) {
   return counts;
 }
 
+// Where copies decide, the direction that ends last waits for the first chunk, and the other one is ahead by its faster
+// rate: chunks may grow all the way (or, the other way round, shrink). Where the kernel decides, both ends may be
+// short.
+std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
+  std::vector<Ramp> ramps;
+  for (const double end : {0.65, 0.5, 0.35, 0.25}) {
+    const double all_the_way = std::pow(1 / end, 1.0 / (chunks - 1));
+    ramps.push_back({.first = end, .last = 1, .growth = all_the_way});
+    ramps.push_back({.first = 1, .last = end, .growth = all_the_way});
+  }
+  for (const double end : {0.5, 0.25, 0.125}) ramps.push_back({.first = end, .last = end, .growth = 2});
+  return ramps;
+}
+
 // Layouts that come this close are as good as each other; the one that depends less on what busy queues cost is taken.
 constexpr double close = 0.005;
 
@@ -40,12 +55,13 @@ struct Tried {
   Seconds time{0};
 };
 
-// By predicted time; in front of them the best of the simplest layout that comes close: engines that serve one queue
-// each, then a queue for each chunk, then queues that chunks share.
+// By predicted time; in front of them, of those that come close, the simplest layout (engines that serve one queue each,
+// then a queue for each chunk, then queues that chunks share) with the gentlest ramp.
 void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
   const auto simplicity = [](const Tried& t) {
-    return t.choice.layout == Layout::three ? 0 : t.choice.layout == Layout::per_chunk ? 1 : 2;
+    const int layout = t.choice.layout == Layout::three ? 0 : t.choice.layout == Layout::per_chunk ? 1 : 2;
+    return std::pair{layout, t.choice.ramp.level() ? 1.0 : t.choice.ramp.growth};
   };
   const auto end = std::find_if(tried.begin(), tried.end(),
                                 [&](const Tried& t) { return t.time > tried.front().time * (1 + close); });
@@ -71,14 +87,25 @@ class Search {
     }
     const bool chosen = !options_.chunks.empty();
     for_each_shape([&](Layout layout, IssueOrder order) {
-      const auto counts = chosen ? options_.chunks : coarse_chunks(job_);
-      std::size_t first = tried.size();
-      for (const std::uint32_t chunks : counts) try_shape(strategy, chunks, layout, order);
-      if (chosen || tried.size() == first) return;
-      const auto best = std::min_element(tried.begin() + static_cast<std::ptrdiff_t>(first), tried.end(),
-                                         [](const Tried& a, const Tried& b) { return a.time < b.time; });
-      for (const std::uint32_t chunks : neighbours(job_, best->choice.chunks))
-        try_shape(strategy, chunks, layout, order);
+      const auto first = static_cast<std::ptrdiff_t>(tried.size());
+      const auto best = [&] {
+        return std::min_element(tried.begin() + first, tried.end(),
+                                [](const Tried& a, const Tried& b) { return a.time < b.time; })
+            ->choice.chunks;
+      };
+      const auto ramps = options_.ramps.empty() ? std::vector<Ramp>{{}} : options_.ramps;
+      for (const std::uint32_t chunks : chosen ? options_.chunks : coarse_chunks(job_))
+        for (const Ramp& ramp : ramps) try_shape(strategy, chunks, layout, order, ramp);
+      if (chosen || tried.begin() + first == tried.end()) return;
+      for (const std::uint32_t chunks : neighbours(job_, best()))
+        for (const Ramp& ramp : ramps) try_shape(strategy, chunks, layout, order, ramp);
+      if (!options_.ramps.empty()) return;
+      const std::uint32_t level = best();
+      for (const double factor : {0.8, 1.0, 1.2, 1.4}) {
+        const auto chunks = static_cast<std::uint32_t>(std::lround(level * factor));
+        if (chunks < 4 || chunks > most_chunks || chunks > job_.items) continue;
+        for (const Ramp& ramp : ramps_worth_trying(chunks)) try_shape(strategy, chunks, layout, order, ramp);
+      }
     });
   }
 
@@ -94,9 +121,10 @@ class Search {
       for (const IssueOrder order : options_.orders.empty() ? default_orders : options_.orders) visit(layout, order);
   }
 
-  void try_shape(const Strategy& strategy, std::uint32_t chunks, Layout layout, IssueOrder order) {
+  void try_shape(const Strategy& strategy, std::uint32_t chunks, Layout layout, IssueOrder order, const Ramp& ramp) {
     try_choice(strategy, {.strategy = std::string(strategy.name),
                           .chunks = chunks,
+                          .ramp = ramp,
                           .layout = layout,
                           .queues = options_.queues,
                           .order = order});

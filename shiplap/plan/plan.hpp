@@ -20,6 +20,7 @@ struct PlanOptions {
   std::vector<std::uint32_t> chunks{};
   std::vector<Layout> layouts{};
   std::vector<IssueOrder> orders{};
+  std::vector<Ramp> ramps{};  ///< empty: what pays, and none where the number of chunks is chosen
   std::uint32_t queues = 4;
   Bytes device_memory{0};  ///< 0: what the profile says
 };

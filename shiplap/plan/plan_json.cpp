@@ -16,6 +16,7 @@ Json milliseconds_json(const Interval<Seconds>& t) {
 Json to_json(const Choice& choice) {
   return {{"strategy", choice.strategy},
           {"chunks", choice.chunks},
+          {"ramp", to_string(choice.ramp)},
           {"layout", choice.layout == Layout::three ? "three"
                      : choice.layout == Layout::few ? "few"
                                                     : "per-chunk"},

@@ -9,6 +9,11 @@
 namespace shiplap {
 namespace {
 
+std::string chunks_cell(const Choice& choice) {
+  return choice.ramp.level() ? std::to_string(choice.chunks)
+                             : fmt::format("{} ({})", choice.chunks, to_string(choice.ramp));
+}
+
 std::string ranking(const Plan& plan, const PlanReportOptions& options) {
   Table table({{"rank", Align::right},
                {"strategy", Align::left},
@@ -25,7 +30,7 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
     const Choice& choice = candidate.choice;
     // With a single chunk there is nothing to lay out or to order.
     const bool split = choice.chunks > 1;
-    table.add({std::to_string(i + 1), choice.strategy, std::to_string(choice.chunks),
+    table.add({std::to_string(i + 1), choice.strategy, chunks_cell(choice),
                split ? to_string(choice.layout, choice.queues) : "–",
                split ? (choice.order == IssueOrder::depth ? "depth" : "breadth") : "–", with_range(candidate.predicted),
                fmt::format("{:.3f}", candidate.predicted.value / plan.bound.value),
@@ -33,6 +38,11 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
                i > 0 && candidate.tied_with_best ? "tie" : ""});
   }
   std::string out = table.text(options.style);
+  if (std::any_of(plan.candidates.begin(), plan.candidates.begin() + static_cast<std::ptrdiff_t>(shown),
+                  [](const Candidate& c) { return !c.choice.ramp.level(); }))
+    out +=
+        "(first:last:growth): size of the first and last chunk relative to the largest, and the factor between "
+        "chunks\n";
   if (plan.candidates.size() > shown)
     out += fmt::format("{} more candidates in --json\n", plan.candidates.size() - shown);
   if (std::any_of(plan.candidates.begin() + 1, plan.candidates.begin() + static_cast<std::ptrdiff_t>(shown),

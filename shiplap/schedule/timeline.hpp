@@ -16,8 +16,7 @@ enum class Engine : std::uint8_t { copy_h2d, copy_d2h, copy_shared, copy_d2d, co
 constexpr std::size_t engine_count = 6;
 std::string to_string(Engine);
 
-/// Times since the start of the timeline, which is the moment the first op could have been submitted. Observed spans
-/// come from events around the op in its queue, so they hold the wait for its engine too.
+/// Times since the start of the timeline, which is the moment the first op could have been submitted.
 struct Span {
   Seconds start{0};
   Seconds end{0};

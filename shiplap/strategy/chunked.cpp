@@ -33,7 +33,7 @@ std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second
 class Builder {
  public:
   Builder(const Job& job, const Choice& choice, const Limits& limits)
-      : job_(job), choice_(choice), limits_(limits), ranges_(split(job, choice.chunks)) {
+      : job_(job), choice_(choice), limits_(limits), ranges_(split(job, choice.chunks, choice.ramp)) {
     inputs_ = arrays_in_order(job, Role::in, Role::inout);
     outputs_ = arrays_in_order(job, Role::inout, Role::out);
     add_buffers();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/chunked.hpp"
@@ -37,8 +38,32 @@ std::string to_string(Layout layout, std::uint32_t queues) {
 
 std::string to_string(const Choice& choice) {
   if (!find_strategy(choice.strategy).chunked) return choice.strategy;
-  return fmt::format("{}, {} chunk{}, {}, {}-first", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
+  return fmt::format("{}, {} chunk{}{}, {}, {}-first", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
+                     choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
                      to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth");
+}
+
+std::string to_string(const Ramp& ramp) {
+  if (ramp.level()) return "none";
+  return fmt::format("{:.3g}:{:.3g}:{:.4g}", ramp.first, ramp.last, ramp.growth);
+}
+
+Ramp parse_ramp(std::string_view text) {
+  if (text == "none") return {};
+  Ramp ramp;
+  std::string rest(text);
+  std::size_t at = 0;
+  bool good = true;
+  for (double* part : {&ramp.first, &ramp.last, &ramp.growth}) {
+    char* end = nullptr;
+    *part = std::strtod(rest.c_str() + at, &end);
+    good = good && end != rest.c_str() + at && *end == (part == &ramp.growth ? '\0' : ':');
+    at = static_cast<std::size_t>(end - rest.c_str()) + 1;
+    if (!good) break;
+  }
+  if (!good) throw UsageError(fmt::format("--ramp {}: give none, auto, or FIRST:LAST:GROWTH as in 0.25:1:1.05", text));
+  require_valid(ramp);
+  return ramp;
 }
 
 void parse_layout(std::string_view text, Choice& into) {

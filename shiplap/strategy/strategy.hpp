@@ -28,6 +28,7 @@ enum class IssueOrder : std::uint8_t { depth, breadth };
 struct Choice {
   std::string strategy = "streams";
   std::uint32_t chunks = 1;
+  Ramp ramp{};
   Layout layout = Layout::three;
   std::uint32_t queues = 4;  ///< for Layout::few
   IssueOrder order = IssueOrder::depth;
@@ -41,6 +42,9 @@ std::string to_string(Layout, std::uint32_t queues = 4);
 /// "per-chunk", "few" ("few:8"), "three". Throws UsageError.
 void parse_layout(std::string_view text, Choice& into);
 IssueOrder parse_order(std::string_view text);
+/// "none", or "FIRST:LAST:GROWTH" as in `Ramp`. Throws UsageError.
+Ramp parse_ramp(std::string_view text);
+std::string to_string(const Ramp&);  ///< "0.25:1:1.03", "none"
 
 /// What a strategy may use on the device.
 struct Limits {

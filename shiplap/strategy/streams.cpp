@@ -12,7 +12,7 @@ Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
 }
 
 std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
-  if (profile.gpus.empty()) return std::nullopt;
+  if (profile.gpus.empty() || !choice.ramp.level()) return std::nullopt;
   const GpuModel& gpu = profile.gpus.front();
   // The papers have no form for copies that are held until the last kernel has started.
   if (gpu.copy_engines < 2 && gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;

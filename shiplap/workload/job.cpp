@@ -24,21 +24,55 @@ Seconds KernelCost::at(std::uint64_t items) const {
   return std::max(floor.work.value, line(x));
 }
 
-std::vector<ItemRange> split(const Job& job, std::uint32_t chunks) {
+namespace {
+
+// Ends of the chunks in units; every chunk has at least one.
+std::vector<std::uint64_t> ramped_ends(std::uint64_t units, std::uint32_t chunks, const Ramp& ramp) {
+  std::vector<double> sum(chunks);
+  double total = 0;
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const double up = ramp.first * std::pow(ramp.growth, c);
+    const double down = ramp.last * std::pow(ramp.growth, chunks - 1 - c);
+    sum[c] = total += std::min({1.0, up, down});
+  }
+  std::vector<std::uint64_t> ends(chunks);
+  std::uint64_t before = 0;
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const auto end = static_cast<std::uint64_t>(std::llround(sum[c] / total * static_cast<double>(units)));
+    ends[c] = before = std::clamp<std::uint64_t>(end, before + 1, units - (chunks - 1 - c));
+  }
+  return ends;
+}
+
+}  // namespace
+
+void require_valid(const Ramp& ramp) {
+  const auto share = [](double part) { return part > 0 && part <= 1; };
+  if (!share(ramp.first) || !share(ramp.last) || !(ramp.level() || ramp.growth > 1))
+    throw UsageError(
+        fmt::format("--ramp {}:{}:{}: the first and the last chunk must be more than 0 and at most 1 times the "
+                    "largest, and the growth "
+                    "from one to the next more than 1",
+                    ramp.first, ramp.last, ramp.growth));
+}
+
+std::vector<ItemRange> split(const Job& job, std::uint32_t chunks, const Ramp& ramp) {
   if (chunks == 0) throw UsageError("--chunks: at least 1 is needed");
   if (chunks > job.items)
     throw UsageError(fmt::format("--chunks {}: {} can be cut into at most {} chunks; ask for that many or fewer",
                                  chunks, job.name, job.items));
   std::vector<ItemRange> result;
   result.reserve(chunks);
+  require_valid(ramp);
   // In whole blocks where there are enough: a piece that starts within one moves and computes more slowly.
   const std::uint64_t unit = job.items / job.items_per_block >= chunks ? job.items_per_block : 1;
   const std::uint64_t units = job.items / unit;
+  const std::vector<std::uint64_t> ramped =
+      ramp.level() ? std::vector<std::uint64_t>{} : ramped_ends(units, chunks, ramp);
   std::uint64_t first = 0;
   for (std::uint32_t c = 0; c < chunks; ++c) {
-    const std::uint64_t end = c + 1 == chunks
-                                  ? job.items
-                                  : (units / chunks * (c + 1) + std::min<std::uint64_t>(c + 1, units % chunks)) * unit;
+    const std::uint64_t level = units / chunks * (c + 1) + std::min<std::uint64_t>(c + 1, units % chunks);
+    const std::uint64_t end = c + 1 == chunks ? job.items : (ramp.level() ? level : ramped[c]) * unit;
     result.push_back({first, end - first});
     first = end;
   }

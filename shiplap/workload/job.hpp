@@ -54,10 +54,24 @@ struct ItemRange {
   std::uint64_t count = 0;
 };
 
-/// `chunks` consecutive ranges that cover all items and differ by at most one block of the kernel (by one item where
-/// there are fewer blocks than chunks); the last one takes what is left over. Throws UsageError when `chunks` is 0 or
-/// larger than the number of items.
-std::vector<ItemRange> split(const Job&, std::uint32_t chunks);
+/// Sizes of the chunks of a job relative to the largest: the first is `first`, the last `last`, and from one to the
+/// next they grow or shrink by a factor of `growth` at most. Small chunks at the ends fill and drain a pipeline sooner.
+struct Ramp {
+  double first = 1;
+  double last = 1;
+  double growth = 1;
+  bool level() const { return first >= 1 && last >= 1; }
+  friend bool operator==(const Ramp&, const Ramp&) = default;
+};
+
+/// Throws UsageError unless the ramp is level, or 0 < first, last <= 1 < growth.
+void require_valid(const Ramp&);
+
+/// `chunks` consecutive ranges that cover all items. Without a ramp they differ by at most one block of the kernel (by
+/// one item where there are fewer blocks than chunks) and the last one takes what is left over; with one, each is
+/// within a block of its share. Throws UsageError when `chunks` is 0 or larger than the number of items, or the ramp is
+/// not valid.
+std::vector<ItemRange> split(const Job&, std::uint32_t chunks, const Ramp& = {});
 
 /// The piece of `array` that a range of items owns: offset and length in bytes, whole elements, no gap and no overlap
 /// between neighbouring ranges.

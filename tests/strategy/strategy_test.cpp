@@ -149,5 +149,13 @@ TEST(Layouts, are_read_as_they_are_written_in_help) {
   EXPECT_THROW(parse_layout("few:0", choice), UsageError);
 }
 
+TEST(Ramp, is_read_as_it_is_written_and_refused_when_it_is_none) {
+  EXPECT_EQ(parse_ramp("0.25:1:1.05"), (Ramp{0.25, 1, 1.05}));
+  EXPECT_TRUE(parse_ramp("none").level());
+  for (const char* text : {"0.5:1:1.03", "0.125:0.125:2", "none"}) EXPECT_EQ(to_string(parse_ramp(text)), text);
+  for (const char* text : {"", "0.5", "0.5:1", "0.5:1:2x", "0:1:2", "0.5:2:2", "0.5:1:1", "nan:1:2"})
+    EXPECT_THROW(parse_ramp(text), UsageError) << text;
+}
+
 }  // namespace
 }  // namespace shiplap

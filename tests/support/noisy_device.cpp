@@ -48,7 +48,7 @@ class NoisyExecution : public Execution {
  private:
   std::unique_ptr<Execution> inner_;
   std::shared_ptr<NoiseSource> noise_;
-  std::map<std::tuple<bool, bool, std::uint32_t>, RunResult> exact_;
+  std::map<std::tuple<bool, Trace, std::uint32_t>, RunResult> exact_;
 };
 
 class NoisyDevice : public Device {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "shiplap/core/error.hpp"
 #include "tests/support/jobs.hpp"
 
@@ -47,6 +49,38 @@ TEST(Split, cuts_between_blocks_of_the_kernel) {
   EXPECT_EQ(ranges[1].count, 3000u);
   EXPECT_EQ(ranges[2].count, 3500u);
   EXPECT_EQ(split(job, 11)[0].count, 955u);  // more chunks than blocks
+}
+
+TEST(Split, gives_chunks_the_relative_sizes_of_a_ramp_in_whole_blocks) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1'000'000);
+  job.items_per_block = 100;
+  const auto sizes = [&](std::uint32_t chunks, const Ramp& ramp) {
+    std::vector<double> blocks;
+    std::uint64_t next = 0;
+    for (const ItemRange& range : split(job, chunks, ramp)) {
+      EXPECT_EQ(range.first, next);
+      EXPECT_EQ(range.count % 100, 0u);
+      EXPECT_GT(range.count, 0u);
+      next += range.count;
+      blocks.push_back(static_cast<double>(range.count) / 100);
+    }
+    EXPECT_EQ(next, 1'000'000u);
+    return blocks;
+  };
+  // 1 : 2 : 4 : 4 : 4 : 2 : 1, 18 parts of 10 000 blocks.
+  const auto both = sizes(7, {.first = 0.25, .last = 0.25, .growth = 2});
+  for (const auto& [chunk, parts] : {std::pair{0, 1.}, {1, 2.}, {2, 4.}, {4, 4.}, {5, 2.}, {6, 1.}})
+    EXPECT_NEAR(both[static_cast<std::size_t>(chunk)], parts / 18 * 10'000, 1);
+  const auto all_the_way = sizes(11, {.first = 0.5, .last = 1, .growth = std::pow(2, 0.1)});
+  EXPECT_NEAR(all_the_way[10] / all_the_way[0], 2, 0.01);
+  for (std::size_t c = 1; c < 11; ++c) EXPECT_NEAR(all_the_way[c] / all_the_way[c - 1], std::pow(2, 0.1), 0.01);
+  EXPECT_EQ(split(job, 10'000, {.first = 0.001, .last = 1, .growth = 1.5}).size(), 10'000u) << "a block each";
+}
+
+TEST(Split, refuses_ramps_that_are_none) {
+  const Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1000);
+  for (const Ramp& ramp : {Ramp{0, 1, 2}, Ramp{1, 1.5, 2}, Ramp{0.5, 1, 1}, Ramp{-1, 1, 2}, Ramp{0.5, NAN, 2}})
+    EXPECT_THROW(split(job, 4, ramp), UsageError);
 }
 
 TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {

@@ -135,6 +135,17 @@ void CudaExecution::make_trace_events() {
   }
 }
 
+void CudaExecution::start_trace(const RunOptions& options) {
+  recording_.reset();
+  by_events_ = options.trace == Trace::events;
+  why_by_events_.clear();
+  if (options.trace == Trace::best) {
+    by_events_ = !activity_available(why_by_events_);
+    if (!by_events_) recording_.emplace(schedule_.ops.size());
+  }
+  if (by_events_) make_trace_events();
+}
+
 RunResult CudaExecution::run(const RunOptions& options) {
   if (options.hold && !blocks_host_.is_none())
     throw Unsupported(
@@ -144,7 +155,7 @@ RunResult CudaExecution::run(const RunOptions& options) {
   if (commands_.empty()) return {};
   check(api_, api_.set_device(device_), "cudaSetDevice");
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
-  if (options.trace) make_trace_events();
+  start_trace(options);
 
   stopping_ = !options.timed.is_none() ? first_stream(options)
               : end_marks_.size() == 1 ? streams_[ending_queues_.front().index()].get()
@@ -154,7 +165,7 @@ RunResult CudaExecution::run(const RunOptions& options) {
   try {
     start(options);
     const Clock::time_point start = Clock::now();
-    submit(options);
+    submit();
     const Clock::time_point submitted = Clock::now();
     if (options.hold) gate_->release();
     wait_for_end();
@@ -166,8 +177,13 @@ RunResult CudaExecution::run(const RunOptions& options) {
           fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
                       "GPU's queues were full; hold fewer ops at once or run without holding",
                       schedule_.ops.size(), to_string(gate_->limit())));
-    result.timeline = timeline(options);
+    result.timeline = timeline();
+    if (options.trace != Trace::none)
+      result.trace_source = !by_events_              ? "activity records of the GPU (CUPTI)"
+                            : why_by_events_.empty() ? "events around each op"
+                                                     : fmt::format("events around each op ({})", why_by_events_);
   } catch (...) {
+    recording_.reset();
     abandon();
     throw;
   }
@@ -197,10 +213,10 @@ cudaStream_t CudaExecution::first_stream(const RunOptions& options) const {
 }
 
 // Nothing here may allocate or look anything up: its time is a figure that the simulator predicts.
-void CudaExecution::submit(const RunOptions& options) {
+void CudaExecution::submit() {
   for (const Command& command : commands_) {
     const char* call = "";
-    if (const cudaError_t error = issue(command, options, call); error != cudaSuccess) fail(command, error, call);
+    if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
   }
   if (stopping_ != nullptr) return;
   // Not before everything is submitted: a further queue that waits would be one more that slows the copies down.
@@ -209,7 +225,7 @@ void CudaExecution::submit(const RunOptions& options) {
   check(api_, api_.event_record(stop_mark_.get(), all_ended_.get()), "cudaEventRecord", "the stop mark");
 }
 
-cudaError_t CudaExecution::issue(const Command& command, const RunOptions& options, const char*& call) const {
+cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   switch (command.kind) {
     case Step::Kind::wait:
       call = "cudaStreamWaitEvent";
@@ -227,8 +243,9 @@ cudaError_t CudaExecution::issue(const Command& command, const RunOptions& optio
 
   cudaError_t error = cudaSuccess;
   call = "cudaEventRecord";
-  if (options.trace) error = api_.event_record(command.before, command.stream);
+  if (by_events_) error = api_.event_record(command.before, command.stream);
   if (error != cudaSuccess) return error;
+  if (recording_) recording_->begin(command.op.value);
 
   if (command.kernel != nullptr) {
     call = "the kernel launch";
@@ -239,10 +256,11 @@ cudaError_t CudaExecution::issue(const Command& command, const RunOptions& optio
     const CopyCall& copy = command.copy;
     error = api_.memcpy_async(copy.to, copy.from, copy.bytes, copy.kind, command.stream);
   }
+  if (recording_) recording_->end();
   if (error != cudaSuccess) return error;
 
   call = "cudaEventRecord";
-  if (options.trace) error = api_.event_record(command.after, command.stream);
+  if (by_events_) error = api_.event_record(command.after, command.stream);
   if (error != cudaSuccess || !command.last_of_queue || command.stream != stopping_) return error;
   return api_.event_record(stop_mark_.get(), command.stream);
 }
@@ -279,16 +297,35 @@ void CudaExecution::abandon() noexcept {
   static_cast<void>(api_.get_last_error());
 }
 
-Timeline CudaExecution::timeline(const RunOptions& options) const {
-  cudaEvent_t start = start_mark_.get();
+Timeline CudaExecution::timeline() {
   Timeline result;
-  result.makespan = between(start, stop_mark_.get());
-  if (!options.trace) return result;
-  for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
-    result.spans.push_back({.start = between(start, trace_marks_[2 * i].get()),
-                            .end = between(start, trace_marks_[2 * i + 1].get()),
-                            .engine = engine(schedule_, schedule_.ops[i])});
+  result.makespan = between(start_mark_.get(), stop_mark_.get());
+  if (by_events_) add_event_spans(result);
+  if (recording_) add_activity_spans(result);
   return result;
+}
+
+void CudaExecution::add_event_spans(Timeline& timeline) const {
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+    timeline.spans.push_back({.start = between(start_mark_.get(), trace_marks_[2 * i].get()),
+                              .end = between(start_mark_.get(), trace_marks_[2 * i + 1].get()),
+                              .engine = engine(schedule_, schedule_.ops[i])});
+}
+
+// The records' clock is not that of the events; the end of the last op is the same moment on both.
+void CudaExecution::add_activity_spans(Timeline& timeline) {
+  const std::vector<ActivitySpan> seen = recording_->take();
+  recording_.reset();
+  Seconds last{0};
+  for (const ActivitySpan& span : seen) last = std::max(last, span.end);
+  const Seconds shift = timeline.makespan - last;
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
+    if (!seen[i].seen)
+      throw Error(fmt::format("{}: the GPU's activity records do not hold it; trace by events",
+                              describe(schedule_, OpId{static_cast<std::uint32_t>(i)})));
+    timeline.spans.push_back(
+        {.start = seen[i].start + shift, .end = seen[i].end + shift, .engine = engine(schedule_, schedule_.ops[i])});
+  }
 }
 
 Seconds CudaExecution::between(cudaEvent_t from, cudaEvent_t to) const {

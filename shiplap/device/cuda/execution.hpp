@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/device.hpp"
@@ -24,12 +25,11 @@ class CudaExecution final : public Execution {
   /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
   /// engine drain, and behind every queue they cost a pipeline 10 % and more. The start mark is in front of the first
   /// op (of the timed queue's first op), behind the gate with `hold`; where several queues are held, in front of all of
-  /// them. The stop mark is behind the last op of the queue
-  /// that is timed, or that ends alone; where several queues end, in a further queue that waits for all of them, which
-  /// adds one hop between queues (about 2 µs). `submission` covers the calls of the submission alone. A span of a trace
-  /// goes from the moment the op's queue had come to it (and its dependencies had ended) to its end, so it contains the
-  /// time that the op waited for its engine. Throws Error when a call fails or the gate opened by itself; then nothing
-  /// of the run is in flight any more.
+  /// them. The stop mark is behind the last op of the queue that is timed, or that ends alone; where several queues
+  /// end, in a further queue that waits for all of them, which adds one hop between queues (about 2 µs). `submission`
+  /// covers the calls of the submission alone. Spans by activity records are moved so that the last one ends with the
+  /// makespan; spans by events go from the moment the op's queue had come to it (and its dependencies had ended) to its
+  /// end. Throws Error when a call fails or the gate opened by itself; then nothing of the run is in flight any more.
   RunResult run(const RunOptions& options) override;
 
  private:
@@ -59,16 +59,19 @@ class CudaExecution final : public Execution {
   };
 
   void resolve(const Bindings&);
+  void start_trace(const RunOptions&);
   void make_trace_events();
   void start(const RunOptions&);
   cudaStream_t first_stream(const RunOptions&) const;
-  void submit(const RunOptions&);
-  cudaError_t issue(const Command&, const RunOptions&, const char*& call) const;
+  void submit();
+  cudaError_t issue(const Command&, const char*& call);
   void launch(const Command&) const;
   [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
   void wait_for_end() const;
   void abandon() noexcept;
-  Timeline timeline(const RunOptions&) const;
+  Timeline timeline();
+  void add_event_spans(Timeline&) const;
+  void add_activity_spans(Timeline&);
   Seconds between(cudaEvent_t from, cudaEvent_t to) const;
 
   const Api& api_;
@@ -85,7 +88,11 @@ class CudaExecution final : public Execution {
   Event stop_mark_;
   cudaStream_t stopping_ = nullptr;  ///< the queue behind whose last op the present run stops the clock; null: all
   Stream all_ended_;                 ///< waits for every queue, where several end
-  std::vector<Event> trace_marks_;   ///< before and after each op, made by the first traced run
+  std::vector<Event> trace_marks_;   ///< before and after each op, made by the first run traced by events
+  std::optional<ActivityRecording> recording_;  ///< of the present run
+  bool by_events_ = false;                      ///< the present run is traced by events
+  std::string why_by_events_;                   ///< why not by activity records
+
   std::vector<cudaStream_t> used_streams_;  ///< of the queues that have ops, in the order of their first ops
   std::unique_ptr<Gate> gate_;              ///< made by the first held run
   std::vector<Stream> streams_;

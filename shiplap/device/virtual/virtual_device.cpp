@@ -55,7 +55,10 @@ class VirtualExecution : public Execution {
     RunResult result;
     result.timeline.makespan =
         options.timed.is_none() ? prediction.timeline.makespan : end_of(options.timed, prediction.timeline);
-    if (options.trace) result.timeline.spans = prediction.timeline.spans;
+    if (options.trace != Trace::none) {
+      result.timeline.spans = prediction.timeline.spans;
+      result.trace_source = "simulation";
+    }
     result.submission = prediction.submission;
     result.host_total = std::max(prediction.submission, prediction.timeline.makespan);
     return result;

@@ -175,7 +175,7 @@ TEST_F(CudaExecutionFake, holds_every_queue_behind_the_gate_before_its_first_op)
 }
 
 TEST_F(CudaExecutionFake, traces_every_op_on_its_engine_inside_the_makespan) {
-  const Timeline t = device->prepare(pipeline(), bindings())->run({.trace = true}).timeline;
+  const Timeline t = device->prepare(pipeline(), bindings())->run({.trace = Trace::events}).timeline;
   ASSERT_EQ(t.spans.size(), 3 * chunks);
   const Engine engines[] = {Engine::copy_h2d, Engine::compute, Engine::copy_d2h};
   for (std::size_t i = 0; i < t.spans.size(); ++i) {
@@ -260,7 +260,7 @@ TEST_P(RunMode, leaks_nothing_and_leaves_nothing_in_flight_whichever_call_fails)
 }
 INSTANTIATE_TEST_SUITE_P(CudaExecutionFake, RunMode,
                          ::testing::Values(RunOptions{}, RunOptions{.hold = true},
-                                           RunOptions{.hold = true, .trace = true}));
+                                           RunOptions{.hold = true, .trace = Trace::events}));
 
 TEST_F(CudaExecutionFake, leaks_nothing_whichever_call_fails_while_it_is_made) {
   int at = 0;

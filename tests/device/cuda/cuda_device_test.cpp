@@ -193,7 +193,7 @@ TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
   const Schedule schedule = copies(4, 1_MiB);
   const auto memory = memory_for(*failing, schedule);
   const Count before = counted;
-  for (const RunOptions options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = true}}) {
+  for (const RunOptions options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {
     const auto execution = failing->prepare(schedule, bindings_of(memory, {}));
     counted.copies = 0;
     counted.fail_at = 2;

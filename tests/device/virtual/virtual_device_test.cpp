@@ -92,7 +92,7 @@ TEST(VirtualDevice, reports_spans_only_when_asked) {
   Pipeline pipeline(*gpu, workload);
   auto prepared = pipeline.prepare({.chunks = 4}, limits_of(planted_profile()));
   EXPECT_TRUE(prepared.run().timeline.spans.empty());
-  EXPECT_EQ(prepared.run({.trace = true}).timeline.spans.size(), prepared.schedule().ops.size());
+  EXPECT_EQ(prepared.run({.trace = Trace::best}).timeline.spans.size(), prepared.schedule().ops.size());
 }
 
 }  // namespace

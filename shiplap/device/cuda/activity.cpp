@@ -1,0 +1,225 @@
+#include "shiplap/device/cuda/activity.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+
+#include "shiplap/core/error.hpp"
+
+#if __has_include(<cupti.h>)
+#include <cuda_runtime_api.h>
+#include <cupti.h>
+#define SHIPLAP_HAS_CUPTI 1
+#endif
+
+namespace shiplap {
+
+#ifdef SHIPLAP_HAS_CUPTI
+namespace {
+
+#if CUPTI_API_VERSION >= 130000
+using CopyRecord = CUpti_ActivityMemcpy6;
+using KernelRecord = CUpti_ActivityKernel10;
+#else
+using CopyRecord = CUpti_ActivityMemcpy5;
+using KernelRecord = CUpti_ActivityKernel9;
+#endif
+
+constexpr std::size_t buffer_size = 8u << 20;
+constexpr std::size_t buffer_alignment = 8;
+constexpr auto op_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+// External ids come with records of API calls only, so these are recorded as well.
+constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME,
+                                        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+
+/// The functions that are used, looked up at run time.
+struct Cupti {
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityFlushAll) flush = nullptr;
+  decltype(&cuptiActivityGetNextRecord) next = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop = nullptr;
+  decltype(&cuptiGetResultString) describe = nullptr;
+  std::string missing;  ///< why there is none; empty when all were found
+};
+
+Cupti load() {
+  Cupti cupti;
+  const std::string versioned = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
+  void* library = nullptr;
+  for (const std::string& name : {versioned, "/usr/local/cuda/lib64/" + versioned,
+                                  "/usr/local/cuda/extras/CUPTI/lib64/" + versioned, std::string("libcupti.so")})
+    if (library == nullptr) library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    cupti.missing = fmt::format("{} cannot be loaded; put its folder on LD_LIBRARY_PATH", versioned);
+    return cupti;
+  }
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    if (function == nullptr) cupti.missing = fmt::format("{} has no {}", versioned, name);
+  };
+  find(cupti.register_callbacks, "cuptiActivityRegisterCallbacks");
+  find(cupti.enable, "cuptiActivityEnable");
+  find(cupti.disable, "cuptiActivityDisable");
+  find(cupti.flush, "cuptiActivityFlushAll");
+  find(cupti.next, "cuptiActivityGetNextRecord");
+  find(cupti.push, "cuptiActivityPushExternalCorrelationId");
+  find(cupti.pop, "cuptiActivityPopExternalCorrelationId");
+  find(cupti.describe, "cuptiGetResultString");
+  return cupti;
+}
+
+const Cupti& cupti() {
+  static const Cupti loaded = load();
+  return loaded;
+}
+
+/// What the callbacks have received; CUPTI calls them from threads of its own.
+struct Received {
+  struct Work {
+    std::uint32_t call = 0;
+    std::uint64_t start = 0;  ///< ns
+    std::uint64_t end = 0;
+  };
+  std::mutex mutex;
+  bool in_use = false;
+  std::vector<Work> work;
+  std::unordered_map<std::uint32_t, std::uint64_t> op_of_call;
+};
+Received& received() {
+  static Received* const state = new Received;  // outlives CUPTI's threads
+  return *state;
+}
+
+void give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_size));
+  *size = *buffer == nullptr ? 0 : buffer_size;
+  *most_records = 0;
+}
+
+template <class Record>
+void add(const CUpti_Activity* record) {
+  const auto* work = reinterpret_cast<const Record*>(record);
+  received().work.push_back({work->correlationId, work->start, work->end});
+}
+
+void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+  const std::lock_guard lock(received().mutex);
+  CUpti_Activity* record = nullptr;
+  while (cupti().next(buffer, valid, &record) == CUPTI_SUCCESS) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) add<CopyRecord>(record);
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) add<KernelRecord>(record);
+    if (record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) {
+      const auto* id = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
+      if (id->externalKind == op_ids) received().op_of_call[id->correlationId] = id->externalId;
+    }
+  }
+  std::free(buffer);
+}
+
+std::string message(CUptiResult result) {
+  const char* text = nullptr;
+  if (cupti().describe(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "unknown error";
+  return fmt::format("{} ({})", text, static_cast<int>(result));
+}
+
+}  // namespace
+
+bool activity_available(std::string& why) {
+  why = cupti().missing;
+  if (!why.empty()) return false;
+  // Only enabling tells whether somebody else holds CUPTI.
+  static const CUptiResult tried = [] {
+    const CUptiResult result = cupti().register_callbacks(give_buffer, take_buffer);
+    if (result != CUPTI_SUCCESS) return result;
+    const CUptiResult enabled = cupti().enable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    if (enabled == CUPTI_SUCCESS) static_cast<void>(cupti().disable(CUPTI_ACTIVITY_KIND_MEMCPY));
+    return enabled;
+  }();
+  if (tried == CUPTI_SUCCESS) return true;
+  why = fmt::format("CUPTI refuses to record: {}; does a profiler watch this process?", message(tried));
+  return false;
+}
+
+ActivityRecording::ActivityRecording(std::size_t ops) : ops_(ops) {
+  if (std::string why; !activity_available(why)) throw Unsupported("activity cannot be recorded: " + why);
+  {
+    const std::lock_guard lock(received().mutex);
+    if (received().in_use) throw Unsupported("activity is being recorded already; record one run at a time");
+    received().in_use = true;
+    received().work.clear();
+    received().op_of_call.clear();
+  }
+  recording_ = true;
+  for (const CUpti_ActivityKind kind : kinds) {
+    if (const CUptiResult result = cupti().enable(kind); result != CUPTI_SUCCESS) {
+      stop();
+      throw Error(fmt::format("cuptiActivityEnable({}): {}", static_cast<int>(kind), message(result)));
+    }
+  }
+}
+
+ActivityRecording::~ActivityRecording() { stop(); }
+
+void ActivityRecording::stop() noexcept {
+  if (!recording_) return;
+  recording_ = false;
+  for (const CUpti_ActivityKind kind : kinds) static_cast<void>(cupti().disable(kind));
+  static_cast<void>(cupti().flush(1));
+  const std::lock_guard lock(received().mutex);
+  received().in_use = false;
+}
+
+void ActivityRecording::begin(std::uint32_t op) noexcept { static_cast<void>(cupti().push(op_ids, op)); }
+
+void ActivityRecording::end() noexcept {
+  std::uint64_t last = 0;
+  static_cast<void>(cupti().pop(op_ids, &last));
+}
+
+std::vector<ActivitySpan> ActivityRecording::take() {
+  stop();
+  std::vector<ActivitySpan> spans(ops_);
+  const std::lock_guard lock(received().mutex);
+  std::uint64_t origin = ~std::uint64_t{0};
+  for (const auto& work : received().work) origin = std::min(origin, work.start);
+  for (const auto& work : received().work) {
+    const auto op = received().op_of_call.find(work.call);
+    if (op == received().op_of_call.end() || op->second >= ops_) continue;
+    ActivitySpan& span = spans[op->second];
+    const Seconds start{static_cast<double>(work.start - origin) * 1e-9};
+    const Seconds end{static_cast<double>(work.end - origin) * 1e-9};
+    span.start = span.seen ? std::min(span.start, start) : start;
+    span.end = std::max(span.end, end);
+    span.seen = true;
+  }
+  return spans;
+}
+
+#else
+
+bool activity_available(std::string& why) {
+  why = "built without CUPTI's headers; install the CUDA toolkit's CUPTI and build again";
+  return false;
+}
+
+ActivityRecording::ActivityRecording(std::size_t ops) : ops_(ops) {
+  std::string why;
+  activity_available(why);
+  throw Unsupported("activity cannot be recorded: " + why);
+}
+ActivityRecording::~ActivityRecording() { stop(); }
+void ActivityRecording::stop() noexcept { recording_ = false; }
+void ActivityRecording::begin(std::uint32_t) noexcept {}
+void ActivityRecording::end() noexcept {}
+std::vector<ActivitySpan> ActivityRecording::take() { return std::vector<ActivitySpan>(ops_); }
+
+#endif
+
+}  // namespace shiplap
