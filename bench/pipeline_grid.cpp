@@ -60,6 +60,8 @@ Json samples_json(const std::vector<double>& samples) {
 Json choice_json(const Choice& c) {
   return {{"strategy", c.strategy},
           {"chunks", c.chunks},
+          {"ramp", to_string(c.ramp)},
+          {"blocks", c.blocks},
           {"layout", to_string(c.layout, c.queues)},
           {"order", c.order == IssueOrder::depth ? "depth" : "breadth"}};
 }
@@ -107,6 +109,24 @@ struct Errors {
   }
 };
 
+// Kernels that access host memory: over grids and chunks where the kernel is light, with their own grid and a block for
+// each multiprocessor where it is not (with fewer they only take longer).
+void add_mapped_choices(std::vector<Choice>& choices, bool any_grid, double weight, Bytes each_way) {
+  const std::vector<std::uint64_t> grids = !any_grid     ? std::vector<std::uint64_t>{0}
+                                           : weight == 0 ? std::vector<std::uint64_t>{8, 16, 24, 32, 48, 64, 132, 0}
+                                                         : std::vector<std::uint64_t>{132, 0};
+  // Memory of all choices together is limited.
+  const std::vector<std::uint32_t> counts =
+      each_way > 512_MiB ? std::vector<std::uint32_t>{64} : std::vector<std::uint32_t>{16, 32, 64};
+  for (const std::uint64_t blocks : grids) {
+    choices.push_back({.strategy = "implicit", .blocks = blocks});
+    for (const std::uint32_t chunks : counts) {
+      choices.push_back({.strategy = "hybrid", .chunks = chunks, .blocks = blocks});
+      choices.push_back({.strategy = "hybrid-mirror", .chunks = chunks, .blocks = blocks});
+    }
+  }
+}
+
 Json run_pair(Device& device, const Profile& profile, const Options& options, const std::string& size, double weight,
               Errors& errors) {
   Limits limits = limits_of(profile);
@@ -121,6 +141,7 @@ Json run_pair(Device& device, const Profile& profile, const Options& options, co
   std::vector<Choice> choices{{.strategy = "explicit"}};
   for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
     for (std::uint32_t chunks = 1; chunks <= 256; chunks *= 2) choices.push_back({.chunks = chunks, .layout = layout});
+  add_mapped_choices(choices, job.any_grid, weight, job.arrays.front().size);
   // Predictions first: nothing that is observed below can have gone into them.
   const Plan planned = plan(job, profile);
   std::vector<Contestant> field;

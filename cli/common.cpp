@@ -120,6 +120,10 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
          "5 % larger than the one before), none, or auto")
       ->type_name("R")
       ->capture_default_str();
+  app.add_option("--blocks", flags.blocks,
+                 "most blocks of a kernel that accesses host memory (implicit, hybrid), full for its own grid, or auto")
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--layout", flags.layout, "queues: per-chunk, few (few:8), three, or auto")
       ->type_name("L")
       ->capture_default_str();
@@ -132,6 +136,12 @@ PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
   PlanOptions options;
   if (flags.strategy != "auto") options.strategies = {std::string(find_strategy(flags.strategy).name)};
   if (flags.chunks != "auto") options.chunks = {chunks_of(flags.chunks, job)};
+  if (flags.blocks == "full")
+    options.blocks = {0};
+  else if (flags.blocks != "auto")
+    options.blocks = {parse_count(flags.blocks, "--blocks")};
+  if (options.blocks == std::vector<std::uint64_t>{0} && flags.blocks != "full")
+    throw UsageError("--blocks 0: give 1 or more, full, or auto");
   if (flags.ramp != "auto") options.ramps = {parse_ramp(flags.ramp)};
   if (flags.layout != "auto") {
     Choice choice;

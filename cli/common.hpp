@@ -30,6 +30,7 @@ struct ChoiceFlags {
   std::string strategy = "auto";
   std::string chunks = "auto";
   std::string ramp = "auto";
+  std::string blocks = "auto";
   std::string layout = "auto";
   std::string order = "auto";
 };

@@ -1,11 +1,15 @@
 #include "cli/plan.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <memory>
 
 #include "cli/profile_cache.hpp"
 #include "cli/subject.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/report/plan_report.hpp"
+#include "shiplap/report/trace.hpp"
 
 namespace shiplap::cli {
 
@@ -18,27 +22,48 @@ void add_plan(CLI::App& app) {
   command->add_option("--profile", flags->profile, "plan for a profile (name or file) instead of a device")
       ->type_name("P")
       ->excludes("--device");
+  command->add_option("--trace", flags->trace, "write the spans of rank 1 for Perfetto or chrome://tracing")
+      ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_plan(*flags); });
 }
 
+namespace {
+
+void write_trace(const std::string& file, const Job& job, const Choice& choice, const Timeline& timeline,
+                 const Limits& limits) {
+  const Schedule schedule = find_strategy(choice.strategy).schedule(job, choice, limits);
+  const std::array processes{TraceProcess{"predicted", schedule, timeline}};
+  write_file_atomically(file, chrome_trace(processes).dump() + "\n");
+}
+
+}  // namespace
+
 void run_plan(const PlanFlags& flags) {
+  if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
   Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, workload.job);
+  Job job = workload.job;
+  Limits limits;
   const Plan ranked = [&] {
     if (!flags.profile.empty()) {
       const Profile profile = find_any_profile(flags.profile);
-      give_derived_cost(workload.job, profile);
-      return plan(workload.job, profile, options);
+      give_derived_cost(job, profile);
+      limits = limits_of(profile);
+      return plan(job, profile, options);
     }
     const Subject subject(flags.device, "");
     options.device_memory = subject.limits.device_memory;
-    return plan(subject.costed(std::move(workload)), subject.profile, options);
+    limits = subject.limits;
+    job = subject.costed(std::move(workload));
+    return plan(job, subject.profile, options);
   }();
+  if (!flags.trace.empty()) write_trace(flags.trace, job, ranked.best().choice, ranked.best().timeline, limits);
   if (flags.json)
     print_json(to_json(ranked));
   else
-    print(plan_report(ranked, {.style = style_of_stdout()}));
+    print(plan_report(ranked, {.style = style_of_stdout()}) +
+          (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)));
 }
 
 }  // namespace shiplap::cli

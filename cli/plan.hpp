@@ -13,6 +13,7 @@ struct PlanFlags {
   ChoiceFlags choice;
   std::string device;
   std::string profile;
+  std::string trace;
   bool json = false;
 };
 void add_plan(CLI::App&);

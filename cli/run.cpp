@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <utility>
 
 #include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/report/explain_report.hpp"
 #include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/run_report.hpp"
+#include "shiplap/report/trace.hpp"
 
 namespace shiplap::cli {
 
@@ -28,12 +31,16 @@ void add_run(CLI::App& app) {
   command->add_flag("--gantt", flags->gantt, "draw the timeline as text");
   command->add_option("--svg", flags->svg, "draw the timeline, predicted above observed, into this file")
       ->type_name("FILE");
+  command->add_option("--trace", flags->trace, "write predicted and observed spans for Perfetto or chrome://tracing")
+      ->type_name("FILE");
+  command->add_flag("--explain", flags->explain, "compare predicted and observed op by op, and say what is off most");
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_run(*flags); });
 }
 
 void run_run(const RunFlags& flags) {
   if (!flags.svg.empty()) require_writable(flags.svg, "--svg");
+  if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
   Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, workload.job);
   const Subject subject(flags.device, flags.profile);
@@ -62,11 +69,17 @@ void run_run(const RunFlags& flags) {
   run_plan.predicted = best;
   run_plan.repeat = flags.repeat > 0 ? flags.repeat : subject.info.is_virtual ? 1 : run_plan.repeat;
   if (subject.info.is_virtual) run_plan.warm_up = 0;
-  run_plan.trace = flags.gantt || !flags.svg.empty();
+  run_plan.trace = flags.gantt || flags.explain || !flags.svg.empty() || !flags.trace.empty();
   const RunReport report = run(pipeline, *subject.device, subject.limits, run_plan);
   progress.clear();
 
   if (!flags.svg.empty()) write_file_atomically(flags.svg, run_picture(report));
+  if (!flags.trace.empty()) {
+    const std::array processes{
+        TraceProcess{"predicted", report.schedule, best.timeline},
+        TraceProcess{subject.info.is_virtual ? "simulated" : "observed", report.schedule, report.timeline}};
+    write_file_atomically(flags.trace, chrome_trace(processes).dump() + "\n");
+  }
   const TextStyle style = style_of_stdout();
   if (flags.json) {
     Json json = to_json(report);
@@ -85,6 +98,10 @@ void run_run(const RunFlags& flags) {
     print(assumptions_report(ranked.assumptions, style));
     if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
     if (flags.gantt) print("\n" + run_gantt(report, style));
+    if (flags.explain)
+      print("\n" + explain_report(report.schedule, best.timeline, report.timeline, style) + "observed by " +
+            report.trace_source + "\n");
+    if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", flags.trace));
     if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", flags.svg));
   }
   if (!report.verified) throw CheckFailed(fmt::format("the result is wrong: {}", report.difference));

@@ -16,6 +16,8 @@ struct RunFlags {
   unsigned repeat = 0;  ///< 0: 21 on a GPU; 1 on a virtual device, where all repeats are equal
   bool gantt = false;
   std::string svg;
+  std::string trace;
+  bool explain = false;
   bool json = false;
 };
 void add_run(CLI::App&);

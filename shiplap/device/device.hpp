@@ -88,12 +88,16 @@ struct ProbeKernel {
     spin,          ///< every block is busy for a fixed time; 1024 threads a block
     stream,        ///< reads `amount` / 2 bytes of device memory and writes as many
     multiply_add,  ///< `amount` fp32 operations in registers
+    map,           ///< copies its first operand to its second, `amount` bytes (4, 8 or 16) a thread at a time
   };
   KernelBinding binding;
   Seconds work{0};           ///< what the simulator should charge; 0 on a real device, which needs no such hint
   std::uint64_t blocks = 1;  ///< grid
   std::uint64_t resident_blocks = 1;
 };
+
+/// Threads in a block of ProbeKernel::Kind::map.
+inline constexpr unsigned map_probe_threads = 256;
 
 class Device {
  public:
@@ -110,8 +114,8 @@ class Device {
                                    Bytes pattern_offset) = 0;
   /// Checks the schedule (`validate`), resolves it against the bindings and gets ready to run it. Throws Error.
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
-  /// `blocks` sets the grid of `empty` and `spin`; the others choose theirs. `data` is device memory of at least
-  /// `amount` bytes for `stream`, unused by the others.
+  /// `blocks` sets the grid of `empty`, `spin` and `map` (256 threads a block); the others choose theirs. `data` is
+  /// device memory of at least `amount` bytes for `stream`, unused by the others.
   virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;
 };
 

@@ -29,6 +29,8 @@ bool has_arguments(const Measurement& measurement) {
                                         {"submit.wait", {"launches", "followers"}},
                                         {"launch.", {"kernels"}},
                                         {"chain.", {"queues", "count", "busy"}},
+                                        {"mapped.", {"bytes", "count", "blocks", "width"}},
+                                        {"copies.", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
                                         {"kernel.multiply_add", {"flops"}}};
@@ -111,6 +113,9 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   fit_gpu(observations, profile.gpus.front(), findings);
   profile.gpus.front().handovers =
       fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
+  if (!profile.links.empty())
+    profile.links.front().zero_copy =
+        fit_zero_copy(observations, &profile.links.front(), profile.gpus.front(), findings);
   profile.submission = fit_submission(observations, findings);
   profile.missing = std::move(findings.missing);
   profile.residuals = std::move(findings.residuals);

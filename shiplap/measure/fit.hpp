@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/device/device.hpp"
 #include "shiplap/measure/uncertain.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -97,6 +98,9 @@ std::optional<WaitingQueues> fit_waiting_queues(const Observations&, const Direc
                                                 const DirectionModel& to_host, Findings&);
 /// nullopt, with an entry in `missing`, when a chain was not measured. `link` is what was fitted, or null.
 std::optional<HandoverModel> fit_handovers(const Observations&, const LinkModel* link, Findings&);
+
+/// nullopt, with an entry in `missing`, when a table was not measured. `link` is what was fitted, or null.
+std::optional<ZeroCopyModel> fit_zero_copy(const Observations&, const LinkModel* link, const GpuModel&, Findings&);
 
 /// The link of GPU 0; nullopt, with an entry for "links" in `missing`, when a direction cannot be fitted.
 std::optional<LinkModel> fit_link(Observations&, Findings&);

@@ -197,6 +197,100 @@ Trial chain_of(Device& device, const Arguments& arguments) {
                         .busy = arguments.at("busy") > 0,
                         .size = link == Chain::Link::kernels ? Bytes{} : bytes(arguments)});
 }
+// Grids from one block to a full GPU. Four kernels (or copies) against one: their difference has no start and no end.
+Point mapped_point(std::uint64_t blocks, Bytes size, double width, std::pair<double, double> counts) {
+  Point point{fmt::format("{} blocks, {}, {} bytes an access", blocks, to_string(size), width), {}};
+  for (const double count : {counts.first, counts.second})
+    point.variants.push_back(
+        {{"bytes", number(size)}, {"count", count}, {"blocks", static_cast<double>(blocks)}, {"width", width}});
+  return point;
+}
+std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
+  const std::uint64_t most = setting.info.resident_threads / map_probe_threads;
+  if (most == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
+  if (setting.largest < 8_MiB)
+    throw Unsupported("the largest copy asked for is smaller than the 8 MiB that one kernel moves");
+  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks > most; });
+  return grids;
+}
+
+// Where much is under way, a launch must be long beside it.
+std::vector<Point> mapped_points(const Setting& setting) {
+  const auto grids = possible_grids(
+      setting, quick(setting)
+                   ? std::vector<std::uint64_t>{1, 4, 16, 32, 132, 1056}
+                   : std::vector<std::uint64_t>{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 132, 264, 1056});
+  std::vector<Point> points;
+  for (const double width : quick(setting) ? std::vector{16.0} : std::vector{4.0, 8.0, 16.0})
+    for (const std::uint64_t blocks : grids)
+      if (width == 16 || blocks % 4 == 0)
+        points.push_back(mapped_point(blocks, blocks > 64 ? std::min(64_MiB, setting.largest) : 8_MiB, width, {1, 4}));
+  return points;
+}
+
+/// A copy engine against kernels: the pairs that hybrid pipelines consist of over launches of several sizes.
+std::vector<Point> points_beside(const Setting& setting, bool pipelines, std::pair<double, double> counts) {
+  const auto grids =
+      possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{4, 32, 132, 1056}
+                                             : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64, 132, 264, 1056});
+  std::vector<Point> points;
+  for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{2_MiB, 8_MiB, 32_MiB})
+    for (const std::uint64_t blocks : grids)
+      if (size <= setting.largest && (size < 32_MiB || blocks >= 4))
+        points.push_back(mapped_point(blocks, size, 16, counts));
+  return points;
+}
+std::vector<Point> beside_points(const Setting& setting) { return points_beside(setting, true, {1, 4}); }
+std::vector<Point> other_beside_points(const Setting& setting) { return points_beside(setting, false, {1, 4}); }
+std::vector<Point> step_points(const Setting& setting) { return points_beside(setting, true, {5, 17}); }
+
+using MappedAccess = MappedKernels::Access;
+template <MappedAccess access>
+Trial mapped(Device& device, const Arguments& arguments) {
+  return mapped_kernels(device, {.access = access,
+                                 .size = bytes(arguments),
+                                 .kernels = whole(arguments, "count"),
+                                 .blocks = whole(arguments, "blocks"),
+                                 .width = whole(arguments, "width")});
+}
+/// The kernels are timed, and the copies outlast them, at whatever rate.
+template <MappedAccess access, CopyDirection way>
+Trial mapped_beside(Device& device, const Arguments& arguments) {
+  const unsigned kernels = whole(arguments, "count");
+  // A block reads 3 GB/s at least and a copy moves 60 at most; a full GPU has the link's rate.
+  const double slowest = std::min(20.0, 1.0 * arguments.at("blocks"));
+  const double copies = kernels * arguments.at("bytes") / number(8_MiB);
+  return mapped_kernels(device, {.access = access,
+                                 .size = bytes(arguments),
+                                 .kernels = kernels,
+                                 .blocks = whole(arguments, "blocks"),
+                                 .width = whole(arguments, "width"),
+                                 .copies = way,
+                                 .copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest)});
+}
+/// As a pipeline has it: a copy starts when the kernel beside it does.
+Trial copies_in_step(Device& device, const Arguments& arguments) {
+  return lock_step(device, {.size = bytes(arguments),
+                            .copies = whole(arguments, "count"),
+                            .blocks = whole(arguments, "blocks"),
+                            .width = whole(arguments, "width")});
+}
+/// The copies are timed, and the kernels outlast them.
+template <MappedAccess access, CopyDirection way>
+Trial copies_beside(Device& device, const Arguments& arguments) {
+  const unsigned copies = whole(arguments, "count");
+  // Copies come down to 4 GB/s beside a full GPU, and kernels of one block to 1 GB/s.
+  const double fastest = std::min(60.0, 25 * arguments.at("blocks"));
+  const double kernels = copies * number(8_MiB) / arguments.at("bytes");
+  return mapped_kernels(device, {.access = access,
+                                 .size = bytes(arguments),
+                                 .kernels = 4 + static_cast<unsigned>(kernels * fastest / 4),
+                                 .blocks = whole(arguments, "blocks"),
+                                 .width = whole(arguments, "width"),
+                                 .copies = way,
+                                 .copy_count = copies,
+                                 .time_copies = true});
+}
 Trial empty_kernels(Device& device, const Arguments& arguments) {
   return kernel_row(device, whole(arguments, "kernels"));
 }
@@ -271,6 +365,44 @@ const std::array rows{
         {"chain.d2h", "a copy from the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
         chain_points<Chain::Link::from_device>,
         chain_of<Chain::Link::from_device>},
+    PrimitiveRow{
+        {"mapped.read", "kernels that read mapped host memory", "events"}, mapped_points, mapped<MappedAccess::read>},
+    PrimitiveRow{{"mapped.write", "kernels that write mapped host memory", "events"},
+                 mapped_points,
+                 mapped<MappedAccess::write>},
+    PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
+                 mapped_points,
+                 mapped<MappedAccess::both>},
+    PrimitiveRow{{"mapped.read.beside.h2d", "kernels that read mapped host memory beside copies to the GPU", "events"},
+                 other_beside_points,
+                 mapped_beside<MappedAccess::read, to_device>},
+    PrimitiveRow{{"copies.h2d.beside.read", "copies to the GPU beside kernels that read mapped host memory", "events"},
+                 other_beside_points,
+                 copies_beside<MappedAccess::read, to_device>},
+    PrimitiveRow{
+        {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
+        beside_points,
+        mapped_beside<MappedAccess::read, to_host>},
+    PrimitiveRow{
+        {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
+        beside_points,
+        copies_beside<MappedAccess::read, to_host>},
+    PrimitiveRow{
+        {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
+        beside_points,
+        mapped_beside<MappedAccess::write, to_device>},
+    PrimitiveRow{
+        {"copies.h2d.beside.write", "copies to the GPU in step with kernels that write mapped host memory", "events"},
+        step_points,
+        copies_in_step},
+    PrimitiveRow{
+        {"mapped.write.beside.d2h", "kernels that write mapped host memory beside copies from the GPU", "events"},
+        other_beside_points,
+        mapped_beside<MappedAccess::write, to_host>},
+    PrimitiveRow{
+        {"copies.d2h.beside.write", "copies from the GPU beside kernels that write mapped host memory", "events"},
+        other_beside_points,
+        copies_beside<MappedAccess::write, to_host>},
     PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
                  grid_points,
                  [](Device& device, const Arguments& arguments) {

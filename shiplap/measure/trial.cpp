@@ -154,8 +154,77 @@ Trial chain(Device& device, const Chain& chain) {
   return trial;
 }
 
+Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
+  using Mapped = MappedKernels::Access;
+  constexpr Bytes copy_size = beside_copy_size;
+  constexpr unsigned places = 4;  // that the kernels share in turn
+  Trial trial;
+  const auto buffer = [&](const char* name, bool on_host, Bytes size) {
+    return trial.schedule.add_buffer({.name = name,
+                                      .place = on_host ? Place::host(0) : Place::gpu(0),
+                                      .memory = on_host ? MemoryKind::mapped : MemoryKind::device,
+                                      .size = size});
+  };
+  const unsigned used = std::min(wanted.kernels, places);
+  const Bytes all = wanted.size * used;
+  const BufferId from = buffer("kernel's source", wanted.access != Mapped::write, all);
+  const BufferId to = buffer("kernel's destination", wanted.access != Mapped::read, all);
+  trial.transfers.push_back({from, to, all});
+  const QueueId kernels = trial.schedule.add_queue("kernels");
+  Launchable map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
+  const Bytes in_flight = Bytes{map_probe_threads} * wanted.width * std::min(map.op.blocks, map.op.resident_blocks);
+  const auto flow = [&](BufferId of, AccessMode mode) {
+    map.op.flows.push_back(
+        {.buffer = of, .mode = mode, .bytes = wanted.size, .access_width = wanted.width, .in_flight = in_flight});
+  };
+  if (wanted.access != Mapped::write) flow(from, AccessMode::read);
+  if (wanted.access != Mapped::read) flow(to, AccessMode::write);
+  for (unsigned i = 0; i < wanted.kernels; ++i) {
+    const Bytes offset = wanted.size * (i % used);
+    map.op.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
+    trial.schedule.add({.what = map.op, .queue = kernels, .after = {}, .chunk = i});
+  }
+  trial.timed = kernels;
+  if (!wanted.copies) return trial;
+  const Ends ends = add_ends(trial, *wanted.copies, copy_size * 2);
+  const QueueId copies = trial.schedule.add_queue("copies");
+  for (unsigned i = 0; i < wanted.copy_count; ++i) trial.schedule.add(copy_op(ends, copies, copy_size, i % 2));
+  if (wanted.copy_count < 2) trial.transfers.back().length = copy_size * wanted.copy_count;
+  if (wanted.time_copies) trial.timed = copies;
+  return trial;
+}
+
+Trial lock_step(Device& device, const LockStep& wanted) {
+  constexpr unsigned places = 4;  // that copies, and kernels, share in turn
+  Trial trial = mapped_kernels(device, {.access = MappedKernels::Access::write,
+                                        .size = wanted.size,
+                                        .kernels = std::min(wanted.copies, places),
+                                        .blocks = wanted.blocks,
+                                        .width = wanted.width});
+  const std::vector<Op> kernels = std::move(trial.schedule.ops);
+  trial.schedule.ops.clear();
+  const Ends ends = add_ends(trial, CopyDirection::host_to_device, wanted.size * std::min(wanted.copies, places));
+  trial.timed = trial.schedule.add_queue("copies");
+  std::vector<OpId> before;
+  for (unsigned i = 0; i < wanted.copies; ++i) {
+    Op copy = copy_op(ends, trial.timed, wanted.size, i % places);
+    copy.chunk = i;
+    const OpId copied = trial.schedule.add(copy);
+    if (i > 0) {
+      Op kernel = kernels[i % kernels.size()];
+      kernel.after = before;
+      kernel.chunk = i;
+      trial.schedule.add(kernel);
+    }
+    before = {copied};
+  }
+  // The first kernel's place is written by a later one, or not at all where there are few.
+  if (wanted.copies <= places) trial.transfers.erase(trial.transfers.begin());
+  return trial;
+}
+
 Trial single_kernel(Device& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
-  constexpr std::array names{"empty", "spin", "stream", "multiply-add"};
+  constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map"};
   Trial trial;
   Launchable kernel =
       add_kernel(trial, names.at(static_cast<std::size_t>(kind)), device.probe_kernel(kind, blocks, amount));

@@ -2,6 +2,7 @@
 // proves that it did its work.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "shiplap/device/device.hpp"
@@ -62,6 +63,32 @@ struct Chain {
   Bytes size;           ///< of a copy in the chain
 };
 Trial chain(Device&, const Chain&);
+
+constexpr Bytes beside_copy_size = 8_MiB;  ///< of a copy beside kernels that access host memory
+
+/// Kernels that access host memory, in one queue, and copies in another.
+struct MappedKernels {
+  enum class Access : std::uint8_t { read, write, both };  ///< of host memory; the other side is device memory
+  Access access = Access::read;
+  Bytes size;            ///< of one kernel
+  unsigned kernels = 1;  ///< timed, or beside the copies that are
+  std::uint64_t blocks = 1;
+  unsigned width = 16;  ///< bytes of one access
+  std::optional<CopyDirection> copies{};
+  unsigned copy_count = 0;
+  bool time_copies = false;  ///< instead of the kernels
+};
+Trial mapped_kernels(Device&, const MappedKernels&);
+
+/// Copies to the GPU, which are timed, and kernels of as many bytes that write host memory; each kernel waits for the
+/// copy before and runs beside the next, as in a pipeline.
+struct LockStep {
+  Bytes size;
+  unsigned copies = 2;
+  std::uint64_t blocks = 1;
+  unsigned width = 16;
+};
+Trial lock_step(Device&, const LockStep&);
 
 /// One kernel, once.
 Trial single_kernel(Device&, ProbeKernel::Kind, std::uint64_t blocks, double amount);

@@ -59,6 +59,10 @@ Seconds eq5(const Work& w, std::uint32_t chunks) {
   return std::max({in_dominates, eq3(w, chunks), out_dominates});
 }
 
+Seconds eq6(const Work& w) {
+  return w.h2d.latency_overhead + std::max({w.in * w.h2d.per_byte, w.kernel, w.out * w.d2h.per_byte});
+}
+
 Seconds streams_time(const Work& w, std::uint32_t chunks, Category category) {
   switch (category) {
     case Category::implicit_sync_one_engine:

@@ -37,6 +37,8 @@ Seconds eq3(const Work&, std::uint32_t chunks);
 Seconds eq4(const Work&, std::uint32_t chunks);
 /// Eq 5: two copy engines.
 Seconds eq5(const Work&, std::uint32_t chunks);
+/// Eq 6: mapped memory, everything at once: L + max(Thd, tE, Tdh), L the host-to-device L+o.
+Seconds eq6(const Work&);
 
 /// Device categories (§IV, Table III).
 enum class Category : std::uint8_t { implicit_sync_one_engine = 1, one_engine = 2, two_engines = 3 };

@@ -71,7 +71,8 @@ Pipeline::Prepared Pipeline::prepare_duplex(const Limits& limits) {
 }
 
 // `pieces` launches over the same resident data, each of items / pieces items, behind the copies that bring the data.
-Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits& limits) const {
+Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits& limits,
+                                   std::uint64_t blocks) const {
   const Job& job = workload_.job;
   Schedule schedule;
   for (const Array& a : job.arrays)
@@ -89,11 +90,12 @@ Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, co
   }
   for (std::uint32_t p = 0; p * most < items; ++p) {
     const std::uint64_t count = std::min(most, items - p * most);
-    const Grid launch_grid = grid(job, count, limits.resident_threads);
+    Grid launch_grid = grid(job, count, limits.resident_threads);
+    if (blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, blocks);
     Kernel launch{.kernel = kernel,
                   .first_item = 0,
                   .items = count,
-                  .work = job.cost.points.empty() ? Seconds{0} : job.cost.at(count),
+                  .work = job.cost.points.empty() ? Seconds{0} : job.cost.at(count, blocks),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = operands,
@@ -129,7 +131,7 @@ Pipeline::Prepared Pipeline::prepare_kernel(const Limits& limits) {
   const Job& job = workload_.job;
   std::uint32_t pieces = 1;
   while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
-  Prepared prepared = bind(kernel_schedule(job.items, pieces, limits));
+  Prepared prepared = bind(kernel_schedule(job.items, pieces, limits, 0));
   load_resident(prepared);
   return prepared;
 }
@@ -149,6 +151,7 @@ KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
 
   struct Size {
     std::uint64_t items;
+    std::uint64_t blocks;  // 0: the kernel's own grid
     Prepared prepared;
     std::vector<double> seconds;
   };
@@ -163,8 +166,13 @@ KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
   for (const std::uint64_t items : {floor, wave, whole}) {
     if (items > whole || (items < whole && 2 * items > whole) || (!sizes.empty() && sizes.back().items == items))
       continue;
-    Schedule schedule = kernel_schedule(items, 1, limits);
-    sizes.push_back({items, bind(std::move(schedule)), {}});
+    sizes.push_back({items, 0, bind(kernel_schedule(items, 1, limits, 0)), {}});
+    load_resident(sizes.back().prepared);
+  }
+  // The one of a wave once more with few blocks: what the kernel can do when it is throttled.
+  constexpr std::uint64_t few_blocks = 16;
+  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && items >= few_blocks * job.items_per_block) {
+    sizes.push_back({items, few_blocks, bind(kernel_schedule(items, 1, limits, few_blocks)), {}});
     load_resident(sizes.back().prepared);
   }
   std::vector<double> latency;
@@ -177,12 +185,16 @@ KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
       if (i >= warm_up) size.seconds.push_back(time);
     }
   }
-  KernelCost cost{.points = {}, .origin = "measured on resident data"};
+  KernelCost cost{.points = {}, .limited = std::nullopt, .origin = "measured on resident data"};
   const double launched = median(latency);
   for (const Size& size : sizes) {
     const Estimate e = median_estimate(size.seconds);
     const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
-    cost.points.push_back({size.items, {without_launch(e.value), without_launch(e.low), without_launch(e.high)}});
+    const Interval<Seconds> work{without_launch(e.value), without_launch(e.low), without_launch(e.high)};
+    if (size.blocks > 0)
+      cost.limited = KernelCost::Limited{size.items, size.blocks, work};
+    else
+      cost.points.push_back({size.items, work});
   }
   return cost;
 }

@@ -43,7 +43,11 @@ RunReport run(Pipeline& pipeline, Device& device, const Limits& limits, const Ru
   pipeline.refill();
   const RunOptions options{.trace = wanted.trace ? Trace::best : Trace::none};
   RunResult last = chosen.run(options);
-  if (wanted.trace) last = chosen.run(options);  // the first traced run sets the tracing up
+  if (wanted.trace) {
+    // The first traced run sets the tracing up.
+    pipeline.refill();
+    last = chosen.run(options);
+  }
   report.timeline = last.timeline;
   report.trace_source = last.trace_source;
   if (report.difference.empty()) report.difference = pipeline.verify();
@@ -73,6 +77,7 @@ Json to_json(const RunReport& report) {
             {"samples_ms", report.samples_ms},
             {"bound_samples_ms", report.bound_samples_ms}};
   if (!report.timeline.spans.empty()) {
+    json["trace_source"] = report.trace_source;
     json["timeline"] = Json::array();
     for (std::size_t i = 0; i < report.timeline.spans.size(); ++i) {
       const Span& span = report.timeline.spans[i];

@@ -27,8 +27,8 @@ class Pipeline {
   const Workload& workload() const { return workload_; }
 
   /// Kernel time on resident data at up to 3 sizes (a block for each multiprocessor, one wave of blocks, and the whole
-  /// job or what fits), event-timed, median of `repeats`: the only thing of a job that may be measured before it is
-  /// planned. Its launch latency is measured beside it and taken off.
+  /// job or what fits), at one of them with few blocks too; event-timed, median of `repeats`: the only thing of a job
+  /// that may be measured before it is planned. Its launch latency is measured beside it and taken off.
   KernelCost probe_kernel(const Limits&, unsigned repeats = 7);
   void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
 
@@ -58,7 +58,7 @@ class Pipeline {
  private:
   Prepared bind(Schedule);
   void load_resident(const Prepared&);
-  Schedule kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits&) const;
+  Schedule kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits&, std::uint64_t blocks) const;
   Device& device_;
   Workload workload_;
   std::vector<Memory> arrays_;

@@ -55,8 +55,8 @@ struct Tried {
   Seconds time{0};
 };
 
-// By predicted time; in front of them, of those that come close, the simplest layout (engines that serve one queue each,
-// then a queue for each chunk, then queues that chunks share) with the gentlest ramp.
+// By predicted time; in front of them, of those that come close, the simplest layout (engines that serve one queue
+// each, then a queue for each chunk, then queues that chunks share) with the gentlest ramp.
 void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
   const auto simplicity = [](const Tried& t) {
@@ -81,6 +81,10 @@ class Search {
   std::vector<std::string> assumptions;
 
   void run(const Strategy& strategy) {
+    if (strategy.mapped) {
+      run_mapped(strategy);
+      return;
+    }
     if (!strategy.chunked) {
       try_choice(strategy, {.strategy = std::string(strategy.name), .chunks = 1});
       return;
@@ -119,6 +123,49 @@ class Search {
         shared ? std::vector{IssueOrder::depth, IssueOrder::breadth} : std::vector{IssueOrder::depth};
     for (const Layout layout : options_.layouts.empty() ? all_layouts : options_.layouts)
       for (const IssueOrder order : options_.orders.empty() ? default_orders : options_.orders) visit(layout, order);
+  }
+
+  // Kernels that access host memory take turns on the link, so one queue of them is enough. First the grid is chosen at
+  // a few numbers of chunks, then the number of chunks at that grid and those next to it.
+  void run_mapped(const Strategy& strategy) {
+    const Layout layout = options_.layouts.empty() ? Layout::three : options_.layouts.front();
+    const std::vector<std::uint64_t> grids = !options_.blocks.empty() ? options_.blocks
+                                             : job_.any_grid          ? grids_worth_trying()
+                                                                      : std::vector<std::uint64_t>{0};
+    const auto try_grids = [&](const auto& chosen, const std::vector<std::uint32_t>& counts) {
+      for (const std::uint64_t blocks : chosen)
+        for (const std::uint32_t chunks : counts)
+          try_choice(strategy, {.strategy = std::string(strategy.name),
+                                .chunks = chunks,
+                                .layout = layout,
+                                .queues = options_.queues,
+                                .blocks = blocks});
+    };
+    if (!strategy.chunked) return try_grids(grids, {1});
+    if (!options_.chunks.empty()) return try_grids(grids, options_.chunks);
+    std::vector<std::uint32_t> few{16, 64};
+    std::erase_if(few, [&](std::uint32_t chunks) { return chunks > job_.items; });
+    if (few.empty()) few = {1};
+    try_grids(grids, few);
+    if (tried.empty()) return;
+    const auto best =
+        std::min_element(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
+    const auto at = std::find(grids.begin(), grids.end(), best->choice.blocks);
+    std::vector<std::uint64_t> around{*at};
+    if (at != grids.begin()) around.push_back(*std::prev(at));
+    if (std::next(at) != grids.end()) around.push_back(*std::next(at));
+    std::vector<std::uint32_t> counts = coarse_chunks(job_);
+    std::erase_if(counts, [&](std::uint32_t c) { return std::find(few.begin(), few.end(), c) != few.end(); });
+    try_grids(around, counts);
+  }
+
+  std::vector<std::uint64_t> grids_worth_trying() const {
+    const unsigned multiprocessors = std::max(1u, profile_.gpus.front().multiprocessors);
+    std::vector<std::uint64_t> grids{2, 4, 8, 16, 24, 32, 48, 64, 96};
+    std::erase_if(grids, [&](std::uint64_t blocks) { return blocks >= multiprocessors; });
+    grids.push_back(multiprocessors);
+    grids.push_back(0);
+    return grids;
   }
 
   void try_shape(const Strategy& strategy, std::uint32_t chunks, Layout layout, IssueOrder order, const Ramp& ramp) {

@@ -22,7 +22,8 @@ struct PlanOptions {
   std::vector<IssueOrder> orders{};
   std::vector<Ramp> ramps{};  ///< empty: what pays, and none where the number of chunks is chosen
   std::uint32_t queues = 4;
-  Bytes device_memory{0};  ///< 0: what the profile says
+  std::vector<std::uint64_t> blocks{};  ///< of kernels that access host memory; 0: their own grid
+  Bytes device_memory{0};               ///< 0: what the profile says
 };
 
 /// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to

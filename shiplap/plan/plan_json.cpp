@@ -22,6 +22,7 @@ Json to_json(const Choice& choice) {
                                                     : "per-chunk"},
           {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
+          {"blocks", choice.blocks == 0 ? Json("the kernel's own") : Json(choice.blocks)},
           {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};
 }
 

@@ -33,6 +33,21 @@ void clear(Parameter<Seconds>& parameter) {
   if (parameter) clear(*parameter);
 }
 
+// A low time is a high rate.
+void move_factors_and_flows(LinkModel& link, End end) {
+  const End other = end == End::low ? End::high : End::low;
+  if (link.waiting_queues)
+    for (const auto& [name, member] : waiting_queues_names) move((*link.waiting_queues).*member, end);
+  if (!link.zero_copy) return;
+  for (const auto& [name, table] : mapped_rate_names)
+    for (MappedRate& row : (*link.zero_copy).*table) move(row.rate, other);
+  for (const auto& [name, table] : mapped_beside_names)
+    for (MappedBeside& row : (*link.zero_copy).*table) {
+      move(row.kernel, other);
+      move(row.copy, other);
+    }
+}
+
 template <class Visit>
 void for_each_direction(Profile& profile, const Visit& visit) {
   for (LinkModel& link : profile.links) {
@@ -51,9 +66,7 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         move(d.per_byte, end);
         if (d.duplex) move(d.duplex->per_byte, end);
       });
-      for (LinkModel& link : profile.links)
-        if (link.waiting_queues)
-          for (const auto& [name, member] : waiting_queues_names) move((*link.waiting_queues).*member, end);
+      for (LinkModel& link : profile.links) move_factors_and_flows(link, end);
       break;
     case ParameterGroup::gaps:
       for_each_direction(profile, [&](DirectionModel& d) {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "shiplap/profile/built_in.hpp"
 
@@ -77,6 +79,67 @@ CostAt cost_at(const DirectionModel& direction, Bytes size) {
   if (direction.costs.empty()) throw Error("the profile has no costs for this direction of copy; measure the link");
   return {.latency_overhead = at_size(direction.costs, size, &CopyCost::latency_overhead),
           .gap = at_size(direction.costs, size, &CopyCost::gap)};
+}
+
+namespace {
+
+double number(Bytes size) { return static_cast<double>(size.count); }
+
+/// Between (below, value) and (above, value) over the logarithm of x.
+double over_logarithm(double x, double below, double low, double above, double high) {
+  const double share = std::log(x / below) / std::log(above / below);
+  return (1 - share) * low + share * high;
+}
+
+/// Rows that increase in `in_flight`.
+template <class Row>
+double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwidth> Row::*column) {
+  const auto value = [&](const Row& row) { return (row.*column).value.bytes_per_second; };
+  const auto above = std::ranges::find_if(rows, [&](const Row& row) { return number(row.in_flight) >= in_flight; });
+  if (above == rows.begin()) return value(rows.front());
+  if (above == rows.end()) return value(rows.back());
+  const Row& below = *std::prev(above);
+  return over_logarithm(in_flight, number(below.in_flight), value(below), number(above->in_flight), value(*above));
+}
+
+Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
+                    Interval<Bandwidth> MappedBeside::*column) {
+  // The groups of equal launches next to `launch`.
+  const auto group = [&](Bytes size) {
+    const auto same = std::ranges::equal_range(rows, size, {}, &MappedBeside::launch);
+    return at_in_flight(std::span<const MappedBeside>(same.begin(), same.end()), in_flight, column);
+  };
+  const auto above = std::ranges::find_if(rows, [&](const MappedBeside& row) { return number(row.launch) >= launch; });
+  if (above == rows.begin()) return {group(rows.front().launch)};
+  if (above == rows.end()) return {group(rows.back().launch)};
+  const Bytes below = std::prev(above)->launch;
+  return {over_logarithm(launch, number(below), group(below), number(above->launch), group(above->launch))};
+}
+
+}  // namespace
+
+Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
+  return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate)};
+}
+Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
+  return at_launch(rows, launch, in_flight, &MappedBeside::kernel);
+}
+Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
+  return at_launch(rows, launch, in_flight, &MappedBeside::copy);
+}
+
+double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {
+  const auto reached =
+      std::find_if(rows.begin(), rows.end(), [&](const MappedRate& r) { return r.rate.value >= rate; });
+  if (reached == rows.end()) return static_cast<double>(rows.back().in_flight.count);
+  const auto bytes = static_cast<double>(reached->in_flight.count);
+  // Below the first row the rate is in proportion to the bytes under way.
+  if (reached == rows.begin()) return bytes * rate.bytes_per_second / reached->rate.value.bytes_per_second;
+  const MappedRate& below = *std::prev(reached);
+  const double share = (rate.bytes_per_second - below.rate.value.bytes_per_second) /
+                       (reached->rate.value.bytes_per_second - below.rate.value.bytes_per_second);
+  const auto before = static_cast<double>(below.in_flight.count);
+  return before * std::pow(bytes / before, share);
 }
 
 Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {

@@ -67,6 +67,46 @@ inline constexpr std::array waiting_queues_names{
     WaitingQueuesName{"h2d", &WaitingQueues::h2d}, WaitingQueuesName{"h2d_duplex", &WaitingQueues::h2d_duplex},
     WaitingQueuesName{"d2h", &WaitingQueues::d2h}, WaitingQueuesName{"d2h_duplex", &WaitingQueues::d2h_duplex}};
 
+/// What kernels move over the link by accessing page-locked host memory, by the bytes they have under way at once:
+/// threads that run at once, times the width of an access.
+struct MappedRate {
+  Bytes in_flight;
+  Interval<Bandwidth> rate;
+};
+/// The same beside copies by a copy engine, and what that does to the copies. The longer a launch runs, the further its
+/// blocks drift apart, and the worse for the copies: rows by the bytes of a launch, then by the bytes under way.
+struct MappedBeside {
+  Bytes launch;
+  Bytes in_flight;
+  Interval<Bandwidth> kernel;
+  Interval<Bandwidth> copy;
+};
+struct ZeroCopyModel {
+  std::vector<MappedRate> read;
+  std::vector<MappedRate> write;
+  std::vector<MappedRate> both;  ///< each way, of a kernel that reads as much as it writes
+  std::vector<MappedBeside> read_beside_h2d;
+  std::vector<MappedBeside> read_beside_d2h;
+  std::vector<MappedBeside> write_beside_h2d;
+  std::vector<MappedBeside> write_beside_d2h;
+};
+/// The tables with their names in files.
+struct MappedRateName {
+  std::string_view name;
+  std::vector<MappedRate> ZeroCopyModel::*table;
+};
+inline constexpr std::array mapped_rate_names{MappedRateName{"read", &ZeroCopyModel::read},
+                                              MappedRateName{"write", &ZeroCopyModel::write},
+                                              MappedRateName{"both", &ZeroCopyModel::both}};
+struct MappedBesideName {
+  std::string_view name;
+  std::vector<MappedBeside> ZeroCopyModel::*table;
+};
+inline constexpr std::array mapped_beside_names{MappedBesideName{"read_beside_h2d", &ZeroCopyModel::read_beside_h2d},
+                                                MappedBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
+                                                MappedBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d},
+                                                MappedBesideName{"write_beside_d2h", &ZeroCopyModel::write_beside_d2h}};
+
 /// The link between a host NUMA node and a GPU, for pinned memory.
 struct LinkModel {
   std::uint16_t numa_node = 0;
@@ -74,6 +114,7 @@ struct LinkModel {
   DirectionModel h2d;
   DirectionModel d2h;
   std::optional<WaitingQueues> waiting_queues{};
+  std::optional<ZeroCopyModel> zero_copy{};
 };
 
 /// Which waiting op a copy engine takes next: the first that was submitted (it blocks the engine until it is ready),
@@ -199,6 +240,13 @@ struct CostAt {
   Seconds gap;
 };
 CostAt cost_at(const DirectionModel&, Bytes size);
+/// Rows of a zero-copy table are interpolated over the logarithms of the bytes under way and of the bytes of a launch,
+/// and constant outside.
+Bandwidth rate_at(const std::vector<MappedRate>&, double in_flight);
+Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
+Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
+/// The fewest bytes under way that reach `rate`; those of the last row where none does.
+double in_flight_for(const std::vector<MappedRate>&, Bandwidth rate);
 /// g under duplex load; the one-way gap when the profile has no duplex model.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 

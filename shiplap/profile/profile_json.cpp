@@ -165,21 +165,76 @@ std::optional<WaitingQueues> read_waiting_queues(const JsonReader& in, const std
   return model;
 }
 
+Json zero_copy_json(const ZeroCopyModel& model) {
+  Json json = Json::object();
+  for (const auto& [name, table] : mapped_rate_names) {
+    Json& rows = json[std::string(name)] = Json::array();
+    for (const MappedRate& row : model.*table)
+      rows.push_back({{"in_flight", row.in_flight.count}, {"rate", interval_json(row.rate, bandwidth_quantity)}});
+  }
+  for (const auto& [name, table] : mapped_beside_names) {
+    Json& rows = json[std::string(name)] = Json::array();
+    for (const MappedBeside& row : model.*table)
+      rows.push_back({{"launch", row.launch.count},
+                      {"in_flight", row.in_flight.count},
+                      {"kernel", interval_json(row.kernel, bandwidth_quantity)},
+                      {"copy", interval_json(row.copy, bandwidth_quantity)}});
+  }
+  return json;
+}
+
+/// What comes first in a row counts first.
+template <class Row, class Key>
+void require_increasing(const JsonReader& in, const std::vector<Row>& rows, const Key& key) {
+  if (rows.empty()) in.fail("at least one row");
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    if (!(key(rows[i - 1]) < key(rows[i]))) in.at(i).fail("a row behind the one before it in size");
+}
+
+std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::string& path,
+                                            const Explanations& missing) {
+  if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
+  in.only_keys({"read", "write", "both", "read_beside_h2d", "read_beside_d2h", "write_beside_h2d", "write_beside_d2h"});
+  ZeroCopyModel model;
+  for (const auto& [name, table] : mapped_rate_names) {
+    model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedRate {
+      row.only_keys({"in_flight", "rate"});
+      return {.in_flight = read_bytes(row.at("in_flight")), .rate = read_interval(row.at("rate"), bandwidth_quantity)};
+    });
+    require_increasing(in.at(name), model.*table, [](const MappedRate& row) { return row.in_flight; });
+  }
+  for (const auto& [name, table] : mapped_beside_names) {
+    model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedBeside {
+      row.only_keys({"launch", "in_flight", "kernel", "copy"});
+      return {.launch = read_bytes(row.at("launch")),
+              .in_flight = read_bytes(row.at("in_flight")),
+              .kernel = read_interval(row.at("kernel"), bandwidth_quantity),
+              .copy = read_interval(row.at("copy"), bandwidth_quantity)};
+    });
+    require_increasing(in.at(name), model.*table, [](const MappedBeside& row) {
+      return std::pair{row.launch, row.in_flight};
+    });
+  }
+  return model;
+}
+
 Json link_json(const LinkModel& link) {
   return {{"numa_node", link.numa_node},
           {"gpu", link.gpu},
           {"h2d", direction_json(link.h2d)},
           {"d2h", direction_json(link.d2h)},
-          {"waiting_queues", link.waiting_queues ? waiting_queues_json(*link.waiting_queues) : Json(nullptr)}};
+          {"waiting_queues", link.waiting_queues ? waiting_queues_json(*link.waiting_queues) : Json(nullptr)},
+          {"zero_copy", link.zero_copy ? zero_copy_json(*link.zero_copy) : Json(nullptr)}};
 }
 
 LinkModel read_link(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "waiting_queues"});
+  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "waiting_queues", "zero_copy"});
   return {.numa_node = read_count<std::uint16_t>(in.at("numa_node"), 0),
           .gpu = read_count<std::uint16_t>(in.at("gpu"), 0),
           .h2d = read_direction(in.at("h2d"), path + ".h2d", missing),
           .d2h = read_direction(in.at("d2h"), path + ".d2h", missing),
-          .waiting_queues = read_waiting_queues(in.at("waiting_queues"), path + ".waiting_queues", missing)};
+          .waiting_queues = read_waiting_queues(in.at("waiting_queues"), path + ".waiting_queues", missing),
+          .zero_copy = read_zero_copy(in.at("zero_copy"), path + ".zero_copy", missing)};
 }
 
 void check_link_ends(const JsonReader& in, const Profile& profile) {

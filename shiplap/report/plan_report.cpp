@@ -20,6 +20,7 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
                {"chunks", Align::right},
                {"layout", Align::left},
                {"order", Align::left},
+               {"blocks", Align::right},
                {"predicted", Align::right},
                {"x bound", Align::right},
                {"closed form", Align::right},
@@ -32,7 +33,8 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
     const bool split = choice.chunks > 1;
     table.add({std::to_string(i + 1), choice.strategy, chunks_cell(choice),
                split ? to_string(choice.layout, choice.queues) : "–",
-               split ? (choice.order == IssueOrder::depth ? "depth" : "breadth") : "–", with_range(candidate.predicted),
+               split ? (choice.order == IssueOrder::depth ? "depth" : "breadth") : "–",
+               choice.blocks > 0 ? std::to_string(choice.blocks) : "–", with_range(candidate.predicted),
                fmt::format("{:.3f}", candidate.predicted.value / plan.bound.value),
                candidate.closed_form ? to_string(*candidate.closed_form) : "–",
                i > 0 && candidate.tied_with_best ? "tie" : ""});

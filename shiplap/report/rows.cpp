@@ -60,7 +60,8 @@ void draw_in_turn(std::vector<Bar>& bars) {
 
 }  // namespace
 
-std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes) {
+std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes,
+                                   Overlap overlap) {
   if (timeline.spans.empty() && !schedule.ops.empty())
     throw Error("the timeline has no times of single ops, so it cannot be drawn; run with trace");
   if (timeline.spans.size() != schedule.ops.size())
@@ -87,7 +88,8 @@ std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& tim
     }
     if (row.bars.empty()) continue;
     std::stable_sort(row.bars.begin(), row.bars.end(), [](const Bar& a, const Bar& b) { return a.start < b.start; });
-    if (kind.serial || !assign_lanes(row.bars, most_lanes, row.lanes)) draw_in_turn(row.bars);
+    const bool in_turn = kind.serial && overlap == Overlap::in_turn;
+    if (in_turn || !assign_lanes(row.bars, most_lanes, row.lanes)) draw_in_turn(row.bars);
     const Seconds busy = busy_time(timeline, kind.engine);
     row.busy = whole.count() > 0 ? busy / whole : 0;
     if (moved.count > 0 && busy.count() > 0) row.detail = to_string(moved / busy);

@@ -28,13 +28,17 @@ struct EngineRow {
   std::vector<Bar> bars;  ///< by start
 };
 
+/// What is done with copies of one engine that a timeline shows at once.
+enum class Overlap : std::uint8_t { in_turn, lanes };
+
 /// Rows for the engines that do something, in the order data flows: host, H2D, kernels, D2H.
 ///
 /// A copy engine does one copy at a time, so copies that a trace shows at once (a start mark can fire before the engine
-/// is free) are drawn one after the other, each from the end of the one before. Kernels and host copies can really run
-/// together and get up to `most_lanes` lanes; beyond that they are drawn like copies.
-/// Throws Error when the timeline has no spans (it was not traced) or belongs to another schedule.
-std::vector<EngineRow> engine_rows(const Schedule&, const Timeline&, unsigned most_lanes = 4);
+/// is free) are drawn one after the other, each from the end of the one before, unless lanes are asked for. Kernels and
+/// host copies can really run together and get up to `most_lanes` lanes; beyond that they are drawn like copies. Throws
+/// Error when the timeline has no spans (it was not traced) or belongs to another schedule.
+std::vector<EngineRow> engine_rows(const Schedule&, const Timeline&, unsigned most_lanes = 4,
+                                   Overlap = Overlap::in_turn);
 
 /// The end of the last span; the time axis ends there.
 Seconds last_end(const Timeline&);

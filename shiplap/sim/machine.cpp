@@ -47,6 +47,14 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
   }
 }
 
+const ZeroCopyModel& Machine::zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const {
+  const LinkModel& link = profile_->link(gpu, numa_node);
+  if (!link.zero_copy)
+    throw Unsupported(fmt::format(
+        "profile {} has no figures for kernels that access host memory: measure it (shiplap measure)", profile_->name));
+  return *link.zero_copy;
+}
+
 CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   const DirectionModel& direction = to_device ? link.h2d : link.d2h;

@@ -46,6 +46,8 @@ class Machine {
 
   /// Throws Unsupported when the profile has no such link.
   CopyFigures copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  /// The link's figures for kernels that access host memory. Throws Unsupported when the profile has none.
+  const ZeroCopyModel& zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const;
   /// Throws Unsupported when the profile has no such GPU.
   const Gpu& gpu(std::uint16_t number) const;
 

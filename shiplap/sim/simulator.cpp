@@ -72,6 +72,7 @@ void Simulator::build(const Schedule& schedule) {
     computes_.emplace_back(gpu.concurrent_kernels);
     last_kernel_queue_.push_back(none);
     waiting_queues_.push_back(0);
+    flow_engines_.emplace_back();
     const bool shared = gpu.copy_engines < 2;
     engines_[2 * g] = {.name = shared ? Engine::copy_shared : Engine::copy_h2d,
                        .gpu = g,
@@ -121,15 +122,16 @@ void Simulator::build(const Schedule& schedule) {
       node.latency = figures.latency;
       node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
     } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
-      if (!kernel->flows.empty())
-        throw Unsupported(fmt::format("{}: the profile has no figures for kernels that access host memory",
-                                      describe(schedule, OpId{i})));
       gpu = schedule.queues[op.queue.index()].place.index;
       node.engine = static_cast<std::uint32_t>(engines_.size()) + gpu;
       node.kernel = {.op = i,
                      .work = kernel->work.count(),
                      .blocks = std::max<std::uint64_t>(kernel->blocks, 1),
                      .resident = std::max<std::uint64_t>(kernel->resident_blocks, 1)};
+      if (!kernel->flows.empty()) {
+        node.flow = static_cast<std::uint32_t>(kernel_flows_.size());
+        kernel_flows_.push_back(kernel_flow(schedule, *kernel, gpu));
+      }
       node.latency = machine_.gpu(static_cast<std::uint16_t>(gpu)).launch_latency;
       node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
       barriers_[gpu].passed.push_back(false);
@@ -193,7 +195,8 @@ void Simulator::submit(const Schedule& schedule, bool held) {
 
 void Simulator::run() {
   for (;;) {
-    // The next moment of any resource; ties go to engines in their order, then to events in op order.
+    // The next moment of any resource; ties go to engines in their order, then to kernels that access host memory, then
+    // to events in op order.
     double next = events_.empty() ? never : events_.top().time;
     std::uint32_t engine = none;
     for (std::uint32_t e = 0; e < engines_.size(); ++e) {
@@ -202,11 +205,23 @@ void Simulator::run() {
         engine = e;
       }
     }
+    std::uint32_t flow = none;
+    for (std::uint32_t g = 0; g < flow_engines_.size(); ++g) {
+      if (flow_engines_[g].current == none || flow_engines_[g].next > next) continue;
+      if (flow_engines_[g].next == next && (engine != none || flow != none)) continue;
+      next = flow_engines_[g].next;
+      engine = none;
+      flow = g;
+    }
     if (engine != none) {
       if (engines_[engine].flowing)
         end_flow(engine, next);
       else
         start_flow(engine, next);
+      continue;
+    }
+    if (flow != none) {
+      end_kernel_flow(flow, next);
       continue;
     }
     if (events_.empty()) break;
@@ -228,6 +243,11 @@ void Simulator::run() {
       case EventKind::kernel_arrives: {
         const std::uint32_t gpu = gpu_of_op(nodes_[event.op]);
         last_kernel_queue_[gpu] = nodes_[event.op].queue;
+        if (nodes_[event.op].flow != none) {
+          flow_engines_[gpu].waiting.push_back(event.op);
+          start_kernel_flow(gpu, event.time);
+          break;
+        }
         computes_[gpu].arrive(nodes_[event.op].kernel);
         dispatch_kernels(gpu, event.time);
         break;
@@ -389,12 +409,16 @@ void Simulator::end_flow(std::uint32_t e, double now) {
 void Simulator::set_occupied(std::uint32_t e, bool occupied, double now) {
   CopyEngine& engine = engines_[e];
   if (engine.occupied == occupied) return;
-  if (engine.opposite != none && engines_[engine.opposite].flowing) {
-    update_flow(engine.opposite, now);  // what has moved so far moved at the old rate
-    engine.occupied = occupied;
-    update_flow(engine.opposite, now);
-  }
+  settle(engine.gpu, now);  // what has moved so far moved at the old rates
   engine.occupied = occupied;
+  settle(engine.gpu, now);
+}
+
+// Accounts for what has moved on the link of a GPU, and foresees the ends at the present rates.
+void Simulator::settle(std::uint32_t gpu, double now) {
+  for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e)
+    if (engines_[e].flowing) update_flow(e, now);
+  if (flow_engines_[gpu].current != none) update_kernel_flow(gpu, now);
 }
 
 // A queue waits while it holds a kernel that was submitted and cannot start yet.
@@ -409,13 +433,9 @@ void Simulator::set_waiting(std::uint32_t kernel, bool waits, double now) {
     waiting_queues_[gpu] = after;
     return;
   }
-  const auto update = [&] {
-    for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e)
-      if (engines_[e].flowing) update_flow(e, now);
-  };
-  update();  // what has moved so far moved at the old rate
+  settle(gpu, now);
   waiting_queues_[gpu] = after;
-  update();
+  settle(gpu, now);
 }
 
 // Accounts for the bytes that moved since the last update and foresees the end at the present rate.
@@ -424,13 +444,130 @@ void Simulator::update_flow(std::uint32_t e, double now) {
   const Node& node = nodes_[engine.current];
   const bool duplex = engine.opposite != none && engines_[engine.opposite].occupied;
   const bool slowed = waiting_queues_[engine.gpu] >= queues_that_slow_copies;
-  const double per_byte = duplex ? node.copy.duplex_per_byte * (slowed ? node.copy.duplex_waiting : 1)
-                                 : node.copy.per_byte * (slowed ? node.copy.waiting : 1);
+  const double per_byte = std::max(duplex ? node.copy.duplex_per_byte * (slowed ? node.copy.duplex_waiting : 1)
+                                          : node.copy.per_byte * (slowed ? node.copy.waiting : 1),
+                                   copy_limit(engine, node));
   if (now > engine.updated) {
     engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
     engine.updated = now;
   }
   engine.next = now + engine.remaining * per_byte;
+}
+
+Simulator::KernelFlow Simulator::kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint32_t gpu) const {
+  KernelFlow flow;
+  flow.work = kernel.work.count();
+  for (const Flow& f : kernel.flows) {
+    const Place place = schedule.buffers[f.buffer.index()].place;
+    if (!place.is_host())
+      throw Unsupported("the simulator has no figures for kernels that access another GPU's memory");
+    flow.link = &machine_.zero_copy(static_cast<std::uint16_t>(gpu), place.index);
+    (f.mode == AccessMode::read ? flow.reads : flow.writes) += static_cast<double>(f.bytes.count);
+    flow.in_flight = std::max(flow.in_flight, static_cast<double>(f.in_flight.count));
+  }
+  const bool both = flow.reads > 0 && flow.writes > 0;
+  flow.alone_read = rate_at(both ? flow.link->both : flow.link->read, flow.in_flight).bytes_per_second;
+  flow.alone_write = rate_at(both ? flow.link->both : flow.link->write, flow.in_flight).bytes_per_second;
+  flow.launch = std::max(flow.reads, flow.writes);
+  return flow;
+}
+
+// Copies beside it take from each of its directions what they take from a kernel with that direction alone.
+double Simulator::flow_duration(std::uint32_t gpu, const KernelFlow& flow) const {
+  const CopyEngine& first = engines_[2 * gpu];
+  const bool shared = first.opposite == none;
+  const bool h2d = first.occupied && (!shared || first.last_to_device);
+  const bool d2h = shared ? first.occupied && !first.last_to_device : engines_[2 * gpu + 1].occupied;
+  const auto left = [&](const std::vector<MappedBeside>& beside, const std::vector<MappedRate>& alone) {
+    return kernel_rate_at(beside, flow.launch, flow.in_flight).bytes_per_second /
+           rate_at(alone, flow.in_flight).bytes_per_second;
+  };
+  double duration = flow.work;
+  if (flow.reads > 0) {
+    double rate = flow.alone_read;
+    if (h2d) rate *= left(flow.link->read_beside_h2d, flow.link->read);
+    if (d2h) rate *= left(flow.link->read_beside_d2h, flow.link->read);
+    duration = std::max(duration, flow.reads / rate);
+  }
+  if (flow.writes > 0) {
+    double rate = flow.alone_write;
+    if (h2d) rate *= left(flow.link->write_beside_h2d, flow.link->write);
+    if (d2h) rate *= left(flow.link->write_beside_d2h, flow.link->write);
+    duration = std::max(duration, flow.writes / rate);
+  }
+  return duration;
+}
+
+// Bytes under way as the copies feel them: a kernel that cannot use what the copies leave it has no more under way than
+// its own rate needs.
+double Simulator::pressure(const KernelFlow& flow, bool reads, bool beside_h2d) const {
+  if (flow.work <= 0) return flow.in_flight;
+  const double rate = (reads ? flow.reads : flow.writes) / flow.work;
+  const auto& beside = reads ? (beside_h2d ? flow.link->read_beside_h2d : flow.link->read_beside_d2h)
+                             : (beside_h2d ? flow.link->write_beside_h2d : flow.link->write_beside_d2h);
+  // Close to what the link gives, its writes (or requests) pile up as if it wanted more.
+  constexpr double close = 0.9;
+  if (rate >= close * kernel_rate_at(beside, flow.launch, flow.in_flight).bytes_per_second) return flow.in_flight;
+  return std::min(flow.in_flight, in_flight_for(reads ? flow.link->read : flow.link->write, Bandwidth{rate}));
+}
+
+// The least time a byte of this copy takes beside the kernel that accesses host memory; 0 without one.
+double Simulator::copy_limit(const CopyEngine& engine, const Node& node) const {
+  const FlowEngine& flows = flow_engines_[engine.gpu];
+  if (flows.felt == none) return 0;
+  const KernelFlow& flow = kernel_flows_[flows.felt];
+  const bool h2d = node.to_device;
+  const auto least = [&](bool reads, const std::vector<MappedBeside>& beside) {
+    return 1 / copy_rate_at(beside, flow.launch, pressure(flow, reads, h2d)).bytes_per_second;
+  };
+  double per_byte = 0;
+  if (flow.reads > 0) per_byte = least(true, h2d ? flow.link->read_beside_h2d : flow.link->read_beside_d2h);
+  if (flow.writes > 0)
+    per_byte = std::max(per_byte, least(false, h2d ? flow.link->write_beside_h2d : flow.link->write_beside_d2h));
+  return per_byte;
+}
+
+void Simulator::start_kernel_flow(std::uint32_t gpu, double now) {
+  FlowEngine& flows = flow_engines_[gpu];
+  if (flows.current != none || flows.waiting.empty()) return;
+  settle(gpu, now);
+  flows.current = flows.waiting.front();
+  flows.waiting.pop_front();
+  flows.felt = nodes_[flows.current].flow;
+  flows.remaining = 1;
+  flows.updated = now;
+  nodes_[flows.current].start = now;
+  settle(gpu, now);
+  if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_started)
+    pass_barrier(flows.current, now);
+}
+
+void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
+  FlowEngine& flows = flow_engines_[gpu];
+  const std::uint32_t op = flows.current;
+  settle(gpu, now);
+  flows.current = none;
+  finished(op, now);
+  // In the short gap between two such kernels of a queue the link is taken as busy all the same.
+  const std::uint32_t after = queue_after_[op];
+  const bool goes_on = after != none && nodes_[after].flow != none && nodes_[after].pending == 0;
+  if (!goes_on && flows.waiting.empty()) {
+    flows.felt = none;
+    settle(gpu, now);
+  }
+  start_kernel_flow(gpu, now);
+}
+
+void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
+  FlowEngine& flows = flow_engines_[gpu];
+  const double duration = flow_duration(gpu, kernel_flows_[nodes_[flows.current].flow]);
+  if (now > flows.updated) {
+    // The rate that held until now was foreseen by the last update.
+    const double left = flows.next - flows.updated;
+    flows.remaining *= left > 0 ? std::max(0.0, (flows.next - now) / left) : 0.0;
+    flows.updated = now;
+  }
+  flows.next = now + flows.remaining * duration;
 }
 
 Timeline Simulator::timeline() && {

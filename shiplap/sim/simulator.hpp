@@ -22,6 +22,9 @@ namespace shiplap::sim {
 /// - A copy's data starts at max(ready + L+o, engine free + g) and flows at G, or at the duplex G while the opposite
 ///   engine is occupied: moving data, or in the gap between two copies; slower while kernels of several queues wait. A
 ///   shared engine that changes direction pays L+o again instead of g.
+/// - A kernel that accesses host memory takes as long as its work or its bytes over the link, whichever is longer, at
+/// the
+///   rate that the copies beside it leave; copies are slowed down by the bytes that it has under way.
 /// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
 /// free up.
 class Simulator {
@@ -43,6 +46,7 @@ class Simulator {
     double bytes = 0;
     Compute::Kernel kernel;
     double latency = 0;
+    std::uint32_t flow = none;  // index into kernel_flows_, of a kernel that accesses host memory
     // What it waits for.
     std::uint32_t pending = 1;          // the submission itself, dependencies, the queue's earlier op on another engine
     std::uint32_t queue_before = none;  // the op before it in its queue when both use the same engine
@@ -66,6 +70,26 @@ class Simulator {
     std::uint32_t last_queue = none;
     double next = 0;       // start (not flowing) or end (flowing) of the current copy
     double remaining = 0;  // bytes
+    double updated = 0;
+  };
+  // What a kernel moves over the link by its own accesses.
+  struct KernelFlow {
+    const ZeroCopyModel* link = nullptr;
+    double reads = 0;   // bytes
+    double writes = 0;  // bytes
+    double launch = 0;  // bytes, of the direction with more
+    double in_flight = 0;
+    double work = 0;        // seconds with the GPU and the link to itself, were the link not to limit it
+    double alone_read = 0;  // bytes a second, without copies beside it
+    double alone_write = 0;
+  };
+  // Kernels of one GPU that access host memory take turns: together they would not move more.
+  struct FlowEngine {
+    std::deque<std::uint32_t> waiting;
+    std::uint32_t current = none;
+    std::uint32_t felt = none;  // the flow that copies feel: the current one's, or the last one's in the gap behind it
+    double next = 0;            // end of the current kernel
+    double remaining = 0;       // share of it
     double updated = 0;
   };
   // Implicit synchronisation of one GPU: which kernels, in order of submission, let copies behind them go.
@@ -106,6 +130,14 @@ class Simulator {
   void claim(std::uint32_t engine, double now);
   void start_flow(std::uint32_t engine, double now);
   void end_flow(std::uint32_t engine, double now);
+  KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint32_t gpu) const;
+  double flow_duration(std::uint32_t gpu, const KernelFlow&) const;
+  double pressure(const KernelFlow&, bool reads, bool beside_h2d) const;
+  double copy_limit(const CopyEngine&, const Node&) const;
+  void start_kernel_flow(std::uint32_t gpu, double now);
+  void end_kernel_flow(std::uint32_t gpu, double now);
+  void update_kernel_flow(std::uint32_t gpu, double now);
+  void settle(std::uint32_t gpu, double now);
   void set_waiting(std::uint32_t kernel, bool waits, double now);
   void set_occupied(std::uint32_t engine, bool occupied, double now);
   void update_flow(std::uint32_t engine, double now);
@@ -116,6 +148,8 @@ class Simulator {
   std::vector<std::uint32_t> queue_after_;  // the next op of the same queue on the same engine
   std::vector<CopyEngine> engines_;
   std::vector<Compute> computes_;
+  std::vector<KernelFlow> kernel_flows_;
+  std::vector<FlowEngine> flow_engines_;          // by GPU
   std::vector<std::uint32_t> last_kernel_queue_;  // by GPU
   std::vector<std::uint32_t> waiting_kernels_;    // by queue: submitted and not yet ready
   std::vector<std::uint32_t> waiting_queues_;     // by GPU: with at least one of them

@@ -32,10 +32,15 @@ std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second
 // one.
 class Builder {
  public:
-  Builder(const Job& job, const Choice& choice, const Limits& limits)
-      : job_(job), choice_(choice), limits_(limits), ranges_(split(job, choice.chunks, choice.ramp)) {
+  Builder(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping)
+      : job_(job),
+        choice_(choice),
+        limits_(limits),
+        mapping_(mapping),
+        ranges_(split(job, choice.chunks, choice.ramp)) {
     inputs_ = arrays_in_order(job, Role::in, Role::inout);
     outputs_ = arrays_in_order(job, Role::inout, Role::out);
+    for (auto* arrays : {&inputs_, &outputs_}) std::erase_if(*arrays, [&](std::size_t a) { return mapped(a); });
     add_buffers();
     add_queues();
     kernel_ = schedule_.add_kernel(job.name.substr(0, job.name.find(':')));
@@ -59,6 +64,8 @@ class Builder {
   }
 
  private:
+  bool mapped(std::size_t array) const { return mapping_.covers(job_.arrays[array].role); }
+
   void add_buffers() {
     for (const Array& a : job_.arrays)
       schedule_.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
@@ -71,6 +78,7 @@ class Builder {
         fixed += array.size;
         continue;
       }
+      if (mapped(a)) continue;
       std::uint64_t largest = 0;
       for (const ItemRange& range : ranges_) largest = std::max(largest, slice(job_, array, range).length.count);
       stride_[a] = Bytes{(largest + slot_alignment - 1) / slot_alignment * slot_alignment};
@@ -79,6 +87,10 @@ class Builder {
     choose_ring(fixed, per_slot);
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
+      if (mapped(a)) {
+        device_.push_back({});
+        continue;
+      }
       const Bytes size = array.role == Role::resident ? array.size : stride_[a] * ring_;
       device_.push_back(schedule_.add_buffer(
           {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size}));
@@ -132,6 +144,7 @@ class Builder {
     return {BufferId{static_cast<std::uint32_t>(array)}, s.offset, s.length};
   }
   Region device_region(std::size_t array, std::uint32_t chunk) const {
+    if (mapped(array)) return host_region(array, chunk);
     if (job_.arrays[array].role == Role::resident) return {device_[array], Bytes{0}, job_.arrays[array].size};
     return {device_[array], stride_[array] * (chunk % ring_), slice(job_, job_.arrays[array], ranges_[chunk]).length};
   }
@@ -168,11 +181,12 @@ class Builder {
 
   void launch(std::uint32_t chunk) {
     const ItemRange range = ranges_[chunk];
-    const Grid launch_grid = grid(job_, range.count, limits_.resident_threads);
+    Grid launch_grid = grid(job_, range.count, limits_.resident_threads);
+    if (choice_.blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, choice_.blocks);
     Kernel kernel{.kernel = kernel_,
                   .first_item = range.first,
                   .items = range.count,
-                  .work = job_.cost.at(range.count),
+                  .work = job_.cost.at(range.count, choice_.blocks),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = {},
@@ -182,6 +196,18 @@ class Builder {
       const Role role = job_.arrays[a].role;
       const bool reads_only = role == Role::in || role == Role::resident;
       kernel.operands.push_back({region, reads_only ? AccessMode::read : AccessMode::write});
+      if (!mapped(a) || region.length.count == 0) continue;
+      const std::uint64_t room = limits_.resident_threads == 0
+                                     ? launch_grid.blocks
+                                     : std::max<std::uint64_t>(1, limits_.resident_threads / job_.threads_per_block);
+      Flow flow{.buffer = region.buffer,
+                .mode = AccessMode::read,
+                .bytes = region.length,
+                .access_width = job_.access_width,
+                .in_flight = Bytes{std::min(launch_grid.blocks, room) * job_.threads_per_block * job_.access_width}};
+      if (role != Role::out) kernel.flows.push_back(flow);
+      flow.mode = AccessMode::write;
+      if (role != Role::in) kernel.flows.push_back(flow);
     }
     Op op{.what = std::move(kernel),
           .queue = queue(kernel_queues_, chunk),
@@ -213,6 +239,7 @@ class Builder {
   const Job& job_;
   const Choice& choice_;
   const Limits& limits_;
+  Mapping mapping_;
   std::vector<ItemRange> ranges_;
   std::vector<std::size_t> inputs_;   // arrays that go in, in the order of their copies
   std::vector<std::size_t> outputs_;  // arrays that come out
@@ -230,8 +257,11 @@ class Builder {
 
 }  // namespace
 
-Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  return Builder(job, choice, limits).build();
+Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping) {
+  if (choice.blocks > 0 && !job.any_grid)
+    throw Unsupported(
+        fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
+  return Builder(job, choice, limits, mapping).build();
 }
 
 void require_pinned(const Job& job, std::string_view strategy) {

@@ -7,9 +7,17 @@
 
 namespace shiplap {
 
+/// Which arrays the kernels access where they are, in host memory, instead of having them copied. Resident arrays are
+/// always copied; an array that goes in and comes back counts as output.
+struct Mapping {
+  bool in = false;
+  bool out = false;
+  bool covers(Role role) const { return role == Role::in ? in : role != Role::resident && out; }
+};
+
 /// The schedule of a job cut into `choice.chunks` chunks. Only needed dependencies: data from copy to kernel to copy,
 /// and the ring's slots, each reused when its last chunk is done with it.
-Schedule chunked_schedule(const Job&, const Choice&, const Limits&);
+Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mapping& = {});
 
 /// Throws Unsupported unless all arrays that are copied live in page-locked memory.
 void require_pinned(const Job&, std::string_view strategy);
@@ -19,8 +27,11 @@ void require_pinned(const Job&, std::string_view strategy);
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,
                                                          bool overlapping);
 
-/// Defined in explicit.cpp and streams.cpp; listed in strategy.cpp.
+/// Defined in the files of their names; listed in strategy.cpp.
 extern const Strategy explicit_strategy;
 extern const Strategy streams_strategy;
+extern const Strategy implicit_strategy;
+extern const Strategy hybrid_strategy;
+extern const Strategy hybrid_mirror_strategy;
 
 }  // namespace shiplap

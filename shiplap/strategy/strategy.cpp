@@ -11,7 +11,8 @@
 namespace shiplap {
 
 std::span<const Strategy> strategies() {
-  static const std::array table{explicit_strategy, streams_strategy};
+  static const std::array table{explicit_strategy, streams_strategy, implicit_strategy, hybrid_strategy,
+                                hybrid_mirror_strategy};
   return table;
 }
 
@@ -37,10 +38,12 @@ std::string to_string(Layout layout, std::uint32_t queues) {
 }
 
 std::string to_string(const Choice& choice) {
-  if (!find_strategy(choice.strategy).chunked) return choice.strategy;
-  return fmt::format("{}, {} chunk{}{}, {}, {}-first", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
+  const std::string grid = choice.blocks == 0 ? "" : fmt::format(", {} blocks", choice.blocks);
+  if (!find_strategy(choice.strategy).chunked) return choice.strategy + grid;
+  return fmt::format("{}, {} chunk{}{}, {}, {}-first{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
                      choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
-                     to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth");
+                     to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth",
+                     grid);
 }
 
 std::string to_string(const Ramp& ramp) {

@@ -32,6 +32,8 @@ struct Choice {
   Layout layout = Layout::three;
   std::uint32_t queues = 4;  ///< for Layout::few
   IssueOrder order = IssueOrder::depth;
+  /// Most blocks of a launch, for strategies whose kernels access host memory; 0: the kernel's own grid.
+  std::uint64_t blocks = 0;
   std::uint32_t ring =
       0;  ///< device buffers per array, each holding one chunk; 0: `chunks`, fewer when memory is short
   friend bool operator==(const Choice&, const Choice&) = default;
@@ -57,7 +59,8 @@ Limits limits_of(const Profile&);
 struct Strategy {
   std::string_view name;
   std::string_view summary;
-  bool chunked = false;  ///< whether chunks, layout and order mean something to it
+  bool chunked = false;  ///< whether chunks, ramp, layout and order mean something to it
+  bool mapped = false;   ///< whether its kernels access host memory, so that their grid means something
 
   /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is
   /// sound

@@ -24,6 +24,14 @@ Seconds KernelCost::at(std::uint64_t items) const {
   return std::max(floor.work.value, line(x));
 }
 
+Seconds KernelCost::at(std::uint64_t items, std::uint64_t blocks) const {
+  const Seconds free = at(items);
+  if (!limited || blocks == 0 || limited->items == 0) return free;
+  const double share = static_cast<double>(items) / static_cast<double>(limited->items) *
+                       static_cast<double>(limited->blocks) / static_cast<double>(blocks);
+  return std::max(free, limited->work.value * share);
+}
+
 namespace {
 
 // Ends of the chunks in units; every chunk has at least one.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,18 @@ struct KernelCost {
     Interval<Seconds> work;
   };
   std::vector<Point> points;  ///< by increasing items
-  std::string origin;         ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
+  /// One launch with few blocks, each of which has a multiprocessor to itself: what a throttled kernel can do.
+  struct Limited {
+    std::uint64_t items = 0;
+    std::uint64_t blocks = 0;
+    Interval<Seconds> work;
+  };
+  std::optional<Limited> limited{};
+  std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
   Seconds at(std::uint64_t items) const;
+  /// With at most `blocks` blocks: in proportion to `limited`, never faster than without the limit.
+  Seconds at(std::uint64_t items, std::uint64_t blocks) const;
 };
 
 struct Job {
@@ -45,8 +55,11 @@ struct Job {
   KernelCost cost;
   std::uint64_t items_per_block = 1;
   unsigned threads_per_block = 256;
-  double flops = 0;        ///< whole job
-  Bytes device_traffic{};  ///< bytes that the kernel reads and writes in device memory, whole job
+  /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
+  bool any_grid = true;
+  std::uint32_t access_width = 16;  ///< bytes of the kernel's loads and stores
+  double flops = 0;                 ///< whole job
+  Bytes device_traffic{};           ///< bytes that the kernel reads and writes in device memory, whole job
 };
 
 struct ItemRange {

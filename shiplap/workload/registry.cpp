@@ -123,9 +123,12 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   const auto& bandwidth = *gpu.memory_bandwidth;
   const auto& flops = *gpu.flop_rate;
   const auto at = [&](Bandwidth b, double f) { return std::max(job.device_traffic / b, Seconds{job.flops / f}); };
+  const Interval<Seconds> whole{at(bandwidth.value, flops.value), at(bandwidth.high, flops.high),
+                                at(bandwidth.low, flops.low)};
+  // A block for each multiprocessor is taken to be enough for the full rate.
   return {
-      .points = {{job.items,
-                  {at(bandwidth.value, flops.value), at(bandwidth.high, flops.high), at(bandwidth.low, flops.low)}}},
+      .points = {{job.items, whole}},
+      .limited = KernelCost::Limited{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole},
       .origin = fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)};
 }
 

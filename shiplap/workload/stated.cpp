@@ -46,6 +46,7 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
                   {.name = "out", .role = Role::out, .size = stated.out, .element = Bytes{1}}};
   w.job.cost = {.points = {{items, Interval<Seconds>::exact(stated.kernel)}}, .origin = "stated"};
   w.job.threads_per_block = 1024;
+  w.job.any_grid = false;  // it fills the GPU for the time stated
   w.job.device_traffic = stated.in + stated.out;
   w.kernel.host = [shape](const Launch& launch) {
     const auto* in = reinterpret_cast<const std::uint8_t*>(launch.operands[0]);

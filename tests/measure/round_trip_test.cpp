@@ -68,6 +68,28 @@ std::vector<Compared> compare(const Profile& truth, const Profile& fitted) {
   add("submission launch", truth.submission.launch, fitted.submission.launch);
   add("submission record", truth.submission.event_record, fitted.submission.event_record);
   add("submission wait", truth.submission.event_wait, fitted.submission.event_wait);
+  EXPECT_TRUE(fitted.link(0).zero_copy);
+  if (fitted.link(0).zero_copy) {
+    const ZeroCopyModel& planted = *truth.link(0).zero_copy;
+    const ZeroCopyModel& model = *fitted.link(0).zero_copy;
+    const auto at = [](std::string_view name, Bytes in_flight) {
+      return fmt::format("zero copy {} with {} under way", name, to_string(in_flight));
+    };
+    for (const auto& [name, table] : mapped_rate_names)
+      for (const MappedRate& row : model.*table)
+        all.push_back({at(name, row.in_flight),
+                       rate_at(planted.*table, static_cast<double>(row.in_flight.count)).bytes_per_second,
+                       plain(row.rate)});
+    for (const auto& [name, table] : mapped_beside_names)
+      for (const MappedBeside& row : model.*table) {
+        const auto in_flight = static_cast<double>(row.in_flight.count);
+        const auto launch = static_cast<double>(row.launch.count);
+        all.push_back({at(name, row.in_flight) + ", kernel",
+                       kernel_rate_at(planted.*table, launch, in_flight).bytes_per_second, plain(row.kernel)});
+        all.push_back({at(name, row.in_flight) + ", copy",
+                       copy_rate_at(planted.*table, launch, in_flight).bytes_per_second, plain(row.copy)});
+      }
+  }
   const auto& slowed = truth.link(0).waiting_queues;
   const auto& found_slowed = fitted.link(0).waiting_queues;
   EXPECT_TRUE(found_slowed);

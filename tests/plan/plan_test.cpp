@@ -32,7 +32,7 @@ TEST(Plan, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
 }
 
 TEST(Plan, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
-  const Plan p = plan(job_of(1.2), planted_profile());
+  const Plan p = plan(job_of(1.2), planted_profile(), {.strategies = {"streams", "explicit"}});
   EXPECT_EQ(p.best().choice.strategy, "streams");
   EXPECT_EQ(p.candidates.back().choice.strategy, "explicit");
   EXPECT_GT(p.candidates.back().predicted.value / p.best().predicted.value, 1.5);
@@ -119,7 +119,7 @@ TEST(Plan, predicts_the_ring_that_the_memory_it_was_given_allows) {
 TEST(Plan, stays_within_the_memory_of_the_gpu) {
   Profile profile = planted_profile();
   profile.gpus[0].memory = 20_MiB;
-  const Plan p = plan(job_of(1.2), profile);
+  const Plan p = plan(job_of(1.2), profile, {.strategies = {"streams", "explicit"}});
   EXPECT_EQ(p.best().choice.strategy, "streams");
   ASSERT_EQ(p.refused.size(), 1u);
   EXPECT_EQ(p.refused[0].strategy, "explicit");

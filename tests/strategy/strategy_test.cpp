@@ -149,6 +149,54 @@ TEST(Layouts, are_read_as_they_are_written_in_help) {
   EXPECT_THROW(parse_layout("few:0", choice), UsageError);
 }
 
+TEST(Hybrid, gives_sound_schedules_that_copy_one_way_and_map_the_other) {
+  for (const auto& roles : all_roles)
+    for (const char* name : {"hybrid", "hybrid-mirror"})
+      for (const Choice& choice : all_shapes()) {
+        const Job job = job_with(roles);
+        const Schedule schedule = find_strategy(name).schedule(job, choice, roomy);
+        const auto found = problems(schedule);
+        EXPECT_TRUE(found.empty()) << name << " " << to_string(choice) << ": " << found.front();
+        const bool maps_in = std::string_view(name) == "hybrid-mirror";
+        for (const Op& op : schedule.ops) {
+          if (const auto* copy = std::get_if<Copy>(&op.what)) {
+            const bool to_device = direction(schedule, *copy) == CopyDirection::host_to_device;
+            const Role role = job.arrays[(to_device ? copy->from : copy->to).buffer.index()].role;
+            EXPECT_TRUE(role == Role::resident || (maps_in ? role != Role::in : role == Role::in));
+            continue;
+          }
+          for (const Flow& flow : std::get<Kernel>(op.what).flows) {
+            const Role role = job.arrays[flow.buffer.index()].role;
+            EXPECT_EQ(maps_in, role == Role::in);
+            EXPECT_TRUE(flow.mode == AccessMode::write ? role != Role::in : role != Role::out);
+          }
+        }
+      }
+}
+
+TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
+  Job job = job_with({Role::in, Role::inout, Role::out, Role::resident}, 6000);
+  job.cost.limited = KernelCost::Limited{.items = 6000, .blocks = 2, .work = Interval<Seconds>::exact(milliseconds(9))};
+  const Schedule schedule = find_strategy("implicit").schedule(job, {.blocks = 3}, roomy);
+  EXPECT_TRUE(problems(schedule).empty());
+  ASSERT_EQ(schedule.ops.size(), 2u);
+  const auto& kernel = std::get<Kernel>(schedule.ops[1].what);
+  EXPECT_EQ(kernel.blocks, 3u);
+  EXPECT_NEAR(in_milliseconds(kernel.work), 6, 1e-9) << "in proportion to what two blocks take";
+  ASSERT_EQ(kernel.flows.size(), 4u);  // in; inout both ways; out
+  for (const Flow& flow : kernel.flows) {
+    EXPECT_EQ(flow.bytes.count, 6000u * 8);
+    EXPECT_EQ(flow.in_flight.count, 3u * 256 * 16);
+  }
+}
+
+TEST(Implicit, refuses_a_grid_where_the_kernel_has_one_of_its_own) {
+  Job job = job_with({Role::in, Role::out});
+  job.any_grid = false;
+  EXPECT_THROW(find_strategy("implicit").schedule(job, {.blocks = 3}, roomy), Unsupported);
+  EXPECT_NO_THROW(find_strategy("implicit").schedule(job, {}, roomy));
+}
+
 TEST(Ramp, is_read_as_it_is_written_and_refused_when_it_is_none) {
   EXPECT_EQ(parse_ramp("0.25:1:1.05"), (Ramp{0.25, 1, 1.05}));
   EXPECT_TRUE(parse_ramp("none").level());

@@ -1,5 +1,8 @@
 #include "tests/support/planted_profile.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 namespace shiplap {
 namespace {
 
@@ -21,6 +24,29 @@ HandoverModel handovers() {
 HandoverModel no_handovers() {
   HandoverModel model;
   for (const auto& [name, member] : handover_names) model.*member = {us(0), us(0)};
+  return model;
+}
+
+Interval<Bandwidth> gbs(double value) { return Interval<Bandwidth>::exact(gigabytes_per_second(value)); }
+
+ZeroCopyModel zero_copy() {
+  ZeroCopyModel model;
+  const auto blocks = [](std::uint64_t count) { return Bytes{count * 256 * 16}; };
+  model.read = {{blocks(1), gbs(3.1)}, {blocks(4), gbs(12)}, {blocks(16), gbs(45)}, {blocks(32), gbs(51)}};
+  model.write = {{blocks(1), gbs(20)}, {blocks(4), gbs(50)}, {blocks(16), gbs(52)}};
+  model.both = {{blocks(1), gbs(2.9)}, {blocks(16), gbs(37)}, {blocks(132), gbs(42)}};
+  // The longer a launch, the less it leaves the copies.
+  const auto beside = [&](std::initializer_list<std::tuple<std::uint64_t, double, double>> rows) {
+    std::vector<MappedBeside> table;
+    for (const auto& [launch, part] : {std::pair{2_MiB, 1.2}, {8_MiB, 1.0}, {32_MiB, 0.8}})
+      for (const auto& [count, kernel, copy] : rows)
+        table.push_back({launch, blocks(count), gbs(kernel), gbs(std::min(53.0, copy * part))});
+    return table;
+  };
+  model.read_beside_h2d = beside({{1, 1.2, 52}, {32, 25.5, 25.5}, {1056, 39, 5}});
+  model.read_beside_d2h = beside({{1, 2.4, 53}, {32, 44, 43}, {1056, 48, 5}});
+  model.write_beside_h2d = beside({{1, 19, 53}, {16, 46, 46}, {1056, 49, 6}});
+  model.write_beside_d2h = beside({{1, 18, 45}, {16, 34, 11}, {1056, 46, 4.5}});
   return model;
 }
 
@@ -72,7 +98,8 @@ Profile planted_profile() {
                     .waiting_queues = WaitingQueues{.h2d = Estimate::exact(1.03),
                                                     .h2d_duplex = Estimate::exact(1.04),
                                                     .d2h = Estimate::exact(1.01),
-                                                    .d2h_duplex = Estimate::exact(1.02)}}};
+                                                    .d2h_duplex = Estimate::exact(1.02)},
+                    .zero_copy = zero_copy()}};
   profile.submission = {.copy = us(1.9), .launch = us(2.1), .event_record = us(0.35), .event_wait = us(0.4)};
   return profile;
 }
@@ -99,8 +126,10 @@ Profile paper_profile(const PaperOptions& options) {
       {.numa_node = 0, .gpu = 0, .h2d = same_for_all_sizes(options.h2d), .d2h = same_for_all_sizes(options.d2h)}};
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
-  profile.missing = {
-      {"links[0].h2d.duplex", reason}, {"links[0].d2h.duplex", reason}, {"links[0].waiting_queues", reason}};
+  profile.missing = {{"links[0].h2d.duplex", reason},
+                     {"links[0].d2h.duplex", reason},
+                     {"links[0].waiting_queues", reason},
+                     {"links[0].zero_copy", reason}};
   return profile;
 }
 

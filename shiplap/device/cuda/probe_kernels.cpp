@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -98,6 +99,24 @@ ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
   return probe;
 }
 
+ProbeKernel make_map(const Api& api, int device, std::uint64_t blocks, double amount) {
+  if (amount != 4 && amount != 8 && amount != 16)
+    throw Error(fmt::format("the map kernel moves 4, 8 or 16 bytes at a time, not {}", amount));
+  const auto unit = static_cast<unsigned>(amount);
+  ProbeKernel probe;
+  probe.blocks = blocks;
+  probe.resident_blocks = resident_blocks(api, device, map_kernel(unit), map_probe_threads);
+  probe.binding.cuda = [&api, blocks, unit](const Launch& l) {
+    if (l.operands.size() != 2) throw Error("the map kernel has two operands");
+    const std::byte* from = l.operands[0];
+    std::byte* to = l.operands[1];
+    std::uint64_t count = std::min(l.lengths[0], l.lengths[1]).count / unit;
+    void* arguments[] = {&from, &to, &count};
+    launch(api, map_kernel(unit), grid(l, blocks), map_probe_threads, arguments, l.stream);
+  };
+  return probe;
+}
+
 }  // namespace
 
 ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
@@ -116,6 +135,8 @@ ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind
       return make_stream_probe(api, device, amount);
     case ProbeKernel::Kind::multiply_add:
       return make_multiply_add(api, device, amount);
+    case ProbeKernel::Kind::map:
+      return make_map(api, device, blocks, amount);
   }
   throw Error("unknown kind of probe kernel");
 }

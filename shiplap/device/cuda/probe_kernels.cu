@@ -22,6 +22,13 @@ __global__ void __launch_bounds__(stream_probe_threads) stream(const uint4* from
   }
 }
 
+template <class Unit>
+__global__ void __launch_bounds__(map_probe_threads) map(const Unit* from, Unit* to, std::uint64_t count) {
+  // Not unrolled: a thread has one access under way, as most kernels have.
+#pragma unroll 1
+  for (std::uint64_t i = first_index(); i < count; i += stride()) to[i] = from[i];
+}
+
 __device__ float multiply_add_sink;
 
 /// Each thread does `rounds` multiply-adds in each of its chains, the first `extra` threads one more.
@@ -48,6 +55,11 @@ __global__ void __launch_bounds__(arithmetic_probe_threads)
 const void* empty_kernel() { return reinterpret_cast<const void*>(&empty); }
 const void* spin_kernel() { return reinterpret_cast<const void*>(&spin); }
 const void* stream_kernel() { return reinterpret_cast<const void*>(&stream); }
+const void* map_kernel(unsigned unit) {
+  if (unit == sizeof(unsigned)) return reinterpret_cast<const void*>(&map<unsigned>);
+  if (unit == sizeof(uint2)) return reinterpret_cast<const void*>(&map<uint2>);
+  return reinterpret_cast<const void*>(&map<uint4>);
+}
 const void* multiply_add_kernel() { return reinterpret_cast<const void*>(&multiply_add); }
 
 }  // namespace shiplap

@@ -16,6 +16,8 @@ const void* empty_kernel();
 const void* spin_kernel();
 const void* stream_kernel();
 const void* multiply_add_kernel();
+/// From, to and a count of units, for units of 4, 8 and 16 bytes.
+const void* map_kernel(unsigned unit);
 
 /// About 10 µs: long beside the 1–2 µs by which blocks start apart, short enough for many waves.
 constexpr long long spin_cycles = 20'000;

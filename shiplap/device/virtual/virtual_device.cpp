@@ -184,6 +184,11 @@ class VirtualDevice : public Device {
       case ProbeKernel::Kind::stream:
         probe.work = Seconds{amount / known(gpu.memory_bandwidth, "memory bandwidth").bytes_per_second};
         break;
+      case ProbeKernel::Kind::map:
+        probe.binding.host = [](const Launch& launch) {
+          std::memcpy(launch.operands[1], launch.operands[0], std::min(launch.lengths[0], launch.lengths[1]).count);
+        };
+        break;
       case ProbeKernel::Kind::multiply_add:
         probe.work = Seconds{amount / known(gpu.flop_rate, "flop rate")};
         break;

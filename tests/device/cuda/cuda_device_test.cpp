@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
@@ -193,7 +194,8 @@ TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
   const Schedule schedule = copies(4, 1_MiB);
   const auto memory = memory_for(*failing, schedule);
   const Count before = counted;
-  for (const RunOptions options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {
+  for (const RunOptions options :
+       {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {
     const auto execution = failing->prepare(schedule, bindings_of(memory, {}));
     counted.copies = 0;
     counted.fail_at = 2;
@@ -303,6 +305,54 @@ TEST_F(CudaDevice, does_multiply_adds_in_proportion_to_the_amount) {
   const double more = time(8e11);
   EXPECT_GT(more / some, 3.4);
   EXPECT_LT(more / some, 4.6);
+}
+
+// --- Activity records ---
+
+TEST_F(CudaDevice, sees_the_same_spans_by_activity_records_as_by_events) {
+  std::string why;
+  if (!activity_available(why)) GTEST_SKIP() << why;
+  const Schedule schedule = copies(6, 32_MiB);
+  const auto memory = memory_for(*device, schedule);
+  const auto execution = device->prepare(schedule, bindings_of(memory, {}));
+  execution->run({.hold = true, .trace = Trace::best});
+  const RunResult records = execution->run({.hold = true, .trace = Trace::best});
+  const RunResult events = execution->run({.hold = true, .trace = Trace::events});
+  EXPECT_NE(records.trace_source.find("CUPTI"), std::string::npos) << records.trace_source;
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    const auto duration = [&](const RunResult& r) {
+      return in_microseconds(r.timeline.spans[i].end - r.timeline.spans[i].start);
+    };
+    EXPECT_NEAR(duration(records), duration(events), 5 + 0.005 * duration(events)) << "op " << i;
+    if (i > 0) EXPECT_GE(records.timeline.spans[i].start, records.timeline.spans[i - 1].end);
+  }
+  // From the first start to the last end is the makespan, but for the latency of the first copy.
+  const Seconds before = records.timeline.spans.front().start;
+  EXPECT_GE(before.count(), 0);
+  EXPECT_LT(in_microseconds(before), 10);
+}
+
+TEST_F(CudaDevice, costs_a_pipeline_little_to_record_activity) {
+  std::string why;
+  if (!activity_available(why)) GTEST_SKIP() << why;
+  const Workload workload = find_workload("scalar-add:in=256MiB,out=256MiB,iterations=1");
+  const Schedule schedule = schedule_for(workload, {.strategy = "streams", .chunks = 32});
+  const auto memory = memory_for(*device, schedule);
+  const auto execution = device->prepare(schedule, bindings_of(memory, {workload.kernel}));
+  std::vector<double> plain, traced;
+  for (int i = 0; i < 15; ++i) {
+    const double without = execution->run().timeline.makespan.count();
+    const double with = execution->run({.trace = Trace::best}).timeline.makespan.count();
+    if (i < 3) continue;
+    plain.push_back(without);
+    traced.push_back(with);
+  }
+  std::ranges::sort(plain);
+  std::ranges::sort(traced);
+  const double cost = traced[traced.size() / 2] / plain[plain.size() / 2] - 1;
+  RecordProperty("cost_percent", std::to_string(100 * cost));
+  std::printf("recording activity costs %.2f %%\n", 100 * cost);
+  EXPECT_LT(cost, 0.05);
 }
 
 }  // namespace

@@ -1,0 +1,125 @@
+#include "shiplap/report/explain_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::size_t listed_ops = 5;
+constexpr std::array<std::pair<Engine, const char*>, 4> engines{{{Engine::copy_h2d, "copy H2D"},
+                                                                 {Engine::copy_shared, "copy"},
+                                                                 {Engine::compute, "kernels"},
+                                                                 {Engine::copy_d2h, "copy D2H"}}};
+
+/// What of a timeline is compared, by engine.
+struct Parts {
+  Seconds first_start{0};
+  std::array<Seconds, engines.size()> busy{};    ///< sum of the ops' durations
+  std::array<Seconds, engines.size()> pauses{};  ///< between ops, while the next could not start for want of its data
+  std::array<Seconds, engines.size()>
+      handovers{};  ///< from the end of what an op waited for, engine free, to its start
+};
+
+Parts parts_of(const Schedule& schedule, const Timeline& timeline) {
+  const std::size_t n = schedule.ops.size();
+  std::vector<Seconds> released(n, Seconds{-1});  // end of the last op that it waits for on another engine
+  std::vector<OpId> last(schedule.queues.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const Op& op = schedule.ops[i];
+    const auto wait_for = [&](OpId before) {
+      if (timeline.spans[before.index()].engine != timeline.spans[i].engine)
+        released[i] = std::max(released[i], timeline.spans[before.index()].end);
+    };
+    for (const OpId before : op.after) wait_for(before);
+    if (op.queue.is_none()) continue;
+    OpId& before = last[op.queue.index()];
+    if (!before.is_none()) wait_for(before);
+    before = OpId{static_cast<std::uint32_t>(i)};
+  }
+  Parts parts;
+  parts.first_start = timeline.spans.front().start;
+  for (std::size_t e = 0; e < engines.size(); ++e) {
+    std::vector<std::size_t> ops;
+    for (std::size_t i = 0; i < n; ++i)
+      if (timeline.spans[i].engine == engines[e].first) ops.push_back(i);
+    std::ranges::sort(ops, {}, [&](std::size_t i) { return timeline.spans[i].start; });
+    Seconds free{-1};
+    for (const std::size_t i : ops) {
+      const Span& span = timeline.spans[i];
+      parts.first_start = std::min(parts.first_start, span.start);
+      parts.busy[e] += span.end - span.start;
+      const Seconds possible = std::max(free, released[i]);
+      if (released[i] >= free && released[i].count() >= 0)
+        parts.handovers[e] += std::max(Seconds{0}, span.start - possible);
+      else if (free.count() >= 0)
+        parts.pauses[e] += std::max(Seconds{0}, span.start - free);
+      free = std::max(free, span.end);
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string explain_report(const Schedule& schedule, const Timeline& predicted, const Timeline& observed,
+                           const TextStyle& style) {
+  const std::size_t n = schedule.ops.size();
+  if (n == 0 || predicted.spans.size() != n || observed.spans.size() != n)
+    throw Error("a comparison op by op needs the spans of every op, predicted and observed");
+  const Parts expected = parts_of(schedule, predicted);
+  const Parts seen = parts_of(schedule, observed);
+  struct Term {
+    std::string name;
+    Seconds predicted;
+    Seconds observed;
+    Seconds off() const { return observed - predicted; }
+  };
+  std::vector<Term> terms{{"until the first op starts", expected.first_start, seen.first_start}};
+  for (std::size_t e = 0; e < engines.size(); ++e) {
+    if (expected.busy[e].count() == 0 && seen.busy[e].count() == 0) continue;
+    const std::string name = engines[e].second;
+    terms.push_back({name + ": time of the ops themselves", expected.busy[e], seen.busy[e]});
+    terms.push_back({name + ": from one op to the next that is ready", expected.pauses[e], seen.pauses[e]});
+    terms.push_back({name + ": from what an op waits for to its start", expected.handovers[e], seen.handovers[e]});
+  }
+  const auto signed_time = [](Seconds t) {
+    return (t.count() < 0 ? "−" : "+") + to_string(Seconds{std::abs(t.count())});
+  };
+  Table table(
+      {{"summed over all ops"}, {"predicted", Align::right}, {"observed", Align::right}, {"difference", Align::right}});
+  for (const Term& term : terms)
+    table.add({term.name, to_string(term.predicted), to_string(term.observed), signed_time(term.off())});
+  table.add({"makespan", to_string(predicted.makespan), to_string(observed.makespan),
+             signed_time(observed.makespan - predicted.makespan)});
+  std::string out = table.text(style);
+  const auto worst = std::ranges::max_element(terms, {}, [](const Term& t) { return std::abs(t.off().count()); });
+  out += fmt::format("off most: {} ({})\n\n", worst->name, signed_time(worst->off()));
+
+  std::vector<std::uint32_t> ops(n);
+  std::iota(ops.begin(), ops.end(), 0u);
+  const auto duration = [](const Timeline& t, std::uint32_t op) { return t.spans[op].end - t.spans[op].start; };
+  const auto off = [&](std::uint32_t op) { return duration(observed, op) - duration(predicted, op); };
+  const std::size_t shown = std::min(listed_ops, n);
+  std::partial_sort(
+      ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(shown), ops.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return std::abs(off(a).count()) > std::abs(off(b).count()); });
+  Table single({{"ops that are off most"},
+                {"predicted", Align::right},
+                {"observed", Align::right},
+                {"difference", Align::right}});
+  for (std::size_t i = 0; i < shown; ++i)
+    single.add({describe(schedule, OpId{ops[i]}), to_string(duration(predicted, ops[i])),
+                to_string(duration(observed, ops[i])), signed_time(off(ops[i]))});
+  return out + single.text(style);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,17 @@
+// Predicted against observed, op by op: which part of a pipeline the prediction has wrong.
+#pragma once
+
+#include <string>
+
+#include "shiplap/report/table.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/timeline.hpp"
+
+namespace shiplap {
+
+/// Sums over all ops: time that copies move and kernels run, pauses of each engine, and time from the end of what an op
+/// waits for to its start where its engine was free; each predicted beside observed, the one that is off most named,
+/// and the ops whose own duration is off most. Both timelines must have spans of this schedule, else Error.
+std::string explain_report(const Schedule&, const Timeline& predicted, const Timeline& observed, const TextStyle& = {});
+
+}  // namespace shiplap

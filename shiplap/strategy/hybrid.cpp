@@ -1,0 +1,39 @@
+// Hybrid: the input is copied chunk by chunk and the kernels write their output in host memory; and its mirror, which
+// reads the input in host memory and has the output copied (van Werkhoven 2014, §II). The grid of the kernels is
+// limited: one that fills the GPU has so much under way on the link that it starves the copies.
+#include "shiplap/strategy/chunked.hpp"
+
+namespace shiplap {
+namespace {
+
+template <bool mirror>
+Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_pinned(job, mirror ? "hybrid-mirror" : "hybrid");
+  return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
+}
+
+// The papers' form for Hybrid is eq 5 whatever the device; it knows neither grids nor uneven chunks.
+std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
+  if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
+  const auto work = paper_parameters(job, choice.chunks, profile, true);
+  if (!work) return std::nullopt;
+  return eq5(*work, choice.chunks);
+}
+
+}  // namespace
+
+const Strategy hybrid_strategy{.name = "hybrid",
+                               .summary = "input copied in chunks, output written in host memory by the kernels",
+                               .chunked = true,
+                               .mapped = true,
+                               .schedule = schedule<false>,
+                               .predict = predict};
+
+const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
+                                      .summary = "input read in host memory by the kernels, output copied in chunks",
+                                      .chunked = true,
+                                      .mapped = true,
+                                      .schedule = schedule<true>,
+                                      .predict = predict};
+
+}  // namespace shiplap

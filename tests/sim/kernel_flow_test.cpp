@@ -1,0 +1,109 @@
+// Kernels that access host memory, on a link whose figures are round.
+#include <gtest/gtest.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/sim/simulate.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+// Copies at 1 GB/s; kernels read at 0.5 and write at 0.8 GB/s alone. Beside a copy each has 0.25, and the copy 0.4.
+Profile profile() {
+  Profile p =
+      paper_profile({.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
+  const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
+  const std::vector<MappedBeside> beside{{1_MiB, 4_KiB, rate(0.25), rate(0.4)}};
+  p.links[0].zero_copy = ZeroCopyModel{.read = {{4_KiB, rate(0.5)}},
+                                       .write = {{4_KiB, rate(0.8)}},
+                                       .both = {{4_KiB, rate(0.4)}},
+                                       .read_beside_h2d = beside,
+                                       .read_beside_d2h = beside,
+                                       .write_beside_h2d = beside,
+                                       .write_beside_d2h = beside};
+  return p;
+}
+
+struct Bench {
+  Schedule s;
+  Bytes size{1'000'000};
+  BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * 10});
+  BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * 10});
+  KernelId k = s.add_kernel("k");
+
+  OpId kernel(QueueId queue, Seconds work, bool reads, bool writes) {
+    Kernel kernel{.kernel = k, .items = 1, .work = work, .operands = {}, .flows = {}};
+    if (reads) kernel.flows.push_back({.buffer = host, .mode = AccessMode::read, .bytes = size, .in_flight = 4_KiB});
+    if (writes) kernel.flows.push_back({.buffer = host, .mode = AccessMode::write, .bytes = size, .in_flight = 4_KiB});
+    return s.add({.what = kernel, .queue = queue, .after = {}});
+  }
+  OpId copy(QueueId queue, std::uint64_t times) {
+    return s.add({.what = Copy{{host, size, size * times}, {gpu, size, size * times}}, .queue = queue, .after = {}});
+  }
+  double end_us(OpId op) const {
+    return in_microseconds(simulate(s, profile(), {.held = true}).timeline.spans[op.index()].end);
+  }
+};
+
+TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
+  Bench read;
+  EXPECT_NEAR(read.end_us(read.kernel(read.s.add_queue("q"), Seconds{0}, true, false)), 2000, 1e-6);
+  Bench write;
+  EXPECT_NEAR(write.end_us(write.kernel(write.s.add_queue("q"), Seconds{0}, false, true)), 1250, 1e-6);
+  Bench both;
+  EXPECT_NEAR(both.end_us(both.kernel(both.s.add_queue("q"), Seconds{0}, true, true)), 2500, 1e-6);
+}
+
+TEST(KernelFlow, takes_its_work_where_that_is_longer) {
+  Bench b;
+  EXPECT_NEAR(b.end_us(b.kernel(b.s.add_queue("q"), milliseconds(7), true, true)), 7000, 1e-6);
+}
+
+TEST(KernelFlow, shares_the_link_with_a_copy_while_both_last) {
+  Bench b;
+  const OpId kernel = b.kernel(b.s.add_queue("k"), Seconds{0}, false, true);
+  const OpId copy = b.copy(b.s.add_queue("c"), 1);
+  // The copy at 0.4 takes 2.5 ms; the kernel has moved 0.625 MB by then and goes on at 0.8.
+  EXPECT_NEAR(b.end_us(copy), 2500, 1e-6);
+  EXPECT_NEAR(b.end_us(kernel), 2500 + 375.0 / 0.8, 1e-6);
+}
+
+TEST(KernelFlow, gives_the_link_back_to_the_copy_when_it_ends) {
+  Bench b;
+  const OpId kernel = b.kernel(b.s.add_queue("k"), Seconds{0}, false, true);
+  const OpId copy = b.copy(b.s.add_queue("c"), 4);
+  // The kernel at 0.25 takes 4 ms, in which the copy moves 1.6 of 4 MB.
+  EXPECT_NEAR(b.end_us(kernel), 4000, 1e-6);
+  EXPECT_NEAR(b.end_us(copy), 4000 + 2400, 1e-6);
+}
+
+TEST(KernelFlow, leaves_a_copy_alone_when_its_own_work_is_the_limit) {
+  Profile p = profile();
+  // Little under way leaves the copy its full rate.
+  const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
+  p.links[0].zero_copy->write = {{Bytes{512}, rate(0.1)}, {4_KiB, rate(0.8)}};
+  p.links[0].zero_copy->write_beside_h2d = {{1_MiB, Bytes{512}, rate(0.1), rate(1)},
+                                            {1_MiB, 4_KiB, rate(0.25), rate(0.4)}};
+  Bench b;
+  b.kernel(b.s.add_queue("k"), milliseconds(10), false, true);  // 0.1 GB/s
+  const OpId copy = b.copy(b.s.add_queue("c"), 2);
+  const Timeline t = simulate(b.s, p, {.held = true}).timeline;
+  EXPECT_NEAR(in_microseconds(t.spans[copy.index()].end), 2000, 1e-6);
+}
+
+TEST(KernelFlow, lets_kernels_of_several_queues_take_turns) {
+  Bench b;
+  const OpId first = b.kernel(b.s.add_queue("a"), Seconds{0}, false, true);
+  const OpId second = b.kernel(b.s.add_queue("b"), Seconds{0}, false, true);
+  EXPECT_NEAR(b.end_us(first), 1250, 1e-6);
+  EXPECT_NEAR(b.end_us(second), 2500, 1e-6);
+}
+
+TEST(KernelFlow, needs_figures_of_the_link) {
+  Bench b;
+  b.kernel(b.s.add_queue("q"), Seconds{0}, true, false);
+  EXPECT_THROW(simulate(b.s, paper_profile({})), Unsupported);
+}
+
+}  // namespace
+}  // namespace shiplap
