@@ -144,6 +144,10 @@ Json run_pair(Device& device, const Profile& profile, const Options& options, co
   add_mapped_choices(choices, job.any_grid, weight, job.arrays.front().size);
   // Predictions first: nothing that is observed below can have gone into them.
   const Plan planned = plan(job, profile);
+  // What the plan would take of every other strategy stands beside the sweep.
+  const std::size_t swept = choices.size();
+  for (const Candidate& candidate : planned.candidates)
+    if (candidate.choice.strategy != planned.best().choice.strategy) choices.push_back(candidate.choice);
   std::vector<Contestant> field;
   for (const Choice& choice : choices)
     field.push_back({predict(job, profile, choice), pipeline.prepare(choice, limits), {}});
@@ -178,6 +182,7 @@ Json run_pair(Device& device, const Profile& profile, const Options& options, co
     point["error"] = errors.relative.back();
     point["spread"] = relative_spread(c.samples_ms);
     point["verified"] = c.verified;
+    point["planned"] = &c - field.data() >= static_cast<std::ptrdiff_t>(swept);
     point["samples_ms"] = samples_json(c.samples_ms);
     points.push_back(point);
   }

@@ -48,26 +48,44 @@ std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
 }
 
 // Layouts that come this close are as good as each other; the one that depends less on what busy queues cost is taken.
-constexpr double close = 0.005;
+constexpr double close_layout = 0.005;
+// Ramps too: the steeper, the more depends on how far the two directions differ.
+constexpr double close_ramp = 0.003;
 
 struct Tried {
   Choice choice;
   Seconds time{0};
 };
 
-// By predicted time; in front of them, of those that come close, the simplest layout (engines that serve one queue
-// each, then a queue for each chunk, then queues that chunks share) with the gentlest ramp.
+// Engines that serve one queue each, then a queue for each chunk, then queues that chunks share.
+int complexity(const Choice& choice) {
+  return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
+}
+
+// Moves what `less` puts first, among the tried that are close to the first one and that `eligible` admits, to the
+// front; the others stay by predicted time.
+template <class Eligible, class Less>
+void prefer(std::vector<Tried>& tried, double close, const Eligible& eligible, const Less& less) {
+  const Seconds limit = tried.front().time * (1 + close);
+  auto best = tried.begin();
+  for (auto t = tried.begin(); t != tried.end(); ++t)
+    if (t->time <= limit && eligible(t->choice) && less(t->choice, best->choice)) best = t;
+  std::rotate(tried.begin(), best, best + 1);
+}
+
+// By predicted time; in front, of those that come close, the simplest layout, and of that the gentlest ramp.
 void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
-  const auto simplicity = [](const Tried& t) {
-    const int layout = t.choice.layout == Layout::three ? 0 : t.choice.layout == Layout::per_chunk ? 1 : 2;
-    return std::pair{layout, t.choice.ramp.level() ? 1.0 : t.choice.ramp.growth};
-  };
-  const auto end = std::find_if(tried.begin(), tried.end(),
-                                [&](const Tried& t) { return t.time > tried.front().time * (1 + close); });
-  const auto simplest = std::min_element(tried.begin(), end,
-                                         [&](const Tried& a, const Tried& b) { return simplicity(a) < simplicity(b); });
-  std::rotate(tried.begin(), simplest, simplest + 1);
+  prefer(
+      tried, close_layout, [](const Choice&) { return true; },
+      [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
+  const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
+  prefer(
+      tried, close_ramp,
+      [first = tried.front().choice](const Choice& c) {
+        return c.strategy == first.strategy && c.layout == first.layout;
+      },
+      [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
 }
 
 // Simulates the choices of one strategy; keeps the reason of the last refusal.
@@ -233,6 +251,14 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
     throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
   }
   rank(listed);
+  // The neighbourhood of the best, and the best of every other strategy.
+  std::vector<std::string> seen;
+  std::erase_if(listed, [&, best = listed.front().choice.strategy](const Tried& tried) {
+    if (tried.choice.strategy == best) return false;
+    const bool again = std::find(seen.begin(), seen.end(), tried.choice.strategy) != seen.end();
+    seen.push_back(tried.choice.strategy);
+    return again;
+  });
   for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice, limits));
   const Interval<Seconds> best = result.candidates.front().predicted;
   for (Candidate& candidate : result.candidates) candidate.tied_with_best = candidate.predicted.low <= best.high;

@@ -185,8 +185,8 @@ double widest(const std::string& name) {
   if (limited_by_the_clock(name)) return 0.15;
   // What a long chain takes beyond its copies and kernels; and small differences of long times.
   if (is(name, "handover")) return std::numeric_limits<double>::infinity();
-  if (is(name, "waiting queues")) return 0.03;
-  if (is(name, "duplex G")) return 0.03;
+  if (is(name, "waiting queues")) return 0.06;
+  if (is(name, "duplex G")) return 0.1;
   if (is(name, " G")) return 0.015;
   if (is(name, "MiB")) return std::numeric_limits<double>::infinity();
   if (is(name, "duplex g")) return 0.2;
@@ -205,7 +205,7 @@ TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clock
   for (const std::uint64_t seed : {1, 2, 3}) {
     const auto device = make_noisy(open_virtual(truth, "virtual:planted"),
                                    {.seed = seed, .relative = 0.02, .event_step = microseconds(0.5)});
-    const Profile fitted = measure_and_fit(*device, Effort::standard, 32_MiB);
+    const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
     for (const Compared& parameter : compare(truth, fitted)) {
       ++parameters;
       covered += parameter.covered();

@@ -60,6 +60,7 @@ class CudaExecution final : public Execution {
 
   void resolve(const Bindings&);
   void start_trace(const RunOptions&);
+  void settle_recording();
   void make_trace_events();
   void start(const RunOptions&);
   cudaStream_t first_stream(const RunOptions&) const;
