@@ -198,7 +198,7 @@ TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
        {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {
     const auto execution = failing->prepare(schedule, bindings_of(memory, {}));
     counted.copies = 0;
-    counted.fail_at = 2;
+    counted.fail_at = options.trace == Trace::best ? 4 : 2;  // setting a recording up takes two copies
     try {
       execution->run(options);
       ADD_FAILURE() << "the copy did not fail";
@@ -309,27 +309,36 @@ TEST_F(CudaDevice, does_multiply_adds_in_proportion_to_the_amount) {
 
 // --- Activity records ---
 
-TEST_F(CudaDevice, sees_the_same_spans_by_activity_records_as_by_events) {
+TEST_F(CudaDevice, sees_the_same_times_by_activity_records_as_by_events) {
   std::string why;
   if (!activity_available(why)) GTEST_SKIP() << why;
-  const Schedule schedule = copies(6, 32_MiB);
-  const auto memory = memory_for(*device, schedule);
-  const auto execution = device->prepare(schedule, bindings_of(memory, {}));
-  execution->run({.hold = true, .trace = Trace::best});
-  const RunResult records = execution->run({.hold = true, .trace = Trace::best});
-  const RunResult events = execution->run({.hold = true, .trace = Trace::events});
-  EXPECT_NE(records.trace_source.find("CUPTI"), std::string::npos) << records.trace_source;
-  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
-    const auto duration = [&](const RunResult& r) {
-      return in_microseconds(r.timeline.spans[i].end - r.timeline.spans[i].start);
-    };
-    EXPECT_NEAR(duration(records), duration(events), 5 + 0.005 * duration(events)) << "op " << i;
-    if (i > 0) EXPECT_GE(records.timeline.spans[i].start, records.timeline.spans[i - 1].end);
+  // One copy each way by itself: events around it hold its latency too, 3 to 4 µs.
+  for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host}) {
+    Schedule one;
+    const BufferId host = one.add_buffer({"host", Place::host(), MemoryKind::pinned, 32_MiB});
+    const BufferId gpu = one.add_buffer({"GPU", Place::gpu(), MemoryKind::device, 32_MiB});
+    const bool to_device = way == CopyDirection::host_to_device;
+    one.add({.what = Copy{{to_device ? host : gpu, 0_B, 32_MiB}, {to_device ? gpu : host, 0_B, 32_MiB}},
+             .queue = one.add_queue("q"),
+             .after = {}});
+    const auto memory = memory_for(*device, one);
+    const auto execution = device->prepare(one, bindings_of(memory, {}));
+    std::vector<double> by_events, by_records;
+    for (int i = 0; i < 11; ++i) {
+      by_events.push_back(in_microseconds(execution->run({.hold = true}).timeline.makespan));
+      const RunResult traced = execution->run({.hold = true, .trace = Trace::best});
+      ASSERT_NE(traced.trace_source.find("CUPTI"), std::string::npos) << traced.trace_source;
+      const Span& span = traced.timeline.spans.at(0);
+      EXPECT_GE(span.start.count(), 0);
+      EXPECT_NEAR((span.end - traced.timeline.makespan).count(), 0, 1e-9);
+      by_records.push_back(in_microseconds(span.end - span.start));
+    }
+    std::ranges::sort(by_events);
+    std::ranges::sort(by_records);
+    std::printf("32 MiB %s: %.2f us by events, %.2f us by activity records\n", to_device ? "H2D" : "D2H", by_events[5],
+                by_records[5]);
+    EXPECT_NEAR(by_records[5], by_events[5], 5);
   }
-  // From the first start to the last end is the makespan, but for the latency of the first copy.
-  const Seconds before = records.timeline.spans.front().start;
-  EXPECT_GE(before.count(), 0);
-  EXPECT_LT(in_microseconds(before), 10);
 }
 
 TEST_F(CudaDevice, costs_a_pipeline_little_to_record_activity) {
