@@ -50,6 +50,12 @@ std::string explain(const Plan& plan, const Bound& bound) {
   if (other != plan.candidates.end())
     text += fmt::format(" {} would take {}, {:.2f} times as long.", to_string(other->choice),
                         to_string(other->predicted.value), other->predicted.value / best.predicted.value);
+  const auto fastest =
+      std::ranges::min_element(plan.candidates, {}, [](const Candidate& c) { return c.predicted.value; });
+  if (fastest->choice.strategy != best.choice.strategy && fastest->predicted.value < best.predicted.value)
+    text += fmt::format(
+        " {} promises {}, but predictions of kernels and copies that share the link are off by a few per cent: try it.",
+        to_string(fastest->choice), to_string(fastest->predicted.value));
   const auto ties = std::count_if(plan.candidates.begin() + 1, plan.candidates.end(),
                                   [](const Candidate& c) { return c.tied_with_best; });
   if (ties > 0)

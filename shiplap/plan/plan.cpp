@@ -52,6 +52,9 @@ constexpr double close_layout = 0.005;
 // Ramps too: the steeper, the more depends on how far the two directions differ.
 constexpr double close_ramp = 0.003;
 
+// Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.
+constexpr double close_shared = 0.05;
+
 struct Tried {
   Choice choice;
   Seconds time{0};
@@ -73,11 +76,20 @@ void prefer(std::vector<Tried>& tried, double close, const Eligible& eligible, c
   std::rotate(tried.begin(), best, best + 1);
 }
 
-// By predicted time; in front, of those that come close, the simplest layout, and of that the gentlest ramp.
+bool shares_the_link(const Choice& choice) {
+  const Strategy& strategy = find_strategy(choice.strategy);
+  return strategy.mapped && strategy.chunked;
+}
+
+// By predicted time; in front, of those that come close, what does not have kernels and copies share the link, the
+// simplest layout, and of that the gentlest ramp.
 void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
+  const auto any = [](const Choice&) { return true; };
+  prefer(tried, close_shared, any,
+         [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
   prefer(
-      tried, close_layout, [](const Choice&) { return true; },
+      tried, close_layout, [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
       [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
   const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
   prefer(

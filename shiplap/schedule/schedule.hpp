@@ -57,7 +57,7 @@ struct Flow {
   AccessMode mode = AccessMode::read;
   Bytes bytes;
   std::uint32_t access_width = 16;  ///< bytes of one load or store: 4, 8 or 16
-  Bytes in_flight;                  ///< under way at once at most: threads that run at once, times the access width
+  Bytes in_flight{};                ///< under way at once at most: threads that run at once, times the access width
 };
 
 /// A copy by a copy engine (DMA). `from` and `to` have the same length.

@@ -38,6 +38,21 @@ TEST(Plan, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
   EXPECT_GT(p.candidates.back().predicted.value / p.best().predicted.value, 1.5);
 }
 
+TEST(Plan, takes_kernels_that_share_the_link_with_copies_only_where_they_promise_more_than_they_are_off_by) {
+  // The planted link lets hybrid pipelines nearly reach the bound.
+  const Plan p = plan(job_of(1.2), planted_profile());
+  const auto time_of = [&](const char* strategy) {
+    const auto found =
+        std::ranges::find_if(p.candidates, [&](const Candidate& c) { return c.choice.strategy == strategy; });
+    return found->predicted.value;
+  };
+  const double gain = time_of("streams") / std::min(time_of("hybrid"), time_of("hybrid-mirror")) - 1;
+  EXPECT_GT(gain, 0);
+  const bool shares = p.best().choice.strategy != "streams";
+  EXPECT_EQ(shares, gain > 0.05) << gain;
+  EXPECT_EQ(shares, p.why.find("promises") == std::string::npos) << p.why;
+}
+
 TEST(Plan, never_predicts_less_than_the_bound) {
   for (const double kernel_ms : {0.01, 0.5, 1.2, 3.0, 20.0}) {
     const Plan p = plan(job_of(kernel_ms), planted_profile());
