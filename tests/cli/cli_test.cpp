@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -195,11 +196,50 @@ TEST_F(Cli, run_verifies_and_draws_on_both_virtual_devices) {
 TEST_F(Cli, every_strategy_and_layout_gives_the_right_bytes) {
   for (const char* choice : {"--strategy explicit", "--strategy streams --chunks 8 --layout per-chunk",
                              "--strategy streams --chunks 8 --layout few:3 --order breadth",
-                             "--strategy streams --chunks 8 --layout three --order depth"}) {
+                             "--strategy streams --chunks 8 --layout three --order depth",
+                             "--strategy streams --chunks 7 --ramp 0.25:0.5:1.5", "--strategy implicit --blocks 8",
+                             "--strategy hybrid --chunks 7 --blocks full", "--strategy hybrid --blocks auto",
+                             "--strategy hybrid-mirror --chunks 3 --blocks 24"}) {
     const Outcome outcome = shiplap("run scalar-add:in=4MiB,out=4MiB --device virtual:h200 " + std::string(choice));
     EXPECT_EQ(outcome.code, 0) << choice << outcome.err;
     EXPECT_NE(outcome.out.find("verified"), std::string::npos) << choice;
   }
+}
+
+TEST_F(Cli, traces_a_plan_and_a_run_and_explains_the_run) {
+  const fs::path file = folder / "trace.json";
+  const Outcome planned =
+      shiplap("plan --in 64MiB --out 64MiB --kernel 3ms --profile h200 --trace '" + file.string() + "'");
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  const auto processes = [&] {
+    std::set<std::string> names;
+    const Json trace = Json::parse(read(file));
+    for (const Json& event : trace.at("traceEvents"))
+      if (event.at("name") == "process_name") names.insert(event.at("args").at("name"));
+    return names;
+  };
+  EXPECT_EQ(processes(), (std::set<std::string>{"predicted"}));
+  const Outcome run =
+      shiplap("run scalar-add:in=4MiB,out=4MiB --device virtual:h200 --explain --trace '" + file.string() + "'");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(processes(), (std::set<std::string>{"predicted", "simulated"}));
+  for (const char* words : {"off most", "observed by simulation", "trace written to"})
+    EXPECT_NE(run.out.find(words), std::string::npos) << words << " in: " << run.out;
+  expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile h200 --trace /nowhere/t.json"), 1,
+                 {"--trace", "/nowhere"});
+}
+
+TEST_F(Cli, ramps_and_grids_that_cannot_be_are_refused) {
+  const auto planned = [&](const char* flags) {
+    return shiplap("plan --in 16MiB --kernel 1ms --profile h200 " + std::string(flags));
+  };
+  expect_refused(planned("--ramp 0.5"), 64, {"--ramp 0.5", "FIRST:LAST:GROWTH"});
+  expect_refused(planned("--ramp 2:1:2"), 64, {"--ramp 2:1:2", "at most 1"});
+  expect_refused(planned("--blocks 0"), 64, {"--blocks 0", "full"});
+  expect_refused(planned("--blocks some"), 64, {"--blocks"});
+  // The stand-in of a stated kernel fills the GPU whatever it is told.
+  expect_refused(shiplap("plan --in 16MiB --kernel 1ms --profile h200 --strategy implicit --blocks 8"), 1,
+                 {"implicit", "grid of its own"});
 }
 
 TEST_F(Cli, measure_lists_measures_and_writes) {
