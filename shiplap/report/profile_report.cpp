@@ -60,6 +60,42 @@ std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
   return out;
 }
 
+std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style) {
+  const auto at = [](const std::vector<MappedRate>& rows, Bytes in_flight) -> std::string {
+    const auto row = std::ranges::find(rows, in_flight, &MappedRate::in_flight);
+    return row == rows.end() ? "–" : with_range(row->rate);
+  };
+  std::string out = "\n  kernels that access host memory, by the bytes they have under way\n";
+  Table alone(
+      {{"under way", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each", Align::right}});
+  for (const MappedRate& row : model.read)
+    alone.add({to_string(row.in_flight), with_range(row.rate), at(model.write, row.in_flight),
+               at(model.both, row.in_flight)});
+  out += alone.text(style, "  ");
+
+  out += "\n  beside copies, GB/s of the kernel and of the copy\n";
+  Table beside({{"launch", Align::right},
+                {"under way", Align::right},
+                {"read, H2D", Align::right},
+                {"read, D2H", Align::right},
+                {"write, H2D", Align::right},
+                {"write, D2H", Align::right}});
+  for (const MappedBeside& row : model.write_beside_h2d) {
+    std::vector<std::string> cells{to_string(row.launch), to_string(row.in_flight)};
+    for (const auto& [name, table] : mapped_beside_names) {
+      const auto found = std::ranges::find_if(model.*table, [&](const MappedBeside& other) {
+        return other.launch == row.launch && other.in_flight == row.in_flight;
+      });
+      cells.push_back(found == (model.*table).end()
+                          ? "–"
+                          : fmt::format("{:.1f} / {:.1f}", in_gigabytes_per_second(found->kernel.value),
+                                        in_gigabytes_per_second(found->copy.value)));
+    }
+    beside.add(std::move(cells));
+  }
+  return out + beside.text(style, "  ");
+}
+
 std::string link_tables(const LinkModel& link, const TextStyle& style) {
   std::string out =
       heading(fmt::format("link: NUMA node {} to GPU {}, pinned memory", link.numa_node, link.gpu), style);
@@ -109,7 +145,9 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
     }
     costs.add(std::move(cells));
   }
-  return out + costs.text(style, "  ");
+  out += costs.text(style, "  ");
+  if (link.zero_copy) out += zero_copy_tables(*link.zero_copy, style);
+  return out;
 }
 
 std::string submission_lines(const SubmissionModel& model, const TextStyle& style) {
