@@ -55,9 +55,12 @@ std::optional<Interval<Bandwidth>> rate_in_step(double bytes, const Uncertain& p
   const double running = bytes / kernel.bytes_per_second;
   const auto beside = [&](double whole) {
     const double during = std::min(running, whole);
-    return std::max(1.0, (bytes - (whole - during) / alone.seconds) / during);
+    return (bytes - (whole - during) / alone.seconds) / during;
   };
-  return Interval<Bandwidth>{{beside(flow.value)}, {beside(flow.high)}, {beside(flow.low)}};
+  // A copy that hardly moved while the kernel ran tells no rate; and none is slower than its whole period says.
+  const double value = beside(flow.value);
+  if (!(value > 0)) return std::nullopt;
+  return Interval<Bandwidth>{{value}, {std::max(beside(flow.high), 0.1 * value)}, {std::max(beside(flow.low), value)}};
 }
 
 }  // namespace

@@ -16,8 +16,11 @@ namespace {
 //              quick (bar: 15 s)                      standard (bar: 90 s)
 //   copies     2 × 12 points × 0.06 to 0.15 s .. 2 s  2 × 31 × 0.25 s .... 16 s
 //   bursts     2 × 9 × 0.06 s .................. 1 s  2 × 27 × 0.25 s .... 14 s
-//   duplex     5 × 0.06 s .................... 0.3 s  11 × 0.3 s .......... 3 s
-//   the rest   26 × 0.06 s ................... 1.6 s  28 × 0.25 s ......... 7 s
+//   duplex     2 × 5 × 0.06 s ................ 0.6 s  2 × 11 × 0.3 s ...... 6 s
+//   chains     12 × 0.06 s .................. 0.7 s  12 × 0.25 s .......... 3 s
+//   mapped     18 × 0.06 s .................. 1.1 s  96 × 0.1 to 0.25 s .. 15 s
+//   beside     32 × 0.06 to 0.1 s ............. 3 s  170 × 0.1 to 0.25 s . 30 s
+//   the rest   26 × 0.06 s .................. 1.6 s  28 × 0.25 s ......... 7 s
 //   memory     3 GiB obtained, 8 GiB checked . 4.5 s  4 and 14 GiB ........ 7 s
 
 unsigned whole(const Arguments& arguments, const char* name) { return static_cast<unsigned>(arguments.at(name)); }
@@ -205,21 +208,26 @@ Point mapped_point(std::uint64_t blocks, Bytes size, double width, std::pair<dou
         {{"bytes", number(size)}, {"count", count}, {"blocks", static_cast<double>(blocks)}, {"width", width}});
   return point;
 }
+/// The grids given, and those that have a block for each multiprocessor, two for each, and as many as fit.
 std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
   const std::uint64_t most = setting.info.resident_threads / map_probe_threads;
   if (most == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
   if (setting.largest < 8_MiB)
     throw Unsupported("the largest copy asked for is smaller than the 8 MiB that one kernel moves");
-  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks > most; });
+  grids.push_back(setting.info.multiprocessors);
+  if (!quick(setting)) grids.push_back(2ull * setting.info.multiprocessors);
+  grids.push_back(most);
+  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks == 0 || blocks > most; });
+  std::ranges::sort(grids);
+  grids.erase(std::unique(grids.begin(), grids.end()), grids.end());
   return grids;
 }
 
 // Where much is under way, a launch must be long beside it.
 std::vector<Point> mapped_points(const Setting& setting) {
   const auto grids = possible_grids(
-      setting, quick(setting)
-                   ? std::vector<std::uint64_t>{1, 4, 16, 32, 132, 1056}
-                   : std::vector<std::uint64_t>{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 132, 264, 1056});
+      setting, quick(setting) ? std::vector<std::uint64_t>{1, 4, 16, 32}
+                              : std::vector<std::uint64_t>{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96});
   std::vector<Point> points;
   for (const double width : quick(setting) ? std::vector{16.0} : std::vector{4.0, 8.0, 16.0})
     for (const std::uint64_t blocks : grids)
@@ -230,9 +238,8 @@ std::vector<Point> mapped_points(const Setting& setting) {
 
 /// A copy engine against kernels: the pairs that hybrid pipelines consist of over launches of several sizes.
 std::vector<Point> points_beside(const Setting& setting, bool pipelines, std::pair<double, double> counts) {
-  const auto grids =
-      possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{4, 32, 132, 1056}
-                                             : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64, 132, 264, 1056});
+  const auto grids = possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{4, 32}
+                                                            : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64});
   std::vector<Point> points;
   for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{2_MiB, 8_MiB, 32_MiB})
     for (const std::uint64_t blocks : grids)

@@ -162,14 +162,22 @@ class Search {
     const std::vector<std::uint64_t> grids = !options_.blocks.empty() ? options_.blocks
                                              : job_.any_grid          ? grids_worth_trying()
                                                                       : std::vector<std::uint64_t>{0};
+    const std::vector<Ramp> ramps =
+        options_.ramps.empty() || !strategy.chunked ? std::vector<Ramp>{{}} : options_.ramps;
+    const std::vector<IssueOrder> orders =
+        options_.orders.empty() || !strategy.chunked ? std::vector{IssueOrder::depth} : options_.orders;
     const auto try_grids = [&](const auto& chosen, const std::vector<std::uint32_t>& counts) {
       for (const std::uint64_t blocks : chosen)
         for (const std::uint32_t chunks : counts)
-          try_choice(strategy, {.strategy = std::string(strategy.name),
-                                .chunks = chunks,
-                                .layout = layout,
-                                .queues = options_.queues,
-                                .blocks = blocks});
+          for (const Ramp& ramp : ramps)
+            for (const IssueOrder order : orders)
+              try_choice(strategy, {.strategy = std::string(strategy.name),
+                                    .chunks = chunks,
+                                    .ramp = ramp,
+                                    .layout = layout,
+                                    .queues = options_.queues,
+                                    .order = order,
+                                    .blocks = blocks});
     };
     if (!strategy.chunked) return try_grids(grids, {1});
     if (!options_.chunks.empty()) return try_grids(grids, options_.chunks);
@@ -208,6 +216,7 @@ class Search {
   }
 
   void try_choice(const Strategy& strategy, Choice choice) {
+    if (std::ranges::find(tried, choice, &Tried::choice) != tried.end()) return;
     try {
       Prediction prediction = simulate(strategy.schedule(job_, choice, limits_), profile_);
       tried.push_back({std::move(choice), prediction.timeline.makespan});

@@ -201,7 +201,7 @@ using Conditions = std::map<std::string, std::string>;
 
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";
-  static constexpr std::uint64_t version = 1;
+  static constexpr std::uint64_t version = 2;
 
   std::string name;
   Origin origin = Origin::measured;

@@ -160,7 +160,7 @@ std::optional<WaitingQueues> read_waiting_queues(const JsonReader& in, const std
   WaitingQueues model;
   for (const auto& [name, member] : waiting_queues_names) {
     model.*member = read_interval(in.at(name), factor_quantity);
-    if ((model.*member).value < 1) in.at(name).at("value").fail("a factor of at least 1");
+    if ((model.*member).low < 1) in.at(name).fail("a factor of at least 1, with its whole interval");
   }
   return model;
 }

@@ -378,8 +378,10 @@ void Simulator::claim(std::uint32_t e, double now) {
   engine.current = op;
   engine.flowing = false;
   engine.next = std::max(start, now);
+  const bool turned = engine.last_to_device != node.to_device;
   engine.last_to_device = node.to_device;
   set_occupied(e, in_gap, now);
+  if (turned) settle(engine.gpu, now);  // kernels that access host memory feel another direction
 }
 
 void Simulator::start_flow(std::uint32_t e, double now) {
@@ -461,7 +463,10 @@ Simulator::KernelFlow Simulator::kernel_flow(const Schedule& schedule, const Ker
     const Place place = schedule.buffers[f.buffer.index()].place;
     if (!place.is_host())
       throw Unsupported("the simulator has no figures for kernels that access another GPU's memory");
-    flow.link = &machine_.zero_copy(static_cast<std::uint16_t>(gpu), place.index);
+    const ZeroCopyModel* link = &machine_.zero_copy(static_cast<std::uint16_t>(gpu), place.index);
+    if (flow.link != nullptr && flow.link != link)
+      throw Unsupported("the simulator has no figures for kernels that access memory of several NUMA nodes");
+    flow.link = link;
     (f.mode == AccessMode::read ? flow.reads : flow.writes) += static_cast<double>(f.bytes.count);
     flow.in_flight = std::max(flow.in_flight, static_cast<double>(f.in_flight.count));
   }

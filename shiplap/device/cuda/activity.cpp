@@ -176,11 +176,12 @@ void ActivityRecording::stop() noexcept {
   received().in_use = false;
 }
 
-void ActivityRecording::begin(std::uint32_t op) noexcept { static_cast<void>(cupti().push(op_ids, op)); }
-
-void ActivityRecording::end() noexcept {
+ActivityRecording::Op::Op(ActivityRecording* recording, std::uint32_t op) noexcept : recording_(recording) {
+  if (recording_ != nullptr) static_cast<void>(cupti().push(op_ids, op));
+}
+ActivityRecording::Op::~Op() {
   std::uint64_t last = 0;
-  static_cast<void>(cupti().pop(op_ids, &last));
+  if (recording_ != nullptr) static_cast<void>(cupti().pop(op_ids, &last));
 }
 
 std::vector<ActivitySpan> ActivityRecording::take() {
@@ -216,8 +217,8 @@ ActivityRecording::ActivityRecording(std::size_t ops) : ops_(ops) {
 }
 ActivityRecording::~ActivityRecording() { stop(); }
 void ActivityRecording::stop() noexcept { recording_ = false; }
-void ActivityRecording::begin(std::uint32_t) noexcept {}
-void ActivityRecording::end() noexcept {}
+ActivityRecording::Op::Op(ActivityRecording* recording, std::uint32_t) noexcept : recording_(recording) {}
+ActivityRecording::Op::~Op() = default;
 std::vector<ActivitySpan> ActivityRecording::take() { return std::vector<ActivitySpan>(ops_); }
 
 #endif

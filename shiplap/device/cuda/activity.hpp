@@ -30,9 +30,17 @@ class ActivityRecording {
   ActivityRecording(const ActivityRecording&) = delete;
   ActivityRecording& operator=(const ActivityRecording&) = delete;
 
-  /// Work submitted by this thread between these calls belongs to op `op`.
-  void begin(std::uint32_t op) noexcept;
-  void end() noexcept;
+  /// Work submitted by this thread while one of these lives belongs to op `op`; none for no recording.
+  class Op {
+   public:
+    Op(ActivityRecording*, std::uint32_t op) noexcept;
+    ~Op();
+    Op(const Op&) = delete;
+    Op& operator=(const Op&) = delete;
+
+   private:
+    ActivityRecording* recording_;
+  };
 
   /// Ends the recording, once the GPU is done. By op: from the start of its first work to the end of its last.
   std::vector<ActivitySpan> take();

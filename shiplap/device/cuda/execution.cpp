@@ -142,9 +142,14 @@ void CudaExecution::start_trace(const RunOptions& options) {
   if (options.trace == Trace::best) {
     by_events_ = !activity_available(why_by_events_);
     if (!by_events_) {
-      recording_.emplace(schedule_.ops.size());
-      settle_recording();
+      try {
+        recording_.emplace(schedule_.ops.size());
+      } catch (const Error& error) {  // somebody else records
+        why_by_events_ = error.what();
+        by_events_ = true;
+      }
     }
+    if (recording_) settle_recording();
   }
   if (by_events_) make_trace_events();
 }
@@ -175,14 +180,12 @@ RunResult CudaExecution::run(const RunOptions& options) {
   if (commands_.empty()) return {};
   check(api_, api_.set_device(device_), "cudaSetDevice");
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
-  start_trace(options);
-
-  stopping_ = !options.timed.is_none() ? first_stream(options)
-              : end_marks_.size() == 1 ? streams_[ending_queues_.front().index()].get()
-                                       : nullptr;
-
   RunResult result;
   try {
+    start_trace(options);
+    stopping_ = !options.timed.is_none() ? first_stream(options)
+                : end_marks_.size() == 1 ? streams_[ending_queues_.front().index()].get()
+                                         : nullptr;
     start(options);
     const Clock::time_point start = Clock::now();
     submit();
@@ -197,14 +200,14 @@ RunResult CudaExecution::run(const RunOptions& options) {
           fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
                       "GPU's queues were full; hold fewer ops at once or run without holding",
                       schedule_.ops.size(), to_string(gate_->limit())));
-    result.timeline = timeline();
+    result.timeline = timeline(options);
     if (options.trace != Trace::none)
       result.trace_source = !by_events_              ? "activity records of the GPU (CUPTI)"
                             : why_by_events_.empty() ? "events around each op"
                                                      : fmt::format("events around each op ({})", why_by_events_);
   } catch (...) {
-    recording_.reset();
     abandon();
+    recording_.reset();  // not before nothing is in flight any more
     throw;
   }
   return result;
@@ -265,7 +268,7 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   call = "cudaEventRecord";
   if (by_events_) error = api_.event_record(command.before, command.stream);
   if (error != cudaSuccess) return error;
-  if (recording_) recording_->begin(command.op.value);
+  const ActivityRecording::Op recorded(recording_ ? &*recording_ : nullptr, command.op.value);
 
   if (command.kernel != nullptr) {
     call = "the kernel launch";
@@ -276,7 +279,6 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
     const CopyCall& copy = command.copy;
     error = api_.memcpy_async(copy.to, copy.from, copy.bytes, copy.kind, command.stream);
   }
-  if (recording_) recording_->end();
   if (error != cudaSuccess) return error;
 
   call = "cudaEventRecord";
@@ -317,11 +319,11 @@ void CudaExecution::abandon() noexcept {
   static_cast<void>(api_.get_last_error());
 }
 
-Timeline CudaExecution::timeline() {
+Timeline CudaExecution::timeline(const RunOptions& options) {
   Timeline result;
   result.makespan = between(start_mark_.get(), stop_mark_.get());
   if (by_events_) add_event_spans(result);
-  if (recording_) add_activity_spans(result);
+  if (recording_) add_activity_spans(result, options.timed);
   return result;
 }
 
@@ -333,11 +335,12 @@ void CudaExecution::add_event_spans(Timeline& timeline) const {
 }
 
 // The records' clock is not that of the events; the end of the last op is the same moment on both.
-void CudaExecution::add_activity_spans(Timeline& timeline) {
+void CudaExecution::add_activity_spans(Timeline& timeline, QueueId timed) {
   const std::vector<ActivitySpan> seen = recording_->take();
   recording_.reset();
   Seconds last{0};
-  for (const ActivitySpan& span : seen) last = std::max(last, span.end);
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+    if (timed.is_none() || schedule_.ops[i].queue == timed) last = std::max(last, seen[i].end);
   const Seconds shift = timeline.makespan - last;
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
     if (!seen[i].seen)

@@ -70,9 +70,9 @@ class CudaExecution final : public Execution {
   [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
   void wait_for_end() const;
   void abandon() noexcept;
-  Timeline timeline();
+  Timeline timeline(const RunOptions&);
   void add_event_spans(Timeline&) const;
-  void add_activity_spans(Timeline&);
+  void add_activity_spans(Timeline&, QueueId timed);
   Seconds between(cudaEvent_t from, cudaEvent_t to) const;
 
   const Api& api_;
