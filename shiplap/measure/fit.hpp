@@ -90,7 +90,22 @@ struct DuplexFit {
 std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations&, const DirectionFit& to_device,
                                                           const DirectionFit& to_host, Findings&);
 
-/// Time of one copy more in a burst, k·G + g(k), by size: the difference of the longest and the shortest burst.
+/// Time of one more, from the largest and the smallest count; nullopt with fewer than two.
+std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times_by_count);
+
+/// Time of one more `count`, for each of the families that `key_of` deals observations to.
+template <class KeyOf>
+auto periods(const std::vector<Observation>& observations, const char* count, const KeyOf& key_of) {
+  using Key = decltype(key_of(observations.front()));
+  std::map<Key, std::map<double, Uncertain>> families;
+  for (const Observation& o : observations) families[key_of(o)].emplace(o.argument(count), o.time);
+  std::map<Key, Uncertain> result;
+  for (const auto& [key, times] : families)
+    if (const auto period = one_more(times)) result.emplace(key, *period);
+  return result;
+}
+
+/// Time of one copy more in a burst, k·G + g(k), by size.
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
 
 /// nullopt, with an entry in `missing`, without usable points.

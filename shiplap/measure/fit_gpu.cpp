@@ -18,14 +18,6 @@ ByCount by_count(const Observations& observations, std::string_view primitive, c
   return result;
 }
 
-/// Time of one more, from the largest and the smallest count; nullopt with fewer than two.
-std::optional<Uncertain> one_more(const ByCount& times) {
-  if (times.size() < 2) return std::nullopt;
-  const auto& [few, short_time] = *times.begin();
-  const auto& [many, long_time] = *times.rbegin();
-  return (long_time - short_time) / (many - few);
-}
-
 template <class T>
 Parameter<T> parameter(const std::optional<Uncertain>& value, std::string_view path, std::string_view needs,
                        Findings& findings) {

@@ -10,17 +10,10 @@ namespace shiplap {
 namespace {
 
 /// Time of one link more of a chain, by (queues, busy).
-std::map<std::pair<double, double>, Uncertain> periods(const Observations& observations, std::string_view chain) {
-  std::map<std::pair<double, double>, std::map<double, Uncertain>> by_count;
-  for (const Observation& o : observations.of(chain))
-    by_count[{o.argument("queues"), o.argument("busy")}].emplace(o.argument("count"), o.time);
-  std::map<std::pair<double, double>, Uncertain> result;
-  for (const auto& [shape, times] : by_count) {
-    const auto& [few, short_time] = *times.begin();
-    const auto& [many, long_time] = *times.rbegin();
-    if (many > few) result.emplace(shape, (long_time - short_time) / (many - few));
-  }
-  return result;
+std::map<std::pair<double, double>, Uncertain> chain_periods(const Observations& observations, std::string_view chain) {
+  return periods(observations.of(chain), "count", [](const Observation& o) {
+    return std::pair{o.argument("queues"), o.argument("busy")};
+  });
 }
 
 std::optional<Uncertain> single(const Observations& observations, std::string_view primitive, const char* argument,
@@ -96,7 +89,7 @@ std::optional<HandoverModel> fit_handovers(const Observations& observations, con
     complete = complete && found.has_value();
     if (found) into = *found;
   };
-  if (complete) take(model.kernels, handover(periods(observations, "chain.kernels"), 4, {*launch, *launch}, 1));
+  if (complete) take(model.kernels, handover(chain_periods(observations, "chain.kernels"), 4, {*launch, *launch}, 1));
   for (const bool to_device : {true, false}) {
     const std::string_view way = to_device ? "h2d" : "d2h";
     const std::vector<Observation> points = observations.of(fmt::format("chain.{}", way));
@@ -118,7 +111,7 @@ std::optional<HandoverModel> fit_handovers(const Observations& observations, con
       return {.idle = *copy + *launch + Uncertain::exact(bytes * g * (alone - 1)),
               .busy = *copy + *launch + Uncertain::exact(bytes * (g2 * both - g))};
     };
-    const auto chains = periods(observations, fmt::format("chain.{}", way));
+    const auto chains = chain_periods(observations, fmt::format("chain.{}", way));
     take(to_device ? model.h2d_same_queue : model.d2h_same_queue, handover(chains, 1, work(false), 2));
     take(to_device ? model.h2d_other_queue : model.d2h_other_queue, handover(chains, 4, work(true), 2));
   }

@@ -39,16 +39,15 @@ DirectionModel table(const DirectionFit& fit, const std::optional<DuplexFit>& du
 
 }  // namespace
 
+std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times) {
+  if (times.size() < 2) return std::nullopt;
+  const auto& [few, short_time] = *times.begin();
+  const auto& [many, long_time] = *times.rbegin();
+  return (long_time - short_time) / (many - few);
+}
+
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>& bursts) {
-  std::map<Bytes, std::map<double, Uncertain>> by_size;
-  for (const Observation& o : bursts) by_size[bytes_of(o)].emplace(o.argument("copies"), o.time);
-  std::map<Bytes, Uncertain> result;
-  for (const auto& [size, by_copies] : by_size) {
-    const auto& [few, short_time] = *by_copies.begin();
-    const auto& [many, long_time] = *by_copies.rbegin();
-    if (many > few) result.emplace(size, (long_time - short_time) / (many - few));
-  }
-  return result;
+  return periods(bursts, "copies", bytes_of);
 }
 
 Bytes large_from(Bytes largest_measured) { return std::min(16_MiB, largest_measured / 4); }

@@ -21,22 +21,13 @@ struct Key {
 };
 
 /// Time of one launch or copy more.
-std::map<Key, Uncertain> periods(const Observations& observations, const std::string& primitive) {
-  std::map<Key, std::map<double, Uncertain>> by_grid;
-  for (const Observation& o : observations.of(primitive)) {
-    if (o.argument("width") != fitted_width) continue;
-    const auto threads = static_cast<std::uint64_t>(o.argument("blocks")) * map_probe_threads;
-    const Key key{Bytes{static_cast<std::uint64_t>(o.argument("bytes"))},
-                  Bytes{threads * static_cast<std::uint64_t>(fitted_width)}};
-    by_grid[key].emplace(o.argument("count"), o.time);
-  }
-  std::map<Key, Uncertain> result;
-  for (const auto& [key, times] : by_grid) {
-    const auto& [few, short_time] = *times.begin();
-    const auto& [many, long_time] = *times.rbegin();
-    if (many > few) result.emplace(key, (long_time - short_time) / (many - few));
-  }
-  return result;
+std::map<Key, Uncertain> mapped_periods(const Observations& observations, const std::string& primitive) {
+  std::vector<Observation> points = observations.of(primitive);
+  std::erase_if(points, [](const Observation& o) { return o.argument("width") != fitted_width; });
+  return periods(points, "count", [](const Observation& o) -> Key {
+    return {Bytes{static_cast<std::uint64_t>(o.argument("bytes"))},
+            Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)}};
+  });
 }
 
 /// Bytes over a period without its gap; nullopt for a period that is no longer than it.
@@ -77,7 +68,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
   for (const auto& [name, table] : mapped_rate_names) {
     const std::string primitive = fmt::format("mapped.{}", name);
     std::map<Bytes, Interval<Bandwidth>> rates;  // where a grid was measured twice, the longer launch counts
-    for (const auto& [key, period] : periods(observations, primitive))
+    for (const auto& [key, period] : mapped_periods(observations, primitive))
       if (const auto found = rate(number(key.launch), period, kernel_gap)) rates[key.in_flight] = *found;
     for (const auto& [in_flight, found] : rates) (model.*table).push_back({in_flight, found});
     if (rates.empty()) return missing("verified points of " + primitive);
@@ -87,9 +78,9 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     const std::string way(name.substr(name.rfind('_') + 1));
     const std::string of_kernel = fmt::format("mapped.{}.beside.{}", access, way);
     const std::string of_copy = fmt::format("copies.{}.beside.{}", way, access);
-    const auto copies = periods(observations, of_copy);
+    const auto copies = mapped_periods(observations, of_copy);
     const auto gap_of = [&](Bytes size) { return cost_at(way == "h2d" ? link->h2d : link->d2h, size).gap; };
-    for (const auto& [key, period] : periods(observations, of_kernel)) {
+    for (const auto& [key, period] : mapped_periods(observations, of_kernel)) {
       const auto copy = copies.find(key);
       if (copy == copies.end()) continue;
       const auto kernel_rate = rate(number(key.launch), period, kernel_gap);

@@ -252,28 +252,27 @@ std::vector<Point> other_beside_points(const Setting& setting) { return points_b
 std::vector<Point> step_points(const Setting& setting) { return points_beside(setting, true, {5, 17}); }
 
 using MappedAccess = MappedKernels::Access;
+MappedKernels kernels_of(MappedAccess access, const Arguments& arguments, unsigned count) {
+  return {.access = access,
+          .size = bytes(arguments),
+          .kernels = count,
+          .blocks = whole(arguments, "blocks"),
+          .width = whole(arguments, "width")};
+}
 template <MappedAccess access>
 Trial mapped(Device& device, const Arguments& arguments) {
-  return mapped_kernels(device, {.access = access,
-                                 .size = bytes(arguments),
-                                 .kernels = whole(arguments, "count"),
-                                 .blocks = whole(arguments, "blocks"),
-                                 .width = whole(arguments, "width")});
+  return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
 /// The kernels are timed, and the copies outlast them, at whatever rate.
 template <MappedAccess access, CopyDirection way>
 Trial mapped_beside(Device& device, const Arguments& arguments) {
-  const unsigned kernels = whole(arguments, "count");
+  MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
   // A block reads 3 GB/s at least and a copy moves 60 at most; a full GPU has the link's rate.
   const double slowest = std::min(20.0, 1.0 * arguments.at("blocks"));
-  const double copies = kernels * arguments.at("bytes") / number(8_MiB);
-  return mapped_kernels(device, {.access = access,
-                                 .size = bytes(arguments),
-                                 .kernels = kernels,
-                                 .blocks = whole(arguments, "blocks"),
-                                 .width = whole(arguments, "width"),
-                                 .copies = way,
-                                 .copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest)});
+  const double copies = wanted.kernels * arguments.at("bytes") / number(beside_copy_size);
+  wanted.copies = way;
+  wanted.copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest);
+  return mapped_kernels(device, wanted);
 }
 /// As a pipeline has it: a copy starts when the kernel beside it does.
 Trial copies_in_step(Device& device, const Arguments& arguments) {
@@ -288,15 +287,12 @@ Trial copies_beside(Device& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
   // Copies come down to 4 GB/s beside a full GPU, and kernels of one block to 1 GB/s.
   const double fastest = std::min(60.0, 25 * arguments.at("blocks"));
-  const double kernels = copies * number(8_MiB) / arguments.at("bytes");
-  return mapped_kernels(device, {.access = access,
-                                 .size = bytes(arguments),
-                                 .kernels = 4 + static_cast<unsigned>(kernels * fastest / 4),
-                                 .blocks = whole(arguments, "blocks"),
-                                 .width = whole(arguments, "width"),
-                                 .copies = way,
-                                 .copy_count = copies,
-                                 .time_copies = true});
+  const double kernels = copies * number(beside_copy_size) / arguments.at("bytes");
+  MappedKernels wanted = kernels_of(access, arguments, 4 + static_cast<unsigned>(kernels * fastest / 4));
+  wanted.copies = way;
+  wanted.copy_count = copies;
+  wanted.time_copies = true;
+  return mapped_kernels(device, wanted);
 }
 Trial empty_kernels(Device& device, const Arguments& arguments) {
   return kernel_row(device, whole(arguments, "kernels"));

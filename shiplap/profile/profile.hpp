@@ -51,7 +51,7 @@ struct DirectionModel {
 };
 
 /// How much slower copies are while kernels of two or more queues wait for other engines (1.03: 3 % more time a byte).
-/// One queue that waits costs nothing, and more than two cost no more than two.
+/// One queue that waits costs nothing, and more than two are taken to cost no more than two.
 struct WaitingQueues {
   Estimate h2d;
   Estimate h2d_duplex;  ///< while copies move the other way

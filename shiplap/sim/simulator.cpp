@@ -10,7 +10,7 @@
 namespace shiplap::sim {
 namespace {
 
-// Seen on an H200: one waiting queue costs copies nothing, two and more slow them down alike.
+// The least that does (see WaitingQueues); what more than two do is taken to be the same.
 constexpr std::uint32_t queues_that_slow_copies = 2;
 
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -130,7 +130,7 @@ void Simulator::build(const Schedule& schedule) {
                      .resident = std::max<std::uint64_t>(kernel->resident_blocks, 1)};
       if (!kernel->flows.empty()) {
         node.flow = static_cast<std::uint32_t>(kernel_flows_.size());
-        kernel_flows_.push_back(kernel_flow(schedule, *kernel, gpu));
+        kernel_flows_.push_back(kernel_flow(schedule, *kernel, static_cast<std::uint16_t>(gpu), machine_));
       }
       node.latency = machine_.gpu(static_cast<std::uint16_t>(gpu)).launch_latency;
       node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
@@ -446,90 +446,15 @@ void Simulator::update_flow(std::uint32_t e, double now) {
   const Node& node = nodes_[engine.current];
   const bool duplex = engine.opposite != none && engines_[engine.opposite].occupied;
   const bool slowed = waiting_queues_[engine.gpu] >= queues_that_slow_copies;
-  const double per_byte = std::max(duplex ? node.copy.duplex_per_byte * (slowed ? node.copy.duplex_waiting : 1)
-                                          : node.copy.per_byte * (slowed ? node.copy.waiting : 1),
-                                   copy_limit(engine, node));
+  double per_byte = duplex ? node.copy.duplex_per_byte * (slowed ? node.copy.duplex_waiting : 1)
+                           : node.copy.per_byte * (slowed ? node.copy.waiting : 1);
+  if (const std::uint32_t felt = flow_engines_[engine.gpu].felt; felt != none)
+    per_byte = std::max(per_byte, copy_per_byte(kernel_flows_[felt], node.to_device));
   if (now > engine.updated) {
     engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
     engine.updated = now;
   }
   engine.next = now + engine.remaining * per_byte;
-}
-
-Simulator::KernelFlow Simulator::kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint32_t gpu) const {
-  KernelFlow flow;
-  flow.work = kernel.work.count();
-  for (const Flow& f : kernel.flows) {
-    const Place place = schedule.buffers[f.buffer.index()].place;
-    if (!place.is_host())
-      throw Unsupported("the simulator has no figures for kernels that access another GPU's memory");
-    const ZeroCopyModel* link = &machine_.zero_copy(static_cast<std::uint16_t>(gpu), place.index);
-    if (flow.link != nullptr && flow.link != link)
-      throw Unsupported("the simulator has no figures for kernels that access memory of several NUMA nodes");
-    flow.link = link;
-    (f.mode == AccessMode::read ? flow.reads : flow.writes) += static_cast<double>(f.bytes.count);
-    flow.in_flight = std::max(flow.in_flight, static_cast<double>(f.in_flight.count));
-  }
-  const bool both = flow.reads > 0 && flow.writes > 0;
-  flow.alone_read = rate_at(both ? flow.link->both : flow.link->read, flow.in_flight).bytes_per_second;
-  flow.alone_write = rate_at(both ? flow.link->both : flow.link->write, flow.in_flight).bytes_per_second;
-  flow.launch = std::max(flow.reads, flow.writes);
-  return flow;
-}
-
-// Copies beside it take from each of its directions what they take from a kernel with that direction alone.
-double Simulator::flow_duration(std::uint32_t gpu, const KernelFlow& flow) const {
-  const CopyEngine& first = engines_[2 * gpu];
-  const bool shared = first.opposite == none;
-  const bool h2d = first.occupied && (!shared || first.last_to_device);
-  const bool d2h = shared ? first.occupied && !first.last_to_device : engines_[2 * gpu + 1].occupied;
-  const auto left = [&](const std::vector<MappedBeside>& beside, const std::vector<MappedRate>& alone) {
-    return kernel_rate_at(beside, flow.launch, flow.in_flight).bytes_per_second /
-           rate_at(alone, flow.in_flight).bytes_per_second;
-  };
-  double duration = flow.work;
-  if (flow.reads > 0) {
-    double rate = flow.alone_read;
-    if (h2d) rate *= left(flow.link->read_beside_h2d, flow.link->read);
-    if (d2h) rate *= left(flow.link->read_beside_d2h, flow.link->read);
-    duration = std::max(duration, flow.reads / rate);
-  }
-  if (flow.writes > 0) {
-    double rate = flow.alone_write;
-    if (h2d) rate *= left(flow.link->write_beside_h2d, flow.link->write);
-    if (d2h) rate *= left(flow.link->write_beside_d2h, flow.link->write);
-    duration = std::max(duration, flow.writes / rate);
-  }
-  return duration;
-}
-
-// Bytes under way as the copies feel them: a kernel that cannot use what the copies leave it has no more under way than
-// its own rate needs.
-double Simulator::pressure(const KernelFlow& flow, bool reads, bool beside_h2d) const {
-  if (flow.work <= 0) return flow.in_flight;
-  const double rate = (reads ? flow.reads : flow.writes) / flow.work;
-  const auto& beside = reads ? (beside_h2d ? flow.link->read_beside_h2d : flow.link->read_beside_d2h)
-                             : (beside_h2d ? flow.link->write_beside_h2d : flow.link->write_beside_d2h);
-  // Close to what the link gives, its writes (or requests) pile up as if it wanted more.
-  constexpr double close = 0.9;
-  if (rate >= close * kernel_rate_at(beside, flow.launch, flow.in_flight).bytes_per_second) return flow.in_flight;
-  return std::min(flow.in_flight, in_flight_for(reads ? flow.link->read : flow.link->write, Bandwidth{rate}));
-}
-
-// The least time a byte of this copy takes beside the kernel that accesses host memory; 0 without one.
-double Simulator::copy_limit(const CopyEngine& engine, const Node& node) const {
-  const FlowEngine& flows = flow_engines_[engine.gpu];
-  if (flows.felt == none) return 0;
-  const KernelFlow& flow = kernel_flows_[flows.felt];
-  const bool h2d = node.to_device;
-  const auto least = [&](bool reads, const std::vector<MappedBeside>& beside) {
-    return 1 / copy_rate_at(beside, flow.launch, pressure(flow, reads, h2d)).bytes_per_second;
-  };
-  double per_byte = 0;
-  if (flow.reads > 0) per_byte = least(true, h2d ? flow.link->read_beside_h2d : flow.link->read_beside_d2h);
-  if (flow.writes > 0)
-    per_byte = std::max(per_byte, least(false, h2d ? flow.link->write_beside_h2d : flow.link->write_beside_d2h));
-  return per_byte;
 }
 
 void Simulator::start_kernel_flow(std::uint32_t gpu, double now) {
@@ -565,14 +490,17 @@ void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
 
 void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
   FlowEngine& flows = flow_engines_[gpu];
-  const double duration = flow_duration(gpu, kernel_flows_[nodes_[flows.current].flow]);
+  const CopyEngine& first = engines_[2 * gpu];
+  const bool shared = first.opposite == none;
+  const bool h2d = first.occupied && (!shared || first.last_to_device);
+  const bool d2h = shared ? first.occupied && !first.last_to_device : engines_[2 * gpu + 1].occupied;
   if (now > flows.updated) {
     // The rate that held until now was foreseen by the last update.
     const double left = flows.next - flows.updated;
     flows.remaining *= left > 0 ? std::max(0.0, (flows.next - now) / left) : 0.0;
     flows.updated = now;
   }
-  flows.next = now + flows.remaining * duration;
+  flows.next = now + flows.remaining * duration(kernel_flows_[nodes_[flows.current].flow], h2d, d2h);
 }
 
 Timeline Simulator::timeline() && {

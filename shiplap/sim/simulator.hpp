@@ -10,6 +10,7 @@
 #include "shiplap/schedule/submission.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/sim/compute.hpp"
+#include "shiplap/sim/kernel_flow.hpp"
 #include "shiplap/sim/machine.hpp"
 
 namespace shiplap::sim {
@@ -72,17 +73,6 @@ class Simulator {
     double remaining = 0;  // bytes
     double updated = 0;
   };
-  // What a kernel moves over the link by its own accesses.
-  struct KernelFlow {
-    const ZeroCopyModel* link = nullptr;
-    double reads = 0;   // bytes
-    double writes = 0;  // bytes
-    double launch = 0;  // bytes, of the direction with more
-    double in_flight = 0;
-    double work = 0;        // seconds with the GPU and the link to itself, were the link not to limit it
-    double alone_read = 0;  // bytes a second, without copies beside it
-    double alone_write = 0;
-  };
   // Kernels of one GPU that access host memory take turns: together they would not move more.
   struct FlowEngine {
     std::deque<std::uint32_t> waiting;
@@ -130,10 +120,6 @@ class Simulator {
   void claim(std::uint32_t engine, double now);
   void start_flow(std::uint32_t engine, double now);
   void end_flow(std::uint32_t engine, double now);
-  KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint32_t gpu) const;
-  double flow_duration(std::uint32_t gpu, const KernelFlow&) const;
-  double pressure(const KernelFlow&, bool reads, bool beside_h2d) const;
-  double copy_limit(const CopyEngine&, const Node&) const;
   void start_kernel_flow(std::uint32_t gpu, double now);
   void end_kernel_flow(std::uint32_t gpu, double now);
   void update_kernel_flow(std::uint32_t gpu, double now);

@@ -23,7 +23,7 @@ class CudaExecution final : public Execution {
   CudaExecution(const Schedule&, const Bindings&, int device, const Api&);
 
   /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
-  /// engine drain, and behind every queue they cost a pipeline 10 % and more. The start mark is in front of the first
+  /// engine drain, and behind every queue they slow a pipeline down. The start mark is in front of the first
   /// op (of the timed queue's first op), behind the gate with `hold`; where several queues are held, in front of all of
   /// them. The stop mark is behind the last op of the queue that is timed, or that ends alone; where several queues
   /// end, in a further queue that waits for all of them, which adds one hop between queues (about 2 µs). `submission`

@@ -1,0 +1,28 @@
+// What a kernel moves over the link by its own accesses to host memory, and what it and copies leave each other.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/sim/machine.hpp"
+
+namespace shiplap::sim {
+
+struct KernelFlow {
+  const ZeroCopyModel* link = nullptr;
+  double reads = 0;   ///< bytes
+  double writes = 0;  ///< bytes
+  double in_flight = 0;
+  double work = 0;  ///< seconds with the GPU and the link to itself, were the link not to limit it
+};
+
+/// Of a kernel with flows. Throws Unsupported when the machine has no figures for them.
+KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&);
+
+/// Seconds that it takes beside copies of these directions: its work or its bytes, whichever is longer.
+double duration(const KernelFlow&, bool beside_h2d, bool beside_d2h);
+
+/// The least time in seconds that a byte of a copy takes beside it.
+double copy_per_byte(const KernelFlow&, bool to_device);
+
+}  // namespace shiplap::sim
