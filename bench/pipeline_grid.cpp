@@ -66,6 +66,22 @@ Json choice_json(const Choice& c) {
           {"order", c.order == IssueOrder::depth ? "depth" : "breadth"}};
 }
 
+/// What the predictions know of the kernel.
+Json cost_json(const KernelCost& cost) {
+  Json json{{"points", Json::array()}};
+  const auto add = [](std::uint64_t items, const Interval<Seconds>& work) -> Json {
+    return {
+        {"items", items},
+        {"ms", estimate_json({in_milliseconds(work.value), in_milliseconds(work.low), in_milliseconds(work.high)})}};
+  };
+  for (const KernelCost::Point& point : cost.points) json["points"].push_back(add(point.items, point.work));
+  if (cost.limited) {
+    json["limited"] = add(cost.limited->items, cost.limited->work);
+    json["limited"]["blocks"] = cost.limited->blocks;
+  }
+  return json;
+}
+
 std::string scalar_add_name(const std::string& size, std::uint64_t iterations) {
   return fmt::format("scalar-add:in={},out={},iterations={}", size, size, iterations);
 }
@@ -202,6 +218,7 @@ Json run_pair(Device& device, const Profile& profile, const Options& options, co
   const double allowed = std::max({0.01 * winner_median, 0.003, 2 * error});
 
   Json json{{"workload", job.name}, {"kernel_weight", weight}, {"kernel_ms", in_milliseconds(job.cost.at(job.items))}};
+  json["kernel_cost"] = cost_json(job.cost);
   json["bound_ms"] = estimate_json(median_estimate(duel_bound.samples_ms));
   json["predicted_bound_ms"] = in_milliseconds(planned.bound.value);
   json["auto"] = choice_json(planned.best().choice);

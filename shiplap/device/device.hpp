@@ -91,7 +91,9 @@ struct ProbeKernel {
     map,           ///< copies its first operand to its second, `amount` bytes (4, 8 or 16) a thread at a time
   };
   KernelBinding binding;
-  Seconds work{0};           ///< what the simulator should charge; 0 on a real device, which needs no such hint
+  /// What the simulator should charge, of a map for each access of its threads to device memory; 0 on a real device,
+  /// which needs no such hint.
+  Seconds work{0};
   std::uint64_t blocks = 1;  ///< grid
   std::uint64_t resident_blocks = 1;
 };

@@ -22,7 +22,7 @@ bool has_arguments(const Measurement& measurement) {
   static const std::vector<Needs> table{{"copy.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
                                         {"duplex.", {"bytes", "copies"}},
-                                        {"waiting.", {"bytes", "copies", "queues", "busy"}},
+                                        {"waiting.", {"bytes", "copies", "queues"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.launch", {"kernels"}},
                                         {"submit.record", {"launches", "followers"}},
@@ -33,6 +33,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"copies.", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
+                                        {"kernel.map", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.multiply_add", {"flops"}}};
   for (const Needs& needs : table)
     if (measurement.primitive.starts_with(needs.primitive))
@@ -105,6 +106,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .kernel_gap = std::nullopt,
                           .handovers = std::nullopt,
                           .resident_threads = std::nullopt,
+                          .memory_latency = std::nullopt,
                           .memory_bandwidth = std::nullopt,
                           .flop_rate = std::nullopt});
   Observations observations(measurements);

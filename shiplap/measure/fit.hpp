@@ -109,8 +109,7 @@ auto periods(const std::vector<Observation>& observations, const char* count, co
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
 
 /// nullopt, with an entry in `missing`, without usable points.
-std::optional<WaitingQueues> fit_waiting_queues(const Observations&, const DirectionModel& to_device,
-                                                const DirectionModel& to_host, Findings&);
+std::optional<WaitingQueues> fit_waiting_queues(Observations&, Findings&);
 /// nullopt, with an entry in `missing`, when a chain was not measured. `link` is what was fitted, or null.
 std::optional<HandoverModel> fit_handovers(const Observations&, const LinkModel* link, Findings&);
 

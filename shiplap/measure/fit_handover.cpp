@@ -43,40 +43,37 @@ std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncer
 
 }  // namespace
 
-// Only the last copy is watched by a single queue in both runs: n - 1 copies make the difference.
-std::optional<WaitingQueues> fit_waiting_queues(const Observations& observations, const DirectionModel& to_device,
-                                                const DirectionModel& to_host, Findings& findings) {
-  std::map<std::pair<bool, bool>, Estimate> factors;  // by direction and load
-  for (const bool h2d : {true, false}) {
-    std::map<double, std::map<double, Observation>> by_load;
-    for (const Observation& o : observations.of(h2d ? "waiting.pinned.h2d" : "waiting.pinned.d2h"))
-      by_load[o.argument("busy")].insert_or_assign(o.argument("queues"), o);
-    const DirectionModel& direction = h2d ? to_device : to_host;
-    for (const auto& [busy, by_queues] : by_load) {
-      if (by_queues.size() < 2 || by_queues.begin()->first != 1) continue;
-      const Observation& several = by_queues.rbegin()->second;
-      const double per_byte =
-          busy > 0 && direction.duplex ? direction.duplex->per_byte.value.seconds : direction.per_byte.value.seconds;
-      const Uncertain factor = (several.time - by_queues.begin()->second.time) /
-                               ((several.argument("copies") - 1) * several.argument("bytes") * per_byte);
-      const Estimate more = factor.estimate();
-      factors[{h2d, busy > 0}] = {1 + std::max(0.0, more.value), 1 + std::max(0.0, more.low),
-                                  1 + std::max(0.0, more.high)};
-    }
+namespace {
+
+/// What a chunk takes longer in the copies' queues than with kernels in a queue of their own, by size, as a line.
+std::optional<Slowdown> slowdown(Observations& observations, std::string_view primitive) {
+  const auto chunk = periods(observations.of(primitive), "copies", [](const Observation& o) {
+    return std::pair{o.argument("bytes"), o.argument("queues")};
+  });
+  std::vector<Equation> equations;
+  for (const auto& [key, alone] : chunk) {
+    const auto& [bytes, queues] = key;
+    const auto several = chunk.upper_bound(key);
+    if (queues == 1 && several != chunk.end() && several->first.first == bytes)
+      equations.push_back({{1, bytes}, several->second - alone});
   }
-  if (!factors.contains({true, false}) || !factors.contains({false, false})) {
-    findings.missing.push_back({"links[0].waiting_queues",
-                                "not measured: needs verified points of waiting.pinned.h2d and waiting.pinned.d2h"});
-    return std::nullopt;
-  }
-  // Without a second copy engine there is no other direction to move meanwhile.
-  const auto factor = [&](bool h2d, bool busy) {
-    return factors.contains({h2d, busy}) ? factors[{h2d, busy}] : factors[{h2d, false}];
-  };
-  return WaitingQueues{.h2d = factor(true, false),
-                       .h2d_duplex = factor(true, true),
-                       .d2h = factor(false, false),
-                       .d2h_duplex = factor(false, true)};
+  if (equations.size() < 2) return std::nullopt;
+  const Solution solution = least_squares(equations, observations.sources());
+  return Slowdown{.gap = non_negative<Seconds>(solution.unknowns[0]),
+                  .per_byte = non_negative<PerByte>(solution.unknowns[1])};
+}
+
+}  // namespace
+
+std::optional<WaitingQueues> fit_waiting_queues(Observations& observations, Findings& findings) {
+  const auto h2d = slowdown(observations, "waiting.pinned.h2d");
+  const auto d2h = slowdown(observations, "waiting.pinned.d2h");
+  const auto both = slowdown(observations, "waiting.pinned.both");
+  if (h2d && d2h)  // without a second copy engine there is no other direction to move meanwhile
+    return WaitingQueues{.h2d = *h2d, .d2h = *d2h, .duplex = both.value_or(Slowdown{})};
+  findings.missing.push_back(
+      {"links[0].waiting_queues", "not measured: needs verified points of waiting.pinned.h2d and waiting.pinned.d2h"});
+  return std::nullopt;
 }
 
 // One link of a chain with copies is a copy, a kernel and two handovers; one of kernels a kernel and one.
@@ -103,13 +100,13 @@ std::optional<HandoverModel> fit_handovers(const Observations& observations, con
     const double g2 = direction.duplex ? direction.duplex->per_byte.value.seconds : g;
     // The copies of a chain over several queues are slowed down by the kernels that wait in them.
     const auto work = [&](bool several) -> Work {
-      const auto times = [&](Estimate WaitingQueues::*factor) {
-        return several && waiting != nullptr ? (waiting->*factor).value : 1.0;
+      const auto more = [&](Slowdown WaitingQueues::*slowdown) {
+        return several && waiting != nullptr ? (waiting->*slowdown).per_byte.value.seconds : 0.0;
       };
-      const double alone = times(to_device ? &WaitingQueues::h2d : &WaitingQueues::d2h);
-      const double both = times(to_device ? &WaitingQueues::h2d_duplex : &WaitingQueues::d2h_duplex);
-      return {.idle = *copy + *launch + Uncertain::exact(bytes * g * (alone - 1)),
-              .busy = *copy + *launch + Uncertain::exact(bytes * (g2 * both - g))};
+      const double alone = more(to_device ? &WaitingQueues::h2d : &WaitingQueues::d2h);
+      const double both = more(&WaitingQueues::duplex);
+      return {.idle = *copy + *launch + Uncertain::exact(bytes * alone),
+              .busy = *copy + *launch + Uncertain::exact(bytes * (g2 + both - g))};
     };
     const auto chains = chain_periods(observations, fmt::format("chain.{}", way));
     take(to_device ? model.h2d_same_queue : model.d2h_same_queue, handover(chains, 1, work(false), 2));

@@ -176,7 +176,7 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   LinkModel link{.numa_node = 0, .gpu = 0, .h2d = {}, .d2h = {}};
   link.h2d = table(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
   link.d2h = table(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
-  link.waiting_queues = fit_waiting_queues(observations, link.h2d, link.d2h, findings);
+  link.waiting_queues = fit_waiting_queues(observations, findings);
   return link;
 }
 

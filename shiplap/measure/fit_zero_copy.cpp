@@ -37,21 +37,36 @@ std::optional<Interval<Bandwidth>> rate(double bytes, const Uncertain& period, S
   return Interval<Bandwidth>{{bytes / flow.value}, {bytes / flow.high}, {bytes / flow.low}};
 }
 
-/// Of copies in step with kernels of as many bytes: the copies go at this rate while a kernel runs and at their own for
-/// the rest of a period.
-std::optional<Interval<Bandwidth>> rate_in_step(double bytes, const Uncertain& period, Seconds gap, Bandwidth kernel,
-                                                PerByte alone) {
-  const Estimate flow = (period - Uncertain::exact(gap.count())).estimate();
-  if (!(flow.low > 0)) return std::nullopt;
-  const double running = bytes / kernel.bytes_per_second;
+/// Copies in step with kernels of as many bytes.
+struct InStep {
+  double bytes = 0;
+  double gap = 0;      ///< seconds between copies
+  double running = 0;  ///< seconds of a period in which a kernel runs
+  /// Kernels wait for no copy and are done before the copies, some of whose gaps fall among the kernels; else a gap is
+  /// over when the kernel starts that waited for the copy before it.
+  bool kernels_ahead = false;
+  PerByte alone;  ///< of a copy with the link to itself
+};
+
+/// The copies go at this rate while a kernel runs and at their own for the rest of a period.
+std::optional<Interval<Bandwidth>> rate_in_step(const InStep& step, const Uncertain& period) {
   const auto beside = [&](double whole) {
-    const double during = std::min(running, whole);
-    return (bytes - (whole - during) / alone.seconds) / during;
+    const double during = std::min(step.running, whole - step.gap);
+    double rate = 0;
+    double among = 0;  // of the gap, among the kernels
+    for (int i = 0; i < (step.kernels_ahead ? 8 : 1); ++i) {
+      rate = (step.bytes - (whole - during - (step.gap - among)) / step.alone.seconds) / (during - among);
+      among = step.gap * std::clamp(rate * (during - among) / step.bytes, 0.0, 1.0);
+    }
+    return rate;
   };
+  const Estimate whole = period.estimate();
+  if (!(whole.low > step.gap)) return std::nullopt;
   // A copy that hardly moved while the kernel ran tells no rate; and none is slower than its whole period says.
-  const double value = beside(flow.value);
+  const double value = beside(whole.value);
   if (!(value > 0)) return std::nullopt;
-  return Interval<Bandwidth>{{value}, {std::max(beside(flow.high), 0.1 * value)}, {std::max(beside(flow.low), value)}};
+  return Interval<Bandwidth>{
+      {value}, {std::max(beside(whole.high), 0.1 * value)}, {std::max(beside(whole.low), value)}};
 }
 
 }  // namespace
@@ -78,20 +93,32 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     const std::string way(name.substr(name.rfind('_') + 1));
     const std::string of_kernel = fmt::format("mapped.{}.beside.{}", access, way);
     const std::string of_copy = fmt::format("copies.{}.beside.{}", way, access);
-    const auto copies = mapped_periods(observations, of_copy);
-    const auto gap_of = [&](Bytes size) { return cost_at(way == "h2d" ? link->h2d : link->d2h, size).gap; };
+    const auto beside = mapped_periods(observations, of_copy);
+    const auto in_step = mapped_periods(observations, fmt::format("copies.{}.in_step.{}", way, access));
+    const DirectionModel& direction = way == "h2d" ? link->h2d : link->d2h;
+    const auto gap_of = [&](Bytes size) { return cost_at(direction, size).gap; };
     for (const auto& [key, period] : mapped_periods(observations, of_kernel)) {
-      const auto copy = copies.find(key);
-      if (copy == copies.end()) continue;
       const auto kernel_rate = rate(number(key.launch), period, kernel_gap);
-      const bool in_step = name == "write_beside_h2d";
-      const auto copy_rate = !kernel_rate ? std::nullopt
-                             : in_step    ? rate_in_step(number(key.launch), copy->second, gap_of(key.launch),
-                                                         kernel_rate->value, link->h2d.per_byte.value)
-                                          : rate(number(beside_copy_size), copy->second, gap_of(beside_copy_size));
-      if (kernel_rate && copy_rate) (model.*table).push_back({key.launch, key.in_flight, *kernel_rate, *copy_rate});
+      if (!kernel_rate) continue;
+      // Copies that wait for slower kernels say nothing about themselves.
+      const auto step = in_step.find(key);
+      const auto free = beside.find(key);
+      const bool ahead = access == "read";
+      // Kernels ahead follow each other with their gap, in which the link is taken as busy too.
+      const InStep pair{.bytes = number(key.launch),
+                        .gap = gap_of(key.launch).count(),
+                        .running = ahead ? period.value() : number(key.launch) / kernel_rate->value.bytes_per_second,
+                        .kernels_ahead = ahead,
+                        .alone = direction.per_byte.value};
+      std::optional<Interval<Bandwidth>> copy_rate;
+      if (step != in_step.end() && (free == beside.end() || step->second.value() > period.value()))
+        copy_rate = rate_in_step(pair, step->second);
+      if (!copy_rate && free != beside.end())
+        copy_rate = rate(number(beside_copy_size), free->second, gap_of(beside_copy_size));
+      if (copy_rate) (model.*table).push_back({key.launch, key.in_flight, *kernel_rate, *copy_rate});
     }
-    if ((model.*table).empty()) return missing(fmt::format("verified points of {} and {}", of_kernel, of_copy));
+    if ((model.*table).empty())
+      return missing(fmt::format("verified points of {} and of {} or their like in step", of_kernel, of_copy));
   }
   return model;
 }

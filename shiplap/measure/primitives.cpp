@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "shiplap/core/error.hpp"
 
@@ -95,27 +96,35 @@ std::vector<Point> duplex_points(const Setting& setting) {
   return points;
 }
 
-// Copies that one queue waits for, and several, alone and beside copies the other way.
+// A long pipeline and a short one, with the kernels in a queue of their own and with each in its copies' queue, so that
+// several queues have kernels that wait.
 std::vector<Point> waiting_points(const Setting& setting) {
-  const Bytes size = up_to(setting, 8_MiB, {1_MiB, 4_MiB, 8_MiB}, "burst").back();
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector{1_MiB, 8_MiB} : std::vector{512_KiB, 1_MiB, 2_MiB, 4_MiB, 8_MiB};
   std::vector<Point> points;
-  for (const double busy : {0.0, 1.0}) {
-    if (busy > 0 && setting.info.copy_engines < 2) continue;
-    Point point{
-        fmt::format("{} x 16, waited for by 1 and 4 queues{}", to_string(size), busy > 0 ? " beside copies" : ""), {}};
+  for (const Bytes size : up_to(setting, 8_MiB, sizes, "burst")) {
+    const double few = 16;
+    const double many = std::clamp(number(128_MiB) / number(size), 32.0, 80.0);
+    Point point{fmt::format("{} x {}, {} in 1 and 4 queues", to_string(size), few, many), {}};
     for (const double queues : {1.0, 4.0})
-      point.variants.push_back({{"bytes", number(size)}, {"copies", 16}, {"queues", queues}, {"busy", busy}});
+      for (const double copies : {few, many})
+        point.variants.push_back({{"bytes", number(size)}, {"copies", copies}, {"queues", queues}});
     points.push_back(std::move(point));
   }
+  if (points.size() < 2) throw Unsupported("the largest copy leaves no two sizes to compare");
   return points;
 }
-template <CopyDirection way>
+std::vector<Point> waiting_points_of_both(const Setting& setting) {
+  require_two_engines(setting);
+  return waiting_points(setting);
+}
+template <bool to_device, bool from_device>
 Trial waiting(Device& device, const Arguments& arguments) {
-  return watched_burst(device, {.way = way,
-                                .size = bytes(arguments),
-                                .copies = whole(arguments, "copies"),
-                                .queues = whole(arguments, "queues"),
-                                .busy = arguments.at("busy") > 0});
+  return empty_pipeline(device, {.to_device = to_device,
+                                 .from_device = from_device,
+                                 .size = bytes(arguments),
+                                 .chunks = whole(arguments, "copies"),
+                                 .queues = whole(arguments, "queues")});
 }
 
 /// One point with several counts of the same thing.
@@ -223,6 +232,12 @@ std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<st
   return grids;
 }
 
+/// At least so many, and enough that the long trial touches most of the 64 MiB that trials go around in.
+std::pair<double, double> mapped_counts(Bytes size, double few = 2, double many = 7) {
+  const double more = std::max(1.0, number(56_MiB) / number(size) / many);
+  return {std::round(few * more), std::round(many * more)};
+}
+
 // Where much is under way, a launch must be long beside it.
 std::vector<Point> mapped_points(const Setting& setting) {
   const auto grids = possible_grids(
@@ -231,25 +246,41 @@ std::vector<Point> mapped_points(const Setting& setting) {
   std::vector<Point> points;
   for (const double width : quick(setting) ? std::vector{16.0} : std::vector{4.0, 8.0, 16.0})
     for (const std::uint64_t blocks : grids)
-      if (width == 16 || blocks % 4 == 0)
-        points.push_back(mapped_point(blocks, blocks > 64 ? std::min(64_MiB, setting.largest) : 8_MiB, width, {1, 4}));
+      if (width == 16 || blocks == 4 || blocks == 16 || blocks == 64 || blocks == grids.back())
+        points.push_back(blocks > 64 ? mapped_point(blocks, std::min(64_MiB, setting.largest), width, {1, 4})
+                                     : mapped_point(blocks, 8_MiB, width, mapped_counts(8_MiB)));
   return points;
+}
+// Few blocks, which do not wait for each other.
+std::vector<Point> map_points(const Setting& setting) {
+  const auto grids = possible_grids(setting, {16});
+  return {mapped_point(grids.front(), 8_MiB, 16, mapped_counts(8_MiB))};
 }
 
 /// A copy engine against kernels: the pairs that hybrid pipelines consist of over launches of several sizes.
-std::vector<Point> points_beside(const Setting& setting, bool pipelines, std::pair<double, double> counts) {
+std::vector<Point> points_beside(const Setting& setting, bool pipelines,
+                                 const std::function<std::pair<double, double>(Bytes)>& counts) {
   const auto grids = possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{4, 32}
                                                             : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64});
   std::vector<Point> points;
   for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{2_MiB, 8_MiB, 32_MiB})
     for (const std::uint64_t blocks : grids)
       if (size <= setting.largest && (size < 32_MiB || blocks >= 4))
-        points.push_back(mapped_point(blocks, size, 16, counts));
+        points.push_back(mapped_point(blocks, size, 16, counts(size)));
   return points;
 }
-std::vector<Point> beside_points(const Setting& setting) { return points_beside(setting, true, {1, 4}); }
-std::vector<Point> other_beside_points(const Setting& setting) { return points_beside(setting, false, {1, 4}); }
-std::vector<Point> step_points(const Setting& setting) { return points_beside(setting, true, {5, 17}); }
+template <bool pipelines>
+std::vector<Point> beside_points(const Setting& setting) {
+  return points_beside(setting, pipelines, [](Bytes size) { return mapped_counts(size); });
+}
+/// Of which the copies are counted.
+template <bool pipelines>
+std::vector<Point> copies_beside_points(const Setting& setting) {
+  return points_beside(setting, pipelines, [](Bytes) { return std::pair{1.0, 4.0}; });
+}
+std::vector<Point> step_points(const Setting& setting) {
+  return points_beside(setting, true, [](Bytes size) { return mapped_counts(size, 5, 17); });
+}
 
 using MappedAccess = MappedKernels::Access;
 MappedKernels kernels_of(MappedAccess access, const Arguments& arguments, unsigned count) {
@@ -275,8 +306,10 @@ Trial mapped_beside(Device& device, const Arguments& arguments) {
   return mapped_kernels(device, wanted);
 }
 /// As a pipeline has it: a copy starts when the kernel beside it does.
+template <MappedAccess access>
 Trial copies_in_step(Device& device, const Arguments& arguments) {
-  return lock_step(device, {.size = bytes(arguments),
+  return lock_step(device, {.access = access,
+                            .size = bytes(arguments),
                             .copies = whole(arguments, "count"),
                             .blocks = whole(arguments, "blocks"),
                             .width = whole(arguments, "width")});
@@ -316,14 +349,16 @@ const std::array rows{
     PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU right behind one another beside copies to it", "events"},
                  duplex_points,
                  duplex<to_host>},
+    PrimitiveRow{{"waiting.pinned.h2d", "copies to the GPU while kernels of one queue wait, and of several", "events"},
+                 waiting_points,
+                 waiting<true, false>},
     PrimitiveRow{
-        {"waiting.pinned.h2d", "copies to the GPU that kernels of one queue wait for, and of several", "events"},
+        {"waiting.pinned.d2h", "copies from the GPU while kernels of one queue wait, and of several", "events"},
         waiting_points,
-        waiting<to_device>},
-    PrimitiveRow{
-        {"waiting.pinned.d2h", "copies from the GPU that kernels of one queue wait for, and of several", "events"},
-        waiting_points,
-        waiting<to_host>},
+        waiting<false, true>},
+    PrimitiveRow{{"waiting.pinned.both", "copies both ways while kernels of one queue wait, and of several", "events"},
+                 waiting_points_of_both,
+                 waiting<true, true>},
     PrimitiveRow{
         {"submit.copy", "host time to submit a copy", "host"},
         [](const Setting&) -> std::vector<Point> {
@@ -377,34 +412,38 @@ const std::array rows{
                  mapped_points,
                  mapped<MappedAccess::both>},
     PrimitiveRow{{"mapped.read.beside.h2d", "kernels that read mapped host memory beside copies to the GPU", "events"},
-                 other_beside_points,
+                 beside_points<false>,
                  mapped_beside<MappedAccess::read, to_device>},
     PrimitiveRow{{"copies.h2d.beside.read", "copies to the GPU beside kernels that read mapped host memory", "events"},
-                 other_beside_points,
+                 copies_beside_points<false>,
                  copies_beside<MappedAccess::read, to_device>},
     PrimitiveRow{
         {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
-        beside_points,
+        beside_points<true>,
         mapped_beside<MappedAccess::read, to_host>},
     PrimitiveRow{
         {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
-        beside_points,
+        copies_beside_points<true>,
         copies_beside<MappedAccess::read, to_host>},
     PrimitiveRow{
+        {"copies.d2h.in_step.read", "copies from the GPU in step with kernels that read mapped host memory", "events"},
+        step_points,
+        copies_in_step<MappedAccess::read>},
+    PrimitiveRow{
         {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
-        beside_points,
+        beside_points<true>,
         mapped_beside<MappedAccess::write, to_device>},
     PrimitiveRow{
-        {"copies.h2d.beside.write", "copies to the GPU in step with kernels that write mapped host memory", "events"},
+        {"copies.h2d.in_step.write", "copies to the GPU in step with kernels that write mapped host memory", "events"},
         step_points,
-        copies_in_step},
+        copies_in_step<MappedAccess::write>},
     PrimitiveRow{
         {"mapped.write.beside.d2h", "kernels that write mapped host memory beside copies from the GPU", "events"},
-        other_beside_points,
+        beside_points<false>,
         mapped_beside<MappedAccess::write, to_host>},
     PrimitiveRow{
         {"copies.d2h.beside.write", "copies from the GPU beside kernels that write mapped host memory", "events"},
-        other_beside_points,
+        copies_beside_points<false>,
         copies_beside<MappedAccess::write, to_host>},
     PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
                  grid_points,
@@ -416,6 +455,9 @@ const std::array rows{
                  [](Device& device, const Arguments& arguments) {
                    return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
                  }},
+    PrimitiveRow{{"kernel.map", "kernels that read and write device memory with few threads", "events"},
+                 map_points,
+                 mapped<MappedAccess::none>},
     PrimitiveRow{{"kernel.multiply_add", "a kernel of fused multiply-adds in registers", "events"},
                  multiply_add_points,
                  [](Device& device, const Arguments& arguments) {

@@ -82,18 +82,28 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies) {
   return trial;
 }
 
-Trial watched_burst(Device& device, const WatchedBurst& burst) {
+Trial empty_pipeline(Device& device, const EmptyPipeline& wanted) {
   Trial trial;
   const Launchable empty = add_empty_kernel(trial, device);
-  const Ends ends = add_ends(trial, burst.way, burst.size * burst.copies);
-  trial.timed = trial.schedule.add_queue("copies");
+  const auto ends = [&](bool wants, CopyDirection way) {
+    return wants ? add_ends(trial, way, wanted.size * wanted.chunks) : Ends{};
+  };
+  const Ends in = ends(wanted.to_device, CopyDirection::host_to_device);
+  const Ends out = ends(wanted.from_device, CopyDirection::device_to_host);
   std::vector<QueueId> queues;
-  for (unsigned q = 0; q < burst.queues; ++q) queues.push_back(trial.schedule.add_queue(fmt::format("waits {}", q)));
-  for (unsigned i = 0; i < burst.copies; ++i) {
-    const OpId copied = trial.schedule.add(copy_op(ends, trial.timed, burst.size, i));
-    trial.schedule.add({.what = empty.op, .queue = queues[i % burst.queues], .after = {copied}, .chunk = i});
+  for (unsigned q = 0; q < std::max(3u, wanted.queues); ++q)
+    queues.push_back(trial.schedule.add_queue(fmt::format("queue {}", q)));
+  for (unsigned i = 0; i < wanted.chunks; ++i) {
+    std::vector<OpId> before;
+    const auto add = [&](Op op, unsigned role) {
+      op.queue = queues[wanted.queues > 1 ? i % wanted.queues : role];
+      if (wanted.queues == 1) op.after = before;
+      before = {trial.schedule.add(op)};
+    };
+    if (wanted.to_device) add(copy_op(in, {}, wanted.size, i), 0);
+    add({.what = empty.op, .queue = {}, .after = {}, .chunk = i}, 1);
+    if (wanted.from_device) add(copy_op(out, {}, wanted.size, i), 2);
   }
-  if (burst.busy) add_load(trial, opposite(burst.way), burst.size, 2 * burst.copies + 4);
   return trial;
 }
 
@@ -157,7 +167,9 @@ Trial chain(Device& device, const Chain& chain) {
 Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
   constexpr Bytes copy_size = beside_copy_size;
-  constexpr unsigned places = 4;  // that the kernels share in turn
+  // A pipeline touches every byte once. Kernels that came back to the same few places would find their addresses
+  // translated already, and reads by few threads would seem faster than they are.
+  const auto places = std::max(4u, static_cast<unsigned>((64_MiB).count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,
@@ -167,8 +179,10 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   };
   const unsigned used = std::min(wanted.kernels, places);
   const Bytes all = wanted.size * used;
-  const BufferId from = buffer("kernel's source", wanted.access != Mapped::write, all);
-  const BufferId to = buffer("kernel's destination", wanted.access != Mapped::read, all);
+  const bool reads = wanted.access == Mapped::read || wanted.access == Mapped::both;
+  const bool writes = wanted.access == Mapped::write || wanted.access == Mapped::both;
+  const BufferId from = buffer("kernel's source", reads, all);
+  const BufferId to = buffer("kernel's destination", writes, all);
   trial.transfers.push_back({from, to, all});
   const QueueId kernels = trial.schedule.add_queue("kernels");
   Launchable map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
@@ -177,8 +191,11 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
     map.op.flows.push_back(
         {.buffer = of, .mode = mode, .bytes = wanted.size, .access_width = wanted.width, .in_flight = in_flight});
   };
-  if (wanted.access != Mapped::write) flow(from, AccessMode::read);
-  if (wanted.access != Mapped::read) flow(to, AccessMode::write);
+  if (reads) flow(from, AccessMode::read);
+  if (writes) flow(to, AccessMode::write);
+  map.op.work = reads || writes
+                    ? Seconds{0}
+                    : map.op.work * (static_cast<double>(wanted.size.count) / static_cast<double>(in_flight.count));
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
     map.op.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
@@ -195,31 +212,27 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
 }
 
 Trial lock_step(Device& device, const LockStep& wanted) {
-  constexpr unsigned places = 4;  // that copies, and kernels, share in turn
-  Trial trial = mapped_kernels(device, {.access = MappedKernels::Access::write,
+  Trial trial = mapped_kernels(device, {.access = wanted.access,
                                         .size = wanted.size,
-                                        .kernels = std::min(wanted.copies, places),
+                                        .kernels = wanted.copies,
                                         .blocks = wanted.blocks,
                                         .width = wanted.width});
   const std::vector<Op> kernels = std::move(trial.schedule.ops);
   trial.schedule.ops.clear();
-  const Ends ends = add_ends(trial, CopyDirection::host_to_device, wanted.size * std::min(wanted.copies, places));
+  const bool copy_first = wanted.access == MappedKernels::Access::write;
+  const auto way = copy_first ? CopyDirection::host_to_device : CopyDirection::device_to_host;
+  const auto places = static_cast<std::uint32_t>(trial.transfers[0].length.count / wanted.size.count);
+  const Ends ends = add_ends(trial, way, wanted.size * places);
   trial.timed = trial.schedule.add_queue("copies");
-  std::vector<OpId> before;
   for (unsigned i = 0; i < wanted.copies; ++i) {
     Op copy = copy_op(ends, trial.timed, wanted.size, i % places);
     copy.chunk = i;
-    const OpId copied = trial.schedule.add(copy);
-    if (i > 0) {
-      Op kernel = kernels[i % kernels.size()];
-      kernel.after = before;
-      kernel.chunk = i;
-      trial.schedule.add(kernel);
-    }
-    before = {copied};
+    Op kernel = kernels[i];
+    Op& first = copy_first ? copy : kernel;
+    Op& second = copy_first ? kernel : copy;
+    second.after = {trial.schedule.add(first)};
+    trial.schedule.add(second);
   }
-  // The first kernel's place is written by a later one, or not at all where there are few.
-  if (wanted.copies <= places) trial.transfers.erase(trial.transfers.begin());
   return trial;
 }
 

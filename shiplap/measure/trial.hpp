@@ -31,15 +31,16 @@ Trial copy_burst(CopyDirection, Bytes size, unsigned copies);
 /// The same burst, timed while copies of that size move the other way, which go on for about twice as long.
 Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
 
-/// A burst in one queue, which is timed; each copy is waited for by an empty kernel, these dealt over several queues.
-struct WatchedBurst {
-  CopyDirection way = CopyDirection::host_to_device;
-  Bytes size;
-  unsigned copies = 1;
-  unsigned queues = 1;  ///< that wait
-  bool busy = false;    ///< beside copies of the same size the other way, which go on for about twice as long
+/// A pipeline without work: a copy to the GPU, an empty kernel, a copy from it, or only one of the copies.
+struct EmptyPipeline {
+  bool to_device = true;
+  bool from_device = true;
+  Bytes size;  ///< of a copy
+  unsigned chunks = 1;
+  unsigned queues =
+      1;  ///< 1: one for the kernels and one for each direction; else chunks are dealt over so many queues
 };
-Trial watched_burst(Device&, const WatchedBurst&);
+Trial empty_pipeline(Device&, const EmptyPipeline&);
 
 /// `count` empty kernels in one queue.
 Trial kernel_row(Device&, unsigned count);
@@ -68,7 +69,8 @@ constexpr Bytes beside_copy_size = 8_MiB;  ///< of a copy beside kernels that ac
 
 /// Kernels that access host memory, in one queue, and copies in another.
 struct MappedKernels {
-  enum class Access : std::uint8_t { read, write, both };  ///< of host memory; the other side is device memory
+  /// Of host memory; the other side is device memory, and for `none` both are.
+  enum class Access : std::uint8_t { none, read, write, both };
   Access access = Access::read;
   Bytes size;            ///< of one kernel
   unsigned kernels = 1;  ///< timed, or beside the copies that are
@@ -80,9 +82,11 @@ struct MappedKernels {
 };
 Trial mapped_kernels(Device&, const MappedKernels&);
 
-/// Copies to the GPU, which are timed, and kernels of as many bytes that write host memory; each kernel waits for the
-/// copy before and runs beside the next, as in a pipeline.
+/// A hybrid pipeline: copies to the GPU and kernels of as many bytes that write host memory, or kernels that read it
+/// and copies from the GPU. The second op of each pair waits for the first and runs beside the next pair's. The copies
+/// are timed.
 struct LockStep {
+  MappedKernels::Access access = MappedKernels::Access::write;
   Bytes size;
   unsigned copies = 2;
   std::uint64_t blocks = 1;

@@ -49,8 +49,11 @@ std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
 
 // Layouts that come this close are as good as each other; the one that depends less on what busy queues cost is taken.
 constexpr double close_layout = 0.005;
-// Ramps too: the steeper, the more depends on how far the two directions differ.
+// Ramps too: the steeper, the more depends on how far the two directions differ. Steep ones also depend on what small
+// launches of the kernel cost.
 constexpr double close_ramp = 0.003;
+constexpr double close_steep_ramp = 0.01;
+constexpr double steep_growth = 1.5;
 
 // Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.
 constexpr double close_shared = 0.05;
@@ -92,12 +95,12 @@ void rank(std::vector<Tried>& tried) {
       tried, close_layout, [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
       [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
   const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
-  prefer(
-      tried, close_ramp,
-      [first = tried.front().choice](const Choice& c) {
-        return c.strategy == first.strategy && c.layout == first.layout;
-      },
-      [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
+  const auto alike = [first = tried.front().choice](const Choice& c) {
+    return c.strategy == first.strategy && c.layout == first.layout;
+  };
+  prefer(tried, close_steep_ramp, alike,
+         [&](const Choice& a, const Choice& b) { return growth(a) < steep_growth && growth(b) >= steep_growth; });
+  prefer(tried, close_ramp, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
 }
 
 // Simulates the choices of one strategy; keeps the reason of the last refusal.

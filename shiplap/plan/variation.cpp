@@ -33,11 +33,15 @@ void clear(Parameter<Seconds>& parameter) {
   if (parameter) clear(*parameter);
 }
 
+template <class Visit>
+void for_each_slowdown(LinkModel& link, const Visit& visit) {
+  if (!link.waiting_queues) return;
+  for (const auto& [name, member] : waiting_queues_names) visit((*link.waiting_queues).*member);
+}
+
 // A low time is a high rate.
-void move_factors_and_flows(LinkModel& link, End end) {
+void move_flows(LinkModel& link, End end) {
   const End other = end == End::low ? End::high : End::low;
-  if (link.waiting_queues)
-    for (const auto& [name, member] : waiting_queues_names) move((*link.waiting_queues).*member, end);
   if (!link.zero_copy) return;
   for (const auto& [name, table] : mapped_rate_names)
     for (MappedRate& row : (*link.zero_copy).*table) move(row.rate, other);
@@ -66,7 +70,10 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         move(d.per_byte, end);
         if (d.duplex) move(d.duplex->per_byte, end);
       });
-      for (LinkModel& link : profile.links) move_factors_and_flows(link, end);
+      for (LinkModel& link : profile.links) {
+        for_each_slowdown(link, [&](Slowdown& slowdown) { move(slowdown.per_byte, end); });
+        move_flows(link, end);
+      }
       break;
     case ParameterGroup::gaps:
       for_each_direction(profile, [&](DirectionModel& d) {
@@ -74,6 +81,8 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         if (d.duplex)
           for (DuplexGap& gap : d.duplex->gaps) move(gap.gap, end);
       });
+      for (LinkModel& link : profile.links)
+        for_each_slowdown(link, [&](Slowdown& slowdown) { move(slowdown.gap, end); });
       for (GpuModel& gpu : profile.gpus) move(gpu.kernel_gap, end);
       break;
     case ParameterGroup::latencies:
@@ -82,6 +91,7 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       });
       for (GpuModel& gpu : profile.gpus) {
         move(gpu.launch_latency, end);
+        move(gpu.memory_latency, end);
         if (gpu.handovers)
           for (const auto& [name, member] : handover_names) {
             move(((*gpu.handovers).*member).idle, end);
@@ -121,6 +131,7 @@ Profile freed_of(const Profile& original, Cause cause) {
         if (d.duplex)
           for (DuplexGap& gap : d.duplex->gaps) clear(gap.gap);
       });
+      for (LinkModel& link : profile.links) for_each_slowdown(link, [&](Slowdown& slowdown) { clear(slowdown.gap); });
       for (GpuModel& gpu : profile.gpus) clear(gpu.kernel_gap);
       break;
     case Cause::latency:

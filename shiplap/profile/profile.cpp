@@ -85,13 +85,14 @@ namespace {
 
 double number(Bytes size) { return static_cast<double>(size.count); }
 
-/// Between (below, value) and (above, value) over the logarithm of x.
-double over_logarithm(double x, double below, double low, double above, double high) {
+/// Between (below, low) and (above, high) by a power of x: in proportion where both grow alike, flat where nothing
+/// grows.
+double by_power(double x, double below, double low, double above, double high) {
   const double share = std::log(x / below) / std::log(above / below);
-  return (1 - share) * low + share * high;
+  return low * std::pow(high / low, share);
 }
 
-/// Rows that increase in `in_flight`.
+/// Rows that increase in `in_flight`; as in the first one below it.
 template <class Row>
 double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwidth> Row::*column) {
   const auto value = [&](const Row& row) { return (row.*column).value.bytes_per_second; };
@@ -99,7 +100,7 @@ double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwi
   if (above == rows.begin()) return value(rows.front());
   if (above == rows.end()) return value(rows.back());
   const Row& below = *std::prev(above);
-  return over_logarithm(in_flight, number(below.in_flight), value(below), number(above->in_flight), value(*above));
+  return by_power(in_flight, number(below.in_flight), value(below), number(above->in_flight), value(*above));
 }
 
 Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
@@ -113,16 +114,19 @@ Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double
   if (above == rows.begin()) return {group(rows.front().launch)};
   if (above == rows.end()) return {group(rows.back().launch)};
   const Bytes below = std::prev(above)->launch;
-  return {over_logarithm(launch, number(below), group(below), number(above->launch), group(above->launch))};
+  return {by_power(launch, number(below), group(below), number(above->launch), group(above->launch))};
 }
 
 }  // namespace
 
+// Less under way than in the first row moves in proportion less.
 Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate)};
+  const double part = std::min(1.0, in_flight / number(rows.front().in_flight));
+  return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate) * part};
 }
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return at_launch(rows, launch, in_flight, &MappedBeside::kernel);
+  const double part = std::min(1.0, in_flight / number(rows.front().in_flight));
+  return {at_launch(rows, launch, in_flight, &MappedBeside::kernel).bytes_per_second * part};
 }
 Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
   return at_launch(rows, launch, in_flight, &MappedBeside::copy);
@@ -136,8 +140,8 @@ double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {
   // Below the first row the rate is in proportion to the bytes under way.
   if (reached == rows.begin()) return bytes * rate.bytes_per_second / reached->rate.value.bytes_per_second;
   const MappedRate& below = *std::prev(reached);
-  const double share = (rate.bytes_per_second - below.rate.value.bytes_per_second) /
-                       (reached->rate.value.bytes_per_second - below.rate.value.bytes_per_second);
+  const double share = std::log(rate.bytes_per_second / below.rate.value.bytes_per_second) /
+                       std::log(reached->rate.value.bytes_per_second / below.rate.value.bytes_per_second);
   const auto before = static_cast<double>(below.in_flight.count);
   return before * std::pow(bytes / before, share);
 }

@@ -50,22 +50,26 @@ struct DirectionModel {
   std::optional<DuplexModel> duplex;
 };
 
-/// How much slower copies are while kernels of two or more queues wait for other engines (1.03: 3 % more time a byte).
-/// One queue that waits costs nothing, and more than two are taken to cost no more than two.
+/// What a copy takes longer.
+struct Slowdown {
+  Interval<Seconds> gap;
+  Interval<PerByte> per_byte;
+};
+/// How much slower copies are while kernels of two or more queues wait for other engines. One queue that waits costs
+/// nothing, and more than two are taken to cost no more than two.
 struct WaitingQueues {
-  Estimate h2d;
-  Estimate h2d_duplex;  ///< while copies move the other way
-  Estimate d2h;
-  Estimate d2h_duplex;
+  Slowdown h2d;
+  Slowdown d2h;
+  Slowdown duplex;  ///< of each direction, while copies move both ways
 };
 /// The members with their names in files and tables.
 struct WaitingQueuesName {
   std::string_view name;
-  Estimate WaitingQueues::*member;
+  Slowdown WaitingQueues::*member;
 };
-inline constexpr std::array waiting_queues_names{
-    WaitingQueuesName{"h2d", &WaitingQueues::h2d}, WaitingQueuesName{"h2d_duplex", &WaitingQueues::h2d_duplex},
-    WaitingQueuesName{"d2h", &WaitingQueues::d2h}, WaitingQueuesName{"d2h_duplex", &WaitingQueues::d2h_duplex}};
+inline constexpr std::array waiting_queues_names{WaitingQueuesName{"h2d", &WaitingQueues::h2d},
+                                                 WaitingQueuesName{"d2h", &WaitingQueues::d2h},
+                                                 WaitingQueuesName{"duplex", &WaitingQueues::duplex}};
 
 /// What kernels move over the link by accessing page-locked host memory, by the bytes they have under way at once:
 /// threads that run at once, times the width of an access.
@@ -162,6 +166,7 @@ struct GpuModel {
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
   std::optional<HandoverModel> handovers;
   Parameter<double> resident_threads;     ///< threads that the GPU holds at once
+  Parameter<Seconds> memory_latency;      ///< of a thread's access to device memory, read and written again
   Parameter<Bandwidth> memory_bandwidth;  ///< of a kernel that reads and writes device memory
   Parameter<double> flop_rate;            ///< fp32 flop/s of fused multiply-adds
 };
@@ -201,7 +206,7 @@ using Conditions = std::map<std::string, std::string>;
 
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";
-  static constexpr std::uint64_t version = 2;
+  static constexpr std::uint64_t version = 3;
 
   std::string name;
   Origin origin = Origin::measured;

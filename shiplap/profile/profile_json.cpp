@@ -65,13 +65,14 @@ Json gpu_json(const GpuModel& gpu) {
           {"kernel_gap", parameter_json(gpu.kernel_gap, time_quantity)},
           {"handovers", gpu.handovers ? handovers_json(*gpu.handovers) : Json(nullptr)},
           {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
+          {"memory_latency", parameter_json(gpu.memory_latency, time_quantity)},
           {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
           {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
 }
 
 GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
   in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "implicit_sync",
-                "concurrent_kernels", "launch_latency", "kernel_gap", "handovers", "resident_threads",
+                "concurrent_kernels", "launch_latency", "kernel_gap", "handovers", "resident_threads", "memory_latency",
                 "memory_bandwidth", "flop_rate"});
   return {.name = read_text(in.at("name")),
           .memory = read_bytes(in.at("memory")),
@@ -84,6 +85,7 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .kernel_gap = read_parameter(in, path, "kernel_gap", time_quantity, missing),
           .handovers = read_handovers(in.at("handovers"), path + ".handovers", missing),
           .resident_threads = read_parameter(in, path, "resident_threads", threads_quantity, missing),
+          .memory_latency = read_parameter(in, path, "memory_latency", time_quantity, missing),
           .memory_bandwidth = read_parameter(in, path, "memory_bandwidth", bandwidth_quantity, missing),
           .flop_rate = read_parameter(in, path, "flop_rate", flop_rate_quantity, missing)};
 }
@@ -149,18 +151,21 @@ DirectionModel read_direction(const JsonReader& in, const std::string& path, con
 Json waiting_queues_json(const WaitingQueues& model) {
   Json json = Json::object();
   for (const auto& [name, member] : waiting_queues_names)
-    json[std::string(name)] = interval_json(model.*member, factor_quantity);
+    json[std::string(name)] = {{"gap", interval_json((model.*member).gap, time_quantity)},
+                               {"per_byte", interval_json((model.*member).per_byte, more_per_byte_quantity)}};
   return json;
 }
 
 std::optional<WaitingQueues> read_waiting_queues(const JsonReader& in, const std::string& path,
                                                  const Explanations& missing) {
   if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
-  in.only_keys({"h2d", "h2d_duplex", "d2h", "d2h_duplex"});
+  in.only_keys({"h2d", "d2h", "duplex"});
   WaitingQueues model;
   for (const auto& [name, member] : waiting_queues_names) {
-    model.*member = read_interval(in.at(name), factor_quantity);
-    if ((model.*member).low < 1) in.at(name).fail("a factor of at least 1, with its whole interval");
+    const JsonReader slowdown = in.at(name);
+    slowdown.only_keys({"gap", "per_byte"});
+    model.*member = {.gap = read_interval(slowdown.at("gap"), time_quantity),
+                     .per_byte = read_interval(slowdown.at("per_byte"), more_per_byte_quantity)};
   }
   return model;
 }

@@ -19,9 +19,9 @@ struct Quantity {
 };
 inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, true};
 inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, false};
+inline constexpr Quantity<PerByte> more_per_byte_quantity{"ns/byte", 1e-9, true};
 inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, false};
 inline constexpr Quantity<double> threads_quantity{"threads", 1, false};
-inline constexpr Quantity<double> factor_quantity{"times", 1, false};
 inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, false};
 
 constexpr double in_si(Seconds t) { return t.count(); }

@@ -44,6 +44,7 @@ std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
   };
   time("launch latency", gpu.launch_latency);
   time("gap between kernels", gpu.kernel_gap);
+  time("memory latency", gpu.memory_latency);
   if (gpu.memory_bandwidth) fact("memory bandwidth", with_range(*gpu.memory_bandwidth));
   if (gpu.flop_rate) fact("fp32 rate", fmt::format("{:.4g} Tflop/s", gpu.flop_rate->value * 1e-12));
   if (gpu.handovers) {
@@ -107,11 +108,19 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
   rate_row("D2H", link.d2h);
   out += rates.text(style, "  ") + "\n";
   if (link.waiting_queues) {
-    const WaitingQueues& w = *link.waiting_queues;
-    out += fmt::format(
-        "  while kernels of several queues wait, copies take longer: H2D {} ({} in both directions), D2H {} ({})\n\n",
-        percent(w.h2d.value - 1), percent(w.h2d_duplex.value - 1), percent(w.d2h.value - 1),
-        percent(w.d2h_duplex.value - 1));
+    Table slowdowns(
+        {{"more while kernels of several queues wait"}, {"for a copy", Align::right}, {"for a MiB", Align::right}});
+    for (const auto& [name, member] : waiting_queues_names) {
+      const Slowdown& slowdown = (*link.waiting_queues).*member;
+      const auto mebibyte = [](PerByte g) { return Seconds{g.seconds * static_cast<double>((1_MiB).count)}; };
+      slowdowns.add({name == "duplex" ? "both directions, each"
+                     : name == "h2d"  ? "H2D alone"
+                                      : "D2H alone",
+                     with_range(slowdown.gap),
+                     with_range(Interval<Seconds>{mebibyte(slowdown.per_byte.value), mebibyte(slowdown.per_byte.low),
+                                                  mebibyte(slowdown.per_byte.high)})});
+    }
+    out += slowdowns.text(style, "  ") + "\n";
   }
 
   Table costs({{"copy of", Align::right},

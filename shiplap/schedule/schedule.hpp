@@ -58,6 +58,7 @@ struct Flow {
   Bytes bytes;
   std::uint32_t access_width = 16;  ///< bytes of one load or store: 4, 8 or 16
   Bytes in_flight{};                ///< under way at once at most: threads that run at once, times the access width
+  Bytes busy{};                     ///< of as many threads as keep the GPU busy, if they have what they work on
 };
 
 /// A copy by a copy engine (DMA). `from` and `to` have the same length.
@@ -74,6 +75,9 @@ struct Kernel {
   /// Time from start to end with the GPU to itself, without the launch latency (which is the device's, not the
   /// kernel's).
   Seconds work{0};
+  /// What of it a thread takes for its own share, one access after the other: how long it would be with a GPU that has
+  /// room for everything. Counts where threads wait for host memory.
+  Seconds thread_work{0};
   std::uint64_t blocks = 1;
   /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.
   std::uint64_t resident_blocks = 1;

@@ -1,11 +1,29 @@
 #include "shiplap/sim/kernel_flow.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::sim {
 namespace {
+
+// Transfers that work does not hide, found with kernels as heavy as the copies and twice as heavy. All blocks start
+// with their reads, which arrive late together: half as much again as keeps the GPU busy. Their last writes leave when
+// no work is left: as much as keeps the GPU busy, and less of it the further the blocks have drifted apart.
+constexpr double first_reads = 1.5;
+constexpr double last_writes = 0.2;
+// How far a kernel that its work limits comes from the bytes under way that its rate needs (0) to the most that it can
+// have under way (1) when it is close to the link's limit: reads come in bursts of whole blocks.
+constexpr double bursts_of_reads = 0.9;
+constexpr double bursts_of_writes = 0.45;
+
+double unhidden(const KernelFlow& flow, bool reads) {
+  const double bytes = reads ? flow.reads : flow.writes;
+  if (reads) return std::min({bytes, flow.in_flight, first_reads * flow.busy});
+  const double together = std::min(flow.in_flight, flow.busy);
+  return std::min(bytes, together) * (last_writes + (1 - last_writes) * std::min(1.0, together / bytes));
+}
 
 double launch(const KernelFlow& flow) { return std::max(flow.reads, flow.writes); }
 
@@ -19,16 +37,51 @@ const std::vector<MappedRate>& alone(const KernelFlow& flow, bool reads) {
   return reads ? flow.link->read : flow.link->write;
 }
 
-/// Bytes under way as copies feel them: a kernel that cannot use what the copies leave it has no more under way than
-/// its own rate needs.
+/// Of one direction in bytes per second, with so much under way. Copies take from each direction what they take from a
+/// kernel that has that direction alone.
+double rate(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
+  const bool both = flow.reads > 0 && flow.writes > 0;
+  const double by_itself = rate_at(alone(flow, reads), in_flight).bytes_per_second;
+  double result = both ? rate_at(flow.link->both, in_flight).bytes_per_second : by_itself;
+  for (const bool h2d : {true, false})
+    if (h2d ? beside_h2d : beside_d2h)
+      result *= kernel_rate_at(beside(flow, reads, h2d), launch(flow), in_flight).bytes_per_second / by_itself;
+  return result;
+}
+
+struct Limits {
+  double link = 0;  ///< seconds that its bytes take
+  double work = 0;  ///< seconds of work and of the transfers that it does not hide
+};
+
+Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
+  Limits result;
+  double late = 0;
+  double waits = 0;  // of a thread for its reads, beyond what device memory would make it wait
+  for (const bool reads : {true, false}) {
+    const double bytes = reads ? flow.reads : flow.writes;
+    if (bytes <= 0) continue;
+    const double reached = rate(flow, reads, flow.in_flight, beside_h2d, beside_d2h);
+    result.link = std::max(result.link, bytes / reached);
+    late += unhidden(flow, reads) / reached;
+    if (!reads) continue;
+    const auto little = std::min(static_cast<double>(alone(flow, reads).front().in_flight.count), flow.in_flight);
+    const double latency = little / rate(flow, reads, little, beside_h2d, beside_d2h);
+    waits = bytes / flow.in_flight * std::max(0.0, latency - flow.memory_latency);
+  }
+  result.work = std::max(flow.work, flow.thread_work > 0 ? flow.thread_work + waits : 0) + late;
+  return result;
+}
+
+/// Bytes under way as copies feel them. A kernel that the link limits piles up as much as it can; one that its work
+/// limits has what its own rate needs and, in bursts, more: the closer to the link's limit, the more.
 double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
-  if (flow.work <= 0) return flow.in_flight;
-  const double rate = (reads ? flow.reads : flow.writes) / flow.work;
-  // Close to what the link gives, its writes (or requests) pile up as if it wanted more.
-  constexpr double close = 0.9;
-  const Bandwidth left = kernel_rate_at(beside(flow, reads, beside_h2d), launch(flow), flow.in_flight);
-  if (rate >= close * left.bytes_per_second) return flow.in_flight;
-  return std::min(flow.in_flight, in_flight_for(alone(flow, reads), Bandwidth{rate}));
+  const Limits limit = limits(flow, beside_h2d, !beside_h2d);
+  if (limit.link >= limit.work) return flow.in_flight;
+  const double steady = in_flight_for(alone(flow, reads), Bandwidth{(reads ? flow.reads : flow.writes) / limit.work});
+  if (steady >= flow.in_flight) return flow.in_flight;
+  const double bursts = reads ? bursts_of_reads : bursts_of_writes;
+  return steady * std::pow(flow.in_flight / steady, bursts * limit.link / limit.work);
 }
 
 }  // namespace
@@ -36,6 +89,8 @@ double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
 KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine) {
   KernelFlow flow;
   flow.work = kernel.work.count();
+  flow.thread_work = kernel.thread_work.count();
+  flow.memory_latency = machine.gpu(gpu).memory_latency;
   for (const Flow& f : kernel.flows) {
     const Place place = schedule.buffers[f.buffer.index()].place;
     if (!place.is_host())
@@ -46,25 +101,14 @@ KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint
     flow.link = link;
     (f.mode == AccessMode::read ? flow.reads : flow.writes) += static_cast<double>(f.bytes.count);
     flow.in_flight = std::max(flow.in_flight, static_cast<double>(f.in_flight.count));
+    flow.busy = std::max(flow.busy, static_cast<double>((f.busy.count > 0 ? f.busy : f.in_flight).count));
   }
   return flow;
 }
 
-// Copies take from each of its directions what they take from a kernel with that direction alone.
 double duration(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
-  const bool both = flow.reads > 0 && flow.writes > 0;
-  double longest = flow.work;
-  for (const bool reads : {true, false}) {
-    const double bytes = reads ? flow.reads : flow.writes;
-    if (bytes <= 0) continue;
-    const double by_itself = rate_at(alone(flow, reads), flow.in_flight).bytes_per_second;
-    double rate = both ? rate_at(flow.link->both, flow.in_flight).bytes_per_second : by_itself;
-    for (const bool h2d : {true, false})
-      if (h2d ? beside_h2d : beside_d2h)
-        rate *= kernel_rate_at(beside(flow, reads, h2d), launch(flow), flow.in_flight).bytes_per_second / by_itself;
-    longest = std::max(longest, bytes / rate);
-  }
-  return longest;
+  const Limits limit = limits(flow, beside_h2d, beside_d2h);
+  return std::max(limit.link, limit.work);
 }
 
 double copy_per_byte(const KernelFlow& flow, bool to_device) {

@@ -13,13 +13,17 @@ struct KernelFlow {
   double reads = 0;   ///< bytes
   double writes = 0;  ///< bytes
   double in_flight = 0;
-  double work = 0;  ///< seconds with the GPU and the link to itself, were the link not to limit it
+  double busy = 0;            ///< bytes that keep the GPU busy, in `in_flight` at once
+  double work = 0;            ///< seconds with its data in device memory, and with the GPU and the link to itself
+  double thread_work = 0;     ///< what of it a thread takes for its own share, one access after the other
+  double memory_latency = 0;  ///< of an access to device memory, which `thread_work` has for each
 };
 
 /// Of a kernel with flows. Throws Unsupported when the machine has no figures for them.
 KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&);
 
-/// Seconds that it takes beside copies of these directions: its work or its bytes, whichever is longer.
+/// Seconds that it takes beside copies of these directions: as long as its bytes take on the link, or as its work takes
+/// with the transfers that the work does not hide, whichever is longer.
 double duration(const KernelFlow&, bool beside_h2d, bool beside_d2h);
 
 /// The least time in seconds that a byte of a copy takes beside it.

@@ -23,6 +23,7 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
                      .concurrent_kernels = gpu.concurrent_kernels,
                      .launch_latency = known(gpu.launch_latency, "launch latency"),
                      .kernel_gap = known(gpu.kernel_gap, "gap between kernels"),
+                     .memory_latency = gpu.memory_latency ? gpu.memory_latency->value.count() : 0.0,
                      .handovers = {}});
     if (!gpu.handovers) {
       assumptions.push_back(fmt::format(
@@ -60,15 +61,17 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
   const DirectionModel& direction = to_device ? link.h2d : link.d2h;
   const CostAt cost = cost_at(direction, size);
   const double per_byte = direction.per_byte.value.seconds;
-  const WaitingQueues* waiting = link.waiting_queues ? &*link.waiting_queues : nullptr;
-  const auto factor = [&](Estimate WaitingQueues::*of) { return waiting == nullptr ? 1.0 : (waiting->*of).value; };
+  const WaitingQueues waiting = link.waiting_queues.value_or(WaitingQueues{});
+  const Slowdown& alone = to_device ? waiting.h2d : waiting.d2h;
   return {.latency = cost.latency_overhead.count(),
           .gap = cost.gap.count(),
           .duplex_gap = duplex_gap_at(direction, size).count(),
           .per_byte = per_byte,
           .duplex_per_byte = direction.duplex ? direction.duplex->per_byte.value.seconds : per_byte,
-          .waiting = factor(to_device ? &WaitingQueues::h2d : &WaitingQueues::d2h),
-          .duplex_waiting = factor(to_device ? &WaitingQueues::h2d_duplex : &WaitingQueues::d2h_duplex)};
+          .waiting_gap = alone.gap.value.count(),
+          .duplex_waiting_gap = waiting.duplex.gap.value.count(),
+          .waiting_per_byte = alone.per_byte.value.seconds,
+          .duplex_waiting_per_byte = waiting.duplex.per_byte.value.seconds};
 }
 
 const Gpu& Machine::gpu(std::uint16_t number) const {

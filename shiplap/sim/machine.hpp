@@ -17,8 +17,11 @@ struct CopyFigures {
   double duplex_gap = 0;       ///< g while the opposite direction is busy
   double per_byte = 0;         ///< G
   double duplex_per_byte = 0;  ///< G while the opposite direction is busy
-  double waiting = 1;          ///< times G while kernels of two or more queues wait
-  double duplex_waiting = 1;   ///< times the duplex G
+  /// What these are more while kernels of two or more queues wait.
+  double waiting_gap = 0;
+  double duplex_waiting_gap = 0;
+  double waiting_per_byte = 0;
+  double duplex_waiting_per_byte = 0;
 };
 
 /// From the end of an op until one that waits for it is ready.
@@ -36,6 +39,7 @@ struct Gpu {
   bool concurrent_kernels = true;
   double launch_latency = 0;
   double kernel_gap = 0;
+  double memory_latency = 0;
   std::array<HandoverFigures, handover_names.size()> handovers{};
 };
 

@@ -370,7 +370,10 @@ void Simulator::claim(std::uint32_t e, double now) {
   bool in_gap = false;
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
-    const double gap = turns ? node.latency : opposite_busy ? node.copy.duplex_gap : node.copy.gap;
+    const bool slowed = slowed_by_waiting_queues(engine.gpu);
+    const double gap = turns           ? node.latency
+                       : opposite_busy ? node.copy.duplex_gap + (slowed ? node.copy.duplex_waiting_gap : 0)
+                                       : node.copy.gap + (slowed ? node.copy.waiting_gap : 0);
     in_gap = engine.free_at + gap >= start;
     start = std::max(start, engine.free_at + gap);
   }
@@ -423,6 +426,10 @@ void Simulator::settle(std::uint32_t gpu, double now) {
   if (flow_engines_[gpu].current != none) update_kernel_flow(gpu, now);
 }
 
+bool Simulator::slowed_by_waiting_queues(std::uint32_t gpu) const {
+  return waiting_queues_[gpu] >= queues_that_slow_copies;
+}
+
 // A queue waits while it holds a kernel that was submitted and cannot start yet.
 void Simulator::set_waiting(std::uint32_t kernel, bool waits, double now) {
   std::uint32_t& kernels = waiting_kernels_[nodes_[kernel].queue];
@@ -445,9 +452,9 @@ void Simulator::update_flow(std::uint32_t e, double now) {
   CopyEngine& engine = engines_[e];
   const Node& node = nodes_[engine.current];
   const bool duplex = engine.opposite != none && engines_[engine.opposite].occupied;
-  const bool slowed = waiting_queues_[engine.gpu] >= queues_that_slow_copies;
-  double per_byte = duplex ? node.copy.duplex_per_byte * (slowed ? node.copy.duplex_waiting : 1)
-                           : node.copy.per_byte * (slowed ? node.copy.waiting : 1);
+  const bool slowed = slowed_by_waiting_queues(engine.gpu);
+  double per_byte = duplex ? node.copy.duplex_per_byte + (slowed ? node.copy.duplex_waiting_per_byte : 0)
+                           : node.copy.per_byte + (slowed ? node.copy.waiting_per_byte : 0);
   if (const std::uint32_t felt = flow_engines_[engine.gpu].felt; felt != none)
     per_byte = std::max(per_byte, copy_per_byte(kernel_flows_[felt], node.to_device));
   if (now > engine.updated) {

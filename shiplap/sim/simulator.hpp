@@ -125,6 +125,7 @@ class Simulator {
   void update_kernel_flow(std::uint32_t gpu, double now);
   void settle(std::uint32_t gpu, double now);
   void set_waiting(std::uint32_t kernel, bool waits, double now);
+  bool slowed_by_waiting_queues(std::uint32_t gpu) const;
   void set_occupied(std::uint32_t engine, bool occupied, double now);
   void update_flow(std::uint32_t engine, double now);
 

@@ -181,12 +181,19 @@ class Builder {
 
   void launch(std::uint32_t chunk) {
     const ItemRange range = ranges_[chunk];
-    Grid launch_grid = grid(job_, range.count, limits_.resident_threads);
+    Grid launch_grid = grid(job_, range.count, limits_.resident_threads, kernel_queues_.size());
     if (choice_.blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, choice_.blocks);
+    const std::uint64_t room = limits_.resident_threads == 0
+                                   ? launch_grid.blocks
+                                   : std::max<std::uint64_t>(1, limits_.resident_threads / job_.threads_per_block);
+    const std::uint64_t at_once = std::min(launch_grid.blocks, room);
+    const auto busy_blocks =
+        static_cast<std::uint64_t>(job_.cost.busy_items() / static_cast<double>(job_.items_per_block));
     Kernel kernel{.kernel = kernel_,
                   .first_item = range.first,
                   .items = range.count,
                   .work = job_.cost.at(range.count, choice_.blocks),
+                  .thread_work = job_.cost.of_threads(range.count, at_once),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = {},
@@ -197,14 +204,12 @@ class Builder {
       const bool reads_only = role == Role::in || role == Role::resident;
       kernel.operands.push_back({region, reads_only ? AccessMode::read : AccessMode::write});
       if (!mapped(a) || region.length.count == 0) continue;
-      const std::uint64_t room = limits_.resident_threads == 0
-                                     ? launch_grid.blocks
-                                     : std::max<std::uint64_t>(1, limits_.resident_threads / job_.threads_per_block);
       Flow flow{.buffer = region.buffer,
                 .mode = AccessMode::read,
                 .bytes = region.length,
                 .access_width = job_.access_width,
-                .in_flight = Bytes{std::min(launch_grid.blocks, room) * job_.threads_per_block * job_.access_width}};
+                .in_flight = Bytes{at_once * job_.threads_per_block * job_.access_width},
+                .busy = Bytes{busy_blocks * job_.threads_per_block * job_.access_width}};
       if (role != Role::out) kernel.flows.push_back(flow);
       flow.mode = AccessMode::write;
       if (role != Role::in) kernel.flows.push_back(flow);

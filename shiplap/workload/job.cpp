@@ -11,25 +11,39 @@ namespace shiplap {
 
 Seconds KernelCost::at(std::uint64_t items) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
-  const auto x = static_cast<double>(items);
+  auto x = static_cast<double>(items);
   if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
-  const Point& middle = points[points.size() - 2];
-  const Point& largest = points.back();
-  const auto line = [&](double at) {
-    const double t = (at - static_cast<double>(middle.items)) / static_cast<double>(largest.items - middle.items);
-    return std::max(Seconds{0}, middle.work.value + (largest.work.value - middle.work.value) * t);
-  };
-  if (points.size() == 2 || items >= middle.items) return line(x);
-  const Point& floor = points[points.size() - 3];
-  return std::max(floor.work.value, line(x));
+  const bool has_floor = points.size() > 2;
+  // Beyond some blocks for each multiprocessor they no longer start and end together.
+  constexpr std::uint64_t together = 8;
+  if (const std::uint64_t one_each = points[0].items; has_floor && items < together * one_each)
+    x = static_cast<double>((items + one_each - 1) / one_each * one_each);
+  std::size_t above = has_floor ? 2 : 1;
+  while (above + 1 < points.size() && static_cast<double>(points[above].items) < x) ++above;
+  const Point& low = points[above - 1];
+  const Point& high = points[above];
+  const double t = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
+  return std::max(has_floor ? points[0].work.value : Seconds{0},
+                  low.work.value + (high.work.value - low.work.value) * t);
 }
 
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t blocks) const {
-  const Seconds free = at(items);
-  if (!limited || blocks == 0 || limited->items == 0) return free;
-  const double share = static_cast<double>(items) / static_cast<double>(limited->items) *
-                       static_cast<double>(limited->blocks) / static_cast<double>(blocks);
-  return std::max(free, limited->work.value * share);
+  return blocks == 0 ? at(items) : std::max(at(items), of_threads(items, blocks));
+}
+
+Seconds KernelCost::of_threads(std::uint64_t items, std::uint64_t blocks) const {
+  if (!limited || limited->items == 0) return Seconds{0};
+  return limited->work.value * (static_cast<double>(items) / static_cast<double>(limited->items) *
+                                static_cast<double>(limited->blocks) / static_cast<double>(blocks));
+}
+
+double KernelCost::busy_items() const {
+  if (points.size() < 3) return 0;
+  const Point& last = points[points.size() - 1];
+  const Point& before = points[points.size() - 2];
+  const Seconds more = last.work.value - before.work.value;
+  if (more <= Seconds{0}) return 0;
+  return points[0].work.value / more * static_cast<double>(last.items - before.items);
 }
 
 namespace {
@@ -98,16 +112,17 @@ Slice slice(const Job& job, const Array& array, ItemRange range) {
   return {Bytes{begin}, Bytes{at(range.first + range.count) - begin}};
 }
 
-Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads) {
+Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
   Grid result;
   result.blocks = std::max<std::uint64_t>(1, (items + job.items_per_block - 1) / job.items_per_block);
   const std::uint64_t room =
       resident_threads == 0 ? result.blocks : std::max<std::uint64_t>(1, resident_threads / job.threads_per_block);
   result.resident_blocks = room;
   if (job.cost.points.empty()) return result;
-  // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
-  // job.
-  const Seconds at_full_rate = job.cost.at(job.items) * (static_cast<double>(items) / static_cast<double>(job.items));
+  // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as all that
+  // may run at once.
+  const std::uint64_t together = at_once < job.items / items ? items * at_once : job.items;
+  const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(items) / static_cast<double>(together));
   const Seconds alone = job.cost.at(items);
   const double share = alone > at_full_rate ? std::max(1e-6, at_full_rate / alone) : 1.0;
   // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.

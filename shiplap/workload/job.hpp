@@ -25,9 +25,10 @@ struct Array {
   MemoryKind memory = MemoryKind::pinned;
 };
 
-/// Kernel time on resident data with the GPU to itself, without the launch latency, from at most three points. The two
-/// largest give a straight line: the time of a GPU that is full. Below it, the smallest one is a floor: a launch that
-/// does not fill the GPU takes as long as a block needs. A single point gives a line through zero.
+/// Kernel time on resident data with the GPU to itself, without the launch latency. The smallest of three or more
+/// points is a floor: a launch that does not fill the GPU takes as long as a block needs. The others give straight
+/// lines from one to the next, and the two at either end go on beyond it. A single point gives a line through zero. A
+/// small launch takes as long as one that gives every multiprocessor as many blocks as this one gives the busiest.
 struct KernelCost {
   struct Point {
     std::uint64_t items = 0;
@@ -46,6 +47,11 @@ struct KernelCost {
   Seconds at(std::uint64_t items) const;
   /// With at most `blocks` blocks: in proportion to `limited`, never faster than without the limit.
   Seconds at(std::uint64_t items, std::uint64_t blocks) const;
+  /// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
+  /// Kernel::thread_work); 0 where `limited` is unknown.
+  Seconds of_threads(std::uint64_t items, std::uint64_t blocks) const;
+  /// Items of the smallest launch that keeps the GPU busy: where the floor meets the full rate; 0 without a floor.
+  double busy_items() const;
 };
 
 struct Job {
@@ -96,12 +102,13 @@ Slice slice(const Job&, const Array&, ItemRange);
 
 /// Blocks of a launch over `items` items, and how many of them fill the GPU (`Kernel::resident_blocks`). How much of
 /// the GPU a launch leaves to others is read off the cost, not off the threads: a memory-bound kernel may use all of
-/// the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU.
+/// the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU. At most `at_once` such
+/// launches run at the same time.
 struct Grid {
   std::uint64_t blocks = 1;
   std::uint64_t resident_blocks = 1;
 };
-Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads);
+Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
 /// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).
 Bytes bytes_in(const Job&);

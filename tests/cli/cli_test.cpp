@@ -257,7 +257,7 @@ TEST_F(Cli, measure_lists_measures_and_writes) {
 }
 
 TEST_F(Cli, an_unknown_schema_version_is_refused) {
-  const auto file = write("p.json", replaced(profile_text(), "\"version\": 2", "\"version\": 99"));
+  const auto file = write("p.json", replaced(profile_text(), "\"version\": 3", "\"version\": 99"));
   expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + file.string() + "'"), 1,
                  {"p.json", "version", "99"});
 }

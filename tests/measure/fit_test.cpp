@@ -185,19 +185,67 @@ TEST(Fit, finds_handovers_from_chains) {
 }
 
 TEST(Fit, finds_how_far_waiting_queues_slow_copies_down) {
-  // 16 copies of 1 MiB at 20 ps a byte, 15 of them 3 % slower when four queues wait; nothing on the way back.
+  // To the GPU a copy takes 2 µs more when four queues wait, and 1 µs more for each MiB; nothing on the way back.
   std::vector<Measurement> measurements = copies();
   for (const char* way : {"h2d", "d2h"})
-    for (const double queues : {1., 4.}) {
-      const double slower = std::string_view(way) == "h2d" && queues == 4 ? 15 * mib * 20e-6 * 0.03 : 0;
-      measurements.push_back(events(std::string("waiting.pinned.") + way,
-                                    {{"bytes", mib}, {"copies", 16}, {"queues", queues}, {"busy", 0}}, 400 + slower));
-    }
+    for (const double size : {1., 8.})
+      for (const double queues : {1., 4.})
+        for (const double count : {8., 40.}) {
+          const double more = std::string_view(way) == "h2d" && queues == 4 ? 2 + size : 0;
+          measurements.push_back(events(std::string("waiting.pinned.") + way,
+                                        {{"bytes", size * mib}, {"copies", count}, {"queues", queues}},
+                                        50 + count * (20 * size + more)));
+        }
   const auto found = fit(measurements, some_device()).link(0).waiting_queues;
   ASSERT_TRUE(found);
-  EXPECT_NEAR(found->h2d.value, 1.03, 1e-9);
-  EXPECT_NEAR(found->h2d_duplex.value, 1.03, 1e-9) << "not measured, taken as alone";
-  EXPECT_NEAR(found->d2h.value, 1, 1e-9);
+  EXPECT_NEAR(in_microseconds(found->h2d.gap.value), 2, 1e-6);
+  EXPECT_NEAR(found->h2d.per_byte.value.seconds * mib, 1e-6, 1e-12);
+  EXPECT_NEAR(in_microseconds(found->d2h.gap.value), 0, 1e-6);
+  EXPECT_NEAR(in_microseconds(found->duplex.gap.value), 0, 1e-9) << "not measured, as with one copy engine";
+}
+
+TEST(Fit, takes_the_latency_of_device_memory_from_kernels_with_few_threads) {
+  // 16 blocks of 256 threads that move 16 bytes at once: 128 accesses a thread for 8 MiB, of 0.5 µs each, and a gap.
+  std::vector<Measurement> measurements{events("launch.gap", {{"kernels", 28}}, 100),
+                                        events("launch.gap", {{"kernels", 228}}, 300)};
+  for (const double count : {2., 10.})
+    measurements.push_back(events("kernel.map", {{"bytes", 8 * mib}, {"count", count}, {"blocks", 16}, {"width", 16}},
+                                  7 + count * (128 * 0.5 + 1)));
+  const auto found = fit(measurements, some_device()).gpus[0].memory_latency;
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(in_microseconds(found->value), 0.5, 1e-9);
+}
+
+TEST(Fit, finds_what_kernels_in_step_leave_the_copies_beside_them) {
+  // Kernels write 8 MB in 200 µs; a copy of as many bytes in step with them takes 260 µs and its gap: 60 µs of it
+  // alone, at 20 ps a byte, 3 MB, and the other 5 MB in the 200 µs.
+  std::vector<Measurement> measurements = copies();
+  const auto add = [&](const char* primitive, double period_us) {
+    for (const double count : {1., 5.})
+      measurements.push_back(
+          events(primitive, {{"bytes", 8e6}, {"count", count}, {"blocks", 16}, {"width", 16}}, count * period_us));
+  };
+  for (const char* primitive :
+       {"mapped.read", "mapped.write", "mapped.both", "mapped.read.beside.h2d", "mapped.read.beside.d2h",
+        "mapped.write.beside.h2d", "mapped.write.beside.d2h", "copies.h2d.beside.read", "copies.d2h.beside.write"})
+    add(primitive, 200);
+  add("copies.d2h.beside.read", 200);
+  add("copies.d2h.in_step.read", 190);
+  const Seconds gap = cost_at(fit(measurements, some_device()).link(0).h2d, Bytes{8'000'000}).gap;
+  add("copies.h2d.in_step.write", 260 + in_microseconds(gap));
+  measurements.push_back(events("launch.gap", {{"kernels", 1}}, 5));
+  measurements.push_back(events("launch.gap", {{"kernels", 2}}, 5));
+  const auto model = fit(measurements, some_device()).link(0).zero_copy;
+  ASSERT_TRUE(model);
+  ASSERT_EQ(model->write.size(), 1u);
+  EXPECT_EQ(model->write[0].in_flight, Bytes{16 * 256 * 16});
+  EXPECT_NEAR(in_gigabytes_per_second(model->write[0].rate.value), 40, 1e-6);
+  EXPECT_NEAR(in_gigabytes_per_second(model->write_beside_h2d[0].kernel.value), 40, 1e-6);
+  EXPECT_NEAR(in_gigabytes_per_second(model->write_beside_h2d[0].copy.value), 25, 1e-6);
+  const Seconds large_gap = cost_at(fit(copies(), some_device()).link(0).d2h, 8_MiB).gap;
+  EXPECT_NEAR(in_gigabytes_per_second(model->read_beside_d2h[0].copy.value),
+              8.388608e3 / (200 - in_microseconds(large_gap)), 1e-6)
+      << "in step copies wait for the kernels; copies of 8 MiB beside kernels that go on do not";
 }
 
 TEST(Fit, separates_record_and_wait_by_the_number_of_followers) {

@@ -120,12 +120,14 @@ TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {
   profile.gpus[0].copy_engines = 1;
   const auto device = open_virtual(profile, "virtual:planted");
   const MeasureResult result = measure(*device, quick("[dk]*"));
-  ASSERT_EQ(result.skipped.size(), 3u);
+  ASSERT_EQ(result.skipped.size(), 4u);
   EXPECT_EQ(result.skipped[0].primitive, "duplex.pinned.h2d");
   EXPECT_NE(result.skipped[0].reason.find("one copy engine"), std::string::npos);
   EXPECT_EQ(result.skipped[1].primitive, "duplex.pinned.d2h");
   EXPECT_EQ(result.skipped[2].primitive, "kernel.stream");
   EXPECT_NE(result.skipped[2].reason.find("memory bandwidth"), std::string::npos);
+  EXPECT_EQ(result.skipped[3].primitive, "kernel.map");
+  EXPECT_NE(result.skipped[3].reason.find("largest copy"), std::string::npos);
 }
 
 TEST(Measure, tells_its_progress_before_every_point) {

@@ -71,15 +71,32 @@ TEST_F(TrialTest, loads_the_other_direction_for_longer_than_the_timed_burst_take
   }
 }
 
-TEST_F(TrialTest, lets_a_kernel_wait_for_each_copy_of_a_watched_burst) {
-  const Trial trial = watched_burst(
-      *device_, {.way = CopyDirection::device_to_host, .size = 4_KiB, .copies = 8, .queues = 3, .busy = true});
-  EXPECT_TRUE(problems(trial.schedule).empty());
-  const Calls calls = calls_of(trial.schedule);
-  EXPECT_EQ(calls.launches, 8u);
-  EXPECT_EQ(calls.waits, 8u);
-  EXPECT_EQ(calls.copies, 8u + 20u);
-  EXPECT_EQ(trial.schedule.queues.size(), 1u + 3u + 1u);
+TEST_F(TrialTest, orders_an_empty_pipeline_by_events_or_by_its_queues) {
+  for (const unsigned queues : {1u, 4u}) {
+    const Trial trial = empty_pipeline(*device_, {.size = 4_KiB, .chunks = 8, .queues = queues});
+    EXPECT_TRUE(problems(trial.schedule).empty());
+    EXPECT_EQ(trial.transfers.size(), 2u);
+    const Calls calls = calls_of(trial.schedule);
+    EXPECT_EQ(calls.copies, 16u);
+    EXPECT_EQ(calls.launches, 8u);
+    EXPECT_EQ(calls.waits, queues == 1 ? 16u : 0u);
+  }
+  const Trial one_way = empty_pipeline(*device_, {.to_device = false, .size = 4_KiB, .chunks = 8, .queues = 1});
+  EXPECT_EQ(calls_of(one_way.schedule).copies, 8u);
+  EXPECT_EQ(calls_of(one_way.schedule).waits, 8u);
+}
+
+TEST_F(TrialTest, lets_a_kernel_and_a_copy_run_in_step) {
+  using Access = MappedKernels::Access;
+  for (const Access access : {Access::write, Access::read}) {
+    const Trial trial = lock_step(*device_, {.access = access, .size = 32_MiB, .copies = 6, .blocks = 1});
+    EXPECT_TRUE(problems(trial.schedule).empty());
+    EXPECT_EQ(calls_of(trial.schedule).waits, 6u);
+    for (std::size_t i = 0; i < trial.schedule.ops.size(); i += 2) {
+      EXPECT_EQ(std::holds_alternative<Copy>(trial.schedule.ops[i].what), access == Access::write);
+      EXPECT_EQ(trial.schedule.ops[i + 1].after, std::vector{OpId{static_cast<std::uint32_t>(i)}});
+    }
+  }
 }
 
 TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {

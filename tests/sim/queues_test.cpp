@@ -15,9 +15,12 @@ Profile profile() {
 // Ten copies in one queue, each waited for by a kernel; the kernels dealt over `queues` queues. The end of the copies.
 Seconds watched_copies(std::uint32_t queues) {
   Profile p = profile();
-  const auto factor = [](double value) { return Estimate::exact(value); };
+  // 20 µs more for a copy and 100 µs more for its bytes.
+  const auto slowdown = [](double gap_us, double per_byte) {
+    return Slowdown{Interval<Seconds>::exact(microseconds(gap_us)), Interval<PerByte>::exact(PerByte{per_byte})};
+  };
   p.links[0].waiting_queues =
-      WaitingQueues{.h2d = factor(1.1), .h2d_duplex = factor(9), .d2h = factor(9), .d2h_duplex = factor(9)};
+      WaitingQueues{.h2d = slowdown(20, 1e-10), .d2h = slowdown(9000, 1), .duplex = slowdown(9000, 1)};
   Schedule s;
   const Bytes size{1'000'000};
   const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * 10});
@@ -39,9 +42,9 @@ TEST(WaitingQueues, cost_copies_nothing_while_there_is_one) {
 }
 
 TEST(WaitingQueues, slow_copies_down_from_two_on_until_one_is_left) {
-  // The last copy is waited for by one kernel alone.
-  EXPECT_NEAR(in_microseconds(watched_copies(2)), 9 * 1100 + 1000, 1e-6);
-  EXPECT_NEAR(in_microseconds(watched_copies(5)), 9 * 1100 + 1000, 1e-6);
+  // The last copy is waited for by one kernel alone, and so is what comes before it; the first has no gap before it.
+  EXPECT_NEAR(in_microseconds(watched_copies(2)), 9 * 1100 + 8 * 20 + 1000, 1e-6);
+  EXPECT_NEAR(in_microseconds(watched_copies(5)), 9 * 1100 + 8 * 20 + 1000, 1e-6);
 }
 
 // Kernel, copy, kernel, copy … of 1 ms each, dealt over queues, with or without a long copy the other way.

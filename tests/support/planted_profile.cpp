@@ -10,6 +10,7 @@ Interval<Seconds> us(double value) { return Interval<Seconds>::exact(microsecond
 Interval<PerByte> rate(double gb_per_second) {
   return Interval<PerByte>::exact(per_byte(gigabytes_per_second(gb_per_second)));
 }
+Interval<PerByte> more_per_byte(double nanoseconds) { return Interval<PerByte>::exact(PerByte{nanoseconds * 1e-9}); }
 CopyCost cost(Bytes size, double latency_overhead_us, double gap_us) {
   return {.size = size, .latency_overhead = us(latency_overhead_us), .gap = us(gap_us)};
 }
@@ -77,6 +78,7 @@ Profile planted_profile() {
                    .kernel_gap = us(1.1),
                    .handovers = handovers(),
                    .resident_threads = Estimate::exact(132 * 2048),
+                   .memory_latency = us(0.4),
                    .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(4300)),
                    .flop_rate = Estimate::exact(60e12)}};
   profile.links = {{.numa_node = 0,
@@ -95,10 +97,9 @@ Profile planted_profile() {
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.15)},
                                                            {.size = 4_MiB, .gap = us(4.45)},
                                                            {.size = 256_MiB, .gap = us(4.65)}}}},
-                    .waiting_queues = WaitingQueues{.h2d = Estimate::exact(1.03),
-                                                    .h2d_duplex = Estimate::exact(1.04),
-                                                    .d2h = Estimate::exact(1.01),
-                                                    .d2h_duplex = Estimate::exact(1.02)},
+                    .waiting_queues = WaitingQueues{.h2d = {us(1.9), more_per_byte(0.0006)},
+                                                    .d2h = {us(1.2), more_per_byte(0.0003)},
+                                                    .duplex = {us(1.6), more_per_byte(0.0008)}},
                     .zero_copy = zero_copy()}};
   profile.submission = {.copy = us(1.9), .launch = us(2.1), .event_record = us(0.35), .event_wait = us(0.4)};
   return profile;
@@ -120,6 +121,7 @@ Profile paper_profile(const PaperOptions& options) {
                    .kernel_gap = us(0),
                    .handovers = no_handovers(),
                    .resident_threads = Estimate::exact(14 * 2048),
+                   .memory_latency = us(0),
                    .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(230)),
                    .flop_rate = Estimate::exact(4e12)}};
   profile.links = {

@@ -94,12 +94,15 @@ TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
   job.items_per_block = 100;
   // 1000 blocks in all. As fast per item when small: uses the whole GPU with few blocks.
-  EXPECT_EQ(grid(job, 1000, 256 * 100).resident_blocks, 10u);
+  EXPECT_EQ(grid(job, 1000, 256 * 100, 100).resident_blocks, 10u);
   // Five times as slow per item: leaves four fifths.
   job.cost.points = {point(1, 50), point(50000, 500), point(100000, 1000)};
-  const Grid slow = grid(job, 1000, 256 * 100);
+  const Grid slow = grid(job, 1000, 256 * 100, 100);
   EXPECT_EQ(slow.blocks, 10u);
   EXPECT_EQ(slow.resident_blocks, 50u);
+  // Two at once take as long as one launch of 2000 items, 50 µs, which is more than the 20 µs at the rate of all.
+  EXPECT_EQ(grid(job, 1000, 256 * 100, 2).resident_blocks, 20u);
+  EXPECT_EQ(grid(job, 1000, 256 * 100, 1).resident_blocks, 10u) << "nothing to share with";
 }
 
 }  // namespace
