@@ -19,7 +19,7 @@ constexpr std::uint64_t poison_seed = 0xbad0'0001;
 // The totals that these budgets lead to are reckoned up in primitives.cpp.
 SampleOptions sampling(Effort effort) {
   if (effort == Effort::quick) return {.relative_half_width = 0.01, .budget = milliseconds(60)};
-  return {.relative_half_width = 0.005, .budget = milliseconds(250)};
+  return {.relative_half_width = 0.005, .budget = milliseconds(200)};
 }
 
 /// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.

@@ -158,17 +158,14 @@ KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
   std::vector<Size> sizes;
   std::uint64_t whole = job.items;
   while (whole > 1 && resident_size(job, whole) > limits.device_memory / 2) whole = (whole + 1) / 2;
-  // One block for each multiprocessor (the floor), twice as many and so on for some waves, and the whole: where blocks
-  // share multiprocessors, the time goes up in steps.
+  // One block for each multiprocessor, one wave of blocks, and the whole: the floor and two points of the full GPU.
   const DeviceInfo info = device_.info();
   const std::uint64_t floor = std::max(1u, info.multiprocessors) * job.items_per_block;
   const std::uint64_t wave =
       std::max<std::uint64_t>(1, info.resident_threads / job.threads_per_block) * job.items_per_block;
-  constexpr std::uint64_t waves = 8;
-  std::vector<std::uint64_t> counts;
-  for (std::uint64_t items = floor; items <= waves * wave && 2 * items <= whole; items *= 2) counts.push_back(items);
-  counts.push_back(whole);
-  for (const std::uint64_t items : counts) {
+  for (const std::uint64_t items : {floor, wave, whole}) {
+    if (items > whole || (items < whole && 2 * items > whole) || (!sizes.empty() && sizes.back().items == items))
+      continue;
     sizes.push_back({items, 0, bind(kernel_schedule(items, 1, limits, 0)), {}});
     load_resident(sizes.back().prepared);
   }
