@@ -15,8 +15,8 @@ constexpr double first_reads = 1.5;
 constexpr double last_writes = 0.2;
 // How far a kernel that its work limits comes from the bytes under way that its rate needs (0) to the most that it can
 // have under way (1) when it is close to the link's limit: reads come in bursts of whole blocks.
-constexpr double bursts_of_reads = 0.9;
-constexpr double bursts_of_writes = 0.45;
+constexpr double bursts_of_reads = 1;
+constexpr double bursts_of_writes = 0.5;
 
 double unhidden(const KernelFlow& flow, bool reads) {
   const double bytes = reads ? flow.reads : flow.writes;
