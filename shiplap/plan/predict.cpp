@@ -26,7 +26,7 @@ Job with_cost(const Job& job, bool high) {
 }
 
 // Range by sensitivities: each independent group of parameters is moved to the ends of its intervals while all others
-// stay; the changes are added in quadrature.
+// stay; the changes are added in quadrature, and with them what the model itself is off by.
 Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits,
                         const Schedule& schedule, Seconds value) {
   double up = 0;
@@ -42,6 +42,8 @@ Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& ch
   const Strategy& strategy = find_strategy(choice.strategy);
   add(makespan(strategy.schedule(with_cost(job, false), choice, limits), profile),
       makespan(strategy.schedule(with_cost(job, true), choice, limits), profile));
+  const Seconds off = value * strategy.model_error;
+  add(value - off, value + off);
   return {value, value - Seconds{std::sqrt(down)}, value + Seconds{std::sqrt(up)}};
 }
 

@@ -20,6 +20,8 @@ std::optional<Seconds> predict(const Job& job, const Choice&, const Profile& pro
 const Strategy explicit_strategy{.name = "explicit",
                                  .summary = "copy everything in, run the kernel, copy everything out",
                                  .chunked = false,
+                                 .mapped = false,
+                                 .model_error = 0.005,
                                  .schedule = schedule,
                                  .predict = predict};
 

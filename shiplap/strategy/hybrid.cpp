@@ -26,6 +26,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .summary = "input copied in chunks, output written in host memory by the kernels",
                                .chunked = true,
                                .mapped = true,
+                               .model_error = 0.1,
                                .schedule = schedule<false>,
                                .predict = predict};
 
@@ -33,6 +34,7 @@ const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
                                       .chunked = true,
                                       .mapped = true,
+                                      .model_error = 0.1,
                                       .schedule = schedule<true>,
                                       .predict = predict};
 

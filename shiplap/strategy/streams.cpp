@@ -29,6 +29,8 @@ std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profi
 const Strategy streams_strategy{.name = "streams",
                                 .summary = "chunks whose copies and kernels overlap",
                                 .chunked = true,
+                                .mapped = false,
+                                .model_error = 0.03,
                                 .schedule = schedule,
                                 .predict = predict};
 

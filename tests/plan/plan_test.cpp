@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/jobs.hpp"
@@ -78,7 +80,9 @@ TEST(Plan, splits_the_distance_to_the_bound_without_a_rest) {
 TEST(Plan, widens_the_range_with_the_intervals_of_the_profile) {
   Profile profile = planted_profile();
   const Interval<Seconds> exact = predict(job_of(0.1), profile, {.chunks = 16}).predicted;
-  EXPECT_EQ(exact.low, exact.high);
+  const double model = find_strategy("streams").model_error;
+  EXPECT_GT(model, 0);
+  EXPECT_NEAR((exact.high - exact.value) / exact.value, model, 1e-9) << "the model's own error is left";
   for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h}) {
     auto& g = d->duplex->per_byte;
     g.low.seconds = g.value.seconds * 0.98;
@@ -86,8 +90,9 @@ TEST(Plan, widens_the_range_with_the_intervals_of_the_profile) {
   }
   const Interval<Seconds> wide = predict(job_of(0.1), profile, {.chunks = 16}).predicted;
   // Duplex copies are most of the time, the rest are gaps and the one-way copies while the pipeline fills and drains.
-  EXPECT_NEAR((wide.high - wide.value) / wide.value, 0.017, 0.0015);
-  EXPECT_NEAR((wide.value - wide.low) / wide.value, 0.017, 0.0015);
+  const double both = std::hypot(0.017, model);
+  EXPECT_NEAR((wide.high - wide.value) / wide.value, both, 0.001);
+  EXPECT_NEAR((wide.value - wide.low) / wide.value, both, 0.001);
 }
 
 TEST(Plan, calls_choices_with_overlapping_ranges_a_tie) {
@@ -101,6 +106,17 @@ TEST(Plan, calls_choices_with_overlapping_ranges_a_tie) {
   ASSERT_GE(p.candidates.size(), 2u);
   EXPECT_TRUE(p.candidates[1].tied_with_best);
   EXPECT_FALSE(p.candidates.back().tied_with_best);  // explicit is far behind
+}
+
+TEST(Plan, deals_heavy_kernels_over_several_queues_and_keeps_light_ones_in_one) {
+  // Copies of 64 MiB each way take 1.3 ms; waiting queues cost so little that all layouts are close.
+  Profile profile = planted_profile();
+  profile.links[0].waiting_queues = WaitingQueues{};
+  const auto layout = [&](double kernel_ms) {
+    return plan(job_of(kernel_ms), profile, {.strategies = {"streams"}}).best().choice.layout;
+  };
+  EXPECT_EQ(layout(0.1), Layout::three);
+  EXPECT_EQ(layout(1.3), Layout::few);
 }
 
 TEST(Plan, refuses_when_no_strategy_can_and_gives_the_reasons) {
