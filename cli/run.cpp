@@ -98,9 +98,13 @@ void run_run(const RunFlags& flags) {
     print(assumptions_report(ranked.assumptions, style));
     if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
     if (flags.gantt) print("\n" + run_gantt(report, style));
-    if (flags.explain)
-      print("\n" + explain_report(report.schedule, best.timeline, report.timeline, style) + "observed by " +
-            report.trace_source + "\n");
+    if (flags.explain) {
+      print("\n" + explain_report(report.schedule, best.timeline, report.timeline, style));
+      if (!report.bound_samples_ms.empty())
+        print("\n" + distance_report({best.timeline, ranked.bound.value},
+                                     {report.timeline, milliseconds(report.bound_ms.value)}, style));
+      print("observed by " + report.trace_source + "\n");
+    }
     if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", flags.trace));
     if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", flags.svg));
   }

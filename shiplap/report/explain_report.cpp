@@ -68,7 +68,46 @@ Parts parts_of(const Schedule& schedule, const Timeline& timeline) {
   return parts;
 }
 
+std::string signed_time(Seconds t) { return (t.count() < 0 ? "−" : "+") + to_string(Seconds{std::abs(t.count())}); }
+
+/// An engine's part of a timeline.
+struct Along {
+  Seconds first_start{0};
+  Seconds busy{0};
+  Seconds last_end{0};
+};
+Along along(const Timeline& timeline, Engine engine) {
+  Along part{.first_start = timeline.makespan};
+  for (const Span& span : timeline.spans) {
+    if (span.engine != engine) continue;
+    part.first_start = std::min(part.first_start, span.start);
+    part.busy += span.end - span.start;
+    part.last_end = std::max(part.last_end, span.end);
+  }
+  return part;
+}
+
 }  // namespace
+
+std::string distance_report(const Bounded& predicted, const Bounded& observed, const TextStyle& style) {
+  if (predicted.timeline.spans.empty() || predicted.timeline.spans.size() != observed.timeline.spans.size())
+    throw Error("the distance to the bound needs the spans of every op, predicted and observed");
+  const auto longest = std::ranges::max_element(
+      engines, {}, [&](const auto& engine) { return along(observed.timeline, engine.first).busy; });
+  Table table({{fmt::format("distance to the bound, along {}", longest->second)},
+               {"predicted", Align::right},
+               {"observed", Align::right}});
+  const auto add = [&](const char* name, const auto& part) {
+    table.add({name, signed_time(part(predicted)), signed_time(part(observed))});
+  };
+  const auto of = [&](const Bounded& b) { return along(b.timeline, longest->first); };
+  add("before its first op", [&](const Bounded& b) { return of(b).first_start; });
+  add("between its ops", [&](const Bounded& b) { return of(b).last_end - of(b).first_start - of(b).busy; });
+  add("after its last op", [&](const Bounded& b) { return b.timeline.makespan - of(b).last_end; });
+  add("its ops themselves, beyond the bound", [&](const Bounded& b) { return of(b).busy - b.bound; });
+  add("makespan beyond the bound", [&](const Bounded& b) { return b.timeline.makespan - b.bound; });
+  return table.text(style);
+}
 
 std::string explain_report(const Schedule& schedule, const Timeline& predicted, const Timeline& observed,
                            const TextStyle& style) {
@@ -91,9 +130,6 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
     terms.push_back({name + ": from one op to the next that is ready", expected.pauses[e], seen.pauses[e]});
     terms.push_back({name + ": from what an op waits for to its start", expected.handovers[e], seen.handovers[e]});
   }
-  const auto signed_time = [](Seconds t) {
-    return (t.count() < 0 ? "−" : "+") + to_string(Seconds{std::abs(t.count())});
-  };
   Table table(
       {{"summed over all ops"}, {"predicted", Align::right}, {"observed", Align::right}, {"difference", Align::right}});
   for (const Term& term : terms)

@@ -14,4 +14,13 @@ namespace shiplap {
 /// and the ops whose own duration is off most. Both timelines must have spans of this schedule, else Error.
 std::string explain_report(const Schedule&, const Timeline& predicted, const Timeline& observed, const TextStyle& = {});
 
+/// A timeline and the least time that anything could take.
+struct Bounded {
+  const Timeline& timeline;
+  Seconds bound;
+};
+/// The distance of both to their bound along the engine that is busy longest as observed: before its first op, between
+/// its ops, after its last one, and by how much its ops are longer than the bound. Throws Error without spans.
+std::string distance_report(const Bounded& predicted, const Bounded& observed, const TextStyle& = {});
+
 }  // namespace shiplap
