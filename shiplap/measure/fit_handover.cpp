@@ -41,10 +41,6 @@ std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncer
   return result;
 }
 
-}  // namespace
-
-namespace {
-
 /// What a chunk takes longer in the copies' queues than with kernels in a queue of their own, by size, as a line.
 std::optional<Slowdown> slowdown(Observations& observations, std::string_view primitive) {
   const auto chunk = periods(observations.of(primitive), "copies", [](const Observation& o) {
@@ -58,9 +54,17 @@ std::optional<Slowdown> slowdown(Observations& observations, std::string_view pr
       equations.push_back({{1, bytes}, several->second - alone});
   }
   if (equations.size() < 2) return std::nullopt;
-  const Solution solution = least_squares(equations, observations.sources());
-  return Slowdown{.gap = non_negative<Seconds>(solution.unknowns[0]),
-                  .per_byte = non_negative<PerByte>(solution.unknowns[1])};
+  const Solution line = least_squares(equations, observations.sources());
+  // Where one of the two came out negative it is 0, and the other is found again without it.
+  const auto only = [&](std::size_t kept) {
+    std::vector<Equation> reduced = equations;
+    for (Equation& equation : reduced) equation.coefficients = {equation.coefficients[kept]};
+    return least_squares(reduced, observations.sources()).unknowns[0];
+  };
+  const bool no_gap = line.unknowns[0].value() < 0;
+  const bool no_slope = line.unknowns[1].value() < 0;
+  return Slowdown{.gap = non_negative<Seconds>(no_slope ? only(0) : line.unknowns[0]),
+                  .per_byte = non_negative<PerByte>(no_gap ? only(1) : line.unknowns[1])};
 }
 
 }  // namespace
@@ -69,8 +73,11 @@ std::optional<WaitingQueues> fit_waiting_queues(Observations& observations, Find
   const auto h2d = slowdown(observations, "waiting.pinned.h2d");
   const auto d2h = slowdown(observations, "waiting.pinned.d2h");
   const auto both = slowdown(observations, "waiting.pinned.both");
-  if (h2d && d2h)  // without a second copy engine there is no other direction to move meanwhile
-    return WaitingQueues{.h2d = *h2d, .d2h = *d2h, .duplex = both.value_or(Slowdown{})};
+  // Without a second copy engine nothing moves the other way meanwhile; what was not measured is taken as the slower
+  // direction alone.
+  if (h2d && d2h)
+    return WaitingQueues{
+        .h2d = *h2d, .d2h = *d2h, .duplex = both.value_or(h2d->gap.value > d2h->gap.value ? *h2d : *d2h)};
   findings.missing.push_back(
       {"links[0].waiting_queues", "not measured: needs verified points of waiting.pinned.h2d and waiting.pinned.d2h"});
   return std::nullopt;

@@ -56,15 +56,16 @@ std::optional<Interval<Bandwidth>> rate_in_step(const InStep& step, const Uncert
     double among = 0;  // of the gap, among the kernels
     for (int i = 0; i < (step.kernels_ahead ? 8 : 1); ++i) {
       rate = (step.bytes - (whole - during - (step.gap - among)) / step.alone.seconds) / (during - among);
-      among = step.gap * std::clamp(rate * (during - among) / step.bytes, 0.0, 1.0);
+      among = std::min(during / 2, step.gap * std::clamp(rate * (during - among) / step.bytes, 0.0, 1.0));
     }
     return rate;
   };
   const Estimate whole = period.estimate();
   if (!(whole.low > step.gap)) return std::nullopt;
-  // A copy that hardly moved while the kernel ran tells no rate; and none is slower than its whole period says.
+  // A copy that hardly moved while the kernel ran tells no rate.
+  constexpr double least = 0.02;  // of its own
   const double value = beside(whole.value);
-  if (!(value > 0)) return std::nullopt;
+  if (!(value > least / step.alone.seconds)) return std::nullopt;
   return Interval<Bandwidth>{
       {value}, {std::max(beside(whole.high), 0.1 * value)}, {std::max(beside(whole.low), value)}};
 }
@@ -101,6 +102,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
       const auto kernel_rate = rate(number(key.launch), period, kernel_gap);
       if (!kernel_rate) continue;
       // Copies that wait for slower kernels say nothing about themselves.
+      constexpr double clearly_longer = 1.05;
       const auto step = in_step.find(key);
       const auto free = beside.find(key);
       const bool ahead = access == "read";
@@ -111,7 +113,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
                         .kernels_ahead = ahead,
                         .alone = direction.per_byte.value};
       std::optional<Interval<Bandwidth>> copy_rate;
-      if (step != in_step.end() && (free == beside.end() || step->second.value() > period.value()))
+      if (step != in_step.end() && (free == beside.end() || step->second.value() > clearly_longer * period.value()))
         copy_rate = rate_in_step(pair, step->second);
       if (!copy_rate && free != beside.end())
         copy_rate = rate(number(beside_copy_size), free->second, gap_of(beside_copy_size));

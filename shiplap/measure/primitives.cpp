@@ -15,14 +15,15 @@ namespace {
 // How the time is spent at most (one H200, 55 GB/s; the budgets of a point are in measure.cpp and most points end
 // earlier). Pinned memory takes 0.6 s per GiB to obtain, and the host writes or compares about 3 GiB a second.
 //              quick (bar: 15 s)                      standard (bar: 90 s)
-//   copies     2 × 12 points × 0.06 to 0.15 s .. 2 s  2 × 31 × 0.25 s .... 16 s
-//   bursts     2 × 9 × 0.06 s .................. 1 s  2 × 27 × 0.25 s .... 14 s
-//   duplex     2 × 5 × 0.06 s ................ 0.6 s  2 × 11 × 0.3 s ...... 6 s
-//   chains     12 × 0.06 s .................. 0.7 s  12 × 0.25 s .......... 3 s
-//   mapped     18 × 0.06 s .................. 1.1 s  96 × 0.1 to 0.25 s .. 15 s
-//   beside     32 × 0.06 to 0.1 s ............. 3 s  170 × 0.1 to 0.25 s . 30 s
-//   the rest   26 × 0.06 s .................. 1.6 s  28 × 0.25 s ......... 7 s
-//   memory     3 GiB obtained, 8 GiB checked . 4.5 s  4 and 14 GiB ........ 7 s
+//   copies     2 × 12 points × 0.06 to 0.15 s .. 2 s  2 × 31 × 0.2 s ..... 12 s
+//   bursts     2 × 9 × 0.06 s .................. 1 s  2 × 27 × 0.2 s ..... 11 s
+//   duplex     2 × 5 × 0.06 s ................ 0.6 s  2 × 11 × 0.25 s ..... 5 s
+//   waiting    3 × 2 × 0.06 s ................ 0.4 s  3 × 5 × 0.2 s ....... 3 s
+//   chains     12 × 0.06 s .................. 0.7 s  12 × 0.2 s ........... 2 s
+//   mapped     18 × 0.06 s .................. 1.1 s  72 × 0.1 to 0.2 s .. 11 s
+//   beside     36 × 0.06 to 0.1 s ............. 3 s  204 × 0.1 to 0.2 s . 30 s
+//   the rest   27 × 0.06 s .................. 1.6 s  29 × 0.2 s .......... 6 s
+//   memory     4 GiB obtained, 9 GiB checked . 5.5 s  5 and 16 GiB ........ 8 s
 
 unsigned whole(const Arguments& arguments, const char* name) { return static_cast<unsigned>(arguments.at(name)); }
 Bytes bytes(const Arguments& arguments) { return {static_cast<std::uint64_t>(arguments.at("bytes"))}; }
@@ -209,7 +210,7 @@ Trial chain_of(Device& device, const Arguments& arguments) {
                         .busy = arguments.at("busy") > 0,
                         .size = link == Chain::Link::kernels ? Bytes{} : bytes(arguments)});
 }
-// Grids from one block to a full GPU. Four kernels (or copies) against one: their difference has no start and no end.
+// Grids from one block to a full GPU. A few kernels (or copies) against more: their difference has no start and no end.
 Point mapped_point(std::uint64_t blocks, Bytes size, double width, std::pair<double, double> counts) {
   Point point{fmt::format("{} blocks, {}, {} bytes an access", blocks, to_string(size), width), {}};
   for (const double count : {counts.first, counts.second})
@@ -298,7 +299,7 @@ Trial mapped(Device& device, const Arguments& arguments) {
 template <MappedAccess access, CopyDirection way>
 Trial mapped_beside(Device& device, const Arguments& arguments) {
   MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
-  // A block reads 3 GB/s at least and a copy moves 60 at most; a full GPU has the link's rate.
+  // A block reads 1 GB/s at least and a copy moves 60 at most; a full GPU has the link's rate.
   const double slowest = std::min(20.0, 1.0 * arguments.at("blocks"));
   const double copies = wanted.kernels * arguments.at("bytes") / number(beside_copy_size);
   wanted.copies = way;

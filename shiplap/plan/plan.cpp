@@ -66,11 +66,11 @@ struct Tried {
   Seconds time{0};
 };
 
-// Engines that serve one queue each, then a queue for each chunk, then queues that chunks share; with heavy kernels the
-// other way round.
+// Engines that serve one queue each, then a queue for each chunk, then queues that chunks share; with heavy kernels
+// what has several queues of them.
 int complexity(const Choice& choice, bool heavy_kernels) {
-  const int simple = choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
-  return heavy_kernels ? 2 - simple : simple;
+  if (heavy_kernels) return choice.layout == Layout::three ? 1 : 0;
+  return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
 }
 
 // Moves what `less` puts first, among the tried that are close to the first one and that `eligible` admits, to the
@@ -90,7 +90,7 @@ bool shares_the_link(const Choice& choice) {
 }
 
 // By predicted time; in front, of those that come close, what does not have kernels and copies share the link, the
-// simplest layout, and of that the gentlest ramp.
+// simplest layout (with heavy kernels several queues), and of that the gentlest ramp.
 void rank(std::vector<Tried>& tried, bool heavy_kernels) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
   const auto any = [](const Choice&) { return true; };

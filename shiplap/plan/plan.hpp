@@ -39,7 +39,7 @@ struct Distance {
 
 struct Candidate {
   Choice choice;
-  Interval<Seconds> predicted;         ///< nine in ten observations lie within, on a GPU that is as its profile says
+  Interval<Seconds> predicted;         ///< for about nine in ten observations on the GPU of the profile
   std::optional<Seconds> closed_form;  ///< the papers' equation for the same choice
   bool tied_with_best = false;         ///< ranges overlap
   Distance distance;

@@ -91,7 +91,7 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       });
       for (GpuModel& gpu : profile.gpus) {
         move(gpu.launch_latency, end);
-        move(gpu.memory_latency, end);
+        move(gpu.memory_latency, end == End::low ? End::high : End::low);  // threads wait for what is beyond it
         if (gpu.handovers)
           for (const auto& [name, member] : handover_names) {
             move(((*gpu.handovers).*member).idle, end);

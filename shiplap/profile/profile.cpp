@@ -103,12 +103,19 @@ double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwi
   return by_power(in_flight, number(below.in_flight), value(below), number(above->in_flight), value(*above));
 }
 
+/// Less under way than in the first row moves in proportion less.
+template <class Row>
+double part_of_first(std::span<const Row> rows, double in_flight) {
+  return std::min(1.0, in_flight / number(rows.front().in_flight));
+}
+
 Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
-                    Interval<Bandwidth> MappedBeside::*column) {
+                    Interval<Bandwidth> MappedBeside::*column, bool in_proportion) {
   // The groups of equal launches next to `launch`.
   const auto group = [&](Bytes size) {
     const auto same = std::ranges::equal_range(rows, size, {}, &MappedBeside::launch);
-    return at_in_flight(std::span<const MappedBeside>(same.begin(), same.end()), in_flight, column);
+    const std::span<const MappedBeside> equal(same.begin(), same.end());
+    return at_in_flight(equal, in_flight, column) * (in_proportion ? part_of_first(equal, in_flight) : 1);
   };
   const auto above = std::ranges::find_if(rows, [&](const MappedBeside& row) { return number(row.launch) >= launch; });
   if (above == rows.begin()) return {group(rows.front().launch)};
@@ -119,17 +126,14 @@ Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double
 
 }  // namespace
 
-// Less under way than in the first row moves in proportion less.
 Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
-  const double part = std::min(1.0, in_flight / number(rows.front().in_flight));
-  return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate) * part};
+  return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate) * part_of_first(std::span(rows), in_flight)};
 }
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  const double part = std::min(1.0, in_flight / number(rows.front().in_flight));
-  return {at_launch(rows, launch, in_flight, &MappedBeside::kernel).bytes_per_second * part};
+  return at_launch(rows, launch, in_flight, &MappedBeside::kernel, true);
 }
 Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return at_launch(rows, launch, in_flight, &MappedBeside::copy);
+  return at_launch(rows, launch, in_flight, &MappedBeside::copy, false);
 }
 
 double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {

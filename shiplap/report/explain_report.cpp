@@ -73,18 +73,24 @@ std::string signed_time(Seconds t) { return (t.count() < 0 ? "−" : "+") + to_s
 /// An engine's part of a timeline.
 struct Along {
   Seconds first_start{0};
-  Seconds busy{0};
+  Seconds busy{0};  ///< at least one op running
   Seconds last_end{0};
 };
 Along along(const Timeline& timeline, Engine engine) {
-  Along part{.first_start = timeline.makespan};
+  Along part{.first_start = timeline.makespan, .busy = busy_time(timeline, engine), .last_end = Seconds{0}};
   for (const Span& span : timeline.spans) {
     if (span.engine != engine) continue;
     part.first_start = std::min(part.first_start, span.start);
-    part.busy += span.end - span.start;
     part.last_end = std::max(part.last_end, span.end);
   }
   return part;
+}
+
+/// Copies of both directions on one engine, as one engine serves them.
+Timeline with_shared_copies(Timeline timeline) {
+  for (Span& span : timeline.spans)
+    if (span.engine == Engine::copy_h2d || span.engine == Engine::copy_d2h) span.engine = Engine::copy_shared;
+  return timeline;
 }
 
 }  // namespace
@@ -92,6 +98,11 @@ Along along(const Timeline& timeline, Engine engine) {
 std::string distance_report(const Bounded& predicted, const Bounded& observed, const TextStyle& style) {
   if (predicted.timeline.spans.empty() || predicted.timeline.spans.size() != observed.timeline.spans.size())
     throw Error("the distance to the bound needs the spans of every op, predicted and observed");
+  // A device tells the directions apart where the simulator knows one engine for both.
+  const auto is_shared = [](const Span& span) { return span.engine == Engine::copy_shared; };
+  if (std::ranges::any_of(predicted.timeline.spans, is_shared) &&
+      !std::ranges::any_of(observed.timeline.spans, is_shared))
+    return distance_report(predicted, {with_shared_copies(observed.timeline), observed.bound}, style);
   const auto longest = std::ranges::max_element(
       engines, {}, [&](const auto& engine) { return along(observed.timeline, engine.first).busy; });
   Table table({{fmt::format("distance to the bound, along {}", longest->second)},

@@ -58,7 +58,7 @@ struct Flow {
   Bytes bytes;
   std::uint32_t access_width = 16;  ///< bytes of one load or store: 4, 8 or 16
   Bytes in_flight{};                ///< under way at once at most: threads that run at once, times the access width
-  Bytes busy{};                     ///< of as many threads as keep the GPU busy, if they have what they work on
+  Bytes busy{};  ///< of as many threads as keep the GPU busy, if they have what they work on; 0: unknown
 };
 
 /// A copy by a copy engine (DMA). `from` and `to` have the same length.

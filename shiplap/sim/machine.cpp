@@ -36,6 +36,10 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
     }
   }
   for (const LinkModel& link : profile.links) {
+    if (link.zero_copy && link.gpu < profile.gpus.size() && !profile.gpus[link.gpu].memory_latency)
+      assumptions.push_back(fmt::format(
+          "latency of device memory is not in profile {} and is taken as 0 for kernels that access host memory",
+          profile.name));
     if (!link.waiting_queues)
       assumptions.push_back(fmt::format(
           "how far waiting queues slow copies down is not in profile {} and is taken as not at all", profile.name));

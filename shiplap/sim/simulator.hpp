@@ -23,11 +23,10 @@ namespace shiplap::sim {
 /// - A copy's data starts at max(ready + L+o, engine free + g) and flows at G, or at the duplex G while the opposite
 ///   engine is occupied: moving data, or in the gap between two copies; slower while kernels of several queues wait. A
 ///   shared engine that changes direction pays L+o again instead of g.
-/// - A kernel that accesses host memory takes as long as its work or its bytes over the link, whichever is longer, at
-/// the
-///   rate that the copies beside it leave; copies are slowed down by the bytes that it has under way.
+/// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies beside it
+///   leave; copies are slowed down by the bytes that it has under way.
 /// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
-/// free up.
+///   free up.
 class Simulator {
  public:
   Simulator(const Schedule&, const Machine&, bool held);

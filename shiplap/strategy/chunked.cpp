@@ -187,8 +187,10 @@ class Builder {
                                    ? launch_grid.blocks
                                    : std::max<std::uint64_t>(1, limits_.resident_threads / job_.threads_per_block);
     const std::uint64_t at_once = std::min(launch_grid.blocks, room);
+    const double busy = job_.cost.busy_items() / static_cast<double>(job_.items_per_block);
+    const bool known = job_.cost.points.size() > 2;
     const auto busy_blocks =
-        static_cast<std::uint64_t>(job_.cost.busy_items() / static_cast<double>(job_.items_per_block));
+        known ? static_cast<std::uint64_t>(std::clamp(busy, 1.0, static_cast<double>(at_once))) : 0;
     Kernel kernel{.kernel = kernel_,
                   .first_item = range.first,
                   .items = range.count,

@@ -61,8 +61,8 @@ struct Strategy {
   std::string_view summary;
   bool chunked = false;  ///< whether chunks, ramp, layout and order mean something to it
   bool mapped = false;   ///< whether its kernels access host memory, so that their grid means something
-  /// By how much, relative to the time, the simulator itself is off for nine in ten of its pipelines, as found on an
-  /// H200 (results/h200/pipeline_grid.json). Part of the range of a prediction.
+  /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as
+  /// found on an H200 (results/h200/pipeline_grid.json). Part of the range of a prediction.
   double model_error = 0;
 
   /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is

@@ -30,7 +30,7 @@ const Strategy streams_strategy{.name = "streams",
                                 .summary = "chunks whose copies and kernels overlap",
                                 .chunked = true,
                                 .mapped = false,
-                                .model_error = 0.03,
+                                .model_error = 0.035,
                                 .schedule = schedule,
                                 .predict = predict};
 

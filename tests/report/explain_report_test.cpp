@@ -28,7 +28,7 @@ TEST(ExplainReport, names_the_term_and_the_op_that_are_off_most) {
 }
 
 TEST(DistanceReport, splits_the_distance_along_the_engine_that_is_busy_longest) {
-  // Three chunks of 1 ms copies and kernels: five steps of 1 ms; 3 ms on each engine, the last one is taken.
+  // Three chunks of 1 ms copies and kernels: five steps of 1 ms, 3 ms on each engine; the last copy back is longer.
   const test::Drawn drawn = test::diagonal(3, milliseconds(1));
   Timeline slow = drawn.timeline;
   Span& last = slow.spans.back();

@@ -102,6 +102,26 @@ TEST(KernelFlow, lets_kernels_of_several_queues_take_turns) {
   EXPECT_NEAR(b.end_us(second), 2500, 1e-6);
 }
 
+TEST(KernelFlow, lets_threads_wait_for_host_memory_beyond_what_device_memory_makes_them_wait) {
+  // 4 KiB under way at 0.5 GB/s: an access takes 8.192 µs, and 5 µs of them in device memory. 1 MB are 244.14 accesses.
+  Profile p = profile();
+  p.gpus[0].memory_latency = Interval<Seconds>::exact(microseconds(5));
+  Bench b;
+  const OpId kernel = b.kernel(b.s.add_queue("q"), milliseconds(3), true, false);
+  std::get<Kernel>(b.s.ops[kernel.index()].what).thread_work = milliseconds(3);
+  const Timeline t = simulate(b.s, p, {.held = true}).timeline;
+  const double waits = 1e6 / 4096 * 3.192;
+  const double first = 4.096 / 0.5;
+  EXPECT_NEAR(in_microseconds(t.spans[0].end), 3000 + waits + first, 1e-6);
+}
+
+TEST(KernelFlow, hides_no_more_of_its_first_reads_than_keeps_the_gpu_busy) {
+  Bench b;
+  const OpId kernel = b.kernel(b.s.add_queue("q"), milliseconds(3), true, false);
+  std::get<Kernel>(b.s.ops[kernel.index()].what).flows[0].busy = 1_KiB;
+  EXPECT_NEAR(b.end_us(kernel), 3000 + 1.5 * 1.024 / 0.5, 1e-6);
+}
+
 TEST(KernelFlow, needs_figures_of_the_link) {
   Bench b;
   b.kernel(b.s.add_queue("q"), Seconds{0}, true, false);

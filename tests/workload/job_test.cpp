@@ -90,6 +90,25 @@ TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
   EXPECT_EQ(last.offset.count, (1ull << 43) - 8);  // floor(2^43 · 2^40 / (2^40 + 1))
 }
 
+TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
+  // One block for each of 4 multiprocessors takes 25 µs, and 10 more items 10 µs more.
+  const KernelCost cost{.points = {point(4, 25), point(30, 40), point(1000, 1010)}, .origin = "measured"};
+  EXPECT_NEAR(in_microseconds(cost.at(21)), 34, 1e-9) << "as 24";
+  EXPECT_NEAR(in_microseconds(cost.at(24)), 34, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(33)), 43, 1e-9) << "beyond eight for each, by items";
+  EXPECT_NEAR(in_microseconds(cost.at(1)), 25, 1e-9);
+  EXPECT_NEAR(cost.busy_items(), 25, 1e-9) << "at the full rate of 1 µs an item as long as the floor";
+}
+
+TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run) {
+  KernelCost cost{.points = {point(1000, 1000)}, .origin = "measured"};
+  EXPECT_EQ(cost.of_threads(1000, 8), Seconds{0}) << "unknown";
+  cost.limited = KernelCost::Limited{.items = 100, .blocks = 4, .work = Interval<Seconds>::exact(microseconds(600))};
+  EXPECT_NEAR(in_microseconds(cost.of_threads(200, 8)), 600, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(200, 8)), 600, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(200, 800)), 200, 1e-9) << "never faster than without the limit";
+}
+
 TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
   job.items_per_block = 100;
