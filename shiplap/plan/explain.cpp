@@ -56,10 +56,6 @@ std::string explain(const Plan& plan, const Bound& bound) {
     text += fmt::format(
         " {} promises {}, but predictions of kernels and copies that share the link are off by a few per cent: try it.",
         to_string(fastest->choice), to_string(fastest->predicted.value));
-  if (fastest->choice.layout != best.choice.layout && fastest->choice.strategy == best.choice.strategy &&
-      fastest->predicted.value < best.predicted.value)
-    text += fmt::format(" {} promises {}, which is closer than layouts are predicted to each other.",
-                        to_string(fastest->choice), to_string(fastest->predicted.value));
   const auto ties = std::count_if(plan.candidates.begin() + 1, plan.candidates.end(),
                                   [](const Candidate& c) { return c.tied_with_best; });
   if (ties > 0)

@@ -49,9 +49,6 @@ std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
 
 // Layouts that come this close are as good as each other; the one that depends less on what busy queues cost is taken.
 constexpr double close_layout = 0.005;
-// But kernels of one queue run one after the other, and the end of each leaves multiprocessors idle, which kernels of
-// other queues fill: 2 to 3 % where the kernel takes about as long as the copies, of which the simulator knows a part.
-constexpr double close_layout_of_heavy_kernels = 0.03;
 // Ramps too: the steeper, the more depends on how far the two directions differ. Steep ones also depend on what small
 // launches of the kernel cost.
 constexpr double close_ramp = 0.005;
@@ -66,10 +63,8 @@ struct Tried {
   Seconds time{0};
 };
 
-// Engines that serve one queue each, then a queue for each chunk, then queues that chunks share; with heavy kernels
-// what has several queues of them.
-int complexity(const Choice& choice, bool heavy_kernels) {
-  if (heavy_kernels) return choice.layout == Layout::three ? 1 : 0;
+// Engines that serve one queue each, then a queue for each chunk, then queues that chunks share.
+int complexity(const Choice& choice) {
   return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
 }
 
@@ -90,16 +85,15 @@ bool shares_the_link(const Choice& choice) {
 }
 
 // By predicted time; in front, of those that come close, what does not have kernels and copies share the link, the
-// simplest layout (with heavy kernels several queues), and of that the gentlest ramp.
-void rank(std::vector<Tried>& tried, bool heavy_kernels) {
+// simplest layout, and of that the gentlest ramp.
+void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
   const auto any = [](const Choice&) { return true; };
   prefer(tried, close_shared, any,
          [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
   prefer(
-      tried, heavy_kernels ? close_layout_of_heavy_kernels : close_layout,
-      [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
-      [&](const Choice& a, const Choice& b) { return complexity(a, heavy_kernels) < complexity(b, heavy_kernels); });
+      tried, close_layout, [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
+      [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
   const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
   const auto alike = [first = tried.front().choice](const Choice& c) {
     return c.strategy == first.strategy && c.layout == first.layout;
@@ -257,8 +251,6 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
   result.bound = b.time;
   result.bound_by = b.copies >= b.kernel ? "copies in both directions" : "kernel";
 
-  const GpuModel& gpu = profile.gpus.front();
-  const bool heavy_kernels = gpu.concurrent_kernels && gpu.copy_engines > 1 && b.kernel > b.copies * 0.5;
   for (const std::string& name : options.strategies) find_strategy(name);
   std::vector<Tried> listed;
   for (const Strategy& strategy : strategies()) {
@@ -272,7 +264,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
       continue;
     }
     result.assumptions = search.assumptions;
-    rank(search.tried, heavy_kernels);
+    rank(search.tried);
     search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
     listed.insert(listed.end(), search.tried.begin(), search.tried.end());
   }
@@ -282,7 +274,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
       reasons += fmt::format("\n  {}: {}", refused.strategy, refused.reason);
     throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
   }
-  rank(listed, heavy_kernels);
+  rank(listed);
   // The neighbourhood of the best, and the best of every other strategy.
   std::vector<std::string> seen;
   std::erase_if(listed, [&, best = listed.front().choice.strategy](const Tried& tried) {

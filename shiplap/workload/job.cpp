@@ -14,10 +14,10 @@ Seconds KernelCost::at(std::uint64_t items) const {
   auto x = static_cast<double>(items);
   if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
   const bool has_floor = points.size() > 2;
-  // Beyond some blocks for each multiprocessor they no longer start and end together.
-  constexpr std::uint64_t together = 8;
-  if (const std::uint64_t one_each = points[0].items; has_floor && items < together * one_each)
+  if (has_floor) {
+    const std::uint64_t one_each = points[0].items;
     x = static_cast<double>((items + one_each - 1) / one_each * one_each);
+  }
   std::size_t above = has_floor ? 2 : 1;
   while (above + 1 < points.size() && static_cast<double>(points[above].items) < x) ++above;
   const Point& low = points[above - 1];
@@ -119,9 +119,10 @@ Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, s
       resident_threads == 0 ? result.blocks : std::max<std::uint64_t>(1, resident_threads / job.threads_per_block);
   result.resident_blocks = room;
   if (job.cost.points.empty()) return result;
-  // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as all that
-  // may run at once.
-  const std::uint64_t together = at_once < job.items / items ? items * at_once : job.items;
+  // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
+  // job or, where all that may run at once do not fill the GPU, as these are together.
+  const bool fills = at_once >= (room + result.blocks - 1) / result.blocks || at_once >= job.items / items;
+  const std::uint64_t together = fills ? job.items : items * at_once;
   const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(items) / static_cast<double>(together));
   const Seconds alone = job.cost.at(items);
   const double share = alone > at_full_rate ? std::max(1e-6, at_full_rate / alone) : 1.0;

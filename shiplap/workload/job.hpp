@@ -28,7 +28,7 @@ struct Array {
 /// Kernel time on resident data with the GPU to itself, without the launch latency. The smallest of three or more
 /// points is a floor: a launch that does not fill the GPU takes as long as a block needs. The others give straight
 /// lines from one to the next, and the two at either end go on beyond it. A single point gives a line through zero. A
-/// small launch takes as long as one that gives every multiprocessor as many blocks as this one gives the busiest.
+/// launch takes as long as one that gives every multiprocessor as many blocks as this one gives the busiest.
 struct KernelCost {
   struct Point {
     std::uint64_t items = 0;

@@ -108,17 +108,6 @@ TEST(Plan, calls_choices_with_overlapping_ranges_a_tie) {
   EXPECT_FALSE(p.candidates.back().tied_with_best);  // explicit is far behind
 }
 
-TEST(Plan, deals_heavy_kernels_over_several_queues_and_keeps_light_ones_in_one) {
-  // Copies of 64 MiB each way take 1.3 ms; waiting queues cost so little that all layouts are close.
-  Profile profile = planted_profile();
-  profile.links[0].waiting_queues = WaitingQueues{};
-  const auto layout = [&](double kernel_ms) {
-    return plan(job_of(kernel_ms), profile, {.strategies = {"streams"}}).best().choice.layout;
-  };
-  EXPECT_EQ(layout(0.1), Layout::three);
-  EXPECT_EQ(layout(1.3), Layout::few);
-}
-
 TEST(Plan, refuses_when_no_strategy_can_and_gives_the_reasons) {
   Job job = job_of(1);
   job.arrays[0].memory = MemoryKind::pageable;
