@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <type_traits>
 
@@ -44,6 +46,15 @@ std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   return count > 0 ? std::to_string(count) : "not reported";
 }
 
+/// The setting in force of transparent huge pages, which the system shows in brackets: "always [madvise] never".
+std::string huge_pages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string word;
+  while (file >> word)
+    if (word.size() > 2 && word.front() == '[' && word.back() == ']') return word.substr(1, word.size() - 2);
+  return "not reported";
+}
+
 }  // namespace
 
 Conditions host_facts() {
@@ -64,6 +75,7 @@ Conditions host_facts() {
           {"host.numa_nodes", count_of(topology.get(), HWLOC_OBJ_NUMANODE)},
           {"host.memory", to_string(page_size * static_cast<std::uint64_t>(pages))},
           {"host.page_size", to_string(page_size)},
+          {"host.huge_pages", huge_pages()},
           {"host.kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
 }
 

@@ -33,6 +33,19 @@ TEST(Plan, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
   }
 }
 
+TEST(Plan, takes_more_than_32_queues_only_when_it_is_asked_to) {
+  // Many chunks pay: the kernel is long and starts with the first chunk.
+  const Job job = job_of(30, 1_GiB);
+  const auto most = [&](const PlanOptions& options) {
+    std::uint32_t result = 0;
+    for (const Candidate& c : plan(job, planted_profile(), options).candidates)
+      if (c.choice.layout == Layout::per_chunk) result = std::max(result, c.choice.chunks);
+    return result;
+  };
+  EXPECT_LE(most({.strategies = {"streams"}}), 32u);
+  EXPECT_GT(most({.strategies = {"streams"}, .layouts = {Layout::per_chunk}}), 32u);
+}
+
 TEST(Plan, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
   const Plan p = plan(job_of(1.2), planted_profile(), {.strategies = {"streams", "explicit"}});
   EXPECT_EQ(p.best().choice.strategy, "streams");

@@ -25,7 +25,7 @@ std::string line_of(const std::string& file, const std::string& key) {
 TEST(HostFacts, names_every_fact_and_leaves_none_empty) {
   const Conditions facts = host_facts();
   for (const std::string key : {"host.cpu", "host.packages", "host.cores", "host.hardware_threads", "host.numa_nodes",
-                                "host.memory", "host.page_size", "host.kernel"}) {
+                                "host.memory", "host.page_size", "host.huge_pages", "host.kernel"}) {
     ASSERT_TRUE(facts.contains(key)) << key;
     EXPECT_FALSE(facts.at(key).empty()) << key;
   }

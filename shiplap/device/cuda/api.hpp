@@ -24,6 +24,8 @@ struct Api {
   cudaError_t (*free_device)(void*) = cudaFree;
   cudaError_t (*host_alloc)(void**, std::size_t, unsigned) = cudaHostAlloc;
   cudaError_t (*free_host)(void*) = cudaFreeHost;
+  cudaError_t (*host_register)(void*, std::size_t, unsigned) = cudaHostRegister;
+  cudaError_t (*host_unregister)(void*) = cudaHostUnregister;
   cudaError_t (*host_get_device_pointer)(void**, void*, unsigned) = cudaHostGetDevicePointer;
   cudaError_t (*pointer_get_attributes)(cudaPointerAttributes*, const void*) = cudaPointerGetAttributes;
   cudaError_t (*memcpy_async)(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) = cudaMemcpyAsync;

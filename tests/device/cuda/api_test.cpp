@@ -4,13 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/profile/topology.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 
 namespace shiplap {
@@ -325,11 +331,34 @@ TEST_F(CudaDeviceFake, names_the_numbers_when_device_memory_is_short) {
 }
 
 TEST_F(CudaDeviceFake, names_the_size_when_memory_cannot_be_pinned) {
-  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_alloc");
+  fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
   EXPECT_THAT(message_of([&] { device->allocate(Place::host(), MemoryKind::pinned, 512_KiB); }),
-              AllOf(HasSubstr("cudaHostAlloc"), HasSubstr("512 KiB"), HasSubstr("available")));
+              AllOf(HasSubstr("cudaHostRegister"), HasSubstr("512 KiB"), HasSubstr("available")));
   EXPECT_THAT(message_of<Unsupported>([&] { device->allocate(Place::host(), MemoryKind::managed, 1_MiB); }),
               HasSubstr("managed"));
+}
+
+/// Of the mapping that holds this address, in KiB; nullopt when the system does not say.
+std::optional<std::uint64_t> in_huge_pages(const void* address) {
+  std::ifstream maps("/proc/self/smaps");
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long first = 0, last = 0, kibibytes = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx ", &first, &last) == 2) inside = first <= wanted && wanted < last;
+    if (inside && std::sscanf(line.c_str(), "AnonHugePages: %llu kB", &kibibytes) == 1) return kibibytes;
+  }
+  return std::nullopt;
+}
+
+TEST_F(CudaDeviceFake, puts_pinned_memory_into_huge_pages_where_the_system_has_them) {
+  const std::string setting = host_facts().at("host.huge_pages");
+  if (setting != "madvise" && setting != "always") GTEST_SKIP() << "host.huge_pages: " << setting;
+  const Memory pinned = device->allocate(Place::host(), MemoryKind::pinned, 63_MiB);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pinned.data()) % (2_MiB).count, 0u);
+  const auto huge = in_huge_pages(pinned.data());
+  if (!huge) GTEST_SKIP() << "the system does not say what pages memory is in";
+  EXPECT_GE(*huge, 48u * 1024) << "of 64 MiB; the host's memory may be full or scattered";
 }
 
 TEST_F(CudaDeviceFake, frees_what_it_allocated) {

@@ -101,6 +101,16 @@ void fake_memory(Api& api) {
     return allocate("host_alloc", data, size, cudaMemoryTypeHost, fake_cuda().live_pinned_memory);
   };
   api.free_host = [](void* data) { return release(data, fake_cuda().live_pinned_memory); };
+  api.host_register = [](void* data, std::size_t, unsigned) {
+    const cudaError_t error = call("host_register");
+    if (error == cudaSuccess) memory[data] = cudaMemoryTypeHost, ++fake_cuda().live_pinned_memory;
+    return error;
+  };
+  api.host_unregister = [](void* data) {
+    if (memory.erase(data) == 0) return cudaErrorInvalidValue;
+    --fake_cuda().live_pinned_memory;
+    return cudaSuccess;
+  };
   api.host_get_device_pointer = [](void** device, void* host, unsigned) {
     *device = host;
     return call("host_get_device_pointer");
