@@ -233,9 +233,14 @@ std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<st
   return grids;
 }
 
-/// At least so many, and enough that the long trial touches most of the 64 MiB that trials go around in.
-std::pair<double, double> mapped_counts(Bytes size, double few = 2, double many = 7) {
-  const double more = std::max(1.0, number(56_MiB) / number(size) / many);
+/// So many in proportion, and enough that the long trial touches most of the memory that trials go around in: they
+/// find translated only what the GPU keeps translated of so much. Few threads take too long for more than 64 MiB, and
+/// short launches would be too many for a queue that is held.
+std::pair<double, double> mapped_counts(const Setting& setting, Bytes size, std::uint64_t blocks, double few = 2,
+                                        double many = 7) {
+  const bool all = !quick(setting) && blocks >= 8 && size >= 2_MiB;
+  const double touched = number(mapped_footprint) * (all ? 0.875 : 0.21875);
+  const double more = std::max(1.0, touched / number(size) / many);
   return {std::round(few * more), std::round(many * more)};
 }
 
@@ -249,38 +254,44 @@ std::vector<Point> mapped_points(const Setting& setting) {
     for (const std::uint64_t blocks : grids)
       if (width == 16 || blocks == 4 || blocks == 16 || blocks == 64 || blocks == grids.back())
         points.push_back(blocks > 64 ? mapped_point(blocks, std::min(64_MiB, setting.largest), width, {1, 4})
-                                     : mapped_point(blocks, 8_MiB, width, mapped_counts(8_MiB)));
+                                     : mapped_point(blocks, 8_MiB, width, mapped_counts(setting, 8_MiB, blocks)));
   return points;
 }
 // Few blocks, which do not wait for each other.
 std::vector<Point> map_points(const Setting& setting) {
   const auto grids = possible_grids(setting, {16});
-  return {mapped_point(grids.front(), 8_MiB, 16, mapped_counts(8_MiB))};
+  return {mapped_point(grids.front(), 8_MiB, 16, mapped_counts(setting, 8_MiB, grids.front()))};
 }
 
 /// A copy engine against kernels: the pairs that hybrid pipelines consist of over launches of several sizes.
 std::vector<Point> points_beside(const Setting& setting, bool pipelines,
-                                 const std::function<std::pair<double, double>(Bytes)>& counts) {
+                                 const std::function<std::pair<double, double>(Bytes, std::uint64_t)>& counts) {
   const auto grids = possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{4, 32}
                                                             : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64});
+  // Beside short and long launches the rates change less from grid to grid.
+  const auto wanted = [](Bytes size, std::uint64_t blocks) {
+    if (size < 2_MiB) return blocks == 4 || blocks == 16 || blocks == 32 || blocks >= 64;
+    return size < 32_MiB || blocks >= 4;
+  };
   std::vector<Point> points;
-  for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{2_MiB, 8_MiB, 32_MiB})
+  for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{1_MiB, 2_MiB, 8_MiB, 32_MiB})
     for (const std::uint64_t blocks : grids)
-      if (size <= setting.largest && (size < 32_MiB || blocks >= 4))
-        points.push_back(mapped_point(blocks, size, 16, counts(size)));
+      if (size <= setting.largest && wanted(size, blocks))
+        points.push_back(mapped_point(blocks, size, 16, counts(size, blocks)));
   return points;
 }
 template <bool pipelines>
 std::vector<Point> beside_points(const Setting& setting) {
-  return points_beside(setting, pipelines, [](Bytes size) { return mapped_counts(size); });
+  return points_beside(setting, pipelines, [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks); });
 }
 /// Of which the copies are counted.
 template <bool pipelines>
 std::vector<Point> copies_beside_points(const Setting& setting) {
-  return points_beside(setting, pipelines, [](Bytes) { return std::pair{1.0, 4.0}; });
+  return points_beside(setting, pipelines, [](Bytes, std::uint64_t) { return std::pair{1.0, 4.0}; });
 }
 std::vector<Point> step_points(const Setting& setting) {
-  return points_beside(setting, true, [](Bytes size) { return mapped_counts(size, 5, 17); });
+  return points_beside(setting, true,
+                       [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks, 5, 17); });
 }
 
 using MappedAccess = MappedKernels::Access;

@@ -167,9 +167,7 @@ Trial chain(Device& device, const Chain& chain) {
 Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
   constexpr Bytes copy_size = beside_copy_size;
-  // A pipeline touches every byte once. Kernels that came back to the same few places would find their addresses
-  // translated already, and reads by few threads would seem faster than they are.
-  const auto places = std::max(4u, static_cast<unsigned>((64_MiB).count / wanted.size.count));
+  const auto places = std::max(4u, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,
