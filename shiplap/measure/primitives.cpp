@@ -282,7 +282,8 @@ std::vector<Point> points_beside(const Setting& setting, bool pipelines,
 }
 template <bool pipelines>
 std::vector<Point> beside_points(const Setting& setting) {
-  return points_beside(setting, pipelines, [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks); });
+  return points_beside(setting, pipelines,
+                       [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks); });
 }
 /// Of which the copies are counted.
 template <bool pipelines>
