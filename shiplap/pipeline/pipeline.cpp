@@ -95,7 +95,7 @@ Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, co
     Kernel launch{.kernel = kernel,
                   .first_item = 0,
                   .items = count,
-                  .work = job.cost.points.empty() ? Seconds{0} : job.cost.at(count, blocks),
+                  .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, count, blocks),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = operands,

@@ -50,39 +50,78 @@ double rate(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2
   return result;
 }
 
+/// What a kernel reaches in one direction if nothing but the link and its own threads hold it up.
+struct Reached {
+  double rate = 0;       ///< bytes per second
+  double under_way = 0;  ///< bytes on the link at once
+};
+
+/// A thread has its access on the link or works on what it got, so that work takes bytes off the link: r bytes per
+/// second and t seconds of work for each access leave in_flight - r t under way, which in turn give r (a closed
+/// queueing network with think time t).
+Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside_d2h) {
+  const auto at = [&](double under_way) { return rate(flow, reads, under_way, beside_h2d, beside_d2h); };
+  const double accesses = std::max(1.0, std::max(flow.reads, flow.writes) / flow.in_flight);
+  const double think = std::max(0.0, flow.thread_work / accesses - flow.memory_latency);
+  constexpr double close = 1e-4;
+  // The zero of a function that grows with what is under way, by false position (the Illinois variant).
+  Reached low;
+  double below = -flow.in_flight;
+  Reached high{at(flow.in_flight), flow.in_flight};
+  double above = high.rate * think;
+  while (above > close * flow.in_flight && high.under_way - low.under_way > close * high.under_way) {
+    const double middle = (low.under_way * above - high.under_way * below) / (above - below);
+    const Reached found{at(middle), middle};
+    const double beyond = middle + found.rate * think - flow.in_flight;
+    const bool was_high = beyond > 0;
+    (was_high ? high : low) = found;
+    (was_high ? above : below) = beyond;
+    if (std::abs(beyond) <= close * flow.in_flight) return found;
+    (was_high ? below : above) /= 2;
+  }
+  return high;
+}
+
 struct Limits {
   double link = 0;  ///< seconds that its bytes take
   double work = 0;  ///< seconds of work and of the transfers that it does not hide
+  double longest() const { return std::max(link, work); }
 };
 
 Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
   Limits result;
-  double late = 0;
-  double waits = 0;  // of a thread for its reads, beyond what device memory would make it wait
+  result.work = flow.work;
   for (const bool reads : {true, false}) {
     const double bytes = reads ? flow.reads : flow.writes;
     if (bytes <= 0) continue;
-    const double reached = rate(flow, reads, flow.in_flight, beside_h2d, beside_d2h);
-    result.link = std::max(result.link, bytes / reached);
-    late += unhidden(flow, reads) / reached;
-    if (!reads) continue;
-    const auto little = std::min(static_cast<double>(alone(flow, reads).front().in_flight.count), flow.in_flight);
-    const double latency = little / rate(flow, reads, little, beside_h2d, beside_d2h);
-    waits = bytes / flow.in_flight * std::max(0.0, latency - flow.memory_latency);
+    result.link = std::max(result.link, bytes / reached(flow, reads, beside_h2d, beside_d2h).rate);
+    result.work += unhidden(flow, reads) / rate(flow, reads, flow.in_flight, beside_h2d, beside_d2h);
   }
-  result.work = std::max(flow.work, flow.thread_work > 0 ? flow.thread_work + waits : 0) + late;
   return result;
 }
 
 /// Bytes under way as copies feel them. A kernel that the link limits piles up as much as it can; one that its work
 /// limits has what its own rate needs and, in bursts, more: the closer to the link's limit, the more.
 double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
+  const double bytes = reads ? flow.reads : flow.writes;
   const Limits limit = limits(flow, beside_h2d, !beside_h2d);
-  if (limit.link >= limit.work) return flow.in_flight;
-  const double steady = in_flight_for(alone(flow, reads), Bandwidth{(reads ? flow.reads : flow.writes) / limit.work});
+  const double least = bytes / rate(flow, reads, flow.in_flight, beside_h2d, !beside_h2d);
+  if (least >= limit.work) return reached(flow, reads, beside_h2d, !beside_h2d).under_way;
+  const double steady = in_flight_for(alone(flow, reads), Bandwidth{bytes / limit.longest()});
   if (steady >= flow.in_flight) return flow.in_flight;
   const double bursts = reads ? bursts_of_reads : bursts_of_writes;
-  return steady * std::pow(flow.in_flight / steady, bursts * limit.link / limit.work);
+  return steady * std::pow(flow.in_flight / steady, bursts * least / limit.longest());
+}
+
+double copy_per_byte(const KernelFlow& flow, bool to_device) {
+  double longest = 0;
+  for (const bool reads : {true, false}) {
+    if ((reads ? flow.reads : flow.writes) <= 0) continue;
+    const double under_way = pressure(flow, reads, to_device);
+    longest =
+        std::max(longest, 1 / copy_rate_at(beside(flow, reads, to_device), launch(flow), under_way).bytes_per_second);
+  }
+  return longest;
 }
 
 }  // namespace
@@ -107,20 +146,12 @@ KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint
   return flow;
 }
 
-double duration(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
-  const Limits limit = limits(flow, beside_h2d, beside_d2h);
-  return std::max(limit.link, limit.work);
-}
-
-double copy_per_byte(const KernelFlow& flow, bool to_device) {
-  double longest = 0;
-  for (const bool reads : {true, false}) {
-    if ((reads ? flow.reads : flow.writes) <= 0) continue;
-    const double under_way = pressure(flow, reads, to_device);
-    longest =
-        std::max(longest, 1 / copy_rate_at(beside(flow, reads, to_device), launch(flow), under_way).bytes_per_second);
-  }
-  return longest;
+KernelFlowTimes times(const KernelFlow& flow) {
+  KernelFlowTimes result;
+  for (const bool h2d : {false, true})
+    for (const bool d2h : {false, true}) result.duration[h2d][d2h] = limits(flow, h2d, d2h).longest();
+  for (const bool to_device : {false, true}) result.copy_per_byte[to_device] = copy_per_byte(flow, to_device);
+  return result;
 }
 
 }  // namespace shiplap::sim

@@ -17,16 +17,20 @@ struct KernelFlow {
   double work = 0;            ///< seconds with its data in device memory, and with the GPU and the link to itself
   double thread_work = 0;     ///< what of it a thread takes for its own share, one access after the other
   double memory_latency = 0;  ///< of an access to device memory, which `thread_work` has for each
+  friend bool operator==(const KernelFlow&, const KernelFlow&) = default;
 };
 
 /// Of a kernel with flows. Throws Unsupported when the machine has no figures for them.
 KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&);
 
-/// Seconds that it takes beside copies of these directions: as long as its bytes take on the link, or as its work takes
-/// with the transfers that the work does not hide, whichever is longer.
-double duration(const KernelFlow&, bool beside_h2d, bool beside_d2h);
-
-/// The least time in seconds that a byte of a copy takes beside it.
-double copy_per_byte(const KernelFlow&, bool to_device);
+/// What the simulator asks of it.
+struct KernelFlowTimes {
+  /// Seconds beside no copy, [1][0] beside copies to the device, [0][1] from it, [1][1] both: as long as its bytes take
+  /// on the link, or as its work takes with the transfers that the work does not hide, whichever is longer.
+  double duration[2][2] = {};
+  /// The least time in seconds that a byte of a copy takes beside it, [1] of a copy to the device.
+  double copy_per_byte[2] = {};
+};
+KernelFlowTimes times(const KernelFlow&);
 
 }  // namespace shiplap::sim

@@ -96,6 +96,7 @@ void Simulator::build(const Schedule& schedule) {
     std::uint64_t size = ~0ull;
     std::uint32_t key = none;
   } last;
+  KernelFlow last_flow;
   for (std::uint32_t i = 0; i < n; ++i) {
     const Op& op = schedule.ops[i];
     Node& node = nodes_[i];
@@ -129,8 +130,11 @@ void Simulator::build(const Schedule& schedule) {
                      .blocks = std::max<std::uint64_t>(kernel->blocks, 1),
                      .resident = std::max<std::uint64_t>(kernel->resident_blocks, 1)};
       if (!kernel->flows.empty()) {
-        node.flow = static_cast<std::uint32_t>(kernel_flows_.size());
-        kernel_flows_.push_back(kernel_flow(schedule, *kernel, static_cast<std::uint16_t>(gpu), machine_));
+        // Chunks of one size follow each other.
+        const KernelFlow flow = kernel_flow(schedule, *kernel, static_cast<std::uint16_t>(gpu), machine_);
+        if (kernel_flows_.empty() || flow != last_flow) kernel_flows_.push_back(times(flow));
+        last_flow = flow;
+        node.flow = static_cast<std::uint32_t>(kernel_flows_.size() - 1);
       }
       node.latency = machine_.gpu(static_cast<std::uint16_t>(gpu)).launch_latency;
       node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
@@ -456,7 +460,7 @@ void Simulator::update_flow(std::uint32_t e, double now) {
   double per_byte = duplex ? node.copy.duplex_per_byte + (slowed ? node.copy.duplex_waiting_per_byte : 0)
                            : node.copy.per_byte + (slowed ? node.copy.waiting_per_byte : 0);
   if (const std::uint32_t felt = flow_engines_[engine.gpu].felt; felt != none)
-    per_byte = std::max(per_byte, copy_per_byte(kernel_flows_[felt], node.to_device));
+    per_byte = std::max(per_byte, kernel_flows_[felt].copy_per_byte[node.to_device]);
   if (now > engine.updated) {
     engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
     engine.updated = now;
@@ -507,7 +511,7 @@ void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
     flows.remaining *= left > 0 ? std::max(0.0, (flows.next - now) / left) : 0.0;
     flows.updated = now;
   }
-  flows.next = now + flows.remaining * duration(kernel_flows_[nodes_[flows.current].flow], h2d, d2h);
+  flows.next = now + flows.remaining * kernel_flows_[nodes_[flows.current].flow].duration[h2d][d2h];
 }
 
 Timeline Simulator::timeline() && {

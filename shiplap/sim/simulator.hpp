@@ -134,7 +134,7 @@ class Simulator {
   std::vector<std::uint32_t> queue_after_;  // the next op of the same queue on the same engine
   std::vector<CopyEngine> engines_;
   std::vector<Compute> computes_;
-  std::vector<KernelFlow> kernel_flows_;
+  std::vector<KernelFlowTimes> kernel_flows_;
   std::vector<FlowEngine> flow_engines_;          // by GPU
   std::vector<std::uint32_t> last_kernel_queue_;  // by GPU
   std::vector<std::uint32_t> waiting_kernels_;    // by queue: submitted and not yet ready

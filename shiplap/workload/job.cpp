@@ -27,14 +27,18 @@ Seconds KernelCost::at(std::uint64_t items) const {
                   low.work.value + (high.work.value - low.work.value) * t);
 }
 
-Seconds KernelCost::at(std::uint64_t items, std::uint64_t blocks) const {
-  return blocks == 0 ? at(items) : std::max(at(items), of_threads(items, blocks));
+Seconds KernelCost::of_threads(std::uint64_t items, std::uint64_t blocks, std::uint64_t items_per_block) const {
+  if (!limited || limited->items == 0 || blocks == 0) return Seconds{0};
+  const auto rounds = [&](std::uint64_t all, std::uint64_t at_once) {
+    const std::uint64_t round = at_once * items_per_block;
+    return static_cast<double>((all + round - 1) / round);
+  };
+  return limited->work.value * (rounds(items, blocks) / rounds(limited->items, limited->blocks));
 }
 
-Seconds KernelCost::of_threads(std::uint64_t items, std::uint64_t blocks) const {
-  if (!limited || limited->items == 0) return Seconds{0};
-  return limited->work.value * (static_cast<double>(items) / static_cast<double>(limited->items) *
-                                static_cast<double>(limited->blocks) / static_cast<double>(blocks));
+Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks) {
+  const Seconds any_grid = job.cost.at(items);
+  return blocks == 0 ? any_grid : std::max(any_grid, job.cost.of_threads(items, blocks, job.items_per_block));
 }
 
 double KernelCost::busy_items() const {

@@ -45,11 +45,9 @@ struct KernelCost {
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
   Seconds at(std::uint64_t items) const;
-  /// With at most `blocks` blocks: in proportion to `limited`, never faster than without the limit.
-  Seconds at(std::uint64_t items, std::uint64_t blocks) const;
   /// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
-  /// Kernel::thread_work); 0 where `limited` is unknown.
-  Seconds of_threads(std::uint64_t items, std::uint64_t blocks) const;
+  /// Kernel::thread_work): in proportion to `limited`, by whole rounds of all blocks; 0 where `limited` is unknown.
+  Seconds of_threads(std::uint64_t items, std::uint64_t blocks, std::uint64_t items_per_block) const;
   /// Items of the smallest launch that keeps the GPU busy: where the floor meets the full rate; 0 without a floor.
   double busy_items() const;
 };
@@ -99,6 +97,10 @@ struct Slice {
   Bytes length;
 };
 Slice slice(const Job&, const Array&, ItemRange);
+
+/// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without
+/// the limit.
+Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks);
 
 /// Blocks of a launch over `items` items, and how many of them fill the GPU (`Kernel::resident_blocks`). How much of
 /// the GPU a launch leaves to others is read off the cost, not off the threads: a memory-bound kernel may use all of

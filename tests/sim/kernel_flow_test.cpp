@@ -102,17 +102,30 @@ TEST(KernelFlow, lets_kernels_of_several_queues_take_turns) {
   EXPECT_NEAR(b.end_us(second), 2500, 1e-6);
 }
 
-TEST(KernelFlow, lets_threads_wait_for_host_memory_beyond_what_device_memory_makes_them_wait) {
-  // 4 KiB under way at 0.5 GB/s: an access takes 8.192 µs, and 5 µs of them in device memory. 1 MB are 244.14 accesses.
-  Profile p = profile();
+/// A kernel of 1 MB whose threads take `thread_work` for their shares, 5 µs of it for each access to device memory.
+double with_threads_us(Profile p, Bytes in_flight, Seconds thread_work) {
   p.gpus[0].memory_latency = Interval<Seconds>::exact(microseconds(5));
   Bench b;
-  const OpId kernel = b.kernel(b.s.add_queue("q"), milliseconds(3), true, false);
-  std::get<Kernel>(b.s.ops[kernel.index()].what).thread_work = milliseconds(3);
-  const Timeline t = simulate(b.s, p, {.held = true}).timeline;
-  const double waits = 1e6 / 4096 * 3.192;
-  const double first = 4.096 / 0.5;
-  EXPECT_NEAR(in_microseconds(t.spans[0].end), 3000 + waits + first, 1e-6);
+  auto& kernel = std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("q"), Seconds{0}, true, false).index()].what);
+  kernel.thread_work = thread_work;
+  kernel.flows[0].in_flight = in_flight;
+  return in_microseconds(simulate(b.s, p, {.held = true}).timeline.makespan);
+}
+
+TEST(KernelFlow, lets_threads_wait_for_host_memory_beyond_what_device_memory_makes_them_wait) {
+  // 4 KiB under way at 0.5 GB/s: an access takes 8.192 µs. 1 MB are 244.14 accesses.
+  EXPECT_NEAR(with_threads_us(profile(), 4_KiB, milliseconds(3)), 3000 + 1e6 / 4096 * 3.192, 0.5);
+}
+
+TEST(KernelFlow, keeps_the_link_busy_while_other_threads_work) {
+  // 4 KiB under way are enough for 0.5 GB/s, and of 8 KiB 2 KB are with threads that work for 4 µs.
+  Profile p = profile();
+  p.links[0].zero_copy->read.push_back(p.links[0].zero_copy->read.front());
+  p.links[0].zero_copy->read.back().in_flight = 64_KiB;
+  const double accesses = 1e6 / 8192;
+  EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 4))), 2000, 1e-6);
+  // With 20 µs of work the link is not busy, and an access takes what it takes alone.
+  EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 20))), accesses * (20 + 8.192), 0.5);
 }
 
 TEST(KernelFlow, hides_no_more_of_its_first_reads_than_keeps_the_gpu_busy) {

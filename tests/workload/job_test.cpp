@@ -100,13 +100,19 @@ TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
   EXPECT_NEAR(cost.busy_items(), 25, 1e-9) << "at the full rate of 1 µs an item as long as the floor";
 }
 
-TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run) {
-  KernelCost cost{.points = {point(1000, 1000)}, .origin = "measured"};
-  EXPECT_EQ(cost.of_threads(1000, 8), Seconds{0}) << "unknown";
+TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_rounds) {
+  Job job = in_out_job(1_KiB, 1_KiB, milliseconds(1), 1000);
+  job.items_per_block = 5;
+  KernelCost& cost = job.cost;
+  cost = {.points = {point(1000, 1000)}, .origin = "measured"};
+  EXPECT_EQ(cost.of_threads(1000, 8, 5), Seconds{0}) << "unknown";
+  // Five rounds of four blocks.
   cost.limited = KernelCost::Limited{.items = 100, .blocks = 4, .work = Interval<Seconds>::exact(microseconds(600))};
-  EXPECT_NEAR(in_microseconds(cost.of_threads(200, 8)), 600, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(200, 8)), 600, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(200, 800)), 200, 1e-9) << "never faster than without the limit";
+  EXPECT_NEAR(in_microseconds(cost.of_threads(200, 8, 5)), 600, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.of_threads(201, 8, 5)), 720, 1e-9) << "one item more, one round more";
+  EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 8)), 600, 1e-9);
+  EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 800)), 200, 1e-9) << "never faster than without the limit";
+  EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 0)), 200, 1e-9);
 }
 
 TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {
