@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/compare.hpp"
 #include "cli/devices.hpp"
 #include "cli/measure.hpp"
 #include "cli/plan.hpp"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_devices(app);
   shiplap::cli::add_profiles(app);
   shiplap::cli::add_measure(app);
+  shiplap::cli::add_compare(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
   try {

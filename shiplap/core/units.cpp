@@ -222,4 +222,15 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
   refuse(what, text, fmt::format("has no unit of time \"{}\"; {}", unit, examples));
 }
 
+double parse_share(std::string_view text, std::string_view what) {
+  const std::string_view trimmed_text = trimmed(text);
+  const bool plain = !trimmed_text.empty() && (is_digit(trimmed_text.front()) || trimmed_text.front() == '.');
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(trimmed_text.data(), trimmed_text.data() + trimmed_text.size(), value);
+  const std::string_view unit = trimmed(trimmed_text.substr(static_cast<std::size_t>(rest - trimmed_text.data())));
+  if (!plain || failure != std::errc{} || (!unit.empty() && unit != "%"))
+    refuse(what, text, "is not a share of 0 or more; write for example 5% or 0.05");
+  return unit.empty() ? value : value / 100;
+}
+
 }  // namespace shiplap

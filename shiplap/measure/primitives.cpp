@@ -270,7 +270,7 @@ std::vector<Point> points_beside(const Setting& setting, bool pipelines,
                                                             : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64});
   // Beside short and long launches the rates change less from grid to grid.
   const auto wanted = [](Bytes size, std::uint64_t blocks) {
-    if (size < 2_MiB) return blocks == 4 || blocks == 8 || blocks == 16 || blocks == 32 || blocks >= 64;
+    if (size < 2_MiB) return blocks == 1 || blocks == 4 || blocks == 8 || blocks == 16 || blocks == 32 || blocks >= 64;
     return size < 32_MiB || blocks >= 4;
   };
   std::vector<Point> points;

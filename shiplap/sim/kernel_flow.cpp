@@ -61,6 +61,7 @@ struct Reached {
 /// queueing network with think time t).
 Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside_d2h) {
   const auto at = [&](double under_way) { return rate(flow, reads, under_way, beside_h2d, beside_d2h); };
+  // Kernels that write only read device memory too, and so do those that the rates were measured with.
   const double accesses = std::max(1.0, std::max(flow.reads, flow.writes) / flow.in_flight);
   const double think = std::max(0.0, flow.thread_work / accesses - flow.memory_latency);
   constexpr double close = 1e-4;
@@ -69,15 +70,17 @@ Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside
   double below = -flow.in_flight;
   Reached high{at(flow.in_flight), flow.in_flight};
   double above = high.rate * think;
+  enum class End : std::uint8_t { none, lower, upper } moved = End::none;
   while (above > close * flow.in_flight && high.under_way - low.under_way > close * high.under_way) {
     const double middle = (low.under_way * above - high.under_way * below) / (above - below);
     const Reached found{at(middle), middle};
     const double beyond = middle + found.rate * think - flow.in_flight;
-    const bool was_high = beyond > 0;
-    (was_high ? high : low) = found;
-    (was_high ? above : below) = beyond;
     if (std::abs(beyond) <= close * flow.in_flight) return found;
-    (was_high ? below : above) /= 2;
+    const End side = beyond > 0 ? End::upper : End::lower;
+    (side == End::upper ? high : low) = found;
+    (side == End::upper ? above : below) = beyond;
+    if (side == moved) (side == End::upper ? below : above) /= 2;  // the other end is stuck
+    moved = side;
   }
   return high;
 }
@@ -100,17 +103,21 @@ Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
   return result;
 }
 
-/// Bytes under way as copies feel them. A kernel that the link limits piles up as much as it can; one that its work
-/// limits has what its own rate needs and, in bursts, more: the closer to the link's limit, the more.
+/// Bytes under way as copies feel them. A kernel that the link limits piles up as much as its threads leave it; one
+/// that its work limits has what its own rate needs and, in bursts, more: the closer to the link's limit, the more.
+/// Reads come back one block at a time, so that they pile up no further than on a busy link; writes of blocks that work
+/// in step leave together.
 double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
   const double bytes = reads ? flow.reads : flow.writes;
   const Limits limit = limits(flow, beside_h2d, !beside_h2d);
+  const double under_way = reached(flow, reads, beside_h2d, !beside_h2d).under_way;
   const double least = bytes / rate(flow, reads, flow.in_flight, beside_h2d, !beside_h2d);
-  if (least >= limit.work) return reached(flow, reads, beside_h2d, !beside_h2d).under_way;
+  if (least >= limit.work) return under_way;
   const double steady = in_flight_for(alone(flow, reads), Bandwidth{bytes / limit.longest()});
-  if (steady >= flow.in_flight) return flow.in_flight;
+  const double most = reads ? under_way : flow.in_flight;
+  if (steady >= most) return most;
   const double bursts = reads ? bursts_of_reads : bursts_of_writes;
-  return steady * std::pow(flow.in_flight / steady, bursts * least / limit.longest());
+  return steady * std::pow(most / steady, bursts * least / limit.longest());
 }
 
 double copy_per_byte(const KernelFlow& flow, bool to_device) {

@@ -317,5 +317,31 @@ TEST_F(Cli, memory_that_a_strategy_cannot_use_is_refused_with_the_remedy) {
                  {"pageable", "--memory pinned"});
 }
 
+TEST_F(Cli, compare_exits_2_and_names_the_figure_that_is_a_tenth_worse) {
+  const Outcome same = shiplap("compare h200 h200");
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_NE(same.out.find(" 0 degraded"), std::string::npos) << same.out;
+
+  const Outcome shown = shiplap("profiles show h200 --json");
+  Json profile = Json::parse(shown.out);
+  bool found = false;
+  for (Json& m : profile["measurements"]) {
+    if (m["primitive"] != "copy.pinned.d2h" || m["arguments"]["bytes"] != 1 << 30) continue;
+    found = true;
+    for (Json& t : m["samples_us"]) t = t.get<double>() * 1.1;
+  }
+  ASSERT_TRUE(found);
+  const std::string worse = write("worse.json", profile.dump()).string();
+  const Outcome outcome = shiplap("compare h200 " + worse);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("copy.pinned.d2h, 1 GiB"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find(" 1 degraded"), std::string::npos) << outcome.out;
+  const Outcome tolerant = shiplap("compare h200 " + worse + " --tolerance 15% --json");
+  EXPECT_EQ(tolerant.code, 0);
+  EXPECT_FALSE(Json::parse(tolerant.out)["degraded"]);
+  EXPECT_EQ(shiplap("compare h200 " + worse + " --tolerance much").code, 64);
+  EXPECT_EQ(shiplap("compare h200").code, 64);
+}
+
 }  // namespace
 }  // namespace shiplap

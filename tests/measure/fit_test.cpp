@@ -5,19 +5,13 @@
 #include <algorithm>
 
 #include "shiplap/measure/measure.hpp"
+#include "tests/support/measurements.hpp"
 
 namespace shiplap {
 namespace {
 
-Measurement events(std::string primitive, std::map<std::string, double> arguments, std::vector<double> samples_us) {
-  return {std::move(primitive), std::move(arguments), "events", std::move(samples_us), true};
-}
-Measurement events(std::string primitive, std::map<std::string, double> arguments, double us) {
-  return events(std::move(primitive), std::move(arguments), std::vector<double>(5, us));
-}
-Measurement host(std::string primitive, std::map<std::string, double> arguments, double us) {
-  return {std::move(primitive), std::move(arguments), "host", std::vector<double>(5, us), true};
-}
+using testing::events;
+using testing::host;
 
 DeviceInfo some_device() {
   DeviceInfo info;

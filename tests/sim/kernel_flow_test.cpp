@@ -128,6 +128,33 @@ TEST(KernelFlow, keeps_the_link_busy_while_other_threads_work) {
   EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 20))), accesses * (20 + 8.192), 0.5);
 }
 
+TEST(KernelFlow, that_reads_presses_no_harder_when_it_has_a_little_more_work) {
+  // The more a kernel has under way, the less it leaves to copies.
+  Profile p = profile();
+  const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
+  ZeroCopyModel& link = *p.links[0].zero_copy;
+  link.read = {{4_KiB, rate(0.5)}, {64_KiB, rate(4)}, {1_MiB, rate(4)}};
+  link.read_beside_d2h = {
+      {1_MiB, 4_KiB, rate(0.5), rate(1)}, {1_MiB, 64_KiB, rate(3), rate(0.7)}, {1_MiB, 1_MiB, rate(4), rate(0.3)}};
+  // 1 MB at 4 GB/s is 250 µs: the work goes across it, and every thread does its part of it.
+  double last = 0;
+  for (double work_us = 150; work_us <= 400; work_us += 1) {
+    Bench b;
+    auto& kernel =
+        std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("k"), microseconds(work_us), true, false).index()].what);
+    kernel.thread_work = microseconds(work_us);
+    kernel.flows[0].in_flight = 1_MiB;
+    kernel.flows[0].busy = 4_KiB;
+    const OpId copy = b.s.add(
+        {.what = Copy{{b.gpu, Bytes{0}, b.size}, {b.host, b.size, b.size}}, .queue = b.s.add_queue("c"), .after = {}});
+    const double now = in_microseconds(simulate(b.s, p, {.held = true}).timeline.spans[copy.index()].end);
+    if (last > 0) {
+      EXPECT_NEAR(now / last, 1, 0.02) << work_us;
+    }
+    last = now;
+  }
+}
+
 TEST(KernelFlow, hides_no_more_of_its_first_reads_than_keeps_the_gpu_busy) {
   Bench b;
   const OpId kernel = b.kernel(b.s.add_queue("q"), milliseconds(3), true, false);

@@ -13,7 +13,6 @@
 #include <string>
 #include <system_error>
 #include <type_traits>
-#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
@@ -128,11 +127,9 @@ class Mapping {
     // Refused where the system has no huge pages: `host.huge_pages` of the conditions tells which it was.
     static_cast<void>(madvise(data_, length_, MADV_HUGEPAGE));
   }
-  ~Mapping() {
-    if (data_ != nullptr) munmap(data_, length_);
-  }
-  Mapping(Mapping&& other) noexcept : data_(std::exchange(other.data_, nullptr)), length_(other.length_) {}
-  Mapping& operator=(Mapping&&) = delete;
+  ~Mapping() { munmap(data_, length_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
 
   std::byte* data() const { return data_; }
 
@@ -142,8 +139,8 @@ class Mapping {
 };
 
 Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size) {
-  Mapping mapping(size);
-  std::byte* data = mapping.data();
+  const auto mapping = std::make_shared<Mapping>(size);
+  std::byte* data = mapping->data();
   touch(data, size);
   const cudaError_t error = api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
   if (error == cudaErrorMemoryAllocation) {
@@ -154,9 +151,15 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
                     to_string(size), to_string(kind), error_text(api, error), shown(available_memory())));
   }
   check(api, error, "cudaHostRegister", fmt::format("{} of {} memory", to_string(size), to_string(kind)));
-  return {data, size, place, kind, [&api, kept = std::make_shared<Mapping>(std::move(mapping))](std::byte* p) {
-            if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-          }};
+  Memory memory(data, size, place, kind, [&api, mapping](std::byte* p) {
+    if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
+  });
+  // Kernels are given the host's address.
+  void* on_device = nullptr;
+  check(api, api.host_get_device_pointer(&on_device, data, 0), "cudaHostGetDevicePointer");
+  if (on_device != data)
+    throw Unsupported("this GPU does not address registered host memory as the host does, which shiplap relies on");
+  return memory;
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ void fake_memory(Api& api) {
   };
   api.host_unregister = [](void* data) {
     if (memory.erase(data) == 0) return cudaErrorInvalidValue;
+    static_cast<void>(*static_cast<volatile char*>(data));  // must still be mapped
     --fake_cuda().live_pinned_memory;
     return cudaSuccess;
   };

@@ -1,0 +1,47 @@
+#include "cli/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/common.hpp"
+#include "cli/profile_cache.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/compare.hpp"
+#include "shiplap/report/compare_report.hpp"
+
+namespace shiplap::cli {
+
+void add_compare(CLI::App& app) {
+  auto flags = std::make_shared<CompareFlags>();
+  auto* command = app.add_subcommand("compare", "Say whether a node became worse than a baseline");
+  command->add_option("BASELINE", flags->baseline, "profile as it should be: a file, or a built-in or kept name")
+      ->required();
+  command->add_option("NOW", flags->now, "profile to judge")->required();
+  command->add_option("--tolerance", flags->tolerance, "how much longer a figure may take")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  command->add_flag("--all", flags->all, "show every figure, not only those that changed");
+  add_json_flag(*command, flags->json);
+  command->footer(
+      "A figure is degraded when it takes longer by more than the tolerance whatever the 95 % intervals leave open.\n"
+      "Exit status: 0 none is, 2 one is or bytes did not arrive.");
+  command->callback([flags] { run_compare(*flags); });
+}
+
+void run_compare(const CompareFlags& flags) {
+  const double tolerance = parse_share(flags.tolerance, "--tolerance");
+  const Comparison comparison = compare(find_any_profile(flags.baseline), find_any_profile(flags.now), tolerance);
+  if (flags.json)
+    print_json(to_json(comparison));
+  else
+    print(compare_report(comparison, flags.all, style_of_stdout()));
+  if (!comparison.degraded()) return;
+  std::string names;
+  for (const ComparedFigure& row : comparison.figures)
+    if (row.change == Change::degraded) names += (names.empty() ? "" : "; ") + name_of(row.now);
+  for (const std::string& point : comparison.failed) names += (names.empty() ? "" : "; ") + point + " (bytes lost)";
+  throw CheckFailed(fmt::format("{} is worse than {}: {}", flags.now, flags.baseline, names));
+}
+
+}  // namespace shiplap::cli

@@ -1,0 +1,19 @@
+// shiplap compare: whether a node became worse.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace shiplap::cli {
+
+struct CompareFlags {
+  std::string baseline;
+  std::string now;
+  std::string tolerance = "5%";
+  bool all = false;
+  bool json = false;
+};
+void add_compare(CLI::App&);
+void run_compare(const CompareFlags&);
+
+}  // namespace shiplap::cli

@@ -1,0 +1,136 @@
+#include "shiplap/measure/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// now / baseline. Without a baseline above 0 nothing can be said: the interval is everything.
+Estimate ratio(const Interval<Seconds>& now, const Interval<Seconds>& baseline) {
+  if (!(baseline.value > Seconds{0}) || !(now.value > Seconds{0})) return {1, 0, HUGE_VAL};
+  const double value = now.value / baseline.value;
+  const auto relative = [](Seconds part, Seconds whole) { return part / whole; };
+  const double below =
+      std::hypot(relative(now.value - now.low, now.value), relative(baseline.high - baseline.value, baseline.value));
+  const double above =
+      std::hypot(relative(now.high - now.value, now.value), relative(baseline.value - baseline.low, baseline.value));
+  return {value, std::max(0.0, value * (1 - below)), value * (1 + above)};
+}
+
+Change change_of(const Estimate& slower, double tolerance) {
+  if (slower.low > 1 + tolerance) return Change::degraded;
+  if (slower.high < 1 / (1 + tolerance)) return Change::better;
+  if (slower.value > 1 + tolerance || slower.value < 1 / (1 + tolerance)) return Change::unclear;
+  // An interval this wide would hide a change of the size that is looked for.
+  return slower.high > (1 + tolerance) * (1 + tolerance) ? Change::unclear : Change::same;
+}
+
+/// Points of which one measurement or more was not verified.
+std::set<std::string> failed_points(const Profile& profile) {
+  std::set<std::string> names;
+  for (const Measurement& m : profile.measurements) {
+    if (m.verified) continue;
+    Figure unverified{.primitive = m.primitive, .arguments = m.arguments, .time = {}};
+    names.insert(name_of(unverified));
+  }
+  return names;
+}
+
+std::vector<Comparison::Condition> differing(const Conditions& baseline, const Conditions& now) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : baseline) names.insert(name);
+  for (const auto& [name, value] : now) names.insert(name);
+  const auto of = [](const Conditions& conditions, const std::string& name) -> std::string {
+    const auto found = conditions.find(name);
+    return found == conditions.end() ? "not recorded" : found->second;
+  };
+  std::vector<Comparison::Condition> result;
+  for (const std::string& name : names)
+    if (of(baseline, name) != of(now, name)) result.push_back({name, of(baseline, name), of(now, name)});
+  return result;
+}
+
+}  // namespace
+
+std::string to_string(Change change) {
+  switch (change) {
+    case Change::same:
+      return "same";
+    case Change::better:
+      return "better";
+    case Change::degraded:
+      return "degraded";
+    case Change::unclear:
+      return "unclear";
+  }
+  throw Error("a change that does not exist");
+}
+
+std::size_t Comparison::count(Change change) const {
+  return static_cast<std::size_t>(std::ranges::count(figures, change, &ComparedFigure::change));
+}
+
+bool Comparison::degraded() const { return count(Change::degraded) > 0 || !failed.empty(); }
+
+Comparison compare(const Profile& baseline, const Profile& now, double tolerance) {
+  if (!(tolerance >= 0) || !std::isfinite(tolerance))
+    throw UsageError("--tolerance: must be at least 0 %, as in --tolerance 5%");
+  Comparison result;
+  const std::vector<Figure> before = figures(baseline.measurements);
+  const std::vector<Figure> after = figures(now.measurements);
+  const auto like = [](const std::vector<Figure>& all, const Figure& wanted) {
+    return std::ranges::find_if(
+        all, [&](const Figure& f) { return f.primitive == wanted.primitive && f.arguments == wanted.arguments; });
+  };
+  for (const Figure& figure : before) {
+    const auto found = like(after, figure);
+    if (found == after.end()) {
+      result.only_in_baseline.push_back(name_of(figure));
+      continue;
+    }
+    const Estimate slower = ratio(found->time, figure.time);
+    result.figures.push_back({figure, *found, slower, change_of(slower, tolerance)});
+  }
+  for (const Figure& figure : after)
+    if (like(before, figure) == before.end()) result.only_now.push_back(name_of(figure));
+
+  const std::set<std::string> failed_before = failed_points(baseline);
+  for (const std::string& point : failed_points(now))
+    if (!failed_before.contains(point)) result.failed.push_back(point);
+  result.conditions = differing(baseline.conditions, now.conditions);
+  if (result.figures.empty() && result.failed.empty())
+    throw Error(
+        fmt::format("{} and {} have no measured figure in common: compare two profiles that `shiplap measure` wrote",
+                    baseline.name, now.name));
+  return result;
+}
+
+Json to_json(const Comparison& comparison) {
+  Json json{{"schema", "shiplap/comparison"},    {"version", 1},
+            {"degraded", comparison.degraded()}, {"figures", Json::array()},
+            {"failed", comparison.failed},       {"only_in_baseline", comparison.only_in_baseline},
+            {"only_now", comparison.only_now},   {"conditions", Json::array()}};
+  const auto time = [](const Interval<Seconds>& t) -> Json {
+    return {{"value", in_microseconds(t.value)}, {"low", in_microseconds(t.low)}, {"high", in_microseconds(t.high)}};
+  };
+  for (const ComparedFigure& row : comparison.figures) {
+    Json figure{
+        {"name", name_of(row.now)},        {"primitive", row.now.primitive},         {"arguments", row.now.arguments},
+        {"change", to_string(row.change)}, {"baseline_us", time(row.baseline.time)}, {"now_us", time(row.now.time)}};
+    // Not a number that JSON has, where there was nothing to divide by.
+    if (std::isfinite(row.slower.high))
+      figure["slower"] = {{"value", row.slower.value}, {"low", row.slower.low}, {"high", row.slower.high}};
+    json["figures"].push_back(std::move(figure));
+  }
+  for (const auto& [name, before, after] : comparison.conditions)
+    json["conditions"].push_back({{"name", name}, {"baseline", before}, {"now", after}});
+  return json;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,51 @@
+// Two profiles of one node, or of two: which figures became worse.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/measure/figures.hpp"
+
+namespace shiplap {
+
+enum class Change : std::uint8_t {
+  same,      ///< within the tolerance
+  better,    ///< by more than the tolerance, whatever the intervals leave open
+  degraded,  ///< likewise
+  unclear,   ///< the intervals are too wide to tell
+};
+std::string to_string(Change);
+
+struct ComparedFigure {
+  Figure baseline;
+  Figure now;
+  Estimate slower;  ///< time now over time then, with its 95 % interval: above 1 is worse
+  Change change = Change::same;
+};
+
+struct Comparison {
+  std::vector<ComparedFigure> figures;  ///< of both profiles
+  std::vector<std::string> failed;      ///< points of the baseline whose bytes did not arrive now
+  std::vector<std::string> only_in_baseline;
+  std::vector<std::string> only_now;
+  struct Condition {
+    std::string name;
+    std::string baseline;  ///< "not recorded" when it is missing
+    std::string now;
+  };
+  std::vector<Condition> conditions;  ///< those that differ
+
+  std::size_t count(Change) const;
+  /// Whether a figure is worse, or failed.
+  bool degraded() const;
+};
+
+/// A figure is worse when its time is longer by more than `tolerance` (0.05 is 5 %) even at the favourable end of the
+/// interval of the ratio, in which both 95 % intervals are combined as independent. Throws UsageError when the
+/// tolerance is not at least 0, Error when the profiles have no figure in common.
+Comparison compare(const Profile& baseline, const Profile& now, double tolerance = 0.05);
+
+Json to_json(const Comparison&);
+
+}  // namespace shiplap

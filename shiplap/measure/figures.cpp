@@ -1,0 +1,81 @@
+#include "shiplap/measure/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/measure/fit.hpp"
+#include "shiplap/measure/trial.hpp"
+
+namespace shiplap {
+namespace {
+
+/// The argument that says how many ops a trial has; a primitive has one of them at most.
+constexpr std::array counts{"copies", "count", "kernels", "launches"};
+
+const char* count_of(const Measurement& m) {
+  for (const char* count : counts)
+    if (m.arguments.contains(count)) return count;
+  return nullptr;
+}
+
+std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<std::string, double>& arguments) {
+  const auto starts = [&](std::string_view with) { return primitive.starts_with(with); };
+  if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return beside_copy_size;
+  // What chains and pipelines take beyond their copies is what they are measured for.
+  const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
+                    starts("copies.") || primitive == "kernel.stream";
+  const auto bytes = arguments.find("bytes");
+  if (!rate || bytes == arguments.end()) return std::nullopt;
+  return Bytes{static_cast<std::uint64_t>(bytes->second)};
+}
+
+Figure figure(const std::string& primitive, const std::map<std::string, double>& arguments, const Uncertain& time) {
+  return {.primitive = primitive,
+          .arguments = arguments,
+          .time = non_negative<Seconds>(time),
+          .bytes = bytes_moved(primitive, arguments)};
+}
+
+}  // namespace
+
+std::vector<Figure> figures(std::span<const Measurement> measurements) {
+  const Observations observations(measurements);
+  std::vector<std::string> names;
+  for (const Measurement& m : measurements)
+    if (std::ranges::find(names, m.primitive) == names.end()) names.push_back(m.primitive);
+
+  std::vector<Figure> result;
+  for (const std::string& name : names) {
+    std::map<std::map<std::string, double>, std::map<double, Uncertain>> families;
+    for (const Observation& o : observations.of(name)) {
+      const char* count = count_of(*o.measurement);
+      auto arguments = o.measurement->arguments;
+      if (count != nullptr) arguments.erase(count);
+      families[arguments].emplace(count != nullptr ? o.argument(count) : 1, o.time);
+    }
+    for (const auto& [arguments, times] : families) {
+      const auto more = one_more(times);
+      result.push_back(figure(name, arguments, more ? *more : times.begin()->second));
+    }
+  }
+  return result;
+}
+
+std::string name_of(const Figure& figure) {
+  std::string name = figure.primitive;
+  for (const auto& [argument, value] : figure.arguments) {
+    if (argument == "bytes")
+      name += fmt::format(", {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
+    else if (argument == "busy")
+      name += value > 0 ? ", beside copies" : "";
+    else if (argument == "blocks" || argument == "queues" || argument == "followers")
+      name += fmt::format(", {:.0f} {}", value, value == 1 ? argument.substr(0, argument.size() - 1) : argument);
+    else
+      name += fmt::format(", {} {:.4g}", argument, value);
+  }
+  return name;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,31 @@
+// Measurements as figures of a node: what one op more of a kind takes, so that two nodes, or two days, can be compared.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+
+struct Figure {
+  std::string primitive;                    ///< "burst.pinned.h2d"
+  std::map<std::string, double> arguments;  ///< that tell it from others of its primitive: {"bytes": 1048576}
+  /// Of one op more where the primitive was measured with several counts, else of the whole; with its 95 % interval.
+  Interval<Seconds> time;
+  /// What the op moves, where the figure is a bandwidth: as a rate it is `bytes / time`.
+  std::optional<Bytes> bytes{};
+};
+
+/// By primitive in the order of the measurements, then by arguments. Measurements that were not verified are left out.
+std::vector<Figure> figures(std::span<const Measurement>);
+
+/// "burst.pinned.h2d, 1 MiB", "mapped.read, 16 blocks, 8 MiB, width 16".
+std::string name_of(const Figure&);
+
+}  // namespace shiplap
