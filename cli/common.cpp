@@ -124,7 +124,8 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
                  "most blocks of a kernel that accesses host memory (implicit, hybrid), full for its own grid, or auto")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--layout", flags.layout, "queues: per-chunk, few (few:8), three, or auto")
+  app.add_option("--layout", flags.layout,
+                 "queues: per-chunk, few (few:8), three, or auto, which takes per-chunk up to 32 queues")
       ->type_name("L")
       ->capture_default_str();
   app.add_option("--order", flags.order, "order of submission: depth, breadth, or auto")

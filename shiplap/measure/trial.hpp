@@ -65,8 +65,9 @@ struct Chain {
 };
 Trial chain(Device&, const Chain&);
 
-/// Of memory that kernels of a trial go around in. A pipeline touches every byte once; kernels that come back to the
-/// same few places find their addresses translated, and reads by few threads seem faster than they are.
+/// Of memory that kernels of a trial go around in at most (see the counts of the points). A pipeline touches every byte
+/// once; kernels that come back to the same few places find their addresses translated, and reads by few threads seem
+/// faster than they are.
 constexpr Bytes mapped_footprint = 256_MiB;
 constexpr Bytes beside_copy_size = 8_MiB;  ///< of a copy beside kernels that access host memory
 

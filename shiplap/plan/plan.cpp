@@ -13,8 +13,9 @@ namespace shiplap {
 namespace {
 
 constexpr std::uint32_t most_chunks = 256;
-// With more queues pipelines become unsteady: on an H200 runs of one and the same schedule with 64 queues and more
-// differ by 10 to 50 % (results/h200/pipeline_grid.json). So many are used when they are asked for.
+// Pipelines of many queues are unsteady: on an H200 runs of one and the same schedule differ by up to 25 % with 128
+// queues and more at 256 MiB each way, and by up to 19 % with 32 and 64 at 64 MiB (results/h200/pipeline_grid*.json).
+// More than these are used when they are asked for.
 constexpr std::uint32_t most_queues = 32;
 constexpr std::size_t listed_per_strategy = 4;
 

@@ -111,8 +111,8 @@ Memory allocate_pageable(Place place, Bytes size) {
 }
 
 /// Pages of the process's own. Physical memory in pieces of 4 KiB is scattered more and more as a node is used, and the
-/// more it is, the slower kernels and copies that share the link become (on one H200 copies beside mapped writes lost
-/// up to 15 %): pages of 2 MiB wherever they fit, if the system gives them.
+/// more it is, the slower copies beside kernels that write host memory become: pages of 2 MiB wherever they fit, if the
+/// system gives them.
 class Mapping {
  public:
   explicit Mapping(Bytes size) : length_((size.count + huge_page - 1) / huge_page * huge_page) {
