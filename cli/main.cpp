@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/check.hpp"
 #include "cli/compare.hpp"
 #include "cli/devices.hpp"
 #include "cli/measure.hpp"
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_profiles(app);
   shiplap::cli::add_measure(app);
   shiplap::cli::add_compare(app);
+  shiplap::cli::add_check(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
   try {

@@ -343,5 +343,20 @@ TEST_F(Cli, compare_exits_2_and_names_the_figure_that_is_a_tenth_worse) {
   EXPECT_EQ(shiplap("compare h200").code, 64);
 }
 
+TEST_F(Cli, check_passes_the_built_in_node_and_exits_2_for_one_whose_link_trained_down) {
+  const Outcome good = shiplap("check --profile h200");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_NE(good.out.find("63.02 GB/s, 32.0 GT/s PCIe x16"), std::string::npos) << good.out;
+
+  Json profile = Json::parse(shiplap("profiles show h200 --json").out);
+  profile["conditions"]["gpu.link"] = "32.0 GT/s PCIe x32";  // as fast a card in this link would be half used
+  const std::string path = write("half.json", profile.dump()).string();
+  const Outcome outcome = shiplap("check --profile " + path);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("copies to the GPU"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find("trained down"), std::string::npos) << outcome.out;
+  EXPECT_EQ(shiplap("check --profile h200 --device virtual:h200").code, 64);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -178,6 +178,7 @@ class CudaDevice final : public Device {
     result["gpu.link"] = link(pci);
     result["gpu.ecc"] = attribute(cudaDevAttrEccEnabled) != 0 ? "on" : "off";
     result["gpu.sm_clock_max"] = fmt::format("{} MHz", attribute(cudaDevAttrClockRate) / 1000);
+    result["gpu.memory_bus_width"] = fmt::format("{} bits", attribute(cudaDevAttrGlobalMemoryBusWidth));
     result["gpu.memory_clock_max"] = fmt::format("{} MHz", attribute(cudaDevAttrMemoryClockRate) / 1000);
     result["gpu.driver"] = system_text("/sys/module/nvidia/version");
     result["cuda.driver_version"] = version_text(driver);

@@ -1,0 +1,49 @@
+#include "cli/check.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/common.hpp"
+#include "cli/profile_cache.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/open.hpp"
+#include "shiplap/measure/check.hpp"
+#include "shiplap/report/check_report.hpp"
+
+namespace shiplap::cli {
+
+void add_check(CLI::App& app) {
+  auto flags = std::make_shared<CheckFlags>();
+  auto* command = app.add_subcommand("check", "Say whether a node gives what its link, memory and GPU should");
+  add_device_flag(*command, flags->device);
+  command->add_option("--profile", flags->profile, "judge this profile: a file, or a built-in or kept name")
+      ->type_name("P");
+  add_json_flag(*command, flags->json);
+  command->footer(
+      "Judges the device's kept profile; without one it measures now, quickly.\n"
+      "Exit status: 0 nothing is wrong, 2 a figure is bad. What cannot be told is unknown.");
+  command->callback([flags] { run_check(*flags); });
+}
+
+void run_check(const CheckFlags& flags) {
+  if (!flags.profile.empty() && !flags.device.empty())
+    throw UsageError("--profile: judge either a profile or a device, not both");
+  const auto subject = [&]() -> Profile {
+    if (!flags.profile.empty()) return find_any_profile(flags.profile);
+    return profile_of(*open(flags.device.empty() ? default_device() : flags.device));
+  };
+  const Profile profile = subject();
+  const std::vector<CheckedFigure> figures = check(profile);
+  if (flags.json)
+    print_json(to_json(figures));
+  else
+    print(fmt::format("{} ({}, {})\n\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
+                      check_report(figures, style_of_stdout())));
+  std::string bad;
+  for (const CheckedFigure& f : figures)
+    if (f.verdict == Verdict::bad) bad += (bad.empty() ? "" : "; ") + f.what;
+  if (!bad.empty()) throw CheckFailed(fmt::format("{} does not give what it should: {}", profile.name, bad));
+}
+
+}  // namespace shiplap::cli

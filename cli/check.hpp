@@ -1,0 +1,17 @@
+// shiplap check: whether a node gives what its parts should, without a baseline.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace shiplap::cli {
+
+struct CheckFlags {
+  std::string device;
+  std::string profile;
+  bool json = false;
+};
+void add_check(CLI::App&);
+void run_check(const CheckFlags&);
+
+}  // namespace shiplap::cli

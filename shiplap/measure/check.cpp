@@ -1,0 +1,201 @@
+#include "shiplap/measure/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Shares of the limit that are good, and below which something is wrong. Of the link's limit pinned copies reach 76 to
+/// 88 % (GTX Titan, PCIe 3: van Werkhoven 2014 Table I; H200, PCIe 5: profiles/h200.json), the rest being headers of
+/// packets of 128 and 256 bytes.
+struct Bar {
+  double good = 0;
+  double wrong = 0;
+};
+constexpr Bar copies{0.72, 0.6};
+constexpr Bar duplex{0.8, 0.6};
+constexpr Bar directions{0.85, 0.6};
+constexpr Bar zero_copy{0.8, 0.5};
+constexpr Bar device_memory{0.7, 0.55};
+constexpr Bar arithmetic{0.85, 0.7};
+
+/// fp32 multiply-adds that a multiprocessor does in a cycle, by compute capability (CUDA C++ Programming Guide,
+/// "Arithmetic Instructions").
+double multiply_adds(const std::string& capability) {
+  static const std::map<std::string, double> table{
+      {"5.0", 128},  {"5.2", 128},  {"5.3", 128},  {"6.0", 64},   {"6.1", 128}, {"6.2", 128}, {"7.0", 64},
+      {"7.2", 64},   {"7.5", 64},   {"8.0", 64},   {"8.6", 128},  {"8.7", 128}, {"8.9", 128}, {"9.0", 128},
+      {"10.0", 128}, {"10.3", 128}, {"11.0", 128}, {"12.0", 128}, {"12.1", 128}};
+  const auto found = table.find(capability);
+  return found == table.end() ? 0 : found->second;
+}
+
+std::string condition(const Profile& profile, const char* name) {
+  const auto found = profile.conditions.find(name);
+  return found == profile.conditions.end() ? "" : found->second;
+}
+
+/// The number that a condition such as "3201 MHz" begins with; 0 when there is none.
+double number(const std::string& text) {
+  double value = 0;
+  return std::sscanf(text.c_str(), "%lf", &value) == 1 && value > 0 ? value : 0;
+}
+
+class Checks {
+ public:
+  std::vector<CheckedFigure> all;
+
+  /// `limit` 0: unknown, for the reason that `limit_text` gives.
+  void add(std::string what, double measured, std::string measured_text, double limit, std::string limit_text, Bar bar,
+           std::string causes) {
+    CheckedFigure figure{.what = std::move(what),
+                         .measured = std::move(measured_text),
+                         .limit = std::move(limit_text),
+                         .expected = bar.good,
+                         .causes = {}};
+    if (measured > 0 && limit > 0) {
+      figure.share = measured / limit;
+      figure.verdict = figure.share >= bar.good    ? Verdict::good
+                       : figure.share >= bar.wrong ? Verdict::low
+                                                   : Verdict::bad;
+    }
+    if (figure.verdict == Verdict::low || figure.verdict == Verdict::bad) figure.causes = std::move(causes);
+    all.push_back(std::move(figure));
+  }
+};
+
+std::string shown(double bytes_per_second) { return to_string(Bandwidth{bytes_per_second}); }
+
+double rate(const PerByte& per_byte) { return per_byte.seconds > 0 ? 1 / per_byte.seconds : 0; }
+
+void check_link(const Profile& profile, const LinkModel& link, Checks& checks) {
+  const std::string text = condition(profile, "gpu.link");
+  const double limit = link_limit(text);
+  const std::string limit_text = limit > 0 ? fmt::format("{}, {}", shown(limit), text) : std::string("needs gpu.link");
+  const double h2d = rate(link.h2d.per_byte.value);
+  const double d2h = rate(link.d2h.per_byte.value);
+  const char* slow_link =
+      "the link trained down to fewer lanes or an older generation (nvidia-smi -q, under GPU Link Info, while copies "
+      "run); a slot of an older generation or a switch that others use; memory on the far socket; an IOMMU that "
+      "translates";
+  checks.add("copies to the GPU", h2d, shown(h2d), limit, limit_text, copies, slow_link);
+  checks.add("copies from the GPU", d2h, shown(d2h), limit, limit_text, copies, slow_link);
+  checks.add("the slower direction against the faster", std::min(h2d, d2h), shown(std::min(h2d, d2h)),
+             std::max(h2d, d2h), shown(std::max(h2d, d2h)), directions,
+             "memory on the far socket; writes or reads of the host limited by its memory; an IOMMU that translates");
+  const auto both = [&](const char* what, const DirectionModel& direction, double alone) {
+    const double beside = direction.duplex ? rate(direction.duplex->per_byte.value) : 0;
+    checks.add(what, beside, beside > 0 ? shown(beside) : "not measured", alone, fmt::format("{} alone", shown(alone)),
+               duplex, "host memory too slow for both directions; one copy engine in use for both; a shared switch");
+  };
+  both("copies to the GPU beside copies from it", link.h2d, h2d);
+  both("copies from the GPU beside copies to it", link.d2h, d2h);
+  if (!link.zero_copy) return;
+  const auto fastest = [](const std::vector<MappedRate>& rows) {
+    double best = 0;
+    for (const MappedRate& row : rows) best = std::max(best, row.rate.value.bytes_per_second);
+    return best;
+  };
+  const char* slow_kernels = "memory on the far socket; an IOMMU that translates; pages of 4 KiB that are scattered";
+  const double read = fastest(link.zero_copy->read);
+  const double write = fastest(link.zero_copy->write);
+  checks.add("kernels that read host memory", read, shown(read), h2d, fmt::format("{} by copies", shown(h2d)),
+             zero_copy, slow_kernels);
+  checks.add("kernels that write host memory", write, shown(write), d2h, fmt::format("{} by copies", shown(d2h)),
+             zero_copy, slow_kernels);
+}
+
+void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
+  // Double data rate: the clock that CUDA reports counts each transfer once for every two, for HBM and GDDR alike.
+  const double memory_clock = number(condition(profile, "gpu.memory_clock_max"));
+  const double bus = number(condition(profile, "gpu.memory_bus_width"));
+  const double memory_limit = memory_clock * 1e6 * 2 * bus / 8;
+  const double bandwidth = gpu.memory_bandwidth ? gpu.memory_bandwidth->value.bytes_per_second : 0;
+  checks.add("device memory", bandwidth, bandwidth > 0 ? shown(bandwidth) : "not measured", memory_limit,
+             memory_limit > 0 ? fmt::format("{}, {:.0f} MHz, {:.0f} bits", shown(memory_limit), memory_clock, bus)
+                              : std::string("needs gpu.memory_bus_width and clock"),
+             device_memory, "a memory clock that is held down; another process on the GPU; rows remapped after errors");
+
+  const double clock = number(condition(profile, "gpu.sm_clock_max"));
+  const std::string capability = condition(profile, "gpu.compute_capability");
+  const double peak = 2 * multiply_adds(capability) * gpu.multiprocessors * clock * 1e6;
+  const double flops = gpu.flop_rate ? gpu.flop_rate->value : 0;
+  const auto teraflops = [](double f) { return fmt::format("{:.2f} Tflop/s", f / 1e12); };
+  checks.add("fp32 multiply-adds", flops, flops > 0 ? teraflops(flops) : "not measured", peak,
+             peak > 0 ? fmt::format("{}, {} SMs at {:.0f} MHz", teraflops(peak), gpu.multiprocessors, clock)
+                      : std::string("needs gpu.sm_clock_max, capability"),
+             arithmetic,
+             "a clock that is held down by power, heat or a setting (nvidia-smi -q -d PERFORMANCE); another process on "
+             "the GPU");
+}
+
+void check_bytes(const Profile& profile, Checks& checks) {
+  if (profile.measurements.empty()) return;
+  const auto lost = std::ranges::count(profile.measurements, false, &Measurement::verified);
+  CheckedFigure figure{
+      .what = "bytes that arrived",
+      .measured = fmt::format("{} of {} points", profile.measurements.size() - static_cast<std::size_t>(lost),
+                              profile.measurements.size()),
+      .limit = "all",
+      .share = 1 - static_cast<double>(lost) / static_cast<double>(profile.measurements.size()),
+      .expected = 1,
+      .verdict = lost == 0 ? Verdict::good : Verdict::bad,
+      .causes = lost == 0 ? "" : "memory or link that corrupts data: examine the node before using it"};
+  checks.all.push_back(std::move(figure));
+}
+
+}  // namespace
+
+std::string to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::good:
+      return "good";
+    case Verdict::low:
+      return "low";
+    case Verdict::bad:
+      return "bad";
+    case Verdict::unknown:
+      return "unknown";
+  }
+  throw Error("a verdict that does not exist");
+}
+
+double link_limit(const std::string& link) {
+  double transfers = 0;  // 10⁹ a second and lane
+  unsigned lanes = 0;
+  if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
+  const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
+  return transfers * 1e9 * coding * lanes / 8;
+}
+
+std::vector<CheckedFigure> check(const Profile& profile) {
+  if (profile.gpus.empty()) throw Error(fmt::format("profile {} has no GPU", profile.name));
+  Checks checks;
+  const auto link = std::ranges::find(profile.links, 0, &LinkModel::gpu);
+  if (link != profile.links.end()) check_link(profile, *link, checks);
+  check_gpu(profile, profile.gpus.front(), checks);
+  check_bytes(profile, checks);
+  return std::move(checks.all);
+}
+
+Json to_json(const std::vector<CheckedFigure>& figures) {
+  Json json{{"schema", "shiplap/check"}, {"version", 1}, {"figures", Json::array()}};
+  for (const CheckedFigure& f : figures) {
+    Json figure{{"what", f.what}, {"verdict", to_string(f.verdict)}, {"measured", f.measured}, {"limit", f.limit}};
+    if (f.verdict != Verdict::unknown) {
+      figure["share"] = f.share;
+      figure["expected"] = f.expected;
+    }
+    if (!f.causes.empty()) figure["causes"] = f.causes;
+    json["figures"].push_back(std::move(figure));
+  }
+  return json;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,107 @@
+#include "shiplap/measure/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// A node that was measured and recorded what its parts are.
+Profile node() {
+  Profile profile = find_profile("h200");
+  profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
+  profile.conditions["gpu.memory_bus_width"] = "6144 bits";
+  return profile;
+}
+
+CheckedFigure figure(const Profile& profile, std::string_view what) {
+  for (const CheckedFigure& f : check(profile))
+    if (f.what == what) return f;
+  throw Error("no such figure");
+}
+
+template <class T>
+void scale(Interval<T>& parameter, double factor) {
+  parameter = {parameter.value * factor, parameter.low * factor, parameter.high * factor};
+}
+void scale(Interval<PerByte>& parameter, double factor) {
+  for (PerByte* p : {&parameter.value, &parameter.low, &parameter.high}) p->seconds *= factor;
+}
+void scale(Interval<Bandwidth>& parameter, double factor) {
+  for (Bandwidth* p : {&parameter.value, &parameter.low, &parameter.high}) p->bytes_per_second *= factor;
+}
+
+TEST(LinkLimit, is_what_the_generations_carry_after_line_coding) {
+  EXPECT_NEAR(link_limit("2.5 GT/s PCIe x16"), 4e9, 1);
+  EXPECT_NEAR(link_limit("5.0 GT/s PCIe x16"), 8e9, 1);
+  EXPECT_NEAR(link_limit("8.0 GT/s PCIe x16"), 15.754e9, 1e6);
+  EXPECT_NEAR(link_limit("16.0 GT/s PCIe x8"), 15.754e9, 1e6);
+  EXPECT_NEAR(link_limit("32.0 GT/s PCIe x16"), 63.015e9, 1e6);
+  EXPECT_NEAR(link_limit("64.0 GT/s PCIe x16"), 121e9, 1);
+  for (const char* other : {"", "not reported", "NVLink-C2C", "x16"}) EXPECT_EQ(link_limit(other), 0) << other;
+}
+
+TEST(Check, finds_nothing_wrong_with_a_sound_node) {
+  for (const CheckedFigure& f : check(node())) {
+    EXPECT_EQ(f.verdict, Verdict::good) << f.what << ": " << f.measured << " of " << f.limit;
+    EXPECT_TRUE(f.causes.empty());
+  }
+}
+
+TEST(Check, finds_a_link_at_half_its_width) {
+  Profile profile = node();
+  for (DirectionModel* direction : {&profile.links[0].h2d, &profile.links[0].d2h}) {
+    scale(direction->per_byte, 2);
+    scale(direction->duplex->per_byte, 2);
+  }
+  for (const char* what : {"copies to the GPU", "copies from the GPU"}) {
+    const CheckedFigure f = figure(profile, what);
+    EXPECT_EQ(f.verdict, Verdict::bad);
+    EXPECT_NEAR(f.share, 0.44, 0.005);
+    EXPECT_NE(f.causes.find("trained down"), std::string::npos);
+  }
+  EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::good)
+      << "the halves are as good as each other";
+}
+
+TEST(Check, finds_one_slow_direction_and_two_that_hinder_each_other) {
+  Profile profile = node();
+  scale(profile.links[0].d2h.per_byte, 1.3);
+  EXPECT_EQ(figure(profile, "the slower direction against the faster").verdict, Verdict::low);
+  profile = node();
+  scale(profile.links[0].h2d.duplex->per_byte, 1.8);
+  EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::bad);
+}
+
+TEST(Check, finds_clocks_that_are_held_down) {
+  Profile profile = node();
+  scale(*profile.gpus[0].flop_rate, 0.6);
+  EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::bad);
+  EXPECT_NE(figure(profile, "fp32 multiply-adds").causes.find("held down"), std::string::npos);
+  scale(*profile.gpus[0].memory_bandwidth, 0.8);
+  EXPECT_EQ(figure(profile, "device memory").verdict, Verdict::low);
+}
+
+TEST(Check, finds_a_byte_that_did_not_arrive) {
+  Profile profile = node();
+  profile.measurements[100].verified = false;
+  EXPECT_EQ(figure(profile, "bytes that arrived").verdict, Verdict::bad);
+}
+
+TEST(Check, assumes_nothing_about_what_is_not_recorded) {
+  Profile profile = node();
+  profile.conditions.clear();
+  EXPECT_EQ(figure(profile, "copies to the GPU").verdict, Verdict::unknown);
+  EXPECT_EQ(figure(profile, "device memory").verdict, Verdict::unknown);
+  EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::unknown);
+  EXPECT_EQ(figure(profile, "the slower direction against the faster").verdict, Verdict::good) << "needs no condition";
+  profile.conditions["gpu.compute_capability"] = "99.0";
+  profile.conditions["gpu.sm_clock_max"] = "1980 MHz";
+  EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::unknown) << "a GPU of the future";
+}
+
+}  // namespace
+}  // namespace shiplap
