@@ -1,0 +1,146 @@
+// Copies by copy engines: alone, behind one another, beside the other direction, beside waiting kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr auto to_device = CopyDirection::host_to_device;
+constexpr auto to_host = CopyDirection::device_to_host;
+
+std::vector<Bytes> copy_sizes(const Setting& setting) {
+  if (!quick(setting)) return powers_of_two(1_B, setting.largest);
+  return no_larger_than(setting.largest,
+                        {1_B, 1_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB, 256_MiB, 512_MiB, 1_GiB});
+}
+
+std::vector<Bytes> up_to(const Setting& setting, Bytes limit, std::vector<Bytes> sizes, std::string_view what) {
+  sizes = no_larger_than(std::min(limit, setting.largest), std::move(sizes));
+  if (sizes.empty())
+    throw Unsupported(fmt::format("no {} is within the largest copy, {}", what, to_string(setting.largest)));
+  return sizes;
+}
+
+std::vector<Point> copy_points(const Setting& setting) {
+  std::vector<Point> points;
+  for (const Bytes size : copy_sizes(setting)) points.push_back({to_string(size), {{{"bytes", number(size)}}}});
+  return points;
+}
+
+Point burst_point(Bytes size, unsigned few, unsigned many) {
+  Point point{fmt::format("{} x {}, {}", to_string(size), few, many), {}};
+  for (const unsigned copies : {few, many})
+    point.variants.push_back({{"bytes", number(size)}, {"copies", static_cast<double>(copies)}});
+  return point;
+}
+
+// A long burst and one an eighth as long: their difference holds copies only, no start and no end. At least 64 MiB in
+// total or 512 copies, so that the clock's resolution does not count; at least 4 copies.
+std::vector<Point> burst_points(const Setting& setting) {
+  std::vector<Point> points;
+  for (const Bytes size : up_to(setting, 64_MiB, copy_sizes(setting), "burst")) {
+    const auto many = static_cast<unsigned>(std::clamp<std::uint64_t>((64_MiB).count / size.count, 4, 512));
+    points.push_back(burst_point(size, std::max(1u, many / 8), many));
+  }
+  return points;
+}
+
+void require_two_engines(const Setting& setting) {
+  if (setting.info.copy_engines < 2)
+    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
+}
+
+// A burst and one an eighth as long, beside copies the other way that outlast it.
+std::vector<Point> duplex_points(const Setting& setting) {
+  require_two_engines(setting);
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector<Bytes>{256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB} : powers_of_two(256_KiB, 256_MiB);
+  std::vector<Point> points;
+  for (const Bytes size : up_to(setting, 256_MiB, sizes, "copy in both directions")) {
+    const auto many = static_cast<unsigned>(std::clamp<std::uint64_t>((64_MiB).count / size.count, 2, 128));
+    points.push_back(burst_point(size, std::max(1u, many / 8), many));
+  }
+  return points;
+}
+
+// A long pipeline and a short one, with the kernels in a queue of their own and with each in its copies' queue, so that
+// several queues have kernels that wait.
+std::vector<Point> waiting_points(const Setting& setting) {
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector{1_MiB, 8_MiB} : std::vector{512_KiB, 1_MiB, 2_MiB, 4_MiB, 8_MiB};
+  std::vector<Point> points;
+  for (const Bytes size : up_to(setting, 8_MiB, sizes, "burst")) {
+    const double few = 16;
+    const double many = std::clamp(number(128_MiB) / number(size), 32.0, 80.0);
+    Point point{fmt::format("{} x {}, {} in 1 and 4 queues", to_string(size), few, many), {}};
+    for (const double queues : {1.0, 4.0})
+      for (const double copies : {few, many})
+        point.variants.push_back({{"bytes", number(size)}, {"copies", copies}, {"queues", queues}});
+    points.push_back(std::move(point));
+  }
+  if (points.size() < 2) throw Unsupported("the largest copy leaves no two sizes to compare");
+  return points;
+}
+std::vector<Point> waiting_points_of_both(const Setting& setting) {
+  require_two_engines(setting);
+  return waiting_points(setting);
+}
+template <bool to_device, bool from_device>
+Trial waiting(Device& device, const Arguments& arguments) {
+  return empty_pipeline(device, {.to_device = to_device,
+                                 .from_device = from_device,
+                                 .size = bytes(arguments),
+                                 .chunks = whole(arguments, "copies"),
+                                 .queues = whole(arguments, "queues")});
+}
+
+template <CopyDirection way>
+Trial single_copy(Device&, const Arguments& arguments) {
+  return copy_burst(way, bytes(arguments), 1);
+}
+template <CopyDirection way>
+Trial burst(Device&, const Arguments& arguments) {
+  return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
+}
+template <CopyDirection way>
+Trial duplex(Device&, const Arguments& arguments) {
+  return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
+}
+
+const std::array rows{
+    PrimitiveRow{
+        {"copy.pinned.h2d", "one copy from pinned memory to the GPU", "events"}, copy_points, single_copy<to_device>},
+    PrimitiveRow{
+        {"copy.pinned.d2h", "one copy from the GPU to pinned memory", "events"}, copy_points, single_copy<to_host>},
+    PrimitiveRow{
+        {"burst.pinned.h2d", "copies to the GPU right behind one another", "events"}, burst_points, burst<to_device>},
+    PrimitiveRow{
+        {"burst.pinned.d2h", "copies from the GPU right behind one another", "events"}, burst_points, burst<to_host>},
+    PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU right behind one another beside copies from it", "events"},
+                 duplex_points,
+                 duplex<to_device>},
+    PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU right behind one another beside copies to it", "events"},
+                 duplex_points,
+                 duplex<to_host>},
+    PrimitiveRow{{"waiting.pinned.h2d", "copies to the GPU while kernels of one queue wait, and of several", "events"},
+                 waiting_points,
+                 waiting<true, false>},
+    PrimitiveRow{
+        {"waiting.pinned.d2h", "copies from the GPU while kernels of one queue wait, and of several", "events"},
+        waiting_points,
+        waiting<false, true>},
+    PrimitiveRow{{"waiting.pinned.both", "copies both ways while kernels of one queue wait, and of several", "events"},
+                 waiting_points_of_both,
+                 waiting<true, true>},
+};
+
+}  // namespace
+
+std::span<const PrimitiveRow> link_rows() { return rows; }
+
+}  // namespace shiplap

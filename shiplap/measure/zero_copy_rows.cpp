@@ -1,0 +1,201 @@
+// Kernels that access host memory, alone and beside copies.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr auto to_device = CopyDirection::host_to_device;
+constexpr auto to_host = CopyDirection::device_to_host;
+
+// Grids from one block to a full GPU. A few kernels (or copies) against more: their difference has no start and no end.
+Point mapped_point(std::uint64_t blocks, Bytes size, double width, std::pair<double, double> counts) {
+  Point point{fmt::format("{} blocks, {}, {} bytes an access", blocks, to_string(size), width), {}};
+  for (const double count : {counts.first, counts.second})
+    point.variants.push_back(
+        {{"bytes", number(size)}, {"count", count}, {"blocks", static_cast<double>(blocks)}, {"width", width}});
+  return point;
+}
+/// The grids given, and those that have a block for each multiprocessor, two for each, and as many as fit.
+std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
+  const std::uint64_t most = setting.info.resident_threads / map_probe_threads;
+  if (most == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
+  if (setting.largest < 8_MiB)
+    throw Unsupported("the largest copy asked for is smaller than the 8 MiB that one kernel moves");
+  grids.push_back(setting.info.multiprocessors);
+  if (!quick(setting)) grids.push_back(2ull * setting.info.multiprocessors);
+  grids.push_back(most);
+  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks == 0 || blocks > most; });
+  std::ranges::sort(grids);
+  grids.erase(std::unique(grids.begin(), grids.end()), grids.end());
+  return grids;
+}
+
+/// So many in proportion, and enough that the long trial touches most of the memory that trials go around in: they
+/// find translated only what the GPU keeps translated of so much. Few threads take too long for more than 64 MiB, and
+/// short launches would be too many for a queue that is held.
+std::pair<double, double> mapped_counts(const Setting& setting, Bytes size, std::uint64_t blocks, double few = 2,
+                                        double many = 7) {
+  const bool all = !quick(setting) && blocks >= 8 && size >= 2_MiB;
+  const double touched = number(mapped_footprint) * (all ? 0.875 : 0.21875);
+  const double more = std::max(1.0, touched / number(size) / many);
+  return {std::round(few * more), std::round(many * more)};
+}
+
+// Where much is under way, a launch must be long beside it.
+std::vector<Point> mapped_points(const Setting& setting) {
+  const auto grids = possible_grids(
+      setting, quick(setting) ? std::vector<std::uint64_t>{1, 4, 16, 32}
+                              : std::vector<std::uint64_t>{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96});
+  std::vector<Point> points;
+  for (const double width : quick(setting) ? std::vector{16.0} : std::vector{4.0, 8.0, 16.0})
+    for (const std::uint64_t blocks : grids)
+      if (width == 16 || blocks == 4 || blocks == 16 || blocks == 64 || blocks == grids.back())
+        points.push_back(blocks > 64 ? mapped_point(blocks, std::min(64_MiB, setting.largest), width, {1, 4})
+                                     : mapped_point(blocks, 8_MiB, width, mapped_counts(setting, 8_MiB, blocks)));
+  return points;
+}
+// Few blocks, which do not wait for each other.
+std::vector<Point> map_points(const Setting& setting) {
+  const auto grids = possible_grids(setting, {16});
+  return {mapped_point(grids.front(), 8_MiB, 16, mapped_counts(setting, 8_MiB, grids.front()))};
+}
+
+/// A copy engine against kernels: the pairs that hybrid pipelines consist of over launches of several sizes.
+std::vector<Point> points_beside(const Setting& setting, bool pipelines,
+                                 const std::function<std::pair<double, double>(Bytes, std::uint64_t)>& counts) {
+  const auto grids = possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{4, 32}
+                                                            : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64});
+  // Beside short and long launches the rates change less from grid to grid.
+  const auto wanted = [](Bytes size, std::uint64_t blocks) {
+    if (size < 2_MiB) return blocks == 1 || blocks == 4 || blocks == 8 || blocks == 16 || blocks == 32 || blocks >= 64;
+    return size < 32_MiB || blocks >= 4;
+  };
+  std::vector<Point> points;
+  for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{1_MiB, 2_MiB, 8_MiB, 32_MiB})
+    for (const std::uint64_t blocks : grids)
+      if (size <= setting.largest && wanted(size, blocks))
+        points.push_back(mapped_point(blocks, size, 16, counts(size, blocks)));
+  return points;
+}
+template <bool pipelines>
+std::vector<Point> beside_points(const Setting& setting) {
+  return points_beside(setting, pipelines,
+                       [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks); });
+}
+/// Of which the copies are counted.
+template <bool pipelines>
+std::vector<Point> copies_beside_points(const Setting& setting) {
+  return points_beside(setting, pipelines, [](Bytes, std::uint64_t) { return std::pair{1.0, 4.0}; });
+}
+std::vector<Point> step_points(const Setting& setting) {
+  return points_beside(setting, true,
+                       [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks, 5, 17); });
+}
+
+using MappedAccess = MappedKernels::Access;
+MappedKernels kernels_of(MappedAccess access, const Arguments& arguments, unsigned count) {
+  return {.access = access,
+          .size = bytes(arguments),
+          .kernels = count,
+          .blocks = whole(arguments, "blocks"),
+          .width = whole(arguments, "width")};
+}
+template <MappedAccess access>
+Trial mapped(Device& device, const Arguments& arguments) {
+  return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
+}
+/// The kernels are timed, and the copies outlast them, at whatever rate.
+template <MappedAccess access, CopyDirection way>
+Trial mapped_beside(Device& device, const Arguments& arguments) {
+  MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
+  // A block reads 1 GB/s at least and a copy moves 60 at most; a full GPU has the link's rate.
+  const double slowest = std::min(20.0, 1.0 * arguments.at("blocks"));
+  const double copies = wanted.kernels * arguments.at("bytes") / number(beside_copy_size);
+  wanted.copies = way;
+  wanted.copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest);
+  return mapped_kernels(device, wanted);
+}
+/// As a pipeline has it: a copy starts when the kernel beside it does.
+template <MappedAccess access>
+Trial copies_in_step(Device& device, const Arguments& arguments) {
+  return lock_step(device, {.access = access,
+                            .size = bytes(arguments),
+                            .copies = whole(arguments, "count"),
+                            .blocks = whole(arguments, "blocks"),
+                            .width = whole(arguments, "width")});
+}
+/// The copies are timed, and the kernels outlast them.
+template <MappedAccess access, CopyDirection way>
+Trial copies_beside(Device& device, const Arguments& arguments) {
+  const unsigned copies = whole(arguments, "count");
+  // Copies come down to 4 GB/s beside a full GPU, and kernels of one block to 1 GB/s.
+  const double fastest = std::min(60.0, 25 * arguments.at("blocks"));
+  const double kernels = copies * number(beside_copy_size) / arguments.at("bytes");
+  MappedKernels wanted = kernels_of(access, arguments, 4 + static_cast<unsigned>(kernels * fastest / 4));
+  wanted.copies = way;
+  wanted.copy_count = copies;
+  wanted.time_copies = true;
+  return mapped_kernels(device, wanted);
+}
+
+const std::array rows{
+    PrimitiveRow{
+        {"mapped.read", "kernels that read mapped host memory", "events"}, mapped_points, mapped<MappedAccess::read>},
+    PrimitiveRow{{"mapped.write", "kernels that write mapped host memory", "events"},
+                 mapped_points,
+                 mapped<MappedAccess::write>},
+    PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
+                 mapped_points,
+                 mapped<MappedAccess::both>},
+    PrimitiveRow{{"mapped.read.beside.h2d", "kernels that read mapped host memory beside copies to the GPU", "events"},
+                 beside_points<false>,
+                 mapped_beside<MappedAccess::read, to_device>},
+    PrimitiveRow{{"copies.h2d.beside.read", "copies to the GPU beside kernels that read mapped host memory", "events"},
+                 copies_beside_points<false>,
+                 copies_beside<MappedAccess::read, to_device>},
+    PrimitiveRow{
+        {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
+        beside_points<true>,
+        mapped_beside<MappedAccess::read, to_host>},
+    PrimitiveRow{
+        {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
+        copies_beside_points<true>,
+        copies_beside<MappedAccess::read, to_host>},
+    PrimitiveRow{
+        {"copies.d2h.in_step.read", "copies from the GPU in step with kernels that read mapped host memory", "events"},
+        step_points,
+        copies_in_step<MappedAccess::read>},
+    PrimitiveRow{
+        {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
+        beside_points<true>,
+        mapped_beside<MappedAccess::write, to_device>},
+    PrimitiveRow{
+        {"copies.h2d.in_step.write", "copies to the GPU in step with kernels that write mapped host memory", "events"},
+        step_points,
+        copies_in_step<MappedAccess::write>},
+    PrimitiveRow{
+        {"mapped.write.beside.d2h", "kernels that write mapped host memory beside copies from the GPU", "events"},
+        beside_points<false>,
+        mapped_beside<MappedAccess::write, to_host>},
+    PrimitiveRow{
+        {"copies.d2h.beside.write", "copies from the GPU beside kernels that write mapped host memory", "events"},
+        copies_beside_points<false>,
+        copies_beside<MappedAccess::write, to_host>},
+    PrimitiveRow{{"kernel.map", "kernels that read and write device memory with few threads", "events"},
+                 map_points,
+                 mapped<MappedAccess::none>},
+};
+
+}  // namespace
+
+std::span<const PrimitiveRow> zero_copy_rows() { return rows; }
+
+}  // namespace shiplap
