@@ -133,6 +133,7 @@ Measured measure_profile(Device& device, MeasureOptions options, const std::stri
   progress.clear();
   const DeviceInfo info = device.info();
   measured.profile = fit(measured.result.measurements, info);
+  for (const auto& [name, value] : measured.result.state) measured.profile.conditions[name] = value;
   if (measured.profile.name.empty()) measured.profile.name = kebab_case(info.name);
   measured.profile.source = command;
   return measured;

@@ -105,6 +105,9 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
+  /// What changes while it works, as it is now: clocks and what holds them down, the link's speed. Empty where there is
+  /// nothing to tell.
+  virtual Conditions state() const { return {}; }
   /// Host memory is touched, so that its pages exist, and on the NUMA node asked for. Throws Error with the numbers
   /// when memory is short, Unsupported for a kind that the device does not have.
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;

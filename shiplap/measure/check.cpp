@@ -111,6 +111,24 @@ void check_link(const Profile& profile, const LinkModel& link, Checks& checks) {
              zero_copy, slow_kernels);
 }
 
+std::string clocks_down(const Profile& profile) {
+  const std::string held_by = condition(profile, "gpu.clocks_held_by");
+  if (!held_by.empty() && held_by != "unknown" && held_by != "nothing")
+    return fmt::format("clocks were held down by {}; another process on the GPU", held_by);
+  return "a clock that is held down by power, heat or a setting (nvidia-smi -q -d PERFORMANCE); another process on the "
+         "GPU";
+}
+
+/// As it is trained while it works, against what it could be.
+void check_training(const Profile& profile, Checks& checks) {
+  const std::string could = condition(profile, "gpu.link");
+  const std::string is = condition(profile, "gpu.link_loaded");
+  const double loaded = link_limit(is);
+  checks.add("the link as it is trained", loaded, loaded > 0 ? is : std::string("needs gpu.link_loaded"),
+             link_limit(could), could.empty() ? std::string("needs gpu.link") : could, {.good = 1, .wrong = 1},
+             "a slot or riser with fewer lanes or of an older generation; bad contact; a setting of the firmware");
+}
+
 void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
   // Double data rate: the clock that CUDA reports counts each transfer once for every two, for HBM and GDDR alike.
   const double memory_clock = number(condition(profile, "gpu.memory_clock_max"));
@@ -130,9 +148,7 @@ void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
   checks.add("fp32 multiply-adds", flops, flops > 0 ? teraflops(flops) : "not measured", peak,
              peak > 0 ? fmt::format("{}, {} SMs at {:.0f} MHz", teraflops(peak), gpu.multiprocessors, clock)
                       : std::string("needs gpu.sm_clock_max, capability"),
-             arithmetic,
-             "a clock that is held down by power, heat or a setting (nvidia-smi -q -d PERFORMANCE); another process on "
-             "the GPU");
+             arithmetic, clocks_down(profile));
 }
 
 void check_bytes(const Profile& profile, Checks& checks) {
@@ -178,6 +194,7 @@ std::vector<CheckedFigure> check(const Profile& profile) {
   if (profile.gpus.empty()) throw Error(fmt::format("profile {} has no GPU", profile.name));
   Checks checks;
   const auto link = std::ranges::find(profile.links, 0, &LinkModel::gpu);
+  check_training(profile, checks);
   if (link != profile.links.end()) check_link(profile, *link, checks);
   check_gpu(profile, profile.gpus.front(), checks);
   check_bytes(profile, checks);

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <set>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/primitives.hpp"
@@ -108,6 +109,7 @@ class Measuring {
       result_.failed.push_back({std::string(row.primitive.name), reason.what()});
     }
     done_ = done_after;
+    note_state();
   }
 
   void skip(const PrimitiveRow& row, const char* reason) {
@@ -117,6 +119,15 @@ class Measuring {
   MeasureResult result() && { return std::move(result_); }
 
  private:
+  /// As the device is right after it worked. What holds clocks down counts whenever it did.
+  void note_state() {
+    constexpr const char* held = "gpu.clocks_held_by";
+    for (const auto& [name, value] : device_.state()) {
+      if (name == held && value != "nothing" && value != "unknown") held_by_.insert(value);
+      result_.state[name] = name == held && !held_by_.empty() ? fmt::format("{}", fmt::join(held_by_, "; ")) : value;
+    }
+  }
+
   void point(const PrimitiveRow& row, const Point& point, const std::vector<Trial>& trials, const RowMemory& memory) {
     const std::string label = fmt::format("{} {}", row.primitive.name, point.label);
     if (options_.progress) options_.progress(label, done_, total_);
@@ -168,6 +179,7 @@ class Measuring {
   std::size_t total_;
   std::size_t done_ = 0;
   MeasureResult result_;
+  std::set<std::string> held_by_;
 };
 
 std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {

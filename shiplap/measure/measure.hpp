@@ -43,6 +43,8 @@ struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;
   std::vector<FailedPoint> failed;  ///< a verification that failed, an op that the device refused
+  /// Of the device after its last row; `gpu.clocks_held_by` holds what held clocks down after any of them.
+  Conditions state{};
 };
 
 /// Runs the table. A row that fails is reported, never an abort; memory is released between rows.

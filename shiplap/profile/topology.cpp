@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -32,7 +34,41 @@ Topology load_topology() {
   return topology;
 }
 
-std::string reported(const char* text) { return text != nullptr && *text != '\0' ? text : "not reported"; }
+constexpr const char* unknown = "unknown";
+
+std::string reported(const char* text) { return text != nullptr && *text != '\0' ? text : unknown; }
+
+std::string first_word(const char* path) {
+  std::ifstream file(path);
+  std::string word;
+  return file >> word ? word : unknown;
+}
+
+/// Whether cores may run above their base clock, as the driver of the clocks tells.
+std::string turbo() {
+  const std::string no_turbo = first_word("/sys/devices/system/cpu/intel_pstate/no_turbo");
+  if (no_turbo != unknown) return no_turbo == "0" ? "on" : "off";
+  const std::string boost = first_word("/sys/devices/system/cpu/cpufreq/boost");
+  return boost == unknown ? boost : boost == "1" ? "on" : "off";
+}
+
+/// Names of the IOMMUs that the system uses; "none" when it says that it has none.
+std::string iommu() {
+  std::error_code error;
+  std::filesystem::directory_iterator found("/sys/class/iommu", error);
+  if (error) return unknown;
+  const auto count = std::distance(begin(found), end(found));
+  return count == 0 ? "none" : fmt::format("{} in use", count);
+}
+
+/// A hypervisor tells the processor that it is there; without the flag there is none that wants to be known.
+std::string hypervisor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("flags") || line.starts_with("Features"))
+      return (line + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";
+  return unknown;
+}
 
 std::string cpu_model(hwloc_topology_t topology) {
   const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
@@ -43,7 +79,7 @@ std::string cpu_model(hwloc_topology_t topology) {
 /// hwloc answers 0 when the system does not tell and −1 when objects of the type stand on several levels.
 std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   const int count = hwloc_get_nbobjs_by_type(topology, type);
-  return count > 0 ? std::to_string(count) : "not reported";
+  return count > 0 ? std::to_string(count) : unknown;
 }
 
 /// The setting in force of transparent huge pages, which the system shows in brackets: "always [madvise] never".
@@ -52,7 +88,7 @@ std::string huge_pages() {
   std::string word;
   while (file >> word)
     if (word.size() > 2 && word.front() == '[' && word.back() == ']') return word.substr(1, word.size() - 2);
-  return "not reported";
+  return unknown;
 }
 
 }  // namespace
@@ -76,6 +112,10 @@ Conditions host_facts() {
           {"host.memory", to_string(page_size * static_cast<std::uint64_t>(pages))},
           {"host.page_size", to_string(page_size)},
           {"host.huge_pages", huge_pages()},
+          {"host.governor", first_word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+          {"host.turbo", turbo()},
+          {"host.iommu", iommu()},
+          {"host.hypervisor", hypervisor()},
           {"host.kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
 }
 

@@ -7,9 +7,9 @@
 namespace shiplap {
 
 /// Keys `host.cpu`, `host.packages`, `host.cores`, `host.hardware_threads`, `host.numa_nodes`, `host.memory`,
-/// `host.page_size`, `host.huge_pages` (the setting of transparent huge pages) and `host.kernel`; counts are of what
-/// this process may use. A fact that the system does not tell is "not reported". Throws Error when the machine cannot
-/// be examined at all.
+/// `host.page_size`, `host.huge_pages` (the setting of transparent huge pages), `host.governor`, `host.turbo`,
+/// `host.iommu`, `host.hypervisor` and `host.kernel`; counts are of what this process may use. A fact that the system
+/// does not tell is "unknown". Throws Error when the machine cannot be examined at all.
 Conditions host_facts();
 
 }  // namespace shiplap

@@ -13,6 +13,7 @@ namespace {
 Profile node() {
   Profile profile = find_profile("h200");
   profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
+  profile.conditions["gpu.link_loaded"] = "32.0 GT/s PCIe x16";
   profile.conditions["gpu.memory_bus_width"] = "6144 bits";
   return profile;
 }
@@ -41,7 +42,7 @@ TEST(LinkLimit, is_what_the_generations_carry_after_line_coding) {
   EXPECT_NEAR(link_limit("16.0 GT/s PCIe x8"), 15.754e9, 1e6);
   EXPECT_NEAR(link_limit("32.0 GT/s PCIe x16"), 63.015e9, 1e6);
   EXPECT_NEAR(link_limit("64.0 GT/s PCIe x16"), 121e9, 1);
-  for (const char* other : {"", "not reported", "NVLink-C2C", "x16"}) EXPECT_EQ(link_limit(other), 0) << other;
+  for (const char* other : {"", "unknown", "NVLink-C2C", "x16"}) EXPECT_EQ(link_limit(other), 0) << other;
 }
 
 TEST(Check, finds_nothing_wrong_with_a_sound_node) {
@@ -65,6 +66,18 @@ TEST(Check, finds_a_link_at_half_its_width) {
   }
   EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::good)
       << "the halves are as good as each other";
+}
+
+TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
+  Profile profile = node();
+  profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x16";
+  EXPECT_EQ(figure(profile, "the link as it is trained").verdict, Verdict::bad);
+  EXPECT_NEAR(figure(profile, "the link as it is trained").share, 0.5, 1e-12);
+  profile.conditions["gpu.link_loaded"] = "unknown";
+  EXPECT_EQ(figure(profile, "the link as it is trained").verdict, Verdict::unknown);
+  profile.conditions["gpu.clocks_held_by"] = "power cap";
+  scale(*profile.gpus[0].flop_rate, 0.8);
+  EXPECT_NE(figure(profile, "fp32 multiply-adds").causes.find("power cap"), std::string::npos);
 }
 
 TEST(Check, finds_one_slow_direction_and_two_that_hinder_each_other) {

@@ -104,6 +104,7 @@ TEST(Compare, lists_what_only_one_of_them_has_and_the_conditions_that_differ) {
   now.measurements.push_back(events("launch.latency", {{"kernels", 1}}, 3));
   now.conditions["gpu.link"] = "16.0 GT/s PCIe x16";
   now.conditions.erase("gpu.driver");
+  now.conditions["gpu.temperature"] = "39 °C";
   const Comparison c = compare(baseline, now);
   EXPECT_EQ(c.only_in_baseline.size(), 1u);
   EXPECT_EQ(c.only_now, std::vector<std::string>{"launch.latency"});

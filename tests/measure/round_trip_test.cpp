@@ -97,10 +97,10 @@ std::vector<Compared> compare(const Profile& truth, const Profile& fitted) {
   for (const auto& [name, member] : waiting_queues_names)
     if (found_slowed) {
       const Slowdown& planted = (*slowed).*member;
-      const Slowdown& found = (*found_slowed).*member;
-      all.push_back({fmt::format("waiting queues, {}, gap", name), planted.gap.value.count(), plain(found.gap)});
+      const Slowdown& fitted_part = (*found_slowed).*member;
+      all.push_back({fmt::format("waiting queues, {}, gap", name), planted.gap.value.count(), plain(fitted_part.gap)});
       all.push_back(
-          {fmt::format("waiting queues, {}, G", name), planted.per_byte.value.seconds, plain(found.per_byte)});
+          {fmt::format("waiting queues, {}, G", name), planted.per_byte.value.seconds, plain(fitted_part.per_byte)});
     }
   for (const auto direction : {&LinkModel::h2d, &LinkModel::d2h}) {
     const std::string way = direction == &LinkModel::h2d ? "h2d " : "d2h ";

@@ -13,6 +13,7 @@
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
+#include "shiplap/device/cuda/nvml.hpp"
 #include "shiplap/device/cuda/pattern_kernels.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "shiplap/device/pattern.hpp"
@@ -21,19 +22,19 @@
 namespace shiplap {
 namespace {
 
-constexpr const char* not_reported = "not reported";
+constexpr const char* unknown = "unknown";
 
 /// The first line of a file of the system, where there is one.
 std::string system_text(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  return std::getline(file, line) && !line.empty() ? line : not_reported;
+  return std::getline(file, line) && !line.empty() ? line : unknown;
 }
 
 /// "32.0 GT/s PCIe x16"
 std::string link(const std::string& pci_device) {
   const std::string speed = system_text(pci_device + "/max_link_speed");
-  if (speed == not_reported) return speed;
+  if (speed == unknown) return speed;
   return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
 }
 
@@ -75,6 +76,8 @@ class CudaDevice final : public Device {
                                 c.at("gpu.ecc"), c.at("gpu.driver"), c.at("gpu.link"));
     return result;
   }
+
+  Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id()); }
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
     select();
@@ -156,12 +159,17 @@ class CudaDevice final : public Device {
     return {Bytes{free}, Bytes{total}};
   }
 
-  Conditions conditions(const char* name) const {
+  std::string pci_bus_id() const {
     std::array<char, 32> bus{};
     check(api_, api_.device_get_pci_bus_id(bus.data(), static_cast<int>(bus.size()), index_), "cudaDeviceGetPCIBusId");
-    std::string bus_id = bus.data();
-    std::transform(bus_id.begin(), bus_id.end(), bus_id.begin(),
+    std::string id = bus.data();
+    std::transform(id.begin(), id.end(), id.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return id;
+  }
+
+  Conditions conditions(const char* name) const {
+    const std::string bus_id = pci_bus_id();
     int driver = 0;
     int runtime = 0;
     check(api_, api_.driver_get_version(&driver), "cudaDriverGetVersion");

@@ -1,0 +1,98 @@
+#include "shiplap/device/cuda/nvml.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+namespace shiplap {
+namespace {
+
+NvmlApi load() {
+  NvmlApi api;
+  void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return api;
+  int (*init)() = nullptr;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+  };
+  find(init, "nvmlInit_v2");
+  if (init == nullptr || init() != 0) return api;
+  find(api.handle_by_pci_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
+  find(api.clock, "nvmlDeviceGetClockInfo");
+  find(api.throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  find(api.temperature, "nvmlDeviceGetTemperature");
+  find(api.power, "nvmlDeviceGetPowerUsage");
+  find(api.pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration");
+  find(api.pcie_width, "nvmlDeviceGetCurrPcieLinkWidth");
+  find(api.pcie_replays, "nvmlDeviceGetPcieReplayCounter");
+  find(api.persistence, "nvmlDeviceGetPersistenceMode");
+  find(api.mig, "nvmlDeviceGetMigMode");
+  return api;
+}
+
+constexpr const char* unknown = "unknown";
+
+/// Of the bits that say why clocks are lower than they could be; idle (1) and settings for displays (0x100) are no
+/// reasons while a GPU works for us.
+std::string held_by(unsigned long long bits) {
+  constexpr std::array<std::pair<unsigned long long, const char*>, 7> reasons{{{0x2, "application clocks"},
+                                                                               {0x4, "power cap"},
+                                                                               {0x8, "hardware slowdown"},
+                                                                               {0x10, "sync boost"},
+                                                                               {0x20, "heat (software)"},
+                                                                               {0x40, "heat (hardware)"},
+                                                                               {0x80, "power brake"}}};
+  std::string text;
+  for (const auto& [bit, reason] : reasons)
+    if ((bits & bit) != 0) text += fmt::format("{}{}", text.empty() ? "" : ", ", reason);
+  return text.empty() ? "nothing" : text;
+}
+
+/// 10⁹ transfers a second and lane.
+const char* transfers(unsigned generation) {
+  constexpr std::array<const char*, 7> rates{nullptr, "2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
+  return generation < rates.size() ? rates[generation] : nullptr;
+}
+
+}  // namespace
+
+const NvmlApi& real_nvml() {
+  static const NvmlApi api = load();
+  return api;
+}
+
+Conditions gpu_state(const NvmlApi& api, const std::string& pci_bus_id) {
+  NvmlApi::Device gpu = nullptr;
+  const bool found = api.handle_by_pci_bus_id != nullptr && api.handle_by_pci_bus_id(pci_bus_id.c_str(), &gpu) == 0;
+  const auto clock = [&](int type) -> std::string {
+    unsigned mhz = 0;
+    return found && api.clock != nullptr && api.clock(gpu, type, &mhz) == 0 ? fmt::format("{} MHz", mhz) : unknown;
+  };
+  Conditions state{{"gpu.sm_clock", clock(1)},    {"gpu.memory_clock", clock(2)}, {"gpu.clocks_held_by", unknown},
+                   {"gpu.temperature", unknown},  {"gpu.power", unknown},         {"gpu.link_loaded", unknown},
+                   {"gpu.pcie_replays", unknown}, {"gpu.persistence", unknown},   {"gpu.mig", unknown}};
+  if (!found) return state;
+  unsigned long long bits = 0;
+  if (api.throttle_reasons != nullptr && api.throttle_reasons(gpu, &bits) == 0)
+    state["gpu.clocks_held_by"] = held_by(bits);
+  unsigned value = 0;
+  if (api.temperature != nullptr && api.temperature(gpu, 0, &value) == 0)
+    state["gpu.temperature"] = fmt::format("{} °C", value);
+  if (api.power != nullptr && api.power(gpu, &value) == 0) state["gpu.power"] = fmt::format("{:.0f} W", value / 1e3);
+  unsigned lanes = 0;
+  if (api.pcie_generation != nullptr && api.pcie_width != nullptr && api.pcie_generation(gpu, &value) == 0 &&
+      api.pcie_width(gpu, &lanes) == 0 && transfers(value) != nullptr)
+    state["gpu.link_loaded"] = fmt::format("{} GT/s PCIe x{}", transfers(value), lanes);
+  if (api.pcie_replays != nullptr && api.pcie_replays(gpu, &value) == 0)
+    state["gpu.pcie_replays"] = fmt::format("{}", value);
+  int on = 0;
+  if (api.persistence != nullptr && api.persistence(gpu, &on) == 0) state["gpu.persistence"] = on != 0 ? "on" : "off";
+  unsigned pending = 0;
+  if (api.mig != nullptr && api.mig(gpu, &value, &pending) == 0) state["gpu.mig"] = value != 0 ? "on" : "off";
+  return state;
+}
+
+}  // namespace shiplap
