@@ -42,7 +42,7 @@ std::vector<std::uint32_t> neighbours(const Job& job, std::uint32_t best) {
 // short.
 std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
   std::vector<Ramp> ramps;
-  for (const double end : {0.65, 0.5, 0.35, 0.25}) {
+  for (const double end : {0.65, 0.5, 0.35, 0.25, 0.15}) {
     const double all_the_way = std::pow(1 / end, 1.0 / (chunks - 1));
     ramps.push_back({.first = end, .last = 1, .growth = all_the_way});
     ramps.push_back({.first = 1, .last = end, .growth = all_the_way});
@@ -55,7 +55,7 @@ std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
 constexpr double close_layout = 0.005;
 // Ramps too: the steeper, the more depends on how far the two directions differ. Steep ones also depend on what small
 // launches of the kernel cost.
-constexpr double close_ramp = 0.005;
+constexpr double close_ramp = 0.002;
 constexpr double close_steep_ramp = 0.01;
 constexpr double steep_growth = 1.5;
 
