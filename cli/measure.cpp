@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "cli/common.hpp"
 #include "cli/profile_cache.hpp"
@@ -33,6 +37,55 @@ std::string command_line(const MeasureFlags& flags, const std::string& device) {
                      flags.only == "*" ? "" : fmt::format(" --only '{}'", flags.only));
 }
 
+/// What an interrupted measurement left in `file`; nothing when there is no file. Throws Error when it is of another
+/// node or of another kind of measurement.
+std::vector<Measurement> measured_before(const std::string& file, const std::string& command, const DeviceInfo& info) {
+  if (!std::filesystem::exists(file)) {
+    note(fmt::format("there is no {} to go on with: measuring everything", file));
+    return {};
+  }
+  Profile before = load_profile(file);
+  const auto refuse = [&](std::string_view what, std::string_view then, std::string_view now) {
+    throw Error(
+        fmt::format("--resume: {} is of another {} ({}, now {}); choose another file with -o, or leave --resume "
+                    "out to measure anew",
+                    file, what, then, now));
+  };
+  if (before.source != command) refuse("measurement", before.source, command);
+  for (const char* condition : {"gpu.name", "gpu.driver", "gpu.pci_bus_id", "host.cpu", "host.kernel"}) {
+    const auto then = before.conditions.find(condition);
+    const auto now = info.conditions.find(condition);
+    if (then == before.conditions.end() && now == info.conditions.end()) continue;
+    const std::string was = then == before.conditions.end() ? "unknown" : then->second;
+    const std::string is = now == info.conditions.end() ? "unknown" : now->second;
+    if (was != is) refuse(condition, was, is);
+  }
+  return std::move(before.measurements);
+}
+
+/// Writes what there is every few seconds, so that an interruption costs no more than that.
+class SaveWhileMeasuring {
+ public:
+  SaveWhileMeasuring(const MeasureFlags& flags, std::string command, const DeviceInfo& info)
+      : flags_(flags), command_(std::move(command)), info_(info) {}
+
+  void operator()(const MeasureResult& so_far) {
+    const auto now = std::chrono::steady_clock::now();
+    constexpr auto between = std::chrono::seconds(3);
+    if (so_far.measurements.empty() || now - last_ < between) return;
+    Profile profile = profile_from(so_far, info_, command_);
+    if (!flags_.name.empty()) profile.name = flags_.name;
+    save_profile(profile, flags_.output);
+    last_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  const MeasureFlags& flags_;
+  std::string command_;
+  const DeviceInfo& info_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 void add_measure(CLI::App& app) {
@@ -46,7 +99,9 @@ void add_measure(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--list", flags->list, "list the primitives and stop");
   command->add_option("--name", flags->name, "name of the profile (default: the GPU's)")->type_name("NAME");
-  command->add_option("-o,--output", flags->output, "write the profile to this file")->type_name("FILE");
+  auto* output = command->add_option("-o,--output", flags->output, "write the profile to this file, while it grows")
+                     ->type_name("FILE");
+  command->add_flag("--resume", flags->resume, "go on where an interrupted measurement left FILE")->needs(output);
   add_json_flag(*command, flags->json);
   command->footer("The profile of a GPU is also kept in the cache, where plan and run find it.");
   command->callback([flags] { run_measure(*flags); });
@@ -63,7 +118,11 @@ void run_measure(const MeasureFlags& flags) {
   MeasureOptions options;
   options.effort = flags.quick ? Effort::quick : Effort::standard;
   options.only = flags.only;
-  Measured measured = measure_profile(*device, options, command_line(flags, info.id));
+  const std::string command = command_line(flags, info.id);
+  if (flags.resume) options.have = measured_before(flags.output, command, info);
+  SaveWhileMeasuring saving(flags, command, info);
+  if (!flags.output.empty()) options.row_done = [&](const MeasureResult& so_far) { saving(so_far); };
+  Measured measured = measure_profile(*device, options, command);
   if (!flags.name.empty()) measured.profile.name = flags.name;
 
   const bool whole = flags.only == "*";

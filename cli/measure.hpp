@@ -13,6 +13,7 @@ struct MeasureFlags {
   std::string only = "*";
   bool list = false;
   std::string output;
+  bool resume = false;
   std::string name;
   bool json = false;
 };

@@ -131,12 +131,16 @@ Measured measure_profile(Device& device, MeasureOptions options, const std::stri
   Measured measured;
   measured.result = measure(device, options);
   progress.clear();
-  const DeviceInfo info = device.info();
-  measured.profile = fit(measured.result.measurements, info);
-  for (const auto& [name, value] : measured.result.state) measured.profile.conditions[name] = value;
-  if (measured.profile.name.empty()) measured.profile.name = kebab_case(info.name);
-  measured.profile.source = command;
+  measured.profile = profile_from(measured.result, device.info(), command);
   return measured;
+}
+
+Profile profile_from(const MeasureResult& result, const DeviceInfo& info, const std::string& command) {
+  Profile profile = fit(result.measurements, info);
+  for (const auto& [name, value] : result.state) profile.conditions[name] = value;
+  if (profile.name.empty()) profile.name = kebab_case(info.name);
+  profile.source = command;
+  return profile;
 }
 
 }  // namespace shiplap::cli

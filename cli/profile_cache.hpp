@@ -34,5 +34,7 @@ struct Measured {
 };
 /// Measures with progress on stderr and fits; `command` goes into the profile as its source.
 Measured measure_profile(Device&, MeasureOptions, const std::string& command);
+/// Fits what was measured; its name is the GPU's.
+Profile profile_from(const MeasureResult&, const DeviceInfo&, const std::string& command);
 
 }  // namespace shiplap::cli

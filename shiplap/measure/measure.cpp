@@ -97,19 +97,28 @@ class Measuring {
 
   void row(const PrimitiveRow& row, const std::vector<Point>& points) {
     const std::size_t done_after = done_ + points.size();
+    const auto known = [&](const Point& point) { return !had(row, point).empty(); };
     try {
+      // Only what is still to be measured needs memory.
       std::vector<std::vector<Trial>> trials(points.size());
       for (std::size_t i = 0; i < points.size(); ++i)
-        for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
+        if (!known(points[i]))
+          for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
       const RowMemory memory(device_, trials);
-      for (std::size_t i = 0; i < points.size(); ++i, ++done_) point(row, points[i], trials[i], memory);
+      for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
+        if (trials[i].empty())
+          for (const Measurement* m : had(row, points[i])) result_.measurements.push_back(*m);
+        else
+          point(row, points[i], trials[i], memory);
+      }
     } catch (const Unsupported& reason) {
       result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
     } catch (const Error& reason) {
       result_.failed.push_back({std::string(row.primitive.name), reason.what()});
     }
     done_ = done_after;
-    note_state();
+    if (!std::ranges::all_of(points, known)) note_state();
+    if (options_.row_done) options_.row_done(result_);
   }
 
   void skip(const PrimitiveRow& row, const char* reason) {
@@ -126,6 +135,19 @@ class Measuring {
       if (name == held && value != "nothing" && value != "unknown") held_by_.insert(value);
       result_.state[name] = name == held && !held_by_.empty() ? fmt::format("{}", fmt::join(held_by_, "; ")) : value;
     }
+  }
+
+  /// All measurements of a point from an earlier run; none when one is missing.
+  std::vector<const Measurement*> had(const PrimitiveRow& row, const Point& point) const {
+    std::vector<const Measurement*> found;
+    for (const Arguments& arguments : point.variants) {
+      const auto same = std::ranges::find_if(options_.have, [&](const Measurement& m) {
+        return m.verified && m.primitive == row.primitive.name && m.arguments == arguments;
+      });
+      if (same == options_.have.end()) return {};
+      found.push_back(&*same);
+    }
+    return found;
   }
 
   void point(const PrimitiveRow& row, const Point& point, const std::vector<Trial>& trials, const RowMemory& memory) {

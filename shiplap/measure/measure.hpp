@@ -14,14 +14,6 @@ namespace shiplap {
 
 enum class Effort : std::uint8_t { quick, standard };
 
-struct MeasureOptions {
-  Effort effort = Effort::standard;
-  Bytes largest{1ull << 30};  ///< largest copy
-  std::string only = "*";     ///< glob over primitive names
-  /// Called before each point: name, arguments, done, total.
-  std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
-};
-
 /// A measured way to move bytes or spend time: a row of the table.
 struct Primitive {
   std::string_view name;  ///< "copy.pinned.h2d"
@@ -45,6 +37,18 @@ struct MeasureResult {
   std::vector<FailedPoint> failed;  ///< a verification that failed, an op that the device refused
   /// Of the device after its last row; `gpu.clocks_held_by` holds what held clocks down after any of them.
   Conditions state{};
+};
+
+struct MeasureOptions {
+  Effort effort = Effort::standard;
+  Bytes largest{1ull << 30};  ///< largest copy
+  std::string only = "*";     ///< glob over primitive names
+  /// Called before each point: name, arguments, done, total.
+  std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
+  /// Of an earlier run on the same node with the same effort: points that were verified then are taken over.
+  std::vector<Measurement> have{};
+  /// Called after each row with everything so far.
+  std::function<void(const MeasureResult&)> row_done{};
 };
 
 /// Runs the table. A row that fails is reported, never an abort; memory is released between rows.

@@ -256,6 +256,26 @@ TEST_F(Cli, measure_lists_measures_and_writes) {
   EXPECT_FALSE(fs::exists(folder / "cache" / "shiplap")) << "a part of a profile must not be kept as the whole";
 }
 
+TEST_F(Cli, measure_goes_on_where_it_was_interrupted_and_only_there) {
+  const std::string file = (folder / "node.json").string();
+  const std::string measure = "measure --quick --only 'launch.*' --device virtual:h200 -o '" + file + "'";
+  EXPECT_EQ(shiplap(measure + " --resume").code, 0) << "nothing to go on with is no error";
+  Json half = Json::parse(read(file));
+  ASSERT_EQ(half["measurements"].size(), 3u);
+  half["measurements"].erase(2);
+  half["measurements"][0]["samples_us"] = {2.5, 2.5, 2.5};
+  write("node.json", half.dump());
+  EXPECT_EQ(shiplap(measure + " --resume").code, 0);
+  const Json whole = Json::parse(read(file));
+  ASSERT_EQ(whole["measurements"].size(), 3u);
+  EXPECT_EQ(whole["measurements"][0]["samples_us"], Json({2.5, 2.5, 2.5})) << "taken over";
+
+  half["source"] = "shiplap measure --device cuda:7";
+  write("node.json", half.dump());
+  expect_refused(shiplap(measure + " --resume"), 1, {"--resume", "another measurement", "cuda:7"});
+  EXPECT_EQ(shiplap("measure --quick --resume --device virtual:h200").code, 64) << "there is no file to go on with";
+}
+
 TEST_F(Cli, an_unknown_schema_version_is_refused) {
   const auto file = write("p.json", replaced(profile_text(), "\"version\": 3", "\"version\": 99"));
   expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + file.string() + "'"), 1,

@@ -130,6 +130,32 @@ TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {
   EXPECT_NE(result.skipped[3].reason.find("memory bandwidth"), std::string::npos);
 }
 
+TEST(Measure, takes_over_what_an_earlier_run_has_and_measures_the_rest) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const MeasureResult whole = measure(*device, quick("burst.pinned.*"));
+  ASSERT_GT(whole.measurements.size(), 8u);
+
+  // Half of it is there, with figures that give it away; of one point only one of its two variants; one is damaged.
+  MeasureOptions options = quick("burst.pinned.*");
+  options.have.assign(whole.measurements.begin(), whole.measurements.begin() + 7);
+  for (Measurement& m : options.have) m.samples_us = {1, 2, 3};
+  options.have[0].verified = false;
+  std::size_t rows = 0;
+  options.row_done = [&](const MeasureResult& so_far) {
+    ++rows;
+    EXPECT_FALSE(so_far.measurements.empty());
+  };
+  const MeasureResult resumed = measure(*device, options);
+  EXPECT_EQ(rows, 2u);
+  ASSERT_EQ(resumed.measurements.size(), whole.measurements.size());
+  for (std::size_t i = 0; i < resumed.measurements.size(); ++i) {
+    EXPECT_EQ(resumed.measurements[i].arguments, whole.measurements[i].arguments);
+    const bool taken = i >= 2 && i < 6;  // whole points of two
+    EXPECT_EQ(resumed.measurements[i].samples_us == (std::vector<double>{1, 2, 3}), taken) << i;
+    EXPECT_TRUE(resumed.measurements[i].verified);
+  }
+}
+
 TEST(Measure, tells_its_progress_before_every_point) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
   std::vector<std::string> points;
