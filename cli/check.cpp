@@ -10,6 +10,7 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/report/check_report.hpp"
+#include "shiplap/report/profile_report.hpp"
 
 namespace shiplap::cli {
 
@@ -21,7 +22,7 @@ void add_check(CLI::App& app) {
       ->type_name("P");
   add_json_flag(*command, flags->json);
   command->footer(
-      "Judges the device's kept profile; without one it measures now, quickly.\n"
+      "A GPU is measured now, quickly (about 15 s); a virtual device and --profile are judged as they are.\n"
       "Exit status: 0 nothing is wrong, 2 a figure is bad. What cannot be told is unknown.");
   command->callback([flags] { run_check(*flags); });
 }
@@ -31,7 +32,20 @@ void run_check(const CheckFlags& flags) {
     throw UsageError("--profile: judge either a profile or a device, not both");
   const auto subject = [&]() -> Profile {
     if (!flags.profile.empty()) return find_any_profile(flags.profile);
-    return profile_of(*open(flags.device.empty() ? default_device() : flags.device));
+    const auto device = open(flags.device.empty() ? default_device() : flags.device);
+    const DeviceInfo info = device->info();
+    if (info.is_virtual && flags.device.empty())
+      throw Unsupported(
+          "there is no GPU here to check (shiplap devices says why): name a profile with --profile, or a virtual "
+          "device "
+          "with --device");
+    if (info.is_virtual) return profile_of(*device);
+    // What was measured some time ago says nothing of today.
+    MeasureOptions options;
+    options.effort = Effort::quick;
+    const Measured measured = measure_profile(*device, options, fmt::format("shiplap check --device {}", info.id));
+    fmt::print(stderr, "{}", skips_report(measured.result));
+    return measured.profile;
   };
   const Profile profile = subject();
   const std::vector<CheckedFigure> figures = check(profile);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -37,53 +38,68 @@ std::string command_line(const MeasureFlags& flags, const std::string& device) {
                      flags.only == "*" ? "" : fmt::format(" --only '{}'", flags.only));
 }
 
-/// What an interrupted measurement left in `file`; nothing when there is no file. Throws Error when it is of another
-/// node or of another kind of measurement.
-std::vector<Measurement> measured_before(const std::string& file, const std::string& command, const DeviceInfo& info) {
-  if (!std::filesystem::exists(file)) {
+std::filesystem::path partial(const std::string& file) { return std::filesystem::path(file + ".partial"); }
+
+/// What an interrupted measurement left beside `file`, or else the file itself; nothing when there is neither. Throws
+/// Error when it is of another node or of another kind of measurement.
+Profile measured_before(const std::string& file, const std::string& command, const DeviceInfo& info) {
+  const std::filesystem::path found =
+      std::filesystem::exists(partial(file)) ? partial(file) : std::filesystem::path(file);
+  if (!std::filesystem::exists(found)) {
     note(fmt::format("there is no {} to go on with: measuring everything", file));
     return {};
   }
-  Profile before = load_profile(file);
+  Profile before = load_profile(found);
   const auto refuse = [&](std::string_view what, std::string_view then, std::string_view now) {
     throw Error(
         fmt::format("--resume: {} is of another {} ({}, now {}); choose another file with -o, or leave --resume "
                     "out to measure anew",
-                    file, what, then, now));
+                    found.string(), what, then, now));
   };
   if (before.source != command) refuse("measurement", before.source, command);
-  for (const char* condition : {"gpu.name", "gpu.driver", "gpu.pci_bus_id", "host.cpu", "host.kernel"}) {
-    const auto then = before.conditions.find(condition);
-    const auto now = info.conditions.find(condition);
-    if (then == before.conditions.end() && now == info.conditions.end()) continue;
+  for (const auto& [name, now] : info.conditions) {
+    const auto then = before.conditions.find(name);
     const std::string was = then == before.conditions.end() ? "unknown" : then->second;
-    const std::string is = now == info.conditions.end() ? "unknown" : now->second;
-    if (was != is) refuse(condition, was, is);
+    if (was != now) refuse(name, was, now);
   }
-  return std::move(before.measurements);
+  return before;
 }
 
-/// Writes what there is every few seconds, so that an interruption costs no more than that.
+/// Writes what there is after a row, at most every few seconds, beside the file that the whole goes to.
 class SaveWhileMeasuring {
  public:
-  SaveWhileMeasuring(const MeasureFlags& flags, std::string command, const DeviceInfo& info)
-      : flags_(flags), command_(std::move(command)), info_(info) {}
+  SaveWhileMeasuring(const MeasureFlags& flags, const MeasureOptions& options, std::string command,
+                     const DeviceInfo& info)
+      : flags_(flags), options_(options), command_(std::move(command)), info_(info) {}
 
-  void operator()(const MeasureResult& so_far) {
-    const auto now = std::chrono::steady_clock::now();
+  void operator()(MeasureResult so_far) {
     constexpr auto between = std::chrono::seconds(3);
-    if (so_far.measurements.empty() || now - last_ < between) return;
+    if (std::chrono::steady_clock::now() - last_ < between) return;
+    // Rows that are still to come keep what an earlier run has of them.
+    for (const Measurement& m : options_.have)
+      if (std::ranges::none_of(so_far.measurements, [&](const Measurement& now) {
+            return now.primitive == m.primitive && now.arguments == m.arguments;
+          }))
+        so_far.measurements.push_back(m);
+    if (so_far.measurements.empty()) return;
     Profile profile = profile_from(so_far, info_, command_);
     if (!flags_.name.empty()) profile.name = flags_.name;
-    save_profile(profile, flags_.output);
+    try {
+      save_profile(profile, partial(flags_.output));
+    } catch (const Error& error) {
+      if (!failed_) note(fmt::format("what is measured so far cannot be kept: {}", error.what()));
+      failed_ = true;
+    }
     last_ = std::chrono::steady_clock::now();
   }
 
  private:
   const MeasureFlags& flags_;
+  const MeasureOptions& options_;
   std::string command_;
   const DeviceInfo& info_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  bool failed_ = false;
 };
 
 }  // namespace
@@ -99,8 +115,10 @@ void add_measure(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--list", flags->list, "list the primitives and stop");
   command->add_option("--name", flags->name, "name of the profile (default: the GPU's)")->type_name("NAME");
-  auto* output = command->add_option("-o,--output", flags->output, "write the profile to this file, while it grows")
-                     ->type_name("FILE");
+  auto* output =
+      command
+          ->add_option("-o,--output", flags->output, "write the profile to this file; while it grows, to FILE.partial")
+          ->type_name("FILE");
   command->add_flag("--resume", flags->resume, "go on where an interrupted measurement left FILE")->needs(output);
   add_json_flag(*command, flags->json);
   command->footer("The profile of a GPU is also kept in the cache, where plan and run find it.");
@@ -119,14 +137,23 @@ void run_measure(const MeasureFlags& flags) {
   options.effort = flags.quick ? Effort::quick : Effort::standard;
   options.only = flags.only;
   const std::string command = command_line(flags, info.id);
-  if (flags.resume) options.have = measured_before(flags.output, command, info);
-  SaveWhileMeasuring saving(flags, command, info);
+  if (flags.resume) {
+    Profile before = measured_before(flags.output, command, info);
+    options.have = std::move(before.measurements);
+    for (const auto& [name, value] : before.conditions)
+      if (!info.conditions.contains(name)) options.state[name] = value;
+  }
+  SaveWhileMeasuring saving(flags, options, command, info);
   if (!flags.output.empty()) options.row_done = [&](const MeasureResult& so_far) { saving(so_far); };
   Measured measured = measure_profile(*device, options, command);
   if (!flags.name.empty()) measured.profile.name = flags.name;
 
   const bool whole = flags.only == "*";
-  if (!flags.output.empty()) save_profile(measured.profile, flags.output);
+  if (!flags.output.empty()) {
+    save_profile(measured.profile, flags.output);
+    std::error_code not_there;
+    std::filesystem::remove(partial(flags.output), not_there);
+  }
   if (whole && !info.is_virtual && measured.result.failed.empty()) keep_profile(measured.profile, info);
 
   const TextStyle style = style_of_stdout();

@@ -230,6 +230,8 @@ double parse_share(std::string_view text, std::string_view what) {
   const std::string_view unit = trimmed(trimmed_text.substr(static_cast<std::size_t>(rest - trimmed_text.data())));
   if (!plain || failure != std::errc{} || (!unit.empty() && unit != "%"))
     refuse(what, text, "is not a share of 0 or more; write for example 5% or 0.05");
+  if (unit.empty() && value > 1)
+    refuse(what, text, fmt::format("is more than all: write {}% for per cent", trimmed_text));
   return unit.empty() ? value : value / 100;
 }
 

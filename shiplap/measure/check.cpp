@@ -96,7 +96,11 @@ void check_link(const Profile& profile, const LinkModel& link, Checks& checks) {
   };
   both("copies to the GPU beside copies from it", link.h2d, h2d);
   both("copies from the GPU beside copies to it", link.d2h, d2h);
-  if (!link.zero_copy) return;
+  if (!link.zero_copy) {
+    for (const char* what : {"kernels that read host memory", "kernels that write host memory"})
+      checks.add(what, 0, "not measured", 0, "–", zero_copy, "");
+    return;
+  }
   const auto fastest = [](const std::vector<MappedRate>& rows) {
     double best = 0;
     for (const MappedRate& row : rows) best = std::max(best, row.rate.value.bytes_per_second);
@@ -195,7 +199,12 @@ std::vector<CheckedFigure> check(const Profile& profile) {
   Checks checks;
   const auto link = std::ranges::find(profile.links, 0, &LinkModel::gpu);
   check_training(profile, checks);
-  if (link != profile.links.end()) check_link(profile, *link, checks);
+  if (link != profile.links.end()) {
+    check_link(profile, *link, checks);
+  } else {
+    for (const char* what : {"copies to the GPU", "copies from the GPU"})
+      checks.add(what, 0, "not measured", 0, "–", copies, "");
+  }
   check_gpu(profile, profile.gpus.front(), checks);
   check_bytes(profile, checks);
   return std::move(checks.all);

@@ -31,13 +31,6 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   return Bytes{static_cast<std::uint64_t>(bytes->second)};
 }
 
-Figure figure(const std::string& primitive, const std::map<std::string, double>& arguments, const Uncertain& time) {
-  return {.primitive = primitive,
-          .arguments = arguments,
-          .time = non_negative<Seconds>(time),
-          .bytes = bytes_moved(primitive, arguments)};
-}
-
 }  // namespace
 
 std::vector<Figure> figures(std::span<const Measurement> measurements) {
@@ -49,15 +42,23 @@ std::vector<Figure> figures(std::span<const Measurement> measurements) {
   std::vector<Figure> result;
   for (const std::string& name : names) {
     std::map<std::map<std::string, double>, std::map<double, Uncertain>> families;
+    std::map<std::map<std::string, double>, std::string> clocks;
     for (const Observation& o : observations.of(name)) {
       const char* count = count_of(*o.measurement);
       auto arguments = o.measurement->arguments;
       if (count != nullptr) arguments.erase(count);
+      clocks[arguments] = o.measurement->clock;
       families[arguments].emplace(count != nullptr ? o.argument(count) : 1, o.time);
     }
     for (const auto& [arguments, times] : families) {
       const auto more = one_more(times);
-      result.push_back(figure(name, arguments, more ? *more : times.begin()->second));
+      Figure figure{.primitive = name,
+                    .arguments = arguments,
+                    .time = non_negative<Seconds>(more ? *more : times.begin()->second),
+                    .bytes = bytes_moved(name, arguments),
+                    .clock = clocks.at(arguments)};
+      for (const auto& [count, time] : times) figure.counts.push_back(count);
+      result.push_back(std::move(figure));
     }
   }
   return result;

@@ -20,6 +20,8 @@ struct Figure {
   Interval<Seconds> time;
   /// What the op moves, where the figure is a bandwidth: as a rate it is `bytes / time`.
   std::optional<Bytes> bytes{};
+  std::string clock{};           ///< "events" or "host"
+  std::vector<double> counts{};  ///< of ops, that were measured
 };
 
 /// By primitive in the order of the measurements, then by arguments. Measurements that were not verified are left out.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/measure/check.hpp"
 #include "shiplap/measure/primitives.hpp"
 #include "shiplap/measure/sampler.hpp"
 
@@ -93,7 +94,12 @@ void warm_up_clocks(Device& device, const DeviceInfo& info) {
 class Measuring {
  public:
   Measuring(Device& device, const MeasureOptions& options, std::size_t total)
-      : device_(device), options_(options), total_(total) {}
+      : device_(device), options_(options), total_(total) {
+    result_.state = options.state;
+    const auto held = options.state.find("gpu.clocks_held_by");
+    if (held != options.state.end() && held->second != "nothing" && held->second != "unknown")
+      held_by_.insert(held->second);
+  }
 
   void row(const PrimitiveRow& row, const std::vector<Point>& points) {
     const std::size_t done_after = done_ + points.size();
@@ -117,7 +123,6 @@ class Measuring {
       result_.failed.push_back({std::string(row.primitive.name), reason.what()});
     }
     done_ = done_after;
-    if (!std::ranges::all_of(points, known)) note_state();
     if (options_.row_done) options_.row_done(result_);
   }
 
@@ -128,12 +133,23 @@ class Measuring {
   MeasureResult result() && { return std::move(result_); }
 
  private:
-  /// As the device is right after it worked. What holds clocks down counts whenever it did.
+  /// As the device is right after it worked. What holds clocks down counts whenever it did, and of the link the fastest
+  /// that it was, since it rests between copies.
   void note_state() {
-    constexpr const char* held = "gpu.clocks_held_by";
-    for (const auto& [name, value] : device_.state()) {
-      if (name == held && value != "nothing" && value != "unknown") held_by_.insert(value);
-      result_.state[name] = name == held && !held_by_.empty() ? fmt::format("{}", fmt::join(held_by_, "; ")) : value;
+    Conditions state;
+    try {
+      state = device_.state();
+    } catch (const Error&) {
+      return;  // what is not known does not stop a measurement
+    }
+    for (const auto& [name, value] : state) {
+      std::string& kept = result_.state[name];
+      if (name == "gpu.clocks_held_by") {
+        if (value != "nothing" && value != "unknown") held_by_.insert(value);
+        kept = held_by_.empty() ? value : fmt::format("{}", fmt::join(held_by_, "; "));
+      } else if (name != "gpu.link_loaded" || link_limit(value) >= link_limit(kept)) {
+        kept = value;
+      }
     }
   }
 
@@ -185,6 +201,7 @@ class Measuring {
     }
 
     const auto samples = sample(probes, sampling(options_.effort));
+    note_state();
     for (const Trial& trial : trials)
       if (difference.empty()) difference = memory.difference(device_, trial);
     if (!difference.empty()) result_.failed.push_back({label, difference});

@@ -35,7 +35,8 @@ struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;
   std::vector<FailedPoint> failed;  ///< a verification that failed, an op that the device refused
-  /// Of the device after its last row; `gpu.clocks_held_by` holds what held clocks down after any of them.
+  /// Of the device right after points were sampled: the last reading, of `gpu.clocks_held_by` all that were read, of
+  /// `gpu.link_loaded` the fastest.
   Conditions state{};
 };
 
@@ -47,6 +48,7 @@ struct MeasureOptions {
   std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
   /// Of an earlier run on the same node with the same effort: points that were verified then are taken over.
   std::vector<Measurement> have{};
+  Conditions state{};  ///< of the device in that run (`MeasureResult::state`)
   /// Called after each row with everything so far.
   std::function<void(const MeasureResult&)> row_done{};
 };

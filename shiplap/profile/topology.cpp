@@ -61,12 +61,11 @@ std::string iommu() {
   return count == 0 ? "none" : fmt::format("{} in use", count);
 }
 
-/// A hypervisor tells the processor that it is there; without the flag there is none that wants to be known.
+/// On x86 a processor says that a hypervisor is there; without the flag there is none that wants to be known.
 std::string hypervisor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("flags") || line.starts_with("Features"))
-      return (line + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";
+    if (line.starts_with("flags")) return (line + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";
   return unknown;
 }
 

@@ -270,6 +270,12 @@ TEST_F(Cli, measure_goes_on_where_it_was_interrupted_and_only_there) {
   ASSERT_EQ(whole["measurements"].size(), 3u);
   EXPECT_EQ(whole["measurements"][0]["samples_us"], Json({2.5, 2.5, 2.5})) << "taken over";
 
+  EXPECT_FALSE(fs::exists(file + ".partial"));
+  fs::rename(file, file + ".partial");
+  EXPECT_EQ(shiplap(measure + " --resume").code, 0);
+  EXPECT_EQ(Json::parse(read(file))["measurements"][0]["samples_us"], Json({2.5, 2.5, 2.5})) << "what was interrupted";
+  EXPECT_FALSE(fs::exists(file + ".partial"));
+
   half["source"] = "shiplap measure --device cuda:7";
   write("node.json", half.dump());
   expect_refused(shiplap(measure + " --resume"), 1, {"--resume", "another measurement", "cuda:7"});
@@ -376,6 +382,7 @@ TEST_F(Cli, check_passes_the_built_in_node_and_exits_2_for_one_whose_link_traine
   EXPECT_NE(outcome.err.find("copies to the GPU"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.out.find("trained down"), std::string::npos) << outcome.out;
   EXPECT_EQ(shiplap("check --profile h200 --device virtual:h200").code, 64);
+  EXPECT_EQ(shiplap("check --device virtual:h200").code, 0);
 }
 
 }  // namespace

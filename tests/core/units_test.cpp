@@ -149,7 +149,7 @@ TEST(ParseShare, reads_percent_and_fractions) {
   EXPECT_DOUBLE_EQ(parse_share(" 0.5 % ", "--tolerance"), 0.005);
   EXPECT_DOUBLE_EQ(parse_share("0.05", "--tolerance"), 0.05);
   EXPECT_DOUBLE_EQ(parse_share("0", "--tolerance"), 0);
-  for (const char* bad : {"", "%", "-5%", "5 ms", "nan", "inf", "5%%", "1e999"})
+  for (const char* bad : {"", "%", "-5%", "5 ms", "nan", "inf", "5%%", "1e999", "5"})
     EXPECT_THROW(parse_share(bad, "--tolerance"), UsageError) << bad;
 }
 

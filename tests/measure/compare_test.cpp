@@ -113,6 +113,33 @@ TEST(Compare, lists_what_only_one_of_them_has_and_the_conditions_that_differ) {
   EXPECT_EQ(c.conditions[1].baseline, "32.0 GT/s PCIe x16");
 }
 
+TEST(Compare, does_not_compare_what_was_measured_with_other_counts) {
+  Profile baseline;
+  for (const double n : {8., 64.})
+    baseline.measurements.push_back(events("burst.pinned.h2d", {{"bytes", 1 << 20}, {"copies", n}}, 5 + 20 * n));
+  baseline.measurements.push_back(events("kernel.stream", {{"bytes", 1 << 28}}, 100));
+  Profile now = baseline;
+  now.measurements.erase(now.measurements.begin());
+  const Comparison c = compare(baseline, now);
+  EXPECT_EQ(c.figures.size(), 1u);
+  EXPECT_EQ(c.only_in_baseline.size(), 1u);
+  EXPECT_EQ(c.only_now.size(), 1u) << "the whole burst is not one copy";
+  EXPECT_FALSE(c.degraded());
+}
+
+TEST(Compare, allows_for_what_differs_from_run_to_run) {
+  Profile baseline;
+  baseline.measurements = {
+      testing::host("submit.copy", {{"copies", 28}}, 28 * 100.),
+      testing::host("submit.copy", {{"copies", 224}}, 224 * 100.), events("copy.pinned.h2d", {{"bytes", 4096}}, 4000),
+      events("launch.latency", {{"kernels", 1}}, 3000), events("copy.pinned.h2d", {{"bytes", 1 << 30}}, 19300)};
+  for (const auto& [factor, degraded] : {std::pair{1.1, 1}, {1.2, 2}, {1.5, 4}}) {
+    Profile now = baseline;
+    for (Measurement& m : now.measurements) slow_down(m, factor);
+    EXPECT_EQ(compare(baseline, now).count(Change::degraded), static_cast<std::size_t>(degraded)) << factor;
+  }
+}
+
 TEST(Compare, refuses_profiles_that_have_nothing_in_common) {
   Profile published;
   published.name = "gtx-titan-2014";

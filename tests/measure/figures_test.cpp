@@ -25,6 +25,7 @@ TEST(Figures, are_the_time_of_one_op_more_where_there_are_several_counts) {
   EXPECT_NEAR(in_microseconds(all[1].time.value), 3, 1e-9);
   EXPECT_EQ(name_of(all[2]), "chain.d2h, beside copies, 256 KiB, 4 queues");
   EXPECT_NEAR(in_microseconds(all[2].time.value), 10, 1e-9);
+  EXPECT_EQ(all[0].counts, (std::vector<double>{8, 64}));
   EXPECT_FALSE(all[2].bytes) << "a chain is not measured for its rate";
 }
 
