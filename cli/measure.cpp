@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -58,9 +57,7 @@ Profile measured_before(const std::string& file, const std::string& command, con
   };
   if (before.source != command) refuse("measurement", before.source, command);
   for (const auto& [name, now] : info.conditions) {
-    const auto then = before.conditions.find(name);
-    const std::string was = then == before.conditions.end() ? "unknown" : then->second;
-    if (was != now) refuse(name, was, now);
+    if (const std::string was = condition(before.conditions, name); was != now) refuse(name, was, now);
   }
   return before;
 }
@@ -68,20 +65,12 @@ Profile measured_before(const std::string& file, const std::string& command, con
 /// Writes what there is after a row, at most every few seconds, beside the file that the whole goes to.
 class SaveWhileMeasuring {
  public:
-  SaveWhileMeasuring(const MeasureFlags& flags, const MeasureOptions& options, std::string command,
-                     const DeviceInfo& info)
-      : flags_(flags), options_(options), command_(std::move(command)), info_(info) {}
+  SaveWhileMeasuring(const MeasureFlags& flags, std::string command, const DeviceInfo& info)
+      : flags_(flags), command_(std::move(command)), info_(info) {}
 
-  void operator()(MeasureResult so_far) {
+  void operator()(const MeasureResult& so_far) {
     constexpr auto between = std::chrono::seconds(3);
-    if (std::chrono::steady_clock::now() - last_ < between) return;
-    // Rows that are still to come keep what an earlier run has of them.
-    for (const Measurement& m : options_.have)
-      if (std::ranges::none_of(so_far.measurements, [&](const Measurement& now) {
-            return now.primitive == m.primitive && now.arguments == m.arguments;
-          }))
-        so_far.measurements.push_back(m);
-    if (so_far.measurements.empty()) return;
+    if (so_far.measurements.empty() || std::chrono::steady_clock::now() - last_ < between) return;
     Profile profile = profile_from(so_far, info_, command_);
     if (!flags_.name.empty()) profile.name = flags_.name;
     try {
@@ -95,7 +84,6 @@ class SaveWhileMeasuring {
 
  private:
   const MeasureFlags& flags_;
-  const MeasureOptions& options_;
   std::string command_;
   const DeviceInfo& info_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
@@ -143,7 +131,7 @@ void run_measure(const MeasureFlags& flags) {
     for (const auto& [name, value] : before.conditions)
       if (!info.conditions.contains(name)) options.state[name] = value;
   }
-  SaveWhileMeasuring saving(flags, options, command, info);
+  SaveWhileMeasuring saving(flags, command, info);
   if (!flags.output.empty()) options.row_done = [&](const MeasureResult& so_far) { saving(so_far); };
   Measured measured = measure_profile(*device, options, command);
   if (!flags.name.empty()) measured.profile.name = flags.name;

@@ -36,11 +36,6 @@ double multiply_adds(const std::string& capability) {
   return found == table.end() ? 0 : found->second;
 }
 
-std::string condition(const Profile& profile, const char* name) {
-  const auto found = profile.conditions.find(name);
-  return found == profile.conditions.end() ? "" : found->second;
-}
-
 /// The number that a condition such as "3201 MHz" begins with; 0 when there is none.
 double number(const std::string& text) {
   double value = 0;
@@ -74,50 +69,49 @@ std::string shown(double bytes_per_second) { return to_string(Bandwidth{bytes_pe
 
 double rate(const PerByte& per_byte) { return per_byte.seconds > 0 ? 1 / per_byte.seconds : 0; }
 
-void check_link(const Profile& profile, const LinkModel& link, Checks& checks) {
-  const std::string text = condition(profile, "gpu.link");
-  const double limit = link_limit(text);
-  const std::string limit_text = limit > 0 ? fmt::format("{}, {}", shown(limit), text) : std::string("needs gpu.link");
-  const double h2d = rate(link.h2d.per_byte.value);
-  const double d2h = rate(link.d2h.per_byte.value);
+/// `link` null: not measured.
+void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
+  const auto bandwidth = [&](std::string what, double measured, double limit, const std::string& of, Bar bar,
+                             const char* causes) {
+    checks.add(std::move(what), measured, measured > 0 ? shown(measured) : "not measured", limit,
+               limit > 0 ? fmt::format("{}{}", shown(limit), of) : "–", bar, causes);
+  };
+  const std::string trained = condition(profile.conditions, "gpu.link");
+  const double limit = link_limit(trained);
+  const auto alone = [&](DirectionModel LinkModel::*way) { return link ? rate((link->*way).per_byte.value) : 0; };
+  const double h2d = alone(&LinkModel::h2d);
+  const double d2h = alone(&LinkModel::d2h);
   const char* slow_link =
       "the link trained down to fewer lanes or an older generation (nvidia-smi -q, under GPU Link Info, while copies "
       "run); a slot of an older generation or a switch that others use; memory on the far socket; an IOMMU that "
       "translates";
-  checks.add("copies to the GPU", h2d, shown(h2d), limit, limit_text, copies, slow_link);
-  checks.add("copies from the GPU", d2h, shown(d2h), limit, limit_text, copies, slow_link);
-  checks.add("the slower direction against the faster", std::min(h2d, d2h), shown(std::min(h2d, d2h)),
-             std::max(h2d, d2h), shown(std::max(h2d, d2h)), directions,
-             "memory on the far socket; writes or reads of the host limited by its memory; an IOMMU that translates");
-  const auto both = [&](const char* what, const DirectionModel& direction, double alone) {
-    const double beside = direction.duplex ? rate(direction.duplex->per_byte.value) : 0;
-    checks.add(what, beside, beside > 0 ? shown(beside) : "not measured", alone, fmt::format("{} alone", shown(alone)),
-               duplex, "host memory too slow for both directions; one copy engine in use for both; a shared switch");
+  bandwidth("copies to the GPU", h2d, limit, ", " + trained, copies, slow_link);
+  bandwidth("copies from the GPU", d2h, limit, ", " + trained, copies, slow_link);
+  bandwidth("the slower direction against the faster", std::min(h2d, d2h), std::max(h2d, d2h), "", directions,
+            "memory on the far socket; writes or reads of the host limited by its memory; an IOMMU that translates");
+
+  const auto beside = [&](DirectionModel LinkModel::*way) {
+    return link && (link->*way).duplex ? rate((link->*way).duplex->per_byte.value) : 0;
   };
-  both("copies to the GPU beside copies from it", link.h2d, h2d);
-  both("copies from the GPU beside copies to it", link.d2h, d2h);
-  if (!link.zero_copy) {
-    for (const char* what : {"kernels that read host memory", "kernels that write host memory"})
-      checks.add(what, 0, "not measured", 0, "–", zero_copy, "");
-    return;
-  }
-  const auto fastest = [](const std::vector<MappedRate>& rows) {
+  const char* slow_both = "host memory too slow for both directions; one copy engine in use for both; a shared switch";
+  bandwidth("copies to the GPU beside copies from it", beside(&LinkModel::h2d), h2d, " alone", duplex, slow_both);
+  bandwidth("copies from the GPU beside copies to it", beside(&LinkModel::d2h), d2h, " alone", duplex, slow_both);
+
+  const auto fastest = [&](std::vector<MappedRate> ZeroCopyModel::*rows) {
     double best = 0;
-    for (const MappedRate& row : rows) best = std::max(best, row.rate.value.bytes_per_second);
+    if (link && link->zero_copy)
+      for (const MappedRate& row : (*link->zero_copy).*rows) best = std::max(best, row.rate.value.bytes_per_second);
     return best;
   };
   const char* slow_kernels = "memory on the far socket; an IOMMU that translates; pages of 4 KiB that are scattered";
-  const double read = fastest(link.zero_copy->read);
-  const double write = fastest(link.zero_copy->write);
-  checks.add("kernels that read host memory", read, shown(read), h2d, fmt::format("{} by copies", shown(h2d)),
-             zero_copy, slow_kernels);
-  checks.add("kernels that write host memory", write, shown(write), d2h, fmt::format("{} by copies", shown(d2h)),
-             zero_copy, slow_kernels);
+  bandwidth("kernels that read host memory", fastest(&ZeroCopyModel::read), h2d, " by copies", zero_copy, slow_kernels);
+  bandwidth("kernels that write host memory", fastest(&ZeroCopyModel::write), d2h, " by copies", zero_copy,
+            slow_kernels);
 }
 
 std::string clocks_down(const Profile& profile) {
-  const std::string held_by = condition(profile, "gpu.clocks_held_by");
-  if (!held_by.empty() && held_by != "unknown" && held_by != "nothing")
+  const std::string held_by = condition(profile.conditions, "gpu.clocks_held_by");
+  if (held_by != unknown_fact && held_by != "nothing")
     return fmt::format("clocks were held down by {}; another process on the GPU", held_by);
   return "a clock that is held down by power, heat or a setting (nvidia-smi -q -d PERFORMANCE); another process on the "
          "GPU";
@@ -125,18 +119,18 @@ std::string clocks_down(const Profile& profile) {
 
 /// As it is trained while it works, against what it could be.
 void check_training(const Profile& profile, Checks& checks) {
-  const std::string could = condition(profile, "gpu.link");
-  const std::string is = condition(profile, "gpu.link_loaded");
+  const std::string could = condition(profile.conditions, "gpu.link");
+  const std::string is = condition(profile.conditions, "gpu.link_loaded");
   const double loaded = link_limit(is);
   checks.add("the link as it is trained", loaded, loaded > 0 ? is : std::string("needs gpu.link_loaded"),
-             link_limit(could), could.empty() ? std::string("needs gpu.link") : could, {.good = 1, .wrong = 1},
+             link_limit(could), could == unknown_fact ? std::string("needs gpu.link") : could, {.good = 1, .wrong = 1},
              "a slot or riser with fewer lanes or of an older generation; bad contact; a setting of the firmware");
 }
 
 void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
   // Double data rate: the clock that CUDA reports counts each transfer once for every two, for HBM and GDDR alike.
-  const double memory_clock = number(condition(profile, "gpu.memory_clock_max"));
-  const double bus = number(condition(profile, "gpu.memory_bus_width"));
+  const double memory_clock = number(condition(profile.conditions, "gpu.memory_clock_max"));
+  const double bus = number(condition(profile.conditions, "gpu.memory_bus_width"));
   const double memory_limit = memory_clock * 1e6 * 2 * bus / 8;
   const double bandwidth = gpu.memory_bandwidth ? gpu.memory_bandwidth->value.bytes_per_second : 0;
   checks.add("device memory", bandwidth, bandwidth > 0 ? shown(bandwidth) : "not measured", memory_limit,
@@ -144,8 +138,8 @@ void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
                               : std::string("needs gpu.memory_bus_width and clock"),
              device_memory, "a memory clock that is held down; another process on the GPU; rows remapped after errors");
 
-  const double clock = number(condition(profile, "gpu.sm_clock_max"));
-  const std::string capability = condition(profile, "gpu.compute_capability");
+  const double clock = number(condition(profile.conditions, "gpu.sm_clock_max"));
+  const std::string capability = condition(profile.conditions, "gpu.compute_capability");
   const double peak = 2 * multiply_adds(capability) * gpu.multiprocessors * clock * 1e6;
   const double flops = gpu.flop_rate ? gpu.flop_rate->value : 0;
   const auto teraflops = [](double f) { return fmt::format("{:.2f} Tflop/s", f / 1e12); };
@@ -199,12 +193,7 @@ std::vector<CheckedFigure> check(const Profile& profile) {
   Checks checks;
   const auto link = std::ranges::find(profile.links, 0, &LinkModel::gpu);
   check_training(profile, checks);
-  if (link != profile.links.end()) {
-    check_link(profile, *link, checks);
-  } else {
-    for (const char* what : {"copies to the GPU", "copies from the GPU"})
-      checks.add(what, 0, "not measured", 0, "–", copies, "");
-  }
+  check_link(profile, link == profile.links.end() ? nullptr : &*link, checks);
   check_gpu(profile, profile.gpus.front(), checks);
   check_bytes(profile, checks);
   return std::move(checks.all);

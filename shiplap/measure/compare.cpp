@@ -60,14 +60,10 @@ std::vector<Comparison::Condition> differing(const Conditions& baseline, const C
   std::set<std::string> names;
   for (const auto& [name, value] : baseline) names.insert(name);
   for (const auto& [name, value] : now) names.insert(name);
-  const auto of = [](const Conditions& conditions, const std::string& name) -> std::string {
-    const auto found = conditions.find(name);
-    return found == conditions.end() ? "not recorded" : found->second;
-  };
   std::vector<Comparison::Condition> result;
   for (const std::string& name : names)
-    if (std::ranges::find(passing, name) == passing.end() && of(baseline, name) != of(now, name))
-      result.push_back({name, of(baseline, name), of(now, name)});
+    if (std::ranges::find(passing, name) == passing.end() && condition(baseline, name) != condition(now, name))
+      result.push_back({name, condition(baseline, name), condition(now, name)});
   return result;
 }
 

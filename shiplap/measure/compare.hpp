@@ -31,7 +31,7 @@ struct Comparison {
   std::vector<std::string> only_now;
   struct Condition {
     std::string name;
-    std::string baseline;  ///< "not recorded" when it is missing
+    std::string baseline;
     std::string now;
   };
   std::vector<Condition> conditions;  ///< those that differ

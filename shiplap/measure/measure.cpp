@@ -95,27 +95,24 @@ class Measuring {
  public:
   Measuring(Device& device, const MeasureOptions& options, std::size_t total)
       : device_(device), options_(options), total_(total) {
-    result_.state = options.state;
-    const auto held = options.state.find("gpu.clocks_held_by");
-    if (held != options.state.end() && held->second != "nothing" && held->second != "unknown")
-      held_by_.insert(held->second);
+    merge_state(options.state);
   }
 
   void row(const PrimitiveRow& row, const std::vector<Point>& points) {
     const std::size_t done_after = done_ + points.size();
-    const auto known = [&](const Point& point) { return !had(row, point).empty(); };
     try {
       // Only what is still to be measured needs memory.
       std::vector<std::vector<Trial>> trials(points.size());
-      for (std::size_t i = 0; i < points.size(); ++i)
-        if (!known(points[i]))
+      std::vector<std::vector<const Measurement*>> known(points.size());
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        known[i] = had(row, points[i]);
+        if (known[i].empty())
           for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
+      }
       const RowMemory memory(device_, trials);
       for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
-        if (trials[i].empty())
-          for (const Measurement* m : had(row, points[i])) result_.measurements.push_back(*m);
-        else
-          point(row, points[i], trials[i], memory);
+        for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
+        if (known[i].empty()) point(row, points[i], trials[i], memory);
       }
     } catch (const Unsupported& reason) {
       result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
@@ -123,7 +120,7 @@ class Measuring {
       result_.failed.push_back({std::string(row.primitive.name), reason.what()});
     }
     done_ = done_after;
-    if (options_.row_done) options_.row_done(result_);
+    if (options_.row_done) options_.row_done(so_far());
   }
 
   void skip(const PrimitiveRow& row, const char* reason) {
@@ -133,23 +130,36 @@ class Measuring {
   MeasureResult result() && { return std::move(result_); }
 
  private:
-  /// As the device is right after it worked. What holds clocks down counts whenever it did, and of the link the fastest
-  /// that it was, since it rests between copies.
-  void note_state() {
-    Conditions state;
-    try {
-      state = device_.state();
-    } catch (const Error&) {
-      return;  // what is not known does not stop a measurement
-    }
+  /// With what an earlier run has of the rows to come.
+  MeasureResult so_far() const {
+    MeasureResult all = result_;
+    for (const Measurement& m : options_.have)
+      if (std::ranges::none_of(result_.measurements, [&](const Measurement& now) {
+            return now.primitive == m.primitive && now.arguments == m.arguments;
+          }))
+        all.measurements.push_back(m);
+    return all;
+  }
+
+  /// What holds clocks down counts whenever it did, and of the link the fastest that it was, since it rests between
+  /// copies.
+  void merge_state(const Conditions& state) {
     for (const auto& [name, value] : state) {
       std::string& kept = result_.state[name];
       if (name == "gpu.clocks_held_by") {
-        if (value != "nothing" && value != "unknown") held_by_.insert(value);
+        if (value != "nothing" && value != unknown_fact) held_by_.insert(value);
         kept = held_by_.empty() ? value : fmt::format("{}", fmt::join(held_by_, "; "));
       } else if (name != "gpu.link_loaded" || link_limit(value) >= link_limit(kept)) {
         kept = value;
       }
+    }
+  }
+
+  /// As the device is right after it worked.
+  void note_state() {
+    try {
+      merge_state(device_.state());
+    } catch (const Error&) {  // what is not known does not stop a measurement
     }
   }
 

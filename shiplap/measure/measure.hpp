@@ -49,7 +49,7 @@ struct MeasureOptions {
   /// Of an earlier run on the same node with the same effort: points that were verified then are taken over.
   std::vector<Measurement> have{};
   Conditions state{};  ///< of the device in that run (`MeasureResult::state`)
-  /// Called after each row with everything so far.
+  /// Called after each row with everything so far, and with what `have` has of the rows to come.
   std::function<void(const MeasureResult&)> row_done{};
 };
 

@@ -150,6 +150,11 @@ double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {
   return before * std::pow(bytes / before, share);
 }
 
+std::string condition(const Conditions& conditions, const std::string& name) {
+  const auto found = conditions.find(name);
+  return found == conditions.end() ? unknown_fact : found->second;
+}
+
 Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {
   if (!direction.duplex || direction.duplex->gaps.empty()) return cost_at(direction, size).gap;
   return at_size(direction.duplex->gaps, size, &DuplexGap::gap);

@@ -203,6 +203,10 @@ struct Missing {
 
 /// Free-text facts about the node at the time of measuring: driver, CPU, clocks.
 using Conditions = std::map<std::string, std::string>;
+/// What stands for a fact that cannot be read.
+inline constexpr const char* unknown_fact = "unknown";
+/// The condition of that name; `unknown_fact` when it was not recorded.
+std::string condition(const Conditions&, const std::string& name);
 
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";

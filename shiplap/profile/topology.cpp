@@ -34,29 +34,27 @@ Topology load_topology() {
   return topology;
 }
 
-constexpr const char* unknown = "unknown";
-
-std::string reported(const char* text) { return text != nullptr && *text != '\0' ? text : unknown; }
+std::string reported(const char* text) { return text != nullptr && *text != '\0' ? text : unknown_fact; }
 
 std::string first_word(const char* path) {
   std::ifstream file(path);
   std::string word;
-  return file >> word ? word : unknown;
+  return file >> word ? word : unknown_fact;
 }
 
 /// Whether cores may run above their base clock, as the driver of the clocks tells.
 std::string turbo() {
   const std::string no_turbo = first_word("/sys/devices/system/cpu/intel_pstate/no_turbo");
-  if (no_turbo != unknown) return no_turbo == "0" ? "on" : "off";
+  if (no_turbo != unknown_fact) return no_turbo == "0" ? "on" : "off";
   const std::string boost = first_word("/sys/devices/system/cpu/cpufreq/boost");
-  return boost == unknown ? boost : boost == "1" ? "on" : "off";
+  return boost == unknown_fact ? boost : boost == "1" ? "on" : "off";
 }
 
 /// Names of the IOMMUs that the system uses; "none" when it says that it has none.
 std::string iommu() {
   std::error_code error;
   std::filesystem::directory_iterator found("/sys/class/iommu", error);
-  if (error) return unknown;
+  if (error) return unknown_fact;
   const auto count = std::distance(begin(found), end(found));
   return count == 0 ? "none" : fmt::format("{} in use", count);
 }
@@ -66,7 +64,7 @@ std::string hypervisor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("flags")) return (line + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";
-  return unknown;
+  return unknown_fact;
 }
 
 std::string cpu_model(hwloc_topology_t topology) {
@@ -78,7 +76,7 @@ std::string cpu_model(hwloc_topology_t topology) {
 /// hwloc answers 0 when the system does not tell and −1 when objects of the type stand on several levels.
 std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   const int count = hwloc_get_nbobjs_by_type(topology, type);
-  return count > 0 ? std::to_string(count) : unknown;
+  return count > 0 ? std::to_string(count) : unknown_fact;
 }
 
 /// The setting in force of transparent huge pages, which the system shows in brackets: "always [madvise] never".
@@ -87,7 +85,7 @@ std::string huge_pages() {
   std::string word;
   while (file >> word)
     if (word.size() > 2 && word.front() == '[' && word.back() == ']') return word.substr(1, word.size() - 2);
-  return unknown;
+  return unknown_fact;
 }
 
 }  // namespace

@@ -111,6 +111,11 @@ TEST(Check, assumes_nothing_about_what_is_not_recorded) {
   EXPECT_EQ(figure(profile, "device memory").verdict, Verdict::unknown);
   EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::unknown);
   EXPECT_EQ(figure(profile, "the slower direction against the faster").verdict, Verdict::good) << "needs no condition";
+  const std::size_t rows = check(profile).size();
+  Profile without_link = profile;
+  without_link.links.clear();
+  EXPECT_EQ(check(without_link).size(), rows) << "what was not measured is unknown, not left out";
+  EXPECT_EQ(figure(without_link, "kernels that read host memory").verdict, Verdict::unknown);
   profile.conditions["gpu.compute_capability"] = "99.0";
   profile.conditions["gpu.sm_clock_max"] = "1980 MHz";
   EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::unknown) << "a GPU of the future";

@@ -53,8 +53,9 @@ TEST(Compare, names_the_one_figure_that_is_a_tenth_worse) {
 }
 
 TEST(Compare, does_not_cry_wolf_over_a_hundred_noisy_repeats) {
-  const Profile baseline = node(0.03, 1);
-  for (unsigned seed = 2; seed <= 101; ++seed) EXPECT_FALSE(compare(baseline, node(0.03, seed)).degraded()) << seed;
+  // So noisy that medians alone would: their ratio is off by 2.4 % in 40 figures.
+  const Profile baseline = node(0.06, 1);
+  for (unsigned seed = 2; seed <= 101; ++seed) EXPECT_FALSE(compare(baseline, node(0.06, seed)).degraded()) << seed;
 }
 
 TEST(Compare, says_better_as_it_says_worse) {
@@ -109,7 +110,7 @@ TEST(Compare, lists_what_only_one_of_them_has_and_the_conditions_that_differ) {
   EXPECT_EQ(c.only_in_baseline.size(), 1u);
   EXPECT_EQ(c.only_now, std::vector<std::string>{"launch.latency"});
   ASSERT_EQ(c.conditions.size(), 2u);
-  EXPECT_EQ(c.conditions[0].now, "not recorded");
+  EXPECT_EQ(c.conditions[0].now, "unknown");
   EXPECT_EQ(c.conditions[1].baseline, "32.0 GT/s PCIe x16");
 }
 

@@ -22,19 +22,17 @@
 namespace shiplap {
 namespace {
 
-constexpr const char* unknown = "unknown";
-
 /// The first line of a file of the system, where there is one.
 std::string system_text(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  return std::getline(file, line) && !line.empty() ? line : unknown;
+  return std::getline(file, line) && !line.empty() ? line : unknown_fact;
 }
 
 /// "32.0 GT/s PCIe x16"
 std::string link(const std::string& pci_device) {
   const std::string speed = system_text(pci_device + "/max_link_speed");
-  if (speed == unknown) return speed;
+  if (speed == unknown_fact) return speed;
   return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
 }
 

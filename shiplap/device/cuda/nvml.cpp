@@ -33,8 +33,6 @@ NvmlApi load() {
   return api;
 }
 
-constexpr const char* unknown = "unknown";
-
 /// Of the bits that say why clocks are lower than they could be; idle (1) and settings for displays (0x100) are no
 /// reasons while a GPU works for us.
 std::string held_by(unsigned long long bits) {
@@ -65,33 +63,30 @@ const NvmlApi& real_nvml() {
 }
 
 Conditions gpu_state(const NvmlApi& api, const std::string& pci_bus_id) {
+  Conditions state;
+  for (const char* name : {"gpu.sm_clock", "gpu.memory_clock", "gpu.clocks_held_by", "gpu.temperature", "gpu.power",
+                           "gpu.link_loaded", "gpu.pcie_replays", "gpu.persistence", "gpu.mig"})
+    state[name] = unknown_fact;
   NvmlApi::Device gpu = nullptr;
-  const bool found = api.handle_by_pci_bus_id != nullptr && api.handle_by_pci_bus_id(pci_bus_id.c_str(), &gpu) == 0;
-  const auto clock = [&](int type) -> std::string {
-    unsigned mhz = 0;
-    return found && api.clock != nullptr && api.clock(gpu, type, &mhz) == 0 ? fmt::format("{} MHz", mhz) : unknown;
+  const auto succeeds = [](auto function, auto... arguments) {
+    return function != nullptr && function(arguments...) == 0;
   };
-  Conditions state{{"gpu.sm_clock", clock(1)},    {"gpu.memory_clock", clock(2)}, {"gpu.clocks_held_by", unknown},
-                   {"gpu.temperature", unknown},  {"gpu.power", unknown},         {"gpu.link_loaded", unknown},
-                   {"gpu.pcie_replays", unknown}, {"gpu.persistence", unknown},   {"gpu.mig", unknown}};
-  if (!found) return state;
-  unsigned long long bits = 0;
-  if (api.throttle_reasons != nullptr && api.throttle_reasons(gpu, &bits) == 0)
-    state["gpu.clocks_held_by"] = held_by(bits);
+  if (!succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu)) return state;
   unsigned value = 0;
-  if (api.temperature != nullptr && api.temperature(gpu, 0, &value) == 0)
-    state["gpu.temperature"] = fmt::format("{} °C", value);
-  if (api.power != nullptr && api.power(gpu, &value) == 0) state["gpu.power"] = fmt::format("{:.0f} W", value / 1e3);
-  unsigned lanes = 0;
-  if (api.pcie_generation != nullptr && api.pcie_width != nullptr && api.pcie_generation(gpu, &value) == 0 &&
-      api.pcie_width(gpu, &lanes) == 0 && transfers(value) != nullptr)
-    state["gpu.link_loaded"] = fmt::format("{} GT/s PCIe x{}", transfers(value), lanes);
-  if (api.pcie_replays != nullptr && api.pcie_replays(gpu, &value) == 0)
-    state["gpu.pcie_replays"] = fmt::format("{}", value);
+  unsigned other = 0;
+  unsigned long long bits = 0;
   int on = 0;
-  if (api.persistence != nullptr && api.persistence(gpu, &on) == 0) state["gpu.persistence"] = on != 0 ? "on" : "off";
-  unsigned pending = 0;
-  if (api.mig != nullptr && api.mig(gpu, &value, &pending) == 0) state["gpu.mig"] = value != 0 ? "on" : "off";
+  if (succeeds(api.clock, gpu, 1, &value)) state["gpu.sm_clock"] = fmt::format("{} MHz", value);
+  if (succeeds(api.clock, gpu, 2, &value)) state["gpu.memory_clock"] = fmt::format("{} MHz", value);
+  if (succeeds(api.throttle_reasons, gpu, &bits)) state["gpu.clocks_held_by"] = held_by(bits);
+  if (succeeds(api.temperature, gpu, 0, &value)) state["gpu.temperature"] = fmt::format("{} °C", value);
+  if (succeeds(api.power, gpu, &value)) state["gpu.power"] = fmt::format("{:.0f} W", value / 1e3);
+  if (succeeds(api.pcie_generation, gpu, &value) && succeeds(api.pcie_width, gpu, &other) &&
+      transfers(value) != nullptr)
+    state["gpu.link_loaded"] = fmt::format("{} GT/s PCIe x{}", transfers(value), other);
+  if (succeeds(api.pcie_replays, gpu, &value)) state["gpu.pcie_replays"] = fmt::format("{}", value);
+  if (succeeds(api.persistence, gpu, &on)) state["gpu.persistence"] = on != 0 ? "on" : "off";
+  if (succeeds(api.mig, gpu, &value, &other)) state["gpu.mig"] = value != 0 ? "on" : "off";
   return state;
 }
 
