@@ -14,6 +14,7 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/report/profile_report.hpp"
+#include "shiplap/report/transfers_report.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -33,7 +34,10 @@ void list_primitives(bool json) {
 }
 
 std::string command_line(const MeasureFlags& flags, const std::string& device) {
-  return fmt::format("shiplap measure --device {}{}{}", device, flags.quick ? " --quick" : "",
+  return fmt::format("shiplap measure --device {}{}{}", device,
+                     flags.quick  ? " --quick"
+                     : flags.full ? " --full"
+                                  : "",
                      flags.only == "*" ? "" : fmt::format(" --only '{}'", flags.only));
 }
 
@@ -97,7 +101,13 @@ void add_measure(CLI::App& app) {
   auto* command = app.add_subcommand("measure", "Measure a device's link and fit its profile");
   add_device_flag(*command, flags->device);
   auto* quick = command->add_flag("--quick", flags->quick, "few points, up to 15 s");
-  command->add_flag("--standard", flags->standard, "all points, up to 90 s (default)")->excludes(quick);
+  auto* standard = command->add_flag("--standard", flags->standard, "all points, up to 90 s (default)");
+  standard->excludes(quick);
+  command
+      ->add_flag("--full", flags->full,
+                 "five seconds for each point, as long as Comm|Scope takes (an hour and more; --resume goes on)")
+      ->excludes(quick)
+      ->excludes(standard);
   command->add_option("--only", flags->only, "only primitives that match, as in 'copy.*'; nothing is kept then")
       ->type_name("GLOB")
       ->capture_default_str();
@@ -107,9 +117,13 @@ void add_measure(CLI::App& app) {
       command
           ->add_option("-o,--output", flags->output, "write the profile to this file; while it grows, to FILE.partial")
           ->type_name("FILE");
+  command->add_option("--csv", flags->csv, "write the measured points to this file, one a line")->type_name("FILE");
   command->add_flag("--resume", flags->resume, "go on where an interrupted measurement left FILE")->needs(output);
   add_json_flag(*command, flags->json);
-  command->footer("The profile of a GPU is also kept in the cache, where plan and run find it.");
+  command->footer(
+      "The profile of a GPU is also kept in the cache, where plan and run find it. With several GPUs (cuda:0,1) the "
+      "rows "
+      "of one GPU run on the first of them.");
   command->callback([flags] { run_measure(*flags); });
 }
 
@@ -119,10 +133,11 @@ void run_measure(const MeasureFlags& flags) {
     return;
   }
   if (!flags.output.empty()) require_writable(flags.output, "-o");
+  if (!flags.csv.empty()) require_writable(flags.csv, "--csv");
   const auto device = open(flags.device.empty() ? default_device() : flags.device);
   const DeviceInfo info = device->info();
   MeasureOptions options;
-  options.effort = flags.quick ? Effort::quick : Effort::standard;
+  options.effort = flags.quick ? Effort::quick : flags.full ? Effort::full : Effort::standard;
   options.only = flags.only;
   const std::string command = command_line(flags, info.id);
   if (flags.resume) {
@@ -142,13 +157,16 @@ void run_measure(const MeasureFlags& flags) {
     std::error_code not_there;
     std::filesystem::remove(partial(flags.output), not_there);
   }
-  if (whole && !info.is_virtual && measured.result.failed.empty()) keep_profile(measured.profile, info);
+  if (!flags.csv.empty()) write_file_atomically(flags.csv, measurements_csv(measured.profile.measurements));
+  if (whole && !info.is_virtual && info.gpus == 1 && measured.result.failed.empty())
+    keep_profile(measured.profile, info);
 
   const TextStyle style = style_of_stdout();
   if (flags.json) {
     print_json(to_json(measured.profile));
   } else {
-    print(whole ? profile_report(measured.profile, style) : measurements_report(measured.result.measurements, style));
+    print(whole ? profile_report(measured.profile, figures(measured.profile.measurements), style)
+                : measurements_report(measured.result.measurements, style));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", flags.output));
   }
   fmt::print(stderr, "{}", skips_report(measured.result));

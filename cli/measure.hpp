@@ -10,9 +10,11 @@ struct MeasureFlags {
   std::string device;
   bool quick = false;
   bool standard = false;
+  bool full = false;
   std::string only = "*";
   bool list = false;
   std::string output;
+  std::string csv;
   bool resume = false;
   std::string name;
   bool json = false;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -13,7 +15,7 @@
 namespace shiplap {
 
 struct DeviceInfo {
-  std::string id;    ///< "cuda:0", "virtual:h200"
+  std::string id;    ///< "cuda:0", "cuda:0,1", "virtual:h200"
   std::string name;  ///< "NVIDIA H200"
   bool is_virtual = false;
   Bytes memory;       ///< total
@@ -21,6 +23,8 @@ struct DeviceInfo {
   unsigned multiprocessors = 0;
   unsigned copy_engines = 0;
   unsigned resident_threads = 0;  ///< threads that the GPU holds at once
+  unsigned gpus = 1;              ///< what is said here of the GPU is said of the first
+  bool peer_access = false;       ///< the GPUs can address each other's memory
   std::string limits;             ///< facts a reader should know, one line ("ECC on, driver 580.159")
   Conditions conditions;          ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
 };
@@ -69,8 +73,10 @@ struct RunResult {
   /// timed. With `trace`, spans of every op too.
   Timeline timeline;
   std::string trace_source;  ///< what the spans were observed by, for people; empty without a trace
-  Seconds submission{0};     ///< host time from the first call to the return of the last submitting call
-  Seconds host_total{0};     ///< host time from the first call until the host knows that all work has ended
+  /// By op: start and end, by the host's clock, of those that agents performed themselves. Empty where there are none.
+  std::vector<Span> host_spans;
+  Seconds submission{0};  ///< host time from the first call to the return of the last submitting call
+  Seconds host_total{0};  ///< host time from the first call until the host knows that all work has ended
 };
 
 /// A schedule made ready to run many times: streams, events and checks are done once.
@@ -89,6 +95,8 @@ struct ProbeKernel {
     stream,        ///< reads `amount` / 2 bytes of device memory and writes as many
     multiply_add,  ///< `amount` fp32 operations in registers
     map,           ///< copies its first operand to its second, `amount` bytes (4, 8 or 16) a thread at a time
+    touch,         ///< reads and writes one byte in every `amount` of its operand: a page a warp
+    chase,         ///< one thread follows `amount` reads of 8 bytes through its operand, each known by the one before
   };
   KernelBinding binding;
   /// What the simulator should charge, of a map for each access of its threads to device memory; 0 on a real device,
@@ -108,9 +116,14 @@ class Device {
   /// What changes while it works, as it is now: clocks and what holds them down, the link's speed. Empty where there is
   /// nothing to tell.
   virtual Conditions state() const { return {}; }
+  /// What holds the clocks down at this moment, which `state` tells too, and this quickly; empty when nothing does or
+  /// nothing is known.
+  virtual std::string clocks_held_by() const { return {}; }
   /// Host memory is touched, so that its pages exist, and on the NUMA node asked for. Throws Error with the numbers
   /// when memory is short, Unsupported for a kind that the device does not have.
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
+  /// The NUMA nodes on which the pages of host memory really are; nullopt where that cannot be told.
+  virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
   /// Writes the test pattern of `seed`: every 8-byte word is a hash of its index and the seed.
   virtual void fill(const Memory&, std::uint64_t seed) = 0;
   /// Number of bytes of memory[offset, offset + length) that differ from the pattern of `seed` at pattern_offset + i.
@@ -119,8 +132,8 @@ class Device {
                                    Bytes pattern_offset) = 0;
   /// Checks the schedule (`validate`), resolves it against the bindings and gets ready to run it. Throws Error.
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
-  /// `blocks` sets the grid of `empty`, `spin` and `map` (256 threads a block); the others choose theirs. `data` is
-  /// device memory of at least `amount` bytes for `stream`, unused by the others.
+  /// `blocks` sets the grid of `empty`, `spin`, `map` and `touch` (256 threads a block); the others choose theirs.
+  /// `data` is device memory of at least `amount` bytes for `stream`, unused by the others.
   virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;
 };
 

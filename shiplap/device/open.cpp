@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <optional>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
@@ -23,7 +25,7 @@ struct CudaBackend {
 #if SHIPLAP_HAS_CUDA
   static int count(std::string& why_absent) { return count_cuda(why_absent); }
   static std::vector<DeviceInfo> list(std::string& why_absent) { return list_cuda(why_absent); }
-  static std::unique_ptr<Device> open(int index) { return open_cuda(index); }
+  static std::unique_ptr<Device> open(const std::vector<int>& gpus) { return open_cuda(gpus); }
 #else
   static constexpr std::string_view absent =
       "this build has no CUDA backend (no CUDA toolkit was found when it was configured)";
@@ -35,12 +37,28 @@ struct CudaBackend {
     why_absent = absent;
     return {};
   }
-  static std::unique_ptr<Device> open(int index) {
+  static std::unique_ptr<Device> open(const std::vector<int>& gpus) {
     throw Unsupported(fmt::format("cannot open cuda:{}: {}; install a toolkit and build again, or use a virtual device",
-                                  index, absent));
+                                  fmt::join(gpus, ","), absent));
   }
 #endif
 };
+
+/// "0" or "0,1"; nullopt for anything else.
+std::optional<std::vector<int>> numbers(std::string_view text) {
+  std::vector<int> result;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    int number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc{} || number < 0) return std::nullopt;
+    result.push_back(number);
+    if (next == end) return result;
+    if (*next != ',') return std::nullopt;
+    at = next + 1;
+  }
+}
 
 std::vector<std::string> virtual_names() {
   std::vector<std::string> names;
@@ -62,11 +80,9 @@ std::vector<std::string> virtual_names() {
 
 std::unique_ptr<Device> open(std::string_view name) {
   if (name.starts_with(cuda_prefix)) {
-    const std::string_view number = name.substr(cuda_prefix.size());
-    int index = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
-    if (error != std::errc{} || end != number.data() + number.size() || index < 0) refuse(name);
-    return CudaBackend::open(index);
+    const auto gpus = numbers(name.substr(cuda_prefix.size()));
+    if (!gpus) refuse(name);
+    return CudaBackend::open(*gpus);
   }
   if (name.starts_with(virtual_prefix) && name.size() > virtual_prefix.size())
     return open_virtual(find_profile(name.substr(virtual_prefix.size())), std::string(name));

@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 /// The argument that says how many ops a trial has; a primitive has one of them at most.
-constexpr std::array counts{"copies", "count", "kernels", "launches"};
+constexpr std::array counts{"copies", "count", "kernels", "launches", "reads"};
 
 const char* count_of(const Measurement& m) {
   for (const char* count : counts)
@@ -25,10 +25,14 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return beside_copy_size;
   // What chains and pipelines take beyond their copies is what they are measured for.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
-                    starts("copies.") || primitive == "kernel.stream";
+                    starts("copies.") || starts("spread.") || starts("prefetch.") || starts("demand.") ||
+                    starts("peer.") || starts("all.") || starts("staged.") || starts("host.copy") ||
+                    primitive == "kernel.stream";
   const auto bytes = arguments.find("bytes");
   if (!rate || bytes == arguments.end()) return std::nullopt;
-  return Bytes{static_cast<std::uint64_t>(bytes->second)};
+  const std::uint64_t gpus = starts("all.") ? static_cast<std::uint64_t>(arguments.at("gpus")) : 1;
+  const std::uint64_t ways = (primitive.ends_with(".both") && !starts("mapped.") ? 2 : 1) * gpus;
+  return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 
 }  // namespace
@@ -54,7 +58,7 @@ std::vector<Figure> figures(std::span<const Measurement> measurements) {
       const auto more = one_more(times);
       Figure figure{.primitive = name,
                     .arguments = arguments,
-                    .time = non_negative<Seconds>(more ? *more : times.begin()->second),
+                    .time = non_negative<Seconds>(more ? *more : times.begin()->second / times.begin()->first),
                     .bytes = bytes_moved(name, arguments),
                     .clock = clocks.at(arguments)};
       for (const auto& [count, time] : times) figure.counts.push_back(count);
@@ -71,7 +75,7 @@ std::string name_of(const Figure& figure) {
       name += fmt::format(", {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
     else if (argument == "busy")
       name += value > 0 ? ", beside copies" : "";
-    else if (argument == "blocks" || argument == "queues" || argument == "followers")
+    else if (argument == "blocks" || argument == "queues" || argument == "followers" || argument == "threads")
       name += fmt::format(", {:.0f} {}", value, value == 1 ? argument.substr(0, argument.size() - 1) : argument);
     else
       name += fmt::format(", {} {:.4g}", argument, value);

@@ -16,9 +16,10 @@ namespace shiplap {
 struct Figure {
   std::string primitive;                    ///< "burst.pinned.h2d"
   std::map<std::string, double> arguments;  ///< that tell it from others of its primitive: {"bytes": 1048576}
-  /// Of one op more where the primitive was measured with several counts, else of the whole; with its 95 % interval.
+  /// Of one op more where the primitive was measured with several counts, of one on average where with a single count;
+  /// with its 95 % interval.
   Interval<Seconds> time;
-  /// What the op moves, where the figure is a bandwidth: as a rate it is `bytes / time`.
+  /// What the op moves, both ways together, where the figure is a bandwidth: as a rate it is `bytes / time`.
   std::optional<Bytes> bytes{};
   std::string clock{};           ///< "events" or "host"
   std::vector<double> counts{};  ///< of ops, that were measured

@@ -19,7 +19,22 @@ bool has_arguments(const Measurement& measurement) {
     std::string_view primitive;
     std::vector<const char*> names;
   };
-  static const std::vector<Needs> table{{"copy.", {"bytes"}},
+  static const std::vector<Needs> table{{"copy.device", {"bytes", "copies"}},
+                                        {"copy.", {"bytes"}},
+                                        {"spread.", {"bytes", "copies", "queues"}},
+                                        {"latency.chase.", {"bytes", "reads"}},
+                                        {"latency.", {"bytes"}},
+                                        {"prefetch.", {"bytes"}},
+                                        {"demand.d2h", {"bytes", "threads"}},
+                                        {"demand.", {"bytes"}},
+                                        {"peer.read", {"bytes", "count", "blocks"}},
+                                        {"peer.write", {"bytes", "count", "blocks"}},
+                                        {"peer.", {"bytes", "copies"}},
+                                        {"all.", {"bytes", "copies", "gpus"}},
+                                        {"host.", {"bytes", "threads"}},
+                                        {"staged.", {"bytes", "threads"}},
+                                        {"call.", {"bytes"}},
+                                        {"timing.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
                                         {"duplex.", {"bytes", "copies"}},
                                         {"waiting.", {"bytes", "copies", "queues"}},
@@ -108,17 +123,30 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .resident_threads = std::nullopt,
                           .memory_latency = std::nullopt,
                           .memory_bandwidth = std::nullopt,
+                          .copy_bandwidth = std::nullopt,
                           .flop_rate = std::nullopt});
+  for (unsigned g = 1; g < info.gpus; ++g) profile.gpus.push_back(profile.gpus.front());
   Observations observations(measurements);
   Findings findings;
+  for (unsigned g = 1; g < info.gpus; ++g)
+    for (const char* parameter : {"launch_latency", "kernel_gap", "handovers", "resident_threads", "memory_latency",
+                                  "memory_bandwidth", "copy_bandwidth", "flop_rate"})
+      findings.missing.push_back(
+          {fmt::format("gpus[{}].{}", g, parameter), "of several GPUs the first is measured; measure this one alone"});
+  if (info.gpus > 1) profile.peers = fit_peers(observations, findings);
   if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
   fit_gpu(observations, profile.gpus.front(), findings);
   profile.gpus.front().handovers =
       fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
+  profile.host = fit_host(observations, findings);
   if (!profile.links.empty())
     profile.links.front().zero_copy =
         fit_zero_copy(observations, &profile.links.front(), profile.gpus.front(), findings);
   profile.submission = fit_submission(observations, findings);
+  if (!profile.links.empty()) {
+    profile.links.front().pageable = fit_pageable(observations, findings);
+    profile.links.front().managed = fit_managed(observations, profile, findings);
+  }
   profile.missing = std::move(findings.missing);
   profile.residuals = std::move(findings.residuals);
   profile.measurements.assign(measurements.begin(), measurements.end());

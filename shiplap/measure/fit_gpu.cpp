@@ -108,6 +108,22 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
 
   if (const auto bandwidth = rate(observations, "kernel.stream", "bytes", "gpus[0].memory_bandwidth", findings))
     gpu.memory_bandwidth = Interval<Bandwidth>{{bandwidth->value}, {bandwidth->low}, {bandwidth->high}};
+  // The slope over all that was copied: one copy more takes its bytes at this rate, and a gap that is left out.
+  const std::vector<Observation> inside = observations.of("copy.device");
+  const auto by_size = periods(inside, "copies", [](const Observation& o) { return o.argument("bytes"); });
+  std::optional<Uncertain> per_byte;
+  if (by_size.size() >= 2) {
+    const auto& [small, short_period] = *by_size.begin();
+    const auto& [large, long_period] = *by_size.rbegin();
+    per_byte = (long_period - short_period) / (large - small);
+  }
+  if (per_byte && per_byte->estimate().low > 0) {
+    const Estimate e = per_byte->estimate();
+    gpu.copy_bandwidth = Interval<Bandwidth>{{1 / e.value}, {1 / e.high}, {1 / e.low}};
+  } else {
+    findings.missing.push_back(
+        {"gpus[0].copy_bandwidth", "not measured: needs verified points of copy.device at two sizes"});
+  }
   gpu.flop_rate = rate(observations, "kernel.multiply_add", "flops", "gpus[0].flop_rate", findings);
 }
 

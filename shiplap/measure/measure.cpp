@@ -20,8 +20,10 @@ constexpr std::uint64_t poison_seed = 0xbad0'0001;
 
 // The totals that these budgets lead to are reckoned up in primitives.cpp.
 SampleOptions sampling(Effort effort) {
+  if (effort == Effort::full)
+    return {.most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};  // no interval is narrow enough
   if (effort == Effort::quick) return {.relative_half_width = 0.01, .budget = milliseconds(60)};
-  return {.relative_half_width = 0.005, .budget = milliseconds(200)};
+  return {.relative_half_width = 0.005, .budget = milliseconds(100)};
 }
 
 /// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.
@@ -44,10 +46,18 @@ class RowMemory {
       }
     }
     for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (obtained(trials, i)) {
+        memories_.emplace_back();
+        continue;
+      }
       memories_.push_back(device.allocate(needed[i].place, needed[i].memory, needed[i].size));
+      require_placed(device, memories_.back(), needed[i].name);
       if (!overwritten[i]) device.fill(memories_.back(), source_seed + i);
     }
   }
+
+  /// Whether the system could tell of all host memory on which NUMA node its pages are.
+  bool placement_known() const { return placement_known_; }
 
   std::vector<std::byte*> data() const {
     std::vector<std::byte*> pointers;
@@ -74,11 +84,42 @@ class RowMemory {
             "it stays, examine the node's memory and link",
             wrong, transfer.length.count, trial.schedule.buffers[transfer.to.index()].name);
     }
+    for (const BufferId kept : trial.kept) {
+      const Memory& memory = memories_[kept.index()];
+      const Buffer& buffer = trial.schedule.buffers[kept.index()];
+      const std::uint64_t wrong =
+          device.mismatches(memory, Bytes{0}, buffer.size, source_seed + kept.index(), Bytes{0});
+      if (wrong > 0)
+        return fmt::format("{} of {} bytes of {} have changed: the time is not used", wrong, buffer.size.count,
+                           buffer.name);
+    }
     return "";
   }
 
  private:
+  /// Whether the trials obtain the buffer themselves.
+  static bool obtained(const std::vector<std::vector<Trial>>& trials, std::size_t buffer) {
+    for (const auto& point : trials)
+      for (const Trial& trial : point)
+        if (is_allocated_by_op(trial.schedule, BufferId{static_cast<std::uint32_t>(buffer)})) return true;
+    return false;
+  }
+
+  /// Memory on another node than it was asked for would be measured under the wrong name.
+  void require_placed(const Device& device, const Memory& memory, const std::string& name) {
+    // Where pages of managed memory go on the host is the driver's choice.
+    if (!memory.place().is_host() || memory.kind() == MemoryKind::managed) return;
+    const auto nodes = device.numa_nodes(memory);
+    if (!nodes) placement_known_ = false;
+    if (!nodes || *nodes == std::vector<unsigned>{memory.place().index}) return;
+    throw Error(fmt::format(
+        "the pages of {} lie on NUMA node {} instead of {}: free memory on that node, or let this process use it "
+        "(numactl, the container's cpuset)",
+        name, fmt::join(*nodes, ", "), memory.place().index));
+  }
+
   std::vector<Memory> memories_;
+  bool placement_known_ = true;
 };
 
 /// Clocks of an idle GPU rise under load only; a virtual device has none.
@@ -110,10 +151,13 @@ class Measuring {
           for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
       }
       const RowMemory memory(device_, trials);
+      std::string& placement = result_.state["host.numa_placement"];
+      if (placement != unknown_fact) placement = memory.placement_known() ? "verified" : unknown_fact;
       for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
         for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
         if (known[i].empty()) point(row, points[i], trials[i], memory);
       }
+      note_state();
     } catch (const Unsupported& reason) {
       result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
     } catch (const Error& reason) {
@@ -163,6 +207,16 @@ class Measuring {
     }
   }
 
+  std::string clocks_held_by() {
+    try {
+      const std::string held = device_.clocks_held_by();
+      if (!held.empty()) merge_state({{"gpu.clocks_held_by", held}});
+      return held;
+    } catch (const Error&) {
+      return "";
+    }
+  }
+
   /// All measurements of a point from an earlier run; none when one is missing.
   std::vector<const Measurement*> had(const PrimitiveRow& row, const Point& point) const {
     std::vector<const Measurement*> found;
@@ -188,21 +242,46 @@ class Measuring {
     }
   }
 
+  /// What a row's clock says of a run.
+  static Seconds time_of(const PrimitiveRow& row, const Trial& trial, const RunResult& run) {
+    if (row.primitive.clock != "host") return run.timeline.makespan;
+    switch (row.host_clock) {
+      case HostClock::submission:
+        return run.submission;
+      case HostClock::completion:
+        return run.host_total;
+      case HostClock::operation: {
+        const Span& span = run.host_spans.at(trial.timed_op.index());
+        return span.end - span.start;
+      }
+    }
+    throw Error("not a clock");
+  }
+
   void measure_point(const PrimitiveRow& row, const Point& point, const std::string& label,
                      const std::vector<Trial>& trials, const RowMemory& memory) {
-    const bool by_host = row.primitive.clock == "host";
     std::vector<std::unique_ptr<Execution>> executions;
     std::vector<Probe> probes;
     std::string difference;
-    for (const Trial& trial : trials) {
+    const auto prepare = [&](const Schedule& schedule, const Trial& trial) {
       std::vector<std::byte*> buffers = memory.data();
-      buffers.resize(trial.schedule.buffers.size());
-      executions.push_back(device_.prepare(trial.schedule, {.buffers = buffers, .kernels = trial.kernels}));
-      // The queues are held until everything is submitted: the clock sees the device alone, and the host meets
-      // dependencies that are still open.
-      probes.push_back([execution = executions.back().get(), by_host, timed = trial.timed]() -> Reading {
-        const RunResult run = execution->run({.hold = true, .timed = timed});
-        return {.time = by_host ? run.submission : run.timeline.makespan, .cost = run.host_total};
+      buffers.resize(schedule.buffers.size());
+      std::vector<KernelBinding> kernels;
+      if (!schedule.kernels.empty()) kernels = trial.kernels;
+      executions.push_back(device_.prepare(schedule, {.buffers = buffers, .kernels = kernels}));
+      return executions.back().get();
+    };
+    for (const Trial& trial : trials) {
+      Execution* before = trial.before ? prepare(*trial.before, trial) : nullptr;
+      // The queues are held until everything is submitted, where that can be: the clock sees the device alone, and the
+      // host meets dependencies that are still open. What the host waits for it has to see as it comes.
+      const bool hold =
+          can_be_held(trial.schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
+      probes.push_back([execution = prepare(trial.schedule, trial), before, hold, &trial, &row]() -> Reading {
+        Seconds cost{0};
+        if (before != nullptr) cost = before->run().host_total;
+        const RunResult run = execution->run({.hold = hold, .timed = trial.timed});
+        return {.time = time_of(row, trial, run), .cost = cost + run.host_total};
       });
       // The first run of each trial proves that this trial moves every byte; what is sampled later ends alike.
       memory.poison_destinations(device_, trial);
@@ -211,7 +290,7 @@ class Measuring {
     }
 
     const auto samples = sample(probes, sampling(options_.effort));
-    note_state();
+    const std::string held_by = clocks_held_by();
     for (const Trial& trial : trials)
       if (difference.empty()) difference = memory.difference(device_, trial);
     if (!difference.empty()) result_.failed.push_back({label, difference});
@@ -220,7 +299,8 @@ class Measuring {
                                       .arguments = point.variants[i],
                                       .clock = std::string(row.primitive.clock),
                                       .samples_us = samples[i],
-                                      .verified = difference.empty()});
+                                      .verified = difference.empty(),
+                                      .held_by = held_by});
   }
 
   Device& device_;

@@ -12,7 +12,11 @@
 
 namespace shiplap {
 
-enum class Effort : std::uint8_t { quick, standard };
+enum class Effort : std::uint8_t {
+  quick,
+  standard,
+  full,  ///< five seconds for each point, as in Comm|Scope's five runs of a second (Pearson et al. 2019, section 3)
+};
 
 /// A measured way to move bytes or spend time: a row of the table.
 struct Primitive {

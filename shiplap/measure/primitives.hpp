@@ -27,12 +27,20 @@ struct Point {
   std::vector<Arguments> variants;
 };
 
+/// What the host's clock times, of a primitive whose clock is the host's.
+enum class HostClock : std::uint8_t {
+  submission,  ///< from the first call to the return of the last one
+  completion,  ///< from the first call until the host knows that all work has ended
+  operation,   ///< the one op of the trial that an agent performs
+};
+
 struct PrimitiveRow {
   Primitive primitive;
   /// Throws Unsupported with the reason when this device has no such point.
   std::vector<Point> (*points)(const Setting&);
   /// Throws Unsupported when the device cannot run it.
   Trial (*trial)(Device&, const Arguments&);
+  HostClock host_clock = HostClock::submission;
 };
 std::span<const PrimitiveRow> primitive_rows();
 

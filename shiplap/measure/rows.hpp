@@ -6,11 +6,16 @@
 #include <span>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/measure/primitives.hpp"
 
 namespace shiplap {
 
 std::span<const PrimitiveRow> link_rows();
+std::span<const PrimitiveRow> memory_kind_rows();
+std::span<const PrimitiveRow> managed_rows();
+std::span<const PrimitiveRow> host_rows();
+std::span<const PrimitiveRow> peer_rows();
 std::span<const PrimitiveRow> launch_rows();
 std::span<const PrimitiveRow> zero_copy_rows();
 std::span<const PrimitiveRow> kernel_rows();
@@ -21,6 +26,22 @@ inline unsigned whole(const Arguments& arguments, const char* name) {
 inline Bytes bytes(const Arguments& arguments) { return {static_cast<std::uint64_t>(arguments.at("bytes"))}; }
 inline double number(Bytes size) { return static_cast<double>(size.count); }
 inline bool quick(const Setting& setting) { return setting.effort == Effort::quick; }
+
+/// One point with one variant, for each size.
+inline std::vector<Point> size_points(const std::vector<Bytes>& sizes, const Arguments& fixed = {}) {
+  std::vector<Point> points;
+  for (const Bytes size : sizes) {
+    Arguments arguments = fixed;
+    arguments["bytes"] = number(size);
+    points.push_back({to_string(size), {std::move(arguments)}});
+  }
+  return points;
+}
+
+/// Throws Unsupported: what only a run that takes its time measures.
+inline void not_in_quick(const Setting& setting) {
+  if (quick(setting)) throw Unsupported("left out by --quick");
+}
 
 /// Powers of two from `first` to `last`, or every `stride`-th of them.
 inline std::vector<Bytes> powers_of_two(Bytes first, Bytes last, unsigned stride = 1) {

@@ -13,12 +13,10 @@ struct Ends {
   BufferId to;
 };
 
-Ends add_ends(Trial& trial, CopyDirection way, Bytes size) {
+Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = MemoryKind::pinned) {
   const bool to_device = way == CopyDirection::host_to_device;
-  const Buffer host{.name = to_device ? "host source" : "host destination",
-                    .place = Place::host(0),
-                    .memory = MemoryKind::pinned,
-                    .size = size};
+  const Buffer host{
+      .name = to_device ? "host source" : "host destination", .place = Place::host(0), .memory = kind, .size = size};
   const Buffer device{.name = to_device ? "device destination" : "device source",
                       .place = Place::gpu(0),
                       .memory = MemoryKind::device,
@@ -72,13 +70,101 @@ Launchable add_empty_kernel(Trial& trial, Device& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
+/// Buffers, queues and agents of a schedule.
+Schedule without_ops(Schedule schedule) {
+  schedule.ops.clear();
+  return schedule;
+}
+
 }  // namespace
 
-Trial copy_burst(CopyDirection way, Bytes size, unsigned copies) {
+Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host) {
   Trial trial;
-  const Ends ends = add_ends(trial, way, size * copies);
+  const Ends ends = add_ends(trial, way, size * copies, host);
   const QueueId queue = trial.schedule.add_queue("copies");
   for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i));
+  return trial;
+}
+
+Trial flushed_copy(CopyDirection way, Bytes size, MemoryKind host) {
+  Trial trial = copy_burst(way, size, 1, host);
+  const Copy& copy = std::get<Copy>(trial.schedule.ops.front().what);
+  trial.before = without_ops(trial.schedule);
+  trial.before->add({.what = HostCall{.kind = HostCall::Kind::flush,
+                                      .region = way == CopyDirection::host_to_device ? copy.from : copy.to},
+                     .queue = {},
+                     .after = {}});
+  return trial;
+}
+
+Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned queues) {
+  Trial trial;
+  const Ends ends = add_ends(trial, way, size * copies);
+  for (unsigned q = 0; q < queues; ++q) trial.schedule.add_queue(fmt::format("queue {}", q));
+  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, QueueId{i % queues}, size, i));
+  return trial;
+}
+
+Trial both_ways(Bytes size, MemoryKind host) {
+  Trial trial;
+  trial.schedule.agents = {{"to the GPU"}, {"from the GPU"}};
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const auto way = i == 0 ? CopyDirection::host_to_device : CopyDirection::device_to_host;
+    const Ends ends = add_ends(trial, way, size, host);
+    Op op = copy_op(ends, trial.schedule.add_queue(trial.schedule.agents[i].name), size, 0);
+    op.agent = AgentId{i};
+    op.chunk = i;
+    trial.schedule.add(op);
+  }
+  return trial;
+}
+
+Trial device_copies(Bytes size, unsigned copies) {
+  Trial trial;
+  const auto buffer = [&](const char* name) {
+    return trial.schedule.add_buffer(
+        {.name = name, .place = Place::gpu(0), .memory = MemoryKind::device, .size = size * copies});
+  };
+  const Ends ends{buffer("source"), buffer("destination")};
+  trial.transfers.push_back({ends.from, ends.to, size * copies});
+  const QueueId queue = trial.schedule.add_queue("copies");
+  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i));
+  return trial;
+}
+
+Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned reads) {
+  Trial trial;
+  const bool on_host = kind != MemoryKind::device;
+  Launchable chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
+  const BufferId buffer = trial.schedule.add_buffer(
+      {.name = "what is read", .place = on_host ? Place::host(0) : Place::gpu(0), .memory = kind, .size = footprint});
+  trial.kept.push_back(buffer);
+  constexpr std::uint32_t width = 8;
+  if (on_host) {
+    chase.op.work = Seconds{0};
+    chase.op.flows.push_back({.buffer = buffer,
+                              .mode = AccessMode::read,
+                              .bytes = Bytes{width} * reads,
+                              .access_width = width,
+                              .in_flight = Bytes{width}});
+  }
+  chase.op.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
+  const QueueId queue = trial.schedule.add_queue("kernel");
+  if (on_host) {
+    trial.schedule.add({.what = chase.op, .queue = queue, .after = {}});
+    return trial;
+  }
+  // What the last run has read would still be in the caches of the GPU: other memory has to pass through them.
+  constexpr Bytes more_than_caches_hold = 256_MiB;
+  const BufferId other = trial.schedule.add_buffer(
+      {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
+  Launchable stream =
+      add_kernel(trial, "stream",
+                 device.probe_kernel(ProbeKernel::Kind::stream, 1, static_cast<double>(more_than_caches_hold.count)));
+  stream.op.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
+  trial.before = without_ops(trial.schedule);
+  trial.before->add({.what = stream.op, .queue = queue, .after = {}});
+  trial.schedule.add({.what = chase.op, .queue = queue, .after = {}});
   return trial;
 }
 

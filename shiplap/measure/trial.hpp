@@ -21,12 +21,28 @@ struct Trial {
   Schedule schedule;
   std::vector<KernelBinding> kernels;
   std::vector<Transfer> transfers;
-  QueueId timed{};  ///< the queue that is timed beside the others; none: all of them
+  std::vector<BufferId> kept{};  ///< hold after a run what they held before
+  QueueId timed{};               ///< the queue that is timed beside the others; none: all of them
+  OpId timed_op{};               ///< where the host's clock times one op that an agent performs
+  /// Runs to its end before each run of the schedule, on the same buffers, and is not timed.
+  std::optional<Schedule> before{};
 };
 
-/// `copies` copies of `size` bytes each behind one another in one queue, between pinned memory and the GPU; every copy
+/// `copies` copies of `size` bytes each behind one another in one queue, between host memory and the GPU; every copy
 /// has a place of its own in source and destination.
-Trial copy_burst(CopyDirection, Bytes size, unsigned copies);
+Trial copy_burst(CopyDirection, Bytes size, unsigned copies, MemoryKind host = MemoryKind::pinned);
+
+/// The same with the host's side dropped from the caches of the CPU before it is timed.
+Trial flushed_copy(CopyDirection, Bytes size, MemoryKind host);
+
+/// Copies of one direction dealt over several queues.
+Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned queues);
+
+/// A copy each way at the same time between memory of that kind and the GPU, each submitted by an agent of its own.
+Trial both_ways(Bytes size, MemoryKind host);
+
+/// Copies inside the memory of the GPU behind one another.
+Trial device_copies(Bytes size, unsigned copies);
 
 /// The same burst, timed while copies of that size move the other way, which go on for about twice as long.
 Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
@@ -97,6 +113,9 @@ struct LockStep {
   unsigned width = 16;
 };
 Trial lock_step(Device&, const LockStep&);
+
+/// Reads of 8 bytes, each known by the one before, from memory of that kind: mapped, or device.
+Trial pointer_chase(Device&, MemoryKind, Bytes footprint, unsigned reads);
 
 /// One kernel, once.
 Trial single_kernel(Device&, ProbeKernel::Kind, std::uint64_t blocks, double amount);

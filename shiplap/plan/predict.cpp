@@ -113,7 +113,10 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory) {
 
 Bound bound(const Job& job, const Profile& profile) {
   Bound result;
-  const Schedule copies = duplex_schedule(job, limits_of(profile).device_memory);
+  // What the link can do, whatever memory the arrays are in.
+  Job page_locked = job;
+  for (Array& array : page_locked.arrays) array.memory = MemoryKind::pinned;
+  const Schedule copies = duplex_schedule(page_locked, limits_of(profile).device_memory);
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const auto at = [&](const Profile& p, const Job& j) {
     const Seconds copied = copies.ops.empty() ? Seconds{0} : makespan(copies, p, true);

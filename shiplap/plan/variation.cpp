@@ -13,6 +13,8 @@ Profile parameters_of(const Profile& profile) {
           .conditions = {},
           .gpus = profile.gpus,
           .links = profile.links,
+          .peers = profile.peers,
+          .host = profile.host,
           .submission = profile.submission,
           .missing = {},
           .residuals = {},

@@ -155,6 +155,27 @@ std::string condition(const Conditions& conditions, const std::string& name) {
   return found == conditions.end() ? unknown_fact : found->second;
 }
 
+Seconds time_at(const std::vector<TimeAt>& rows, Bytes size) {
+  if (rows.empty()) throw Error("the profile has no times for this; measure the node");
+  const auto seconds = [](const TimeAt& row) { return row.time.value.count(); };
+  const auto above = std::ranges::find_if(rows, [&](const TimeAt& row) { return row.size >= size; });
+  if (above == rows.begin()) return rows.front().time.value;
+  if (above == rows.end()) return rows.back().time.value * (number(size) / number(rows.back().size));
+  const TimeAt& below = *std::prev(above);
+  if (seconds(below) <= 0 || seconds(*above) <= 0) return above->time.value;
+  return Seconds{by_power(number(size), number(below.size), seconds(below), number(above->size), seconds(*above))};
+}
+
+Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
+  if (rows.empty()) throw Error("the profile has no rates of host threads; measure the node");
+  const auto above = std::ranges::find_if(rows, [&](const RateOfThreads& row) { return row.threads >= threads; });
+  if (above == rows.begin()) return rows.front().rate.value;
+  if (above == rows.end()) return rows.back().rate.value;
+  const RateOfThreads& below = *std::prev(above);
+  const double share = static_cast<double>(threads - below.threads) / (above->threads - below.threads);
+  return {(1 - share) * below.rate.value.bytes_per_second + share * above->rate.value.bytes_per_second};
+}
+
 Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {
   if (!direction.duplex || direction.duplex->gaps.empty()) return cost_at(direction, size).gap;
   return at_size(direction.duplex->gaps, size, &DuplexGap::gap);

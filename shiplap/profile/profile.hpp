@@ -111,7 +111,33 @@ inline constexpr std::array mapped_beside_names{MappedBesideName{"read_beside_h2
                                                 MappedBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d},
                                                 MappedBesideName{"write_beside_d2h", &ZeroCopyModel::write_beside_d2h}};
 
-/// The link between a host NUMA node and a GPU, for pinned memory.
+/// How long something takes for `size` bytes. Between two rows time grows by a power of the size; below the first it
+/// stays, beyond the last it grows in proportion.
+struct TimeAt {
+  Bytes size;
+  Interval<Seconds> time;
+};
+/// What several host threads move together.
+struct RateOfThreads {
+  unsigned threads = 1;
+  Interval<Bandwidth> rate;
+};
+
+/// Copies between pageable memory and the GPU, which the driver stages through its own buffers while the host waits.
+struct PageableModel {
+  std::vector<TimeAt> h2d;
+  std::vector<TimeAt> d2h;
+  std::vector<TimeAt> both;  ///< until a copy each way, submitted by two threads at once, have both ended
+};
+/// Managed memory.
+struct ManagedModel {
+  std::vector<TimeAt> prefetch_h2d;
+  std::vector<TimeAt> prefetch_d2h;
+  std::vector<TimeAt> demand_h2d;         ///< of a kernel that touches every page, which faults them over
+  std::vector<RateOfThreads> demand_d2h;  ///< of host threads that touch every page
+};
+
+/// The link between a host NUMA node and a GPU, for pinned memory where nothing else is said.
 struct LinkModel {
   std::uint16_t numa_node = 0;
   std::uint16_t gpu = 0;
@@ -119,6 +145,23 @@ struct LinkModel {
   DirectionModel d2h;
   std::optional<WaitingQueues> waiting_queues{};
   std::optional<ZeroCopyModel> zero_copy{};
+  std::optional<PageableModel> pageable{};
+  std::optional<ManagedModel> managed{};
+};
+
+/// Copies from one GPU to another: directly, where they address each other's memory, and through the host.
+struct PeerModel {
+  std::uint16_t from = 0;
+  std::uint16_t to = 0;
+  std::vector<TimeAt> direct;  ///< empty where they cannot
+  std::vector<TimeAt> staged;
+};
+
+/// What host threads do themselves.
+struct HostModel {
+  std::vector<RateOfThreads> copy;  ///< memcpy between pageable and page-locked memory
+  /// By name: "pin", "unpin", "flush", and "allocate KIND" and "release KIND" of each kind of memory.
+  std::map<std::string, std::vector<TimeAt>> calls;
 };
 
 /// Which waiting op a copy engine takes next: the first that was submitted (it blocks the engine until it is ready),
@@ -168,6 +211,7 @@ struct GpuModel {
   Parameter<double> resident_threads;     ///< threads that the GPU holds at once
   Parameter<Seconds> memory_latency;      ///< of a thread's access to device memory, read and written again
   Parameter<Bandwidth> memory_bandwidth;  ///< of a kernel that reads and writes device memory
+  Parameter<Bandwidth> copy_bandwidth{};  ///< of large copies inside device memory, counting each byte once
   Parameter<double> flop_rate;            ///< fp32 flop/s of fused multiply-adds
 };
 
@@ -193,6 +237,7 @@ struct Measurement {
   std::string clock;                        ///< "events" or "host"
   std::vector<double> samples_us;
   bool verified = false;  ///< the bytes that moved were compared and equal
+  std::string held_by{};  ///< what held the GPU's clocks down meanwhile; empty when nothing did, or nothing is known
 };
 
 /// A parameter without a value. Reading and saving refuse an absent parameter that is not named here.
@@ -210,7 +255,7 @@ std::string condition(const Conditions&, const std::string& name);
 
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";
-  static constexpr std::uint64_t version = 3;
+  static constexpr std::uint64_t version = 4;
 
   std::string name;
   Origin origin = Origin::measured;
@@ -218,6 +263,8 @@ struct Profile {
   Conditions conditions;
   std::vector<GpuModel> gpus;
   std::vector<LinkModel> links;
+  std::vector<PeerModel> peers;  ///< of nodes with several GPUs
+  std::optional<HostModel> host;
   SubmissionModel submission;
   std::vector<Missing> missing;
   std::vector<Residual> residuals;
@@ -256,6 +303,10 @@ Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double
 Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
 /// The fewest bytes under way that reach `rate`; those of the last row where none does.
 double in_flight_for(const std::vector<MappedRate>&, Bandwidth rate);
+/// By the rule of TimeAt. Throws Error when there is no row.
+Seconds time_at(const std::vector<TimeAt>&, Bytes size);
+/// Between two rows in proportion to the threads, outside as in the nearest. Throws Error when there is no row.
+Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
 /// g under duplex load; the one-way gap when the profile has no duplex model.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 

@@ -67,13 +67,14 @@ Json gpu_json(const GpuModel& gpu) {
           {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
           {"memory_latency", parameter_json(gpu.memory_latency, time_quantity)},
           {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
+          {"copy_bandwidth", parameter_json(gpu.copy_bandwidth, bandwidth_quantity)},
           {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
 }
 
 GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
   in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "implicit_sync",
                 "concurrent_kernels", "launch_latency", "kernel_gap", "handovers", "resident_threads", "memory_latency",
-                "memory_bandwidth", "flop_rate"});
+                "memory_bandwidth", "copy_bandwidth", "flop_rate"});
   return {.name = read_text(in.at("name")),
           .memory = read_bytes(in.at("memory")),
           .multiprocessors = read_count<unsigned>(in.at("multiprocessors"), 1),
@@ -87,6 +88,7 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .resident_threads = read_parameter(in, path, "resident_threads", threads_quantity, missing),
           .memory_latency = read_parameter(in, path, "memory_latency", time_quantity, missing),
           .memory_bandwidth = read_parameter(in, path, "memory_bandwidth", bandwidth_quantity, missing),
+          .copy_bandwidth = read_parameter(in, path, "copy_bandwidth", bandwidth_quantity, missing),
           .flop_rate = read_parameter(in, path, "flop_rate", flop_rate_quantity, missing)};
 }
 
@@ -223,23 +225,117 @@ std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::str
   return model;
 }
 
+Json times_json(const std::vector<TimeAt>& rows) {
+  Json list = Json::array();
+  for (const TimeAt& row : rows)
+    list.push_back({{"size", row.size.count}, {"time", interval_json(row.time, time_quantity)}});
+  return list;
+}
+Json rates_json(const std::vector<RateOfThreads>& rows) {
+  Json list = Json::array();
+  for (const RateOfThreads& row : rows)
+    list.push_back({{"threads", row.threads}, {"rate", interval_json(row.rate, bandwidth_quantity)}});
+  return list;
+}
+
+/// May be empty where `missing` says why.
+std::vector<TimeAt> read_times(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  std::vector<TimeAt> rows = read_list(in, [](const JsonReader& row, std::size_t) -> TimeAt {
+    row.only_keys({"size", "time"});
+    return {.size = read_bytes(row.at("size")), .time = read_interval(row.at("time"), time_quantity)};
+  });
+  if (!missing.absent(in, path, rows.empty())) require_increasing(in, rows, [](const TimeAt& row) { return row.size; });
+  return rows;
+}
+std::vector<RateOfThreads> read_rates(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  std::vector<RateOfThreads> rows = read_list(in, [](const JsonReader& row, std::size_t) -> RateOfThreads {
+    row.only_keys({"threads", "rate"});
+    return {.threads = read_count<unsigned>(row.at("threads"), 1),
+            .rate = read_interval(row.at("rate"), bandwidth_quantity)};
+  });
+  if (!missing.absent(in, path, rows.empty()))
+    require_increasing(in, rows, [](const RateOfThreads& row) { return row.threads; });
+  return rows;
+}
+
+Json pageable_json(const PageableModel& model) {
+  return {{"h2d", times_json(model.h2d)}, {"d2h", times_json(model.d2h)}, {"both", times_json(model.both)}};
+}
+std::optional<PageableModel> read_pageable(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
+  in.only_keys({"h2d", "d2h", "both"});
+  return PageableModel{.h2d = read_times(in.at("h2d"), path + ".h2d", missing),
+                       .d2h = read_times(in.at("d2h"), path + ".d2h", missing),
+                       .both = read_times(in.at("both"), path + ".both", missing)};
+}
+
+Json managed_json(const ManagedModel& model) {
+  return {{"prefetch_h2d", times_json(model.prefetch_h2d)},
+          {"prefetch_d2h", times_json(model.prefetch_d2h)},
+          {"demand_h2d", times_json(model.demand_h2d)},
+          {"demand_d2h", rates_json(model.demand_d2h)}};
+}
+std::optional<ManagedModel> read_managed(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
+  in.only_keys({"prefetch_h2d", "prefetch_d2h", "demand_h2d", "demand_d2h"});
+  return ManagedModel{.prefetch_h2d = read_times(in.at("prefetch_h2d"), path + ".prefetch_h2d", missing),
+                      .prefetch_d2h = read_times(in.at("prefetch_d2h"), path + ".prefetch_d2h", missing),
+                      .demand_h2d = read_times(in.at("demand_h2d"), path + ".demand_h2d", missing),
+                      .demand_d2h = read_rates(in.at("demand_d2h"), path + ".demand_d2h", missing)};
+}
+
+Json host_json(const HostModel& model) {
+  Json calls = Json::object();
+  for (const auto& [name, rows] : model.calls) calls[name] = times_json(rows);
+  return {{"copy", rates_json(model.copy)}, {"calls", std::move(calls)}};
+}
+std::optional<HostModel> read_host(const JsonReader& in, const Explanations& missing) {
+  if (missing.absent(in, "host", in.value().is_null())) return std::nullopt;
+  in.only_keys({"copy", "calls"});
+  return HostModel{.copy = read_rates(in.at("copy"), "host.copy", missing),
+                   .calls = read_map<std::vector<TimeAt>>(in.at("calls"), [&](const JsonReader& rows) {
+                     return read_times(rows, "host.calls", missing);
+                   })};
+}
+
+Json peer_json(const PeerModel& peer) {
+  return {
+      {"from", peer.from}, {"to", peer.to}, {"direct", times_json(peer.direct)}, {"staged", times_json(peer.staged)}};
+}
+PeerModel read_peer(const JsonReader& in, const std::string& path, std::size_t gpus, const Explanations& missing) {
+  in.only_keys({"from", "to", "direct", "staged"});
+  PeerModel peer{.from = read_count<std::uint16_t>(in.at("from"), 0),
+                 .to = read_count<std::uint16_t>(in.at("to"), 0),
+                 .direct = read_times(in.at("direct"), path + ".direct", missing),
+                 .staged = read_times(in.at("staged"), path + ".staged", missing)};
+  for (const char* end : {"from", "to"})
+    if (in.at(end).value() >= gpus)
+      in.at(end).fail(fmt::format("the index of one of the {} entries of \"gpus\"", gpus));
+  if (peer.from == peer.to) in.at("to").fail("another GPU than \"from\"");
+  return peer;
+}
+
 Json link_json(const LinkModel& link) {
   return {{"numa_node", link.numa_node},
           {"gpu", link.gpu},
           {"h2d", direction_json(link.h2d)},
           {"d2h", direction_json(link.d2h)},
           {"waiting_queues", link.waiting_queues ? waiting_queues_json(*link.waiting_queues) : Json(nullptr)},
-          {"zero_copy", link.zero_copy ? zero_copy_json(*link.zero_copy) : Json(nullptr)}};
+          {"zero_copy", link.zero_copy ? zero_copy_json(*link.zero_copy) : Json(nullptr)},
+          {"pageable", link.pageable ? pageable_json(*link.pageable) : Json(nullptr)},
+          {"managed", link.managed ? managed_json(*link.managed) : Json(nullptr)}};
 }
 
 LinkModel read_link(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "waiting_queues", "zero_copy"});
+  in.only_keys({"numa_node", "gpu", "h2d", "d2h", "waiting_queues", "zero_copy", "pageable", "managed"});
   return {.numa_node = read_count<std::uint16_t>(in.at("numa_node"), 0),
           .gpu = read_count<std::uint16_t>(in.at("gpu"), 0),
           .h2d = read_direction(in.at("h2d"), path + ".h2d", missing),
           .d2h = read_direction(in.at("d2h"), path + ".d2h", missing),
           .waiting_queues = read_waiting_queues(in.at("waiting_queues"), path + ".waiting_queues", missing),
-          .zero_copy = read_zero_copy(in.at("zero_copy"), path + ".zero_copy", missing)};
+          .zero_copy = read_zero_copy(in.at("zero_copy"), path + ".zero_copy", missing),
+          .pageable = read_pageable(in.at("pageable"), path + ".pageable", missing),
+          .managed = read_managed(in.at("managed"), path + ".managed", missing)};
 }
 
 void check_link_ends(const JsonReader& in, const Profile& profile) {
@@ -272,21 +368,24 @@ Json measurement_json(const Measurement& measurement) {
   Json samples = Json::array();
   // A tenth of a nanosecond: below the resolution of every clock in use, and a file of reasonable size.
   for (const double us : measurement.samples_us) samples.push_back(std::round(us * 1e4) / 1e4);
-  return {{"primitive", measurement.primitive},
-          {"arguments", Json(measurement.arguments)},
-          {"clock", measurement.clock},
-          {"verified", measurement.verified},
-          {"samples_us", std::move(samples)}};
+  Json json{{"primitive", measurement.primitive},
+            {"arguments", Json(measurement.arguments)},
+            {"clock", measurement.clock},
+            {"verified", measurement.verified},
+            {"samples_us", std::move(samples)}};
+  if (!measurement.held_by.empty()) json["held_by"] = measurement.held_by;
+  return json;
 }
 
 Measurement read_measurement(const JsonReader& in, std::size_t) {
-  in.only_keys({"primitive", "arguments", "clock", "verified", "samples_us"});
+  in.only_keys({"primitive", "arguments", "clock", "verified", "held_by", "samples_us"});
   Measurement measurement{
       .primitive = read_text(in.at("primitive")),
       .arguments = read_map<double>(in.at("arguments"), [](const JsonReader& value) { return value.number(); }),
       .clock = in.at("clock").string(),
       .samples_us = read_list(in.at("samples_us"), [](const JsonReader& us, std::size_t) { return us.non_negative(); }),
-      .verified = in.at("verified").boolean()};
+      .verified = in.at("verified").boolean(),
+      .held_by = in.find("held_by") ? read_text(in.at("held_by")) : ""};
   if (measurement.clock != "events" && measurement.clock != "host") in.at("clock").fail("one of events, host");
   if (measurement.samples_us.empty()) in.at("samples_us").fail("at least one sample");
   return measurement;
@@ -325,6 +424,8 @@ Json to_json(const Profile& profile) {
           {"conditions", Json(profile.conditions)},
           {"gpus", list_json(profile.gpus, gpu_json)},
           {"links", list_json(profile.links, link_json)},
+          {"peers", list_json(profile.peers, peer_json)},
+          {"host", profile.host ? host_json(*profile.host) : Json(nullptr)},
           {"submission", submission_json(profile.submission)},
           {"missing", list_json<Missing>(profile.missing,
                                          [](const Missing& m) -> Json {
@@ -340,8 +441,8 @@ Json to_json(const Profile& profile) {
 Profile profile_from_json(const Json& json, const std::string& source) {
   const JsonReader in(json, source);
   require_schema(in, Profile::schema, Profile::version);
-  in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "submission", "missing",
-                "residuals", "measurements"});
+  in.only_keys({"schema", "version", "name", "origin", "source", "conditions", "gpus", "links", "peers", "host",
+                "submission", "missing", "residuals", "measurements"});
   Profile profile;
   profile.name = read_text(in.at("name"));
   profile.origin = read_enum(in.at("origin"), origin_names);
@@ -361,6 +462,14 @@ Profile profile_from_json(const Json& json, const std::string& source) {
   });
   missing.absent(in.at("links"), "links", profile.links.empty());
   check_link_ends(in.at("links"), profile);
+  profile.peers = read_list(in.at("peers"), [&](const JsonReader& peer, std::size_t i) {
+    return read_peer(peer, fmt::format("peers[{}]", i), profile.gpus.size(), missing);
+  });
+  for (std::size_t i = 0; i < profile.peers.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (profile.peers[k].from == profile.peers[i].from && profile.peers[k].to == profile.peers[i].to)
+        in.at("peers").at(i).fail(fmt::format("one entry for each pair of GPUs, and peers[{}] is this one too", k));
+  profile.host = read_host(in.at("host"), missing);
   profile.submission = read_submission(in.at("submission"), missing);
   profile.residuals = read_list(in.at("residuals"), [](const JsonReader& item, std::size_t) -> Residual {
     item.only_keys({"parameter", "worst", "at"});
@@ -390,6 +499,8 @@ std::string parameter_hash(const Profile& profile) {
   for (Json& gpu : gpus) gpu.erase("name");  // says nothing about time
   return content_hash(Json{{"gpus", std::move(gpus)},
                            {"links", list_json(profile.links, link_json)},
+                           {"peers", list_json(profile.peers, peer_json)},
+                           {"host", profile.host ? host_json(*profile.host) : Json(nullptr)},
                            {"submission", submission_json(profile.submission)}}
                           .dump());
 }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "shiplap/report/transfers_report.hpp"
 
 namespace shiplap {
 namespace {
@@ -46,6 +49,7 @@ std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
   time("gap between kernels", gpu.kernel_gap);
   time("memory latency", gpu.memory_latency);
   if (gpu.memory_bandwidth) fact("memory bandwidth", with_range(*gpu.memory_bandwidth));
+  if (gpu.copy_bandwidth) fact("copies inside", with_range(*gpu.copy_bandwidth));
   if (gpu.flop_rate) fact("fp32 rate", fmt::format("{:.4g} Tflop/s", gpu.flop_rate->value * 1e-12));
   if (gpu.handovers) {
     Table handovers(
@@ -95,6 +99,48 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     beside.add(std::move(cells));
   }
   return out + beside.text(style, "  ");
+}
+
+struct TimesColumn {
+  std::string name;
+  const std::vector<TimeAt>* rows;
+};
+std::string times_table(std::string_view first, const std::vector<TimesColumn>& columns, const TextStyle& style) {
+  std::vector<Column> heads{{std::string(first), Align::right}};
+  std::set<Bytes> sizes;
+  for (const TimesColumn& column : columns) {
+    heads.push_back({column.name, Align::right});
+    for (const TimeAt& row : *column.rows) sizes.insert(row.size);
+  }
+  Table table(std::move(heads));
+  for (const Bytes size : sizes) {
+    std::vector<std::string> cells{to_string(size)};
+    for (const TimesColumn& column : columns) {
+      const auto row = std::ranges::find(*column.rows, size, &TimeAt::size);
+      cells.push_back(row == column.rows->end() ? "–" : with_range(row->time));
+    }
+    table.add(std::move(cells));
+  }
+  return table.empty() ? "" : table.text(style, "  ");
+}
+
+std::string threads_table(std::string_view what, const std::vector<RateOfThreads>& rows, const TextStyle& style) {
+  if (rows.empty()) return "";
+  Table table({{"threads", Align::right}, {std::string(what), Align::right}});
+  for (const RateOfThreads& row : rows) table.add({std::to_string(row.threads), with_range(row.rate)});
+  return "\n" + table.text(style, "  ");
+}
+
+std::string host_tables(const HostModel& host, const TextStyle& style) {
+  std::string out = heading("host threads", style);
+  if (const auto pin = host.calls.find("pin"), unpin = host.calls.find("unpin");
+      pin != host.calls.end() && unpin != host.calls.end())
+    out += times_table("of", {{"page-locking", &pin->second}, {"letting go", &unpin->second}}, style);
+  std::vector<TimesColumn> allocations;
+  for (const auto& [name, rows] : host.calls)
+    if (name.starts_with("allocate ")) allocations.push_back({name, &rows});
+  if (!allocations.empty()) out += "\n" + times_table("of", allocations, style);
+  return out + threads_table("copying together", host.copy, style);
 }
 
 std::string link_tables(const LinkModel& link, const TextStyle& style) {
@@ -156,6 +202,20 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
   }
   out += costs.text(style, "  ");
   if (link.zero_copy) out += zero_copy_tables(*link.zero_copy, style);
+  if (link.pageable)
+    out += "\n  pageable memory\n" + times_table("copy of",
+                                                 {{"H2D", &link.pageable->h2d},
+                                                  {"D2H", &link.pageable->d2h},
+                                                  {"one each way at once", &link.pageable->both}},
+                                                 style);
+  if (link.managed) {
+    out += "\n  managed memory\n" + times_table("of",
+                                                {{"prefetch H2D", &link.managed->prefetch_h2d},
+                                                 {"prefetch D2H", &link.managed->prefetch_d2h},
+                                                 {"touched by a kernel", &link.managed->demand_h2d}},
+                                                style);
+    out += threads_table("touched by the host", link.managed->demand_d2h, style);
+  }
   return out;
 }
 
@@ -173,12 +233,17 @@ std::string submission_lines(const SubmissionModel& model, const TextStyle& styl
 
 }  // namespace
 
-std::string profile_report(const Profile& profile, const TextStyle& style) {
+std::string profile_report(const Profile& profile, std::span<const Figure> figures, const TextStyle& style) {
   std::string out =
       fmt::format("{} ({}, hash {})\n", bold(profile.name, style), to_string(profile.origin), parameter_hash(profile));
   if (!profile.source.empty()) out += wrap(profile.source, style.width) + "\n";
   for (const GpuModel& gpu : profile.gpus) out += gpu_table(gpu, style);
+  out += transfers_report(figures, style);
   for (const LinkModel& link : profile.links) out += link_tables(link, style);
+  for (const PeerModel& peer : profile.peers)
+    out += heading(fmt::format("copies from GPU {} to GPU {}", peer.from, peer.to), style) +
+           times_table("one more of", {{"directly", &peer.direct}, {"through the host", &peer.staged}}, style);
+  if (profile.host) out += host_tables(*profile.host, style);
   out += submission_lines(profile.submission, style);
 
   if (!profile.missing.empty()) {
@@ -229,8 +294,17 @@ std::string measurements_report(std::span<const Measurement> measurements, const
 
 std::string skips_report(const MeasureResult& result, const TextStyle& style) {
   std::string out;
-  for (const SkippedPrimitive& s : result.skipped)
-    out += wrap(fmt::format("skipped {}: {}", s.primitive, s.reason), style.width, "  ") + "\n";
+  // By reason, in the order in which they came up.
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const SkippedPrimitive& s : result.skipped) {
+    const auto same = std::ranges::find(reasons, s.reason, &std::pair<std::string, std::string>::first);
+    if (same == reasons.end())
+      reasons.emplace_back(s.reason, s.primitive);
+    else
+      same->second += ", " + s.primitive;
+  }
+  for (const auto& [reason, names] : reasons)
+    out += wrap(fmt::format("skipped, {}: {}", reason, names), style.width, "  ") + "\n";
   for (const FailedPoint& f : result.failed)
     out += wrap(fmt::format("failed {}: {}", f.point, f.reason), style.width, "  ") + "\n";
   return out;

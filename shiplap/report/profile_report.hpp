@@ -5,13 +5,15 @@
 #include <span>
 #include <string>
 
+#include "shiplap/measure/figures.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/report/table.hpp"
 
 namespace shiplap {
 
-std::string profile_report(const Profile&, const TextStyle& = {});
+/// With a table of the ways to move bytes from the figures of its measurements, where there are any.
+std::string profile_report(const Profile&, std::span<const Figure>, const TextStyle& = {});
 
 /// Measured points as a table: arguments, median with its interval, spread, repeats, clock, and whether every byte was
 /// compared.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -80,6 +81,7 @@ struct Name {
     return fmt::format("kernel {}", schedule.kernels[kernel.kernel.index()]);
   }
   std::string operator()(const HostCopy&) const { return "host copy"; }
+  std::string operator()(const HostCall& call) const { return to_string(call.kind); }
   std::string operator()(const Prefetch& prefetch) const {
     return fmt::format("prefetch to {}", to_string(prefetch.to));
   }
@@ -144,12 +146,68 @@ std::string to_string(MemoryKind kind) {
       return "pinned";
     case MemoryKind::mapped:
       return "mapped";
+    case MemoryKind::driver_pinned:
+      return "driver-pinned";
+    case MemoryKind::write_combined:
+      return "write-combined";
     case MemoryKind::managed:
       return "managed";
     case MemoryKind::device:
       return "device";
   }
   throw Error("not a kind of memory");
+}
+
+std::string to_string(HostCall::Kind kind) {
+  switch (kind) {
+    case HostCall::Kind::touch:
+      return "touch by the host";
+    case HostCall::Kind::flush:
+      return "flush of the CPU's caches";
+    case HostCall::Kind::pin:
+      return "pin";
+    case HostCall::Kind::unpin:
+      return "unpin";
+    case HostCall::Kind::allocate:
+      return "allocation";
+    case HostCall::Kind::release:
+      return "release";
+  }
+  throw Error("not a kind of host call");
+}
+
+bool blocks_agent(const Schedule& schedule, const Op& op) {
+  if (std::holds_alternative<HostCopy>(op.what) || std::holds_alternative<HostCall>(op.what)) return true;
+  const auto* copy = std::get_if<Copy>(&op.what);
+  if (copy == nullptr) return false;
+  const auto pageable = [&](const Region& r) { return buffer_of(schedule, r.buffer).memory == MemoryKind::pageable; };
+  return pageable(copy->from) || pageable(copy->to);
+}
+
+OpId first_blocking(const Schedule& schedule) {
+  for (std::uint32_t i = 0; i < schedule.ops.size(); ++i)
+    if (blocks_agent(schedule, schedule.ops[i])) return OpId{i};
+  return {};
+}
+
+bool can_be_held(const Schedule& schedule) {
+  const auto through_host = [&](const Op& op) {
+    const auto* copy = std::get_if<Copy>(&op.what);
+    if (copy == nullptr || schedule.peer_access) return false;
+    const Place from = buffer_of(schedule, copy->from.buffer).place;
+    const Place to = buffer_of(schedule, copy->to.buffer).place;
+    return from.is_gpu() && to.is_gpu() && from != to;
+  };
+  return first_blocking(schedule).is_none() && std::ranges::none_of(schedule.ops, through_host) &&
+         std::ranges::none_of(schedule.buffers, [](const Buffer& b) { return b.memory == MemoryKind::managed; });
+}
+
+bool is_allocated_by_op(const Schedule& schedule, BufferId buffer) {
+  for (const Op& op : schedule.ops)
+    if (const auto* call = std::get_if<HostCall>(&op.what);
+        call != nullptr && call->kind == HostCall::Kind::allocate && call->region.buffer == buffer)
+      return true;
+  return false;
 }
 
 }  // namespace shiplap

@@ -25,9 +25,16 @@ struct Place {
   friend constexpr auto operator<=>(Place, Place) = default;
 };
 
-/// How memory was obtained; it decides which ways of moving bytes exist. `mapped` is pinned memory that kernels
-/// address.
-enum class MemoryKind : std::uint8_t { pageable, pinned, mapped, managed, device };
+/// How memory was obtained; it decides which ways of moving bytes exist.
+enum class MemoryKind : std::uint8_t {
+  pageable,
+  pinned,          ///< page-locked, in pages of 2 MiB where the system has them
+  mapped,          ///< the same, addressed by kernels
+  driver_pinned,   ///< page-locked as the driver allocates it, in pages of 4 KiB
+  write_combined,  ///< the same past the caches of the CPU: written fast, read very slowly
+  managed,         ///< pages move between host and GPUs; a buffer's place is where they are when the schedule starts
+  device,
+};
 
 struct Buffer {
   std::string name;
@@ -92,6 +99,20 @@ struct HostCopy {
   Region to;
 };
 
+/// Something else that a host thread does with memory, performed by the op's agent itself.
+struct HostCall {
+  enum class Kind : std::uint8_t {
+    touch,  ///< reads and writes one byte of every page, which brings pages of managed memory to the host
+    flush,  ///< writes the region back from all caches of the CPU and drops it there
+    pin,    ///< page-locks a region of a pageable buffer
+    unpin,
+    allocate,  ///< obtains memory of the kind, place and size of the region's buffer, which is given no other memory
+    release,   ///< gives it back
+  };
+  Kind kind = Kind::touch;
+  Region region;
+};
+
 /// Moves the pages of managed memory to a place.
 struct Prefetch {
   Region region;
@@ -99,8 +120,8 @@ struct Prefetch {
 };
 
 struct Op {
-  std::variant<Copy, Kernel, HostCopy, Prefetch> what;
-  /// In-order queue of the device; none for a HostCopy.
+  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;
+  /// In-order queue of the device; none for what an agent performs itself (HostCopy, HostCall).
   QueueId queue;
   /// The host agent that submits (or performs) it; ops of one agent are submitted in the order of the schedule.
   AgentId agent{0};
@@ -126,6 +147,8 @@ struct Schedule {
   std::vector<Queue> queues;
   std::vector<Agent> agents{{"main"}};
   std::vector<Op> ops;
+  /// GPUs address each other's memory where they can; else what they exchange goes through the host.
+  bool peer_access = true;
 
   BufferId add_buffer(Buffer);
   KernelId add_kernel(std::string name);
@@ -141,6 +164,17 @@ CopyDirection direction(const Schedule&, const Copy&);
 /// dependency is added; nothing waits there that need not. Both must be sound (`validate`); so is the result.
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
+/// Whether the op's agent performs it itself or waits in the call that submits it until it has ended: a copy from or to
+/// pageable memory, which the driver stages through its own buffers.
+bool blocks_agent(const Schedule&, const Op&);
+/// The first op that does; none when the whole schedule can be submitted before any of it has to run.
+OpId first_blocking(const Schedule&);
+/// Whether everything can be submitted before anything runs: no op blocks its agent, and none is one for which the
+/// driver may wait too: it moves managed memory, or copies between GPUs through the host.
+bool can_be_held(const Schedule&);
+/// Whether an op of the schedule allocates the buffer, so that none is to be bound to it.
+bool is_allocated_by_op(const Schedule&, BufferId);
+
 /// The accesses of an op to buffers, in the order they are written down.
 void for_each_access(const Op&, const auto& visit);
 
@@ -152,6 +186,7 @@ Bytes memory_at(const Schedule&, Place);
 
 std::string to_string(Place);
 std::string to_string(MemoryKind);
+std::string to_string(HostCall::Kind);
 
 void for_each_access(const Op& op, const auto& visit) {
   if (const auto* copy = std::get_if<Copy>(&op.what)) {
@@ -160,6 +195,10 @@ void for_each_access(const Op& op, const auto& visit) {
   } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
     visit(host->from, AccessMode::read);
     visit(host->to, AccessMode::write);
+  } else if (const auto* call = std::get_if<HostCall>(&op.what)) {
+    visit(call->region, AccessMode::write);
+  } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
+    visit(prefetch->region, AccessMode::write);  // whoever reaches the pages meanwhile may have them moved back
   } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
     for (const Access& a : kernel->operands)
       if (a.region.length.count > 0)

@@ -1,65 +1,109 @@
 #include "shiplap/schedule/submission.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 namespace shiplap {
 namespace {
 
-// For each op the earlier ops whose events it has to wait for: at most one per queue, and none that is already implied.
-std::vector<std::vector<OpId>> needed_waits(const Schedule& schedule) {
-  const std::size_t n = schedule.ops.size();
-  std::vector<std::vector<OpId>> waits(n);
-  // Latest op of queue `from` that `queue` has waited for, by (queue, from).
-  std::unordered_map<std::uint64_t, std::uint32_t> waited;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Op& op = schedule.ops[i];
-    std::vector<OpId> after = op.after;
-    std::sort(after.begin(), after.end(),
-              [](OpId a, OpId b) { return a > b; });  // the latest of a queue covers the others
-    for (OpId dependency : after) {
-      const QueueId from = schedule.ops[dependency.index()].queue;
-      if (from.is_none() || from == op.queue) continue;
-      const std::uint64_t key = (std::uint64_t{op.queue.value} << 32) | from.value;
-      const auto [seen, first] = waited.try_emplace(key, dependency.value);
-      if (!first && seen->second >= dependency.value) continue;
-      seen->second = dependency.value;
-      waits[i].push_back(dependency);
+// What an op has to wait for beyond the order of its queue and its agent.
+struct Waits {
+  std::vector<OpId> agents;  // ops of other agents that must have been submitted or performed
+  std::vector<OpId> events;  // ops of other queues that must have ended: at most one per queue, none already implied
+};
+
+class Waiting {
+ public:
+  explicit Waiting(const Schedule& schedule) : schedule_(schedule), last_of_queue_(schedule.queues.size()) {}
+
+  /// To be asked for one op after the other.
+  Waits of(OpId id) {
+    const Op& op = schedule_.ops[id.index()];
+    Waits waits;
+    if (!op.queue.is_none()) {
+      OpId& last = last_of_queue_[op.queue.index()];
+      if (!last.is_none() && schedule_.ops[last.index()].agent != op.agent) await(waits, op.agent, last);
+      last = id;
     }
+    std::vector<OpId> after = op.after;
+    std::sort(after.begin(), after.end(), std::greater<>());  // the latest of a queue covers the others
+    for (const OpId dependency : after) {
+      const Op& before = schedule_.ops[dependency.index()];
+      if (before.agent != op.agent) await(waits, op.agent, dependency);
+      if (before.queue.is_none() || before.queue == op.queue) continue;
+      // What an agent performs itself counts for its agent, the rest for its queue.
+      auto& waited = op.queue.is_none() ? waited_by_agent_ : waited_by_queue_;
+      const std::uint32_t waiter = op.queue.is_none() ? op.agent.value : op.queue.value;
+      if (newer(waited, waiter, before.queue.value, dependency)) waits.events.push_back(dependency);
+    }
+    return waits;
   }
-  return waits;
-}
+
+ private:
+  using Latest = std::unordered_map<std::uint64_t, OpId>;
+
+  static bool newer(Latest& latest, std::uint32_t waiter, std::uint32_t of, OpId op) {
+    const auto [seen, first] = latest.try_emplace(std::uint64_t{waiter} << 32 | of, op);
+    if (!first && seen->second >= op) return false;
+    seen->second = op;
+    return true;
+  }
+  void await(Waits& waits, AgentId waiter, OpId op) {
+    const AgentId other = schedule_.ops[op.index()].agent;
+    if (newer(awaited_, waiter.value, other.value, op)) waits.agents.push_back(op);
+  }
+
+  const Schedule& schedule_;
+  std::vector<OpId> last_of_queue_;
+  // The latest op that was waited for, by who waited and whose it is.
+  Latest waited_by_queue_;
+  Latest waited_by_agent_;
+  Latest awaited_;
+};
 
 }  // namespace
 
 Submission submission(const Schedule& schedule) {
-  const std::size_t n = schedule.ops.size();
-  const auto waits = needed_waits(schedule);
-
+  const auto n = static_cast<std::uint32_t>(schedule.ops.size());
+  Waiting waiting(schedule);
+  std::vector<Waits> waits;
   std::vector<bool> recorded(n, false);
-  for (const auto& list : waits)
-    for (OpId op : list) recorded[op.index()] = true;
+  std::vector<bool> joined(n, false);  // a queue waits for its end, so that its own queue needs no end mark
   std::vector<OpId> last_of_queue(schedule.queues.size());
-  for (std::size_t i = 0; i < n; ++i)
-    if (!schedule.ops[i].queue.is_none())
-      last_of_queue[schedule.ops[i].queue.index()] = OpId{static_cast<std::uint32_t>(i)};
+  waits.reserve(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    waits.push_back(waiting.of(OpId{i}));
+    const QueueId queue = schedule.ops[i].queue;
+    for (const OpId op : waits.back().events) {
+      recorded[op.index()] = true;
+      if (!queue.is_none()) joined[op.index()] = true;
+    }
+    if (!queue.is_none()) last_of_queue[queue.index()] = OpId{i};
+  }
 
   Submission result;
   result.agents.resize(schedule.agents.size());
   std::vector<EventId> event_of(n);
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::uint32_t i = 0; i < n; ++i) {
     const Op& op = schedule.ops[i];
-    const OpId id{static_cast<std::uint32_t>(i)};
+    const OpId id{i};
     auto& steps = result.agents[op.agent.index()];
-    for (OpId dependency : waits[i])
-      steps.push_back({.kind = Step::Kind::wait, .queue = op.queue, .op = id, .event = event_of[dependency.index()]});
+    for (const OpId awaited : waits[i].agents)
+      steps.push_back({.kind = Step::Kind::await, .queue = {}, .op = id, .event = {}, .awaited = awaited});
+    for (const OpId dependency : waits[i].events)
+      steps.push_back({.kind = op.queue.is_none() ? Step::Kind::synchronize : Step::Kind::wait,
+                       .queue = op.queue,
+                       .op = id,
+                       .event = event_of[dependency.index()],
+                       .awaited = dependency});
     steps.push_back({.kind = Step::Kind::submit, .queue = op.queue, .op = id, .event = {}});
     if (recorded[i]) {
       event_of[i] = EventId{result.events++};
       steps.push_back({.kind = Step::Kind::record, .queue = op.queue, .op = id, .event = event_of[i]});
-    } else if (!op.queue.is_none() && last_of_queue[op.queue.index()] == id) {
-      steps.push_back({.kind = Step::Kind::finish, .queue = op.queue, .op = id, .event = {}});
     }
+    if (!joined[i] && !op.queue.is_none() && last_of_queue[op.queue.index()] == id)
+      steps.push_back({.kind = Step::Kind::finish, .queue = op.queue, .op = id, .event = {}});
   }
   return result;
 }

@@ -38,11 +38,26 @@ class OpCheck {
       add("{} joins two host places, which no copy engine can; use a host copy", name());
   }
   void operator()(const HostCopy& copy) {
-    if (!schedule_.ops[id_.index()].queue.is_none())
-      add("{} has a queue, but a host copy is performed by its agent; leave the queue out", name());
+    needs_no_queue();
     if (!both_regions(copy.from, copy.to)) return;
     if (!on_host(copy.from) || !on_host(copy.to))
       add("{} reaches memory on a GPU, which a host thread cannot; use a copy on a queue", name());
+  }
+  void operator()(const HostCall& call) {
+    using Kind = HostCall::Kind;
+    needs_no_queue();
+    if (!region(call.region)) return;
+    const Buffer& buffer = schedule_.buffers[call.region.buffer.index()];
+    const bool pins = call.kind == Kind::pin || call.kind == Kind::unpin;
+    const bool reaches = call.kind == Kind::touch || call.kind == Kind::flush;
+    if (pins && buffer.memory != MemoryKind::pageable)
+      add("{} is of buffer {}, which is {} memory; only pageable memory can be pinned", name(), buffer.name,
+          to_string(buffer.memory));
+    if (reaches && !buffer.place.is_host() && buffer.memory != MemoryKind::managed)
+      add("{} reaches buffer {} on a GPU, which a host thread cannot", name(), buffer.name);
+    if (!pins && !reaches && call.region.length != buffer.size)
+      add("{} is of {} B of buffer {}, which has {} B; it can only be of all", name(), call.region.length.count,
+          buffer.name, buffer.size.count);
   }
   void operator()(const Kernel& kernel) {
     needs_queue();
@@ -85,6 +100,11 @@ class OpCheck {
 
   void needs_queue() {
     if (schedule_.ops[id_.index()].queue.is_none()) add("{} has no queue; every op of a device needs one", name());
+  }
+
+  void needs_no_queue() {
+    if (!schedule_.ops[id_.index()].queue.is_none())
+      add("{} has a queue, but its agent performs it; leave the queue out", name());
   }
 
   bool has_buffer(BufferId buffer) {

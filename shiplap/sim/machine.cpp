@@ -5,6 +5,15 @@
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::sim {
+namespace {
+
+/// Of a transfer whose time is known as a whole: all of it keeps its engine busy.
+CopyFigures of_times(const std::vector<TimeAt>& rows, Bytes size) {
+  const double per_byte = time_at(rows, size).count() / static_cast<double>(size.count);
+  return {.per_byte = per_byte, .duplex_per_byte = per_byte};
+}
+
+}  // namespace
 
 Machine::Machine(const Profile& profile) : profile_(&profile) {
   const auto known = [&](const Parameter<Seconds>& parameter, std::string_view name) {
@@ -54,9 +63,7 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
 
 const ZeroCopyModel& Machine::zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
-  if (!link.zero_copy)
-    throw Unsupported(fmt::format(
-        "profile {} has no figures for kernels that access host memory: measure it (shiplap measure)", profile_->name));
+  if (!link.zero_copy) throw_missing("kernels that access host memory");
   return *link.zero_copy;
 }
 
@@ -83,6 +90,89 @@ const Gpu& Machine::gpu(std::uint16_t number) const {
     throw Unsupported(
         fmt::format("profile {} knows {} GPU(s); the schedule uses GPU {}", profile_->name, gpus_.size(), number));
   return gpus_[number];
+}
+
+CopyFigures Machine::pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+  const LinkModel& link = profile_->link(gpu, numa_node);
+  const char* what = "copies between pageable memory and the GPU";
+  if (!link.pageable) throw_missing(what);
+  CopyFigures figures = of_times(known(to_device ? link.pageable->h2d : link.pageable->d2h, what), size);
+  figures.duplex_per_byte =
+      link.pageable->both.empty() ? figures.per_byte : of_times(link.pageable->both, size).per_byte;
+  return figures;
+}
+
+CopyFigures Machine::prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+  const ManagedModel& model = managed(gpu, numa_node);
+  return of_times(known(to_device ? model.prefetch_h2d : model.prefetch_d2h, "prefetches of managed memory"), size);
+}
+
+CopyFigures Machine::device_copy(std::uint16_t from, std::uint16_t to, bool peer_access, Bytes size) const {
+  if (from == to) {
+    const GpuModel& model = profile_->gpus.at(from);
+    if (!model.copy_bandwidth) throw_missing("copies inside the memory of a GPU");
+    const double per_byte = 1 / model.copy_bandwidth->value.bytes_per_second;
+    return {.latency = gpu(from).launch_latency, .per_byte = per_byte, .duplex_per_byte = per_byte};
+  }
+  const std::string what = fmt::format("copies from GPU {} to GPU {}", from, to);
+  for (const PeerModel& peer : profile_->peers)
+    if (peer.from == from && peer.to == to)
+      return of_times(known(peer_access && !peer.direct.empty() ? peer.direct : peer.staged, what), size);
+  throw_missing(what);
+}
+
+double Machine::demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing) const {
+  if (missing.count == 0) return 0;
+  return time_at(known(managed(gpu, numa_node).demand_h2d, "kernels that touch managed memory on the host"), missing)
+      .count();
+}
+
+double Machine::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) const {
+  const auto name = [&]() -> std::string {
+    switch (kind) {
+      case HostCall::Kind::pin:
+        return "pin";
+      case HostCall::Kind::unpin:
+        return "unpin";
+      case HostCall::Kind::flush:
+        return "flush";
+      case HostCall::Kind::allocate:
+        return "allocate " + to_string(memory);
+      case HostCall::Kind::release:
+        return "release " + to_string(memory);
+      case HostCall::Kind::touch:
+        return "touch";
+    }
+    throw Error("not a kind of host call");
+  }();
+  const auto rows = host().calls.find(name);
+  if (rows == host().calls.end() || rows->second.empty()) throw_missing(fmt::format("\"{}\" by the host", name));
+  return time_at(rows->second, size).count();
+}
+
+double Machine::host_copy_rate(std::size_t threads) const {
+  return rate_of(known(host().copy, "copies by host threads"), static_cast<unsigned>(threads)).bytes_per_second;
+}
+
+double Machine::host_demand_rate(std::size_t threads) const {
+  const char* what = "host threads that touch managed memory on a GPU";
+  return rate_of(known(managed(0, 0).demand_d2h, what), static_cast<unsigned>(threads)).bytes_per_second;
+}
+
+const HostModel& Machine::host() const {
+  if (!profile_->host) throw_missing("what host threads do");
+  return *profile_->host;
+}
+
+const ManagedModel& Machine::managed(std::uint16_t gpu, std::uint16_t numa_node) const {
+  const LinkModel& link = profile_->link(gpu, numa_node);
+  if (!link.managed) throw_missing("managed memory");
+  return *link.managed;
+}
+
+void Machine::throw_missing(const std::string& what) const {
+  throw Unsupported(
+      fmt::format("profile {} has no figures for {}: measure it (shiplap measure)", profile_->name, what));
 }
 
 }  // namespace shiplap::sim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap::sim {
 
@@ -48,8 +49,23 @@ class Machine {
  public:
   explicit Machine(const Profile&);
 
-  /// Throws Unsupported when the profile has no such link.
+  /// Of a copy over the link. Throws Unsupported when the profile has no such link.
   CopyFigures copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  /// The same from or to pageable memory, and of a prefetch of managed memory. Throws Unsupported when the profile has
+  /// no figures for them.
+  CopyFigures pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  CopyFigures prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  /// Of a copy inside the memory of a GPU, or from one GPU to another. Throws Unsupported likewise.
+  CopyFigures device_copy(std::uint16_t from, std::uint16_t to, bool peer_access, Bytes size) const;
+  /// What a kernel takes longer because `missing` bytes of managed memory are on the host. Throws Unsupported likewise.
+  double demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing) const;
+  /// Of a call of a host thread that does not share a resource: pin, unpin, flush, allocate, release. Throws
+  /// Unsupported likewise.
+  double host_call(HostCall::Kind, MemoryKind, Bytes size) const;
+  /// Bytes a second that host threads move together: by memcpy, and by touching managed memory that is on a GPU. Throw
+  /// Unsupported likewise.
+  double host_copy_rate(std::size_t threads) const;
+  double host_demand_rate(std::size_t threads) const;
   /// The link's figures for kernels that access host memory. Throws Unsupported when the profile has none.
   const ZeroCopyModel& zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const;
   /// Throws Unsupported when the profile has no such GPU.
@@ -62,6 +78,16 @@ class Machine {
   std::vector<std::string> assumptions;
 
  private:
+  [[noreturn]] void throw_missing(const std::string& what) const;
+  /// The table, which must not be empty.
+  template <class Row>
+  const std::vector<Row>& known(const std::vector<Row>& rows, const std::string& what) const {
+    if (rows.empty()) throw_missing(what);
+    return rows;
+  }
+  const HostModel& host() const;
+  const ManagedModel& managed(std::uint16_t gpu, std::uint16_t numa_node) const;
+
   const Profile* profile_;
   std::vector<Gpu> gpus_;
 };

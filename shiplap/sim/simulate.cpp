@@ -15,6 +15,8 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
       throw Error(fmt::format("the schedule needs {} on GPU {}, {} has {}: use a smaller ring or more chunks",
                               to_string(used), g, profile.gpus[g].name, to_string(profile.gpus[g].memory)));
   }
+  if (options.held && !can_be_held(schedule))
+    throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
   const sim::Machine machine(profile);
   sim::Simulator simulator(schedule, machine, options.held);
   simulator.run();

@@ -26,9 +26,15 @@ std::uint16_t node_of(const Schedule& schedule, const Copy& copy) {
 
 }  // namespace
 
-Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held) : machine_(machine) {
+Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held)
+    : machine_(machine),
+      held_(held),
+      program_(shiplap::submission(schedule)),
+      steps_done_(schedule.ops.size(), -1),
+      residency_(schedule) {
   build(schedule);
-  submit(schedule, held);
+  for (const auto& steps : program_.agents) callers_.push_back({.steps = &steps});
+  for (std::uint32_t a = 0; a < callers_.size(); ++a) advance(a);
 }
 
 std::uint32_t Simulator::engine_of(std::uint32_t gpu, bool to_device) const { return 2 * gpu + (to_device ? 0 : 1); }
@@ -65,7 +71,8 @@ void Simulator::build(const Schedule& schedule) {
     if (buffer.place.is_gpu()) gpus = std::max(gpus, buffer.place.index + 1u);
   for (const Queue& queue : schedule.queues)
     if (queue.place.is_gpu()) gpus = std::max(gpus, queue.place.index + 1u);
-  engines_.resize(2 * gpus);
+  // Two engines of the link for each GPU, and behind them all one for copies inside and between the memories of GPUs.
+  engines_.resize(3 * gpus);
   barriers_.resize(gpus);
   for (std::uint32_t g = 0; g < gpus; ++g) {
     const Gpu& gpu = machine_.gpu(static_cast<std::uint16_t>(g));
@@ -79,6 +86,7 @@ void Simulator::build(const Schedule& schedule) {
                        .opposite = shared ? none : 2 * g + 1,
                        .waiting = {}};
     engines_[2 * g + 1] = {.name = Engine::copy_d2h, .gpu = g, .opposite = shared ? none : 2 * g, .waiting = {}};
+    engines_[2 * gpus + g] = {.name = Engine::copy_d2d, .gpu = g, .opposite = none, .waiting = {}};
   }
 
   waiting_kernels_.assign(schedule.queues.size(), 0);
@@ -91,60 +99,24 @@ void Simulator::build(const Schedule& schedule) {
   };
   std::vector<Edge> edges;
   edges.reserve(n * 2);
-  CopyFigures figures;
-  struct {
-    std::uint64_t size = ~0ull;
-    std::uint32_t key = none;
-  } last;
-  KernelFlow last_flow;
   for (std::uint32_t i = 0; i < n; ++i) {
     const Op& op = schedule.ops[i];
     Node& node = nodes_[i];
     node.queue = op.queue.value;
-    std::uint32_t gpu = 0;
+    node.blocks_agent = blocks_agent(schedule, op);
     if (const auto* copy = std::get_if<Copy>(&op.what)) {
-      const CopyDirection way = direction(schedule, *copy);
-      if (way != CopyDirection::host_to_device && way != CopyDirection::device_to_host)
-        throw Unsupported(fmt::format("{}: the simulator has no figures for copies inside or between GPUs",
-                                      describe(schedule, OpId{i})));
-      node.is_copy = true;
-      node.to_device = way == CopyDirection::host_to_device;
-      node.bytes = static_cast<double>(copy->from.length.count);
-      gpu = gpu_of(schedule, *copy);
-      const bool shared = machine_.gpu(static_cast<std::uint16_t>(gpu)).copy_engines < 2;
-      node.engine = shared ? 2 * gpu : engine_of(gpu, node.to_device);
-      const std::uint16_t numa = node_of(schedule, *copy);
-      const std::uint32_t key = (std::uint32_t{numa} << 16) | engine_of(gpu, node.to_device);
-      if (last.size != copy->from.length.count || last.key != key) {
-        figures = machine_.copy(static_cast<std::uint16_t>(gpu), numa, node.to_device, copy->from.length);
-        last = {copy->from.length.count, key};
-      }
-      node.copy = figures;
-      node.latency = figures.latency;
-      node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
+      build_copy(schedule, OpId{i}, *copy, node);
     } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
-      gpu = schedule.queues[op.queue.index()].place.index;
-      node.engine = static_cast<std::uint32_t>(engines_.size()) + gpu;
-      node.kernel = {.op = i,
-                     .work = kernel->work.count(),
-                     .blocks = std::max<std::uint64_t>(kernel->blocks, 1),
-                     .resident = std::max<std::uint64_t>(kernel->resident_blocks, 1)};
-      if (!kernel->flows.empty()) {
-        // Chunks of one size follow each other.
-        const KernelFlow flow = kernel_flow(schedule, *kernel, static_cast<std::uint16_t>(gpu), machine_);
-        if (kernel_flows_.empty() || flow != last_flow) kernel_flows_.push_back(times(flow));
-        last_flow = flow;
-        node.flow = static_cast<std::uint32_t>(kernel_flows_.size() - 1);
-      }
-      node.latency = machine_.gpu(static_cast<std::uint16_t>(gpu)).launch_latency;
-      node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
-      barriers_[gpu].passed.push_back(false);
+      build_kernel(schedule, OpId{i}, *kernel, node);
+    } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
+      build_prefetch(schedule, op, *prefetch, node);
     } else {
-      throw Unsupported(
-          fmt::format("{}: the simulator has no figures for host copies and prefetches", describe(schedule, OpId{i})));
+      build_host(schedule, op, node);
+      continue;  // its agent sees to the order
     }
 
     for (OpId dependency : op.after) {
+      if (nodes_[dependency.index()].is_host) continue;
       edges.push_back({dependency.value, i});
       ++node.pending;
     }
@@ -173,28 +145,177 @@ void Simulator::build(const Schedule& schedule) {
   for (const Edge& edge : edges) successors_[counts[edge.from]++] = edge.to;
 }
 
-void Simulator::submit(const Schedule& schedule, bool held) {
-  const Submission program = shiplap::submission(schedule);
-  for (const auto& steps : program.agents) {
-    double clock = 0;
-    for (const Step& step : steps) {
-      switch (step.kind) {
-        case Step::Kind::wait:
-          clock += machine_.wait;
-          break;
-        case Step::Kind::record:
-        case Step::Kind::finish:
-          clock += machine_.record;
-          break;
-        case Step::Kind::submit:
-          clock += nodes_[step.op.index()].is_copy ? machine_.submit_copy : machine_.submit_launch;
-          events_.push(
-              {.time = held ? 0.0 : clock, .op = step.op.value, .kind = EventKind::queued, .gpu = 0, .cohort = {}});
-          break;
-      }
-    }
-    submission_ = std::max(submission_, clock);
+void Simulator::build_copy(const Schedule& schedule, OpId id, const Copy& copy, Node& node) {
+  const Buffer& from = schedule.buffers[copy.from.buffer.index()];
+  const Buffer& to = schedule.buffers[copy.to.buffer.index()];
+  if (from.memory == MemoryKind::managed || to.memory == MemoryKind::managed)
+    throw Unsupported(
+        fmt::format("{}: the simulator has no figures for copies of managed memory", describe(schedule, id)));
+  const Bytes size = copy.from.length;
+  const CopyDirection way = direction(schedule, copy);
+  node.is_copy = true;
+  node.to_device = way == CopyDirection::host_to_device;
+  node.bytes = static_cast<double>(size.count);
+  if (way == CopyDirection::device_to_device) {
+    node.engine = static_cast<std::uint32_t>(2 * computes_.size()) + from.place.index;
+    node.copy = machine_.device_copy(from.place.index, to.place.index, schedule.peer_access, size);
+  } else {
+    const std::uint16_t gpu = gpu_of(schedule, copy);
+    node.engine = machine_.gpu(gpu).copy_engines < 2 ? 2u * gpu : engine_of(gpu, node.to_device);
+    const std::uint16_t numa = node_of(schedule, copy);
+    // Chunks of one size follow each other.
+    const CopyKey key{size, numa, gpu, node.to_device, node.blocks_agent};
+    if (key != last_copy_)
+      last_figures_ = node.blocks_agent ? machine_.pageable_copy(gpu, numa, node.to_device, size)
+                                        : machine_.copy(gpu, numa, node.to_device, size);
+    last_copy_ = key;
+    node.copy = last_figures_;
+    node.holds_call = node.blocks_agent;
   }
+  node.latency = node.copy.latency;
+  node.kernel_number = static_cast<std::uint32_t>(barriers_[engines_[node.engine].gpu].passed.size());
+}
+
+void Simulator::build_prefetch(const Schedule& schedule, const Op& op, const Prefetch& prefetch, Node& node) {
+  require_one_gpu_for_managed();
+  const Bytes missing = residency_.move(prefetch.region, prefetch.to);
+  const std::uint16_t gpu = prefetch.to.is_gpu() ? prefetch.to.index : schedule.queues[op.queue.index()].place.index;
+  const std::uint16_t numa = prefetch.to.is_host() ? prefetch.to.index : std::uint16_t{0};
+  node.is_copy = true;
+  node.to_device = prefetch.to.is_gpu();
+  node.bytes = static_cast<double>(missing.count);
+  node.engine = machine_.gpu(gpu).copy_engines < 2 ? 2u * gpu : engine_of(gpu, node.to_device);
+  node.holds_call = true;
+  if (missing.count > 0) node.copy = machine_.prefetch(gpu, numa, node.to_device, missing);
+  node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
+}
+
+void Simulator::require_one_gpu_for_managed() const {
+  if (computes_.size() > 1)
+    throw Unsupported("the simulator has no figures for managed memory that several GPUs share");
+}
+
+void Simulator::build_kernel(const Schedule& schedule, OpId id, const Kernel& kernel, Node& node) {
+  const std::uint16_t gpu = schedule.queues[schedule.ops[id.index()].queue.index()].place.index;
+  Bytes missing;
+  for (const Access& operand : kernel.operands)
+    if (residency_.is_managed(operand.region.buffer)) {
+      require_one_gpu_for_managed();
+      missing += residency_.move(operand.region, Place::gpu(gpu));
+    }
+  node.engine = static_cast<std::uint32_t>(engines_.size()) + gpu;
+  node.kernel = {.op = id.value,
+                 .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
+                 .blocks = std::max<std::uint64_t>(kernel.blocks, 1),
+                 .resident = std::max<std::uint64_t>(kernel.resident_blocks, 1)};
+  if (!kernel.flows.empty()) {
+    if (missing.count > 0)
+      throw Unsupported(
+          fmt::format("{}: the simulator has no figures for kernels that fault managed memory over and "
+                      "access host memory",
+                      describe(schedule, id)));
+    // Chunks of one size follow each other.
+    const KernelFlow flow = kernel_flow(schedule, kernel, gpu, machine_);
+    if (kernel_flows_.empty() || flow != last_flow_) kernel_flows_.push_back(times(flow));
+    last_flow_ = flow;
+    node.flow = static_cast<std::uint32_t>(kernel_flows_.size() - 1);
+  }
+  node.latency = machine_.gpu(gpu).launch_latency;
+  node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
+  barriers_[gpu].passed.push_back(false);
+}
+
+void Simulator::build_host(const Schedule& schedule, const Op& op, Node& node) {
+  node.is_host = true;
+  if (const auto* copy = std::get_if<HostCopy>(&op.what)) {
+    if (residency_.is_managed(copy->from.buffer) || residency_.is_managed(copy->to.buffer))
+      throw Unsupported("the simulator has no figures for copies of managed memory by host threads");
+    node.bytes = static_cast<double>(copy->from.length.count);
+    return;
+  }
+  const auto& call = std::get<HostCall>(op.what);
+  if (call.kind == HostCall::Kind::touch) {
+    node.touches = true;
+    if (residency_.is_managed(call.region.buffer))
+      node.bytes = static_cast<double>(residency_.move(call.region, Place::host()).count);
+    return;
+  }
+  node.host_time =
+      machine_.host_call(call.kind, schedule.buffers[call.region.buffer.index()].memory, call.region.length);
+}
+
+// Makes the agent's calls up to one that it has to wait in.
+void Simulator::advance(std::uint32_t agent) {
+  Caller& caller = callers_[agent];
+  const auto wait_for = [&](std::vector<WaitingCaller>& waiting, std::uint32_t op) { waiting.push_back({op, agent}); };
+  note_steps_done(caller);
+  while (caller.next < caller.steps->size()) {
+    const Step& step = (*caller.steps)[caller.next];
+    if (step.kind == Step::Kind::await) {
+      const double done = steps_done_[step.awaited.index()];
+      if (done < 0) return wait_for(for_steps_, step.awaited.value);
+      caller.clock = std::max(caller.clock, done);
+    } else if (step.kind == Step::Kind::synchronize) {
+      const double end = nodes_[step.awaited.index()].end;
+      if (end < 0) return wait_for(for_end_, step.awaited.value);
+      caller.clock = std::max(caller.clock, end);
+    } else if (step.kind == Step::Kind::wait) {
+      caller.clock += machine_.wait;
+    } else if (step.kind == Step::Kind::submit) {
+      const Node& node = nodes_[step.op.index()];
+      // The times of pageable copies and of prefetches hold their calls.
+      if (!node.is_host && !node.holds_call)
+        caller.clock += node.is_copy ? machine_.submit_copy : machine_.submit_launch;
+      events_.push({.time = held_ ? 0.0 : caller.clock,
+                    .op = step.op.value,
+                    .kind = node.is_host ? EventKind::host_starts : EventKind::queued,
+                    .gpu = 0,
+                    .cohort = {}});
+      if (node.blocks_agent) {
+        ++caller.next;
+        return wait_for(for_end_, step.op.value);
+      }
+    } else {
+      caller.clock += machine_.record;
+    }
+    ++caller.next;
+    note_steps_done(caller);
+  }
+  submission_ = std::max(submission_, caller.clock);
+}
+
+// Where the next call belongs to another op, those of the last one have all been made.
+void Simulator::note_steps_done(Caller& caller) {
+  if (caller.next == 0) return;
+  const std::uint32_t op = (*caller.steps)[caller.next - 1].op.value;
+  const bool more = caller.next < caller.steps->size() && (*caller.steps)[caller.next].op.value == op;
+  if (more || steps_done_[op] >= 0) return;
+  steps_done_[op] = caller.clock;
+  if (!for_steps_.empty()) wake(for_steps_, op, caller.clock);
+}
+
+void Simulator::wake(std::vector<WaitingCaller>& waiting, std::uint32_t op, double now) {
+  std::vector<std::uint32_t> agents;
+  std::erase_if(waiting, [&](const WaitingCaller& one) {
+    if (one.op != op) return false;
+    agents.push_back(one.agent);
+    return true;
+  });
+  for (const std::uint32_t agent : agents) {
+    callers_[agent].clock = std::max(callers_[agent].clock, now);
+    advance(agent);
+  }
+}
+
+void Simulator::start_host(std::uint32_t op, double now) {
+  Node& node = nodes_[op];
+  node.start = now;
+  if (node.bytes > 0 && node.touches)
+    touching_.start(op, node.bytes, now, [&](std::size_t threads) { return machine_.host_demand_rate(threads); });
+  else if (node.bytes > 0)
+    copying_.start(op, node.bytes, now, [&](std::size_t threads) { return machine_.host_copy_rate(threads); });
+  else
+    events_.push({.time = now + node.host_time, .op = op, .kind = EventKind::host_ends, .gpu = 0, .cohort = {}});
 }
 
 void Simulator::run() {
@@ -216,6 +337,15 @@ void Simulator::run() {
       next = flow_engines_[g].next;
       engine = none;
       flow = g;
+    }
+    const double host = std::min(copying_.next(), touching_.next());
+    if (host < next) {
+      const std::uint32_t op =
+          copying_.next() == host
+              ? copying_.retire([&](std::size_t threads) { return machine_.host_copy_rate(threads); })
+              : touching_.retire([&](std::size_t threads) { return machine_.host_demand_rate(threads); });
+      finished(op, host);
+      continue;
     }
     if (engine != none) {
       if (engines_[engine].flowing)
@@ -256,6 +386,12 @@ void Simulator::run() {
         dispatch_kernels(gpu, event.time);
         break;
       }
+      case EventKind::host_starts:
+        start_host(event.op, event.time);
+        break;
+      case EventKind::host_ends:
+        finished(event.op, event.time);
+        break;
       case EventKind::cohort_ends: {
         const std::uint32_t ended = computes_[event.gpu].retire(event.cohort);
         if (ended != none) finished(ended, event.time);
@@ -320,6 +456,8 @@ void Simulator::dispatch_kernels(std::uint32_t gpu, double now) {
 void Simulator::finished(std::uint32_t op, double now) {
   Node& node = nodes_[op];
   node.end = now;
+  if (!for_end_.empty()) wake(for_end_, op, now);
+  if (node.is_host) return;
   const std::uint32_t end =
       op + 1 < nodes_.size() ? nodes_[op + 1].successors_begin : static_cast<std::uint32_t>(successors_.size());
   for (std::uint32_t s = node.successors_begin; s < end; ++s) {
@@ -348,6 +486,7 @@ void Simulator::pass_barrier(std::uint32_t kernel, double now) {
   barrier.passed[nodes_[kernel].kernel_number] = true;
   while (barrier.passed_up_to < barrier.passed.size() && barrier.passed[barrier.passed_up_to]) ++barrier.passed_up_to;
   for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e) claim(e, now);
+  claim(static_cast<std::uint32_t>(2 * computes_.size()) + gpu, now);
 }
 
 // Implicit synchronisation: a copy back waits for every kernel that was submitted before it.
@@ -519,7 +658,7 @@ Timeline Simulator::timeline() && {
   result.spans.reserve(nodes_.size());
   double makespan = 0;
   for (const Node& node : nodes_) {
-    const Engine engine = node.is_copy ? engines_[node.engine].name : Engine::compute;
+    const Engine engine = node.is_host ? Engine::host : node.is_copy ? engines_[node.engine].name : Engine::compute;
     result.spans.push_back({Seconds{node.start}, Seconds{node.end}, engine});
     makespan = std::max(makespan, node.end);
   }

@@ -10,8 +10,10 @@
 #include "shiplap/schedule/submission.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/sim/compute.hpp"
+#include "shiplap/sim/host_threads.hpp"
 #include "shiplap/sim/kernel_flow.hpp"
 #include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/residency.hpp"
 
 namespace shiplap::sim {
 
@@ -25,6 +27,10 @@ namespace shiplap::sim {
 ///   shared engine that changes direction pays L+o again instead of g.
 /// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies beside it
 ///   leave; copies are slowed down by the bytes that it has under way.
+/// - An agent makes its calls one after the other. It waits in the call for a copy of pageable memory until that has
+///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
+/// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
+///   which takes that long more.
 /// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
 ///   free up.
 class Simulator {
@@ -38,7 +44,10 @@ class Simulator {
  private:
   struct Node {
     // What the op is.
-    bool is_copy = false;
+    bool is_copy = false;  // by a copy engine; a prefetch is one too
+    bool is_host = false;  // performed by its agent
+    bool blocks_agent = false;
+    bool holds_call = false;  // its time holds that of the call that submits it
     bool to_device = false;
     std::uint32_t engine = 0;  // index into engines_, and behind them computes_
     std::uint32_t queue = 0;
@@ -46,6 +55,8 @@ class Simulator {
     double bytes = 0;
     Compute::Kernel kernel;
     double latency = 0;
+    double host_time = 0;       // of what an agent performs without sharing anything
+    bool touches = false;       // by an agent, of `bytes` of managed memory that are on a GPU
     std::uint32_t flow = none;  // index into kernel_flows_, of a kernel that accesses host memory
     // What it waits for.
     std::uint32_t pending = 1;          // the submission itself, dependencies, the queue's earlier op on another engine
@@ -86,7 +97,26 @@ class Simulator {
     std::vector<bool> passed;
     std::size_t passed_up_to = 0;
   };
-  enum class EventKind : std::uint8_t { queued, ready, kernel_arrives, cohort_ends };
+  /// Makes the calls of `steps` one after the other.
+  struct Caller {
+    const std::vector<Step>* steps = nullptr;
+    std::size_t next = 0;
+    double clock = 0;
+  };
+  /// What the figures of a copy over the link depend on.
+  struct CopyKey {
+    Bytes size;
+    std::uint16_t numa_node = 0;
+    std::uint16_t gpu = 0;
+    bool to_device = false;
+    bool pageable = false;
+    friend bool operator==(const CopyKey&, const CopyKey&) = default;
+  };
+  struct WaitingCaller {
+    std::uint32_t op;
+    std::uint32_t agent;
+  };
+  enum class EventKind : std::uint8_t { queued, ready, kernel_arrives, cohort_ends, host_starts, host_ends };
   struct Event {
     double time = 0;
     std::uint32_t op = 0;
@@ -102,7 +132,15 @@ class Simulator {
   static constexpr std::uint32_t none = ~0u;
 
   void build(const Schedule&);
-  void submit(const Schedule&, bool held);
+  void build_copy(const Schedule&, OpId, const Copy&, Node&);
+  void build_prefetch(const Schedule&, const Op&, const Prefetch&, Node&);
+  void require_one_gpu_for_managed() const;
+  void build_kernel(const Schedule&, OpId, const Kernel&, Node&);
+  void build_host(const Schedule&, const Op&, Node&);
+  void advance(std::uint32_t agent);
+  void note_steps_done(Caller&);
+  void wake(std::vector<WaitingCaller>& waiting, std::uint32_t op, double now);
+  void start_host(std::uint32_t op, double now);
   std::uint32_t engine_of(std::uint32_t gpu, bool to_device) const;
   std::uint32_t gpu_of_op(const Node&) const;
   double handover(const Node& from, const Node& to) const;
@@ -129,6 +167,18 @@ class Simulator {
   void update_flow(std::uint32_t engine, double now);
 
   const Machine& machine_;
+  bool held_;
+  Submission program_;
+  std::vector<Caller> callers_;           // by agent
+  std::vector<double> steps_done_;        // by op: when its agent had made all its calls; < 0: not yet
+  std::vector<WaitingCaller> for_steps_;  // agents that await those of another one
+  std::vector<WaitingCaller> for_end_;    // agents that wait for the end of an op
+  HostThreads copying_;
+  HostThreads touching_;
+  Residency residency_;
+  KernelFlow last_flow_;
+  CopyKey last_copy_;
+  CopyFigures last_figures_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> successors_;
   std::vector<std::uint32_t> queue_after_;  // the next op of the same queue on the same engine

@@ -134,7 +134,7 @@ TEST(Compare, allows_for_what_differs_from_run_to_run) {
       testing::host("submit.copy", {{"copies", 28}}, 28 * 100.),
       testing::host("submit.copy", {{"copies", 224}}, 224 * 100.), events("copy.pinned.h2d", {{"bytes", 4096}}, 4000),
       events("launch.latency", {{"kernels", 1}}, 3000), events("copy.pinned.h2d", {{"bytes", 1 << 30}}, 19300)};
-  for (const auto& [factor, degraded] : {std::pair{1.1, 1}, {1.2, 2}, {1.5, 4}}) {
+  for (const auto& [factor, degraded] : {std::pair{1.1, 1}, {1.2, 2}, {1.5, 3}, {2.8, 4}}) {
     Profile now = baseline;
     for (Measurement& m : now.measurements) slow_down(m, factor);
     EXPECT_EQ(compare(baseline, now).count(Change::degraded), static_cast<std::size_t>(degraded)) << factor;

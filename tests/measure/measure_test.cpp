@@ -17,6 +17,8 @@ class FaultyDevice : public Device {
   struct Faults {
     std::uint64_t damaged_offset = ~0ull;  ///< this byte of every host destination is changed after each run
     Bytes refused_allocation{~0ull};       ///< allocations of this size and more fail
+    unsigned numa_node = 0;                ///< where host memory really is, whatever was asked for
+    std::string clocks_held_by{};
   };
   FaultyDevice(const Faults& faults) : faults_(faults) {}
 
@@ -25,6 +27,10 @@ class FaultyDevice : public Device {
     if (size >= faults_.refused_allocation) throw Error("no memory left");
     return inner_->allocate(place, kind, size);
   }
+  std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
+    return memory.place().is_host() ? std::optional(std::vector{faults_.numa_node}) : std::nullopt;
+  }
+  std::string clocks_held_by() const override { return faults_.clocks_held_by; }
   void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
   std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
                            Bytes pattern_offset) override {
@@ -114,20 +120,65 @@ TEST(Measure, reports_a_row_that_fails_and_measures_the_others) {
   EXPECT_FALSE(measure(healthy_for_kernels, quick("[cl]*")).measurements.empty()) << "launches need no memory";
 }
 
+TEST(Measure, fails_a_row_whose_memory_is_on_another_numa_node_than_its_name_says) {
+  FaultyDevice device({.numa_node = 3});
+  const MeasureResult result = measure(device, quick("copy.pinned.h2d"));
+  EXPECT_TRUE(result.measurements.empty());
+  ASSERT_EQ(result.failed.size(), 1u);
+  EXPECT_NE(result.failed[0].reason.find("NUMA node 3 instead of 0"), std::string::npos) << result.failed[0].reason;
+}
+
+TEST(Measure, marks_samples_that_were_taken_while_clocks_were_held_down) {
+  FaultyDevice held({.clocks_held_by = "power cap"});
+  const MeasureResult result = measure(held, quick("copy.pinned.h2d"));
+  ASSERT_FALSE(result.measurements.empty());
+  for (const Measurement& m : result.measurements) EXPECT_EQ(m.held_by, "power cap");
+  EXPECT_EQ(condition(result.state, "gpu.clocks_held_by"), "power cap");
+  EXPECT_EQ(condition(result.state, "host.numa_placement"), "verified");
+}
+
+TEST(Measure, finds_the_planted_times_of_copies_between_two_gpus) {
+  Profile truth = planted_profile();
+  truth.gpus.push_back(truth.gpus.front());
+  truth.links.push_back(truth.links.front());
+  truth.links[1].gpu = 1;
+  const auto us = [](double value) { return Interval<Seconds>::exact(microseconds(value)); };
+  for (const std::uint16_t from : {std::uint16_t{0}, std::uint16_t{1}})
+    truth.peers.push_back({.from = from,
+                           .to = static_cast<std::uint16_t>(1 - from),
+                           .direct = {{1_MiB, us(5)}, {64_MiB, us(172)}},
+                           .staged = {{1_MiB, us(56)}, {64_MiB, us(1800)}}});
+  const auto device = open_virtual(truth, "virtual:two");
+  const MeasureResult result = measure(*device, quick("[pa]*.*", 1_MiB));
+  for (const FailedPoint& point : result.failed) ADD_FAILURE() << point.point << ": " << point.reason;
+  const Profile fitted = fit(result.measurements, device->info());
+  ASSERT_EQ(fitted.gpus.size(), 2u);
+  ASSERT_EQ(fitted.peers.size(), 2u);
+  for (const PeerModel& peer : fitted.peers) {
+    ASSERT_EQ(peer.direct.size(), 1u);
+    EXPECT_NEAR(in_microseconds(peer.direct[0].time.value), 5, 1e-3);
+    ASSERT_EQ(peer.staged.size(), 1u);
+    EXPECT_NEAR(in_microseconds(peer.staged[0].time.value), 56, 1e-2);
+  }
+}
+
 TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {
   Profile profile = planted_profile();
   profile.gpus[0].memory_bandwidth.reset();
   profile.gpus[0].copy_engines = 1;
   const auto device = open_virtual(profile, "virtual:planted");
-  const MeasureResult result = measure(*device, quick("[dk]*"));
-  ASSERT_EQ(result.skipped.size(), 4u);
+  MeasureResult result = measure(*device, quick("[dk]*"));
+  std::erase_if(result.skipped, [](const SkippedPrimitive& s) { return s.reason.find("is one GPU") != s.reason.npos; });
+  ASSERT_EQ(result.skipped.size(), 5u);
   EXPECT_EQ(result.skipped[0].primitive, "duplex.pinned.h2d");
   EXPECT_NE(result.skipped[0].reason.find("one copy engine"), std::string::npos);
   EXPECT_EQ(result.skipped[1].primitive, "duplex.pinned.d2h");
-  EXPECT_EQ(result.skipped[2].primitive, "kernel.map");
-  EXPECT_NE(result.skipped[2].reason.find("largest copy"), std::string::npos);
-  EXPECT_EQ(result.skipped[3].primitive, "kernel.stream");
-  EXPECT_NE(result.skipped[3].reason.find("memory bandwidth"), std::string::npos);
+  EXPECT_EQ(result.skipped[2].primitive, "demand.both");
+  EXPECT_EQ(result.skipped[2].reason, "left out by --quick");
+  EXPECT_EQ(result.skipped[3].primitive, "kernel.map");
+  EXPECT_NE(result.skipped[3].reason.find("largest copy"), std::string::npos);
+  EXPECT_EQ(result.skipped[4].primitive, "kernel.stream");
+  EXPECT_NE(result.skipped[4].reason.find("memory bandwidth"), std::string::npos);
 }
 
 TEST(Measure, takes_over_what_an_earlier_run_has_and_measures_the_rest) {

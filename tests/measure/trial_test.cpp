@@ -22,6 +22,9 @@ Calls calls_of(const Schedule& schedule) {
       case Step::Kind::submit:
         ++(std::holds_alternative<Copy>(schedule.ops[step.op.index()].what) ? calls.copies : calls.launches);
         break;
+      case Step::Kind::await:
+      case Step::Kind::synchronize:
+        break;
       case Step::Kind::wait:
         ++calls.waits;
         break;

@@ -59,6 +59,34 @@ DirectionModel same_for_all_sizes(const PaperDirection& direction) {
           .duplex = std::nullopt};
 }
 
+PageableModel pageable() {
+  return {.h2d = {{4_KiB, us(3.3)}, {1_MiB, us(80)}, {64_MiB, us(6000)}},
+          .d2h = {{4_KiB, us(8)}, {1_MiB, us(100)}, {64_MiB, us(4000)}},
+          .both = {{4_KiB, us(17)}, {64_MiB, us(8500)}}};
+}
+
+ManagedModel managed() {
+  return {.prefetch_h2d = {{64_KiB, us(71)}, {32_MiB, us(760)}},
+          .prefetch_d2h = {{64_KiB, us(82)}, {32_MiB, us(1900)}},
+          .demand_h2d = {{64_KiB, us(44)}, {32_MiB, us(3000)}},
+          .demand_d2h = {{1, Interval<Bandwidth>::exact(gigabytes_per_second(4))},
+                         {4, Interval<Bandwidth>::exact(gigabytes_per_second(9))}}};
+}
+
+HostModel host() {
+  HostModel model{.copy = {{1, Interval<Bandwidth>::exact(gigabytes_per_second(10))},
+                           {8, Interval<Bandwidth>::exact(gigabytes_per_second(34))}},
+                  .calls = {}};
+  model.calls["pin"] = {{64_KiB, us(50)}, {64_MiB, us(2000)}};
+  model.calls["unpin"] = {{64_KiB, us(30)}, {64_MiB, us(900)}};
+  model.calls["flush"] = {{64_KiB, us(9)}, {64_MiB, us(9000)}};
+  for (const char* kind : {"pageable", "pinned", "driver-pinned", "managed", "device"}) {
+    model.calls[std::string("allocate ") + kind] = {{64_KiB, us(60)}, {64_MiB, us(7000)}};
+    model.calls[std::string("release ") + kind] = {{64_KiB, us(20)}, {64_MiB, us(1000)}};
+  }
+  return model;
+}
+
 }  // namespace
 
 Profile planted_profile() {
@@ -80,6 +108,7 @@ Profile planted_profile() {
                    .resident_threads = Estimate::exact(132 * 2048),
                    .memory_latency = us(0.4),
                    .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(4300)),
+                   .copy_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(2100)),
                    .flop_rate = Estimate::exact(60e12)}};
   profile.links = {{.numa_node = 0,
                     .gpu = 0,
@@ -100,7 +129,10 @@ Profile planted_profile() {
                     .waiting_queues = WaitingQueues{.h2d = {us(1.9), more_per_byte(0.0006)},
                                                     .d2h = {us(1.2), more_per_byte(0.0003)},
                                                     .duplex = {us(1.6), more_per_byte(0.0008)}},
-                    .zero_copy = zero_copy()}};
+                    .zero_copy = zero_copy(),
+                    .pageable = pageable(),
+                    .managed = managed()}};
+  profile.host = host();
   profile.submission = {.copy = us(1.9), .launch = us(2.1), .event_record = us(0.35), .event_wait = us(0.4)};
   return profile;
 }
@@ -123,15 +155,16 @@ Profile paper_profile(const PaperOptions& options) {
                    .resident_threads = Estimate::exact(14 * 2048),
                    .memory_latency = us(0),
                    .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(230)),
+                   .copy_bandwidth = std::nullopt,
                    .flop_rate = Estimate::exact(4e12)}};
   profile.links = {
       {.numa_node = 0, .gpu = 0, .h2d = same_for_all_sizes(options.h2d), .d2h = same_for_all_sizes(options.d2h)}};
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
-  profile.missing = {{"links[0].h2d.duplex", reason},
-                     {"links[0].d2h.duplex", reason},
-                     {"links[0].waiting_queues", reason},
-                     {"links[0].zero_copy", reason}};
+  profile.missing = {{"links[0].h2d.duplex", reason},     {"links[0].d2h.duplex", reason},
+                     {"links[0].waiting_queues", reason}, {"links[0].zero_copy", reason},
+                     {"links[0].pageable", reason},       {"links[0].managed", reason},
+                     {"gpus[0].copy_bandwidth", reason},  {"host", reason}};
   return profile;
 }
 

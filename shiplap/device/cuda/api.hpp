@@ -8,6 +8,10 @@
 
 namespace shiplap {
 
+/// cudaMemPrefetchAsync with the arguments that it has had in all versions: `destination` is a device or
+/// cudaCpuDeviceId.
+cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cudaStream_t);
+
 /// Each member is the runtime function of the same name. A test copies the table and replaces what it wants to fail,
 /// count or delay. Callers keep a reference, so a table must outlive what was made with it.
 struct Api {
@@ -19,9 +23,15 @@ struct Api {
   cudaError_t (*driver_get_version)(int*) = cudaDriverGetVersion;
   cudaError_t (*runtime_get_version)(int*) = cudaRuntimeGetVersion;
 
+  cudaError_t (*device_can_access_peer)(int*, int, int) = cudaDeviceCanAccessPeer;
+  cudaError_t (*device_enable_peer_access)(int, unsigned) = cudaDeviceEnablePeerAccess;
+  cudaError_t (*device_disable_peer_access)(int) = cudaDeviceDisablePeerAccess;
+
   cudaError_t (*mem_get_info)(std::size_t*, std::size_t*) = cudaMemGetInfo;
   cudaError_t (*malloc_device)(void**, std::size_t) = cudaMalloc;
   cudaError_t (*free_device)(void*) = cudaFree;
+  cudaError_t (*malloc_managed)(void**, std::size_t, unsigned) = cudaMallocManaged;
+  cudaError_t (*mem_prefetch_async)(const void*, std::size_t, int, cudaStream_t) = prefetch_to;
   cudaError_t (*host_alloc)(void**, std::size_t, unsigned) = cudaHostAlloc;
   cudaError_t (*free_host)(void*) = cudaFreeHost;
   cudaError_t (*host_register)(void*, std::size_t, unsigned) = cudaHostRegister;

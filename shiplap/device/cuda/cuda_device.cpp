@@ -1,6 +1,7 @@
 #include "shiplap/device/cuda/cuda_device.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include "shiplap/device/cuda/nvml.hpp"
 #include "shiplap/device/cuda/pattern_kernels.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/profile/topology.hpp"
 
@@ -40,18 +42,26 @@ std::string version_text(int packed) { return fmt::format("{}.{}", packed / 1000
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(int index, const Api& api) : api_(api), index_(index) {
-    select();
-    // Fails here, with a message about the GPU, when this build has no code for it; and loads the kernels.
-    for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
-                               spin_kernel(), stream_kernel(), multiply_add_kernel()}) {
-      cudaFuncAttributes attributes{};
-      check(api_, api_.func_get_attributes(&attributes, kernel), "cudaFuncGetAttributes",
-            fmt::format("the kernels of this build on cuda:{}", index_));
-    }
-    pattern_ = std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount)));
+  CudaDevice(std::vector<int> gpus, const Api& api)
+      : api_(api), index_(gpus.front()), gpus_{gpus, std::make_shared<PeerAccess>(api, gpus)} {
+    for (const int gpu : gpus) set_up(gpu);
   }
 
+ private:
+  void set_up(int gpu) {
+    select(gpu);
+    // Fails here, with a message about the GPU, when this build has no code for it; and loads the kernels.
+    for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
+                               spin_kernel(), stream_kernel(), multiply_add_kernel(), touch_kernel(), chase_kernel()}) {
+      cudaFuncAttributes attributes{};
+      check(api_, api_.func_get_attributes(&attributes, kernel), "cudaFuncGetAttributes",
+            fmt::format("the kernels of this build on cuda:{}", gpu));
+    }
+    patterns_.push_back(
+        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))));
+  }
+
+ public:
   DeviceInfo info() const override {
     select();
     cudaDeviceProp properties{};
@@ -59,7 +69,7 @@ class CudaDevice final : public Device {
     const auto [free, total] = memory();
     const auto multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
     DeviceInfo result{
-        .id = fmt::format("cuda:{}", index_),
+        .id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ",")),
         .name = properties.name,
         .is_virtual = false,
         .memory = total,
@@ -67,6 +77,8 @@ class CudaDevice final : public Device {
         .multiprocessors = multiprocessors,
         .copy_engines = static_cast<unsigned>(attribute(cudaDevAttrAsyncEngineCount)),
         .resident_threads = multiprocessors * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
+        .gpus = static_cast<unsigned>(gpus_.gpus.size()),
+        .peer_access = gpus_.peers->possible(),
         .limits = {},
         .conditions = conditions(properties.name)};
     const Conditions& c = result.conditions;
@@ -77,39 +89,40 @@ class CudaDevice final : public Device {
 
   Conditions state() const override { return gpu_state(real_nvml(), pci_bus_id()); }
 
+  std::string clocks_held_by() const override {
+    const std::string held = shiplap::clocks_held_by(real_nvml(), pci_bus_id());
+    return held == "nothing" || held == unknown_fact ? "" : held;
+  }
+
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
     select();
+    if (kind == MemoryKind::managed) return allocate_managed(place, size);
     if (place.is_host()) {
       if (kind == MemoryKind::device) throw Unsupported("device memory is on a GPU, not on a host NUMA node");
       return allocate_host_memory(api_, place, kind, size);
     }
     if (kind != MemoryKind::device)
-      throw Unsupported(
-          fmt::format("{} memory on a GPU is not something that the CUDA device offers yet: ask for "
-                      "device memory",
-                      to_string(kind)));
-    if (place.index != 0)
-      throw Unsupported(
-          fmt::format("cuda:{} is one GPU, gpu 0 of its schedules; there is no {}", index_, to_string(place)));
+      throw Unsupported(fmt::format("{} memory is on the host, not on a GPU", to_string(kind)));
+    const int gpu = gpus_.at(place);
+    select(gpu);
     if (size.count == 0) return {nullptr, size, place, kind, [](std::byte*) {}};
-    const auto [free, total] = memory();
-    if (size > free)
-      throw Error(
-          fmt::format("{} of device memory are wanted and {} of {} are free on cuda:{}: use more chunks or a "
-                      "smaller ring, or end other programs on this GPU",
-                      to_string(size), to_string(free), to_string(total), index_));
+    require_free(size, gpu);
     void* data = nullptr;
     check(api_, api_.malloc_device(&data, size.count), "cudaMalloc",
-          fmt::format("{} of device memory on cuda:{}", to_string(size), index_));
+          fmt::format("{} of device memory on cuda:{}", to_string(size), gpu));
     return {static_cast<std::byte*>(data), size, place, kind, [&api = api_](std::byte* p) {
               if (api.free_device(p) != cudaSuccess) static_cast<void>(api.get_last_error());
             }};
   }
 
+  std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
+    return memory.place().is_host() ? numa_nodes_of(memory.bytes()) : std::nullopt;
+  }
+
   void fill(const Memory& memory, std::uint64_t seed) override {
     if (memory.place().is_host()) return fill_pattern(memory.bytes(), seed);
-    select();
-    pattern_->fill(memory.data(), memory.size(), seed);
+    select(gpus_.at(memory.place()));
+    patterns_[memory.place().index]->fill(memory.data(), memory.size(), seed);
   }
 
   std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
@@ -122,12 +135,14 @@ class CudaDevice final : public Device {
                               pattern_offset.count));
     if (memory.place().is_host())
       return count_mismatches(memory.bytes().subspan(offset.count, length.count), seed, pattern_offset);
-    select();
-    return pattern_->mismatches(memory.data() + offset.count, length, seed, pattern_offset);
+    select(gpus_.at(memory.place()));
+    return patterns_[memory.place().index]->mismatches(memory.data() + offset.count, length, seed, pattern_offset);
   }
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    return std::make_unique<CudaExecution>(schedule, bindings, index_, api_);
+    return std::make_unique<CudaExecution>(
+        schedule, bindings, gpus_, api_,
+        [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); });
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
@@ -137,13 +152,47 @@ class CudaDevice final : public Device {
 
  private:
   /// The runtime's current GPU belongs to the thread, and another device may have been used in between.
-  void select() const { check(api_, api_.set_device(index_), "cudaSetDevice", fmt::format("cuda:{}", index_)); }
+  void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
+  void select() const { select(index_); }
 
   int attribute(cudaDeviceAttr which) const {
     int value = 0;
     check(api_, api_.device_get_attribute(&value, which, index_), "cudaDeviceGetAttribute",
           fmt::format("cuda:{}", index_));
     return value;
+  }
+
+  /// On the GPU that is selected.
+  void require_free(Bytes size, int gpu) const {
+    const auto [free, total] = memory();
+    if (size > free)
+      throw Error(
+          fmt::format("{} of device memory are wanted and {} of {} are free on cuda:{}: use more chunks or a "
+                      "smaller ring, or end other programs on this GPU",
+                      to_string(size), to_string(free), to_string(total), gpu));
+  }
+
+  /// Its pages are at `place` afterwards.
+  Memory allocate_managed(Place place, Bytes size) {
+    const int gpu = place.is_gpu() ? gpus_.at(place) : index_;
+    select(gpu);
+    if (attribute(cudaDevAttrConcurrentManagedAccess) == 0)
+      throw Unsupported(fmt::format("cuda:{} does not move pages of managed memory on demand", index_));
+    if (size.count == 0) return {nullptr, size, place, MemoryKind::managed, [](std::byte*) {}};
+    require_free(size, gpu);  // beyond that the driver would begin to evict
+    void* data = nullptr;
+    check(api_, api_.malloc_managed(&data, size.count, cudaMemAttachGlobal), "cudaMallocManaged",
+          fmt::format("{} of managed memory", to_string(size)));
+    Memory memory(static_cast<std::byte*>(data), size, place, MemoryKind::managed, [&api = api_](std::byte* p) {
+      if (api.free_device(p) != cudaSuccess) static_cast<void>(api.get_last_error());
+    });
+    touch_pages(memory.bytes());
+    if (place.is_host()) return memory;
+    const Stream stream = make_stream(api_);
+    check(api_, api_.mem_prefetch_async(data, size.count, gpu, stream.get()), "cudaMemPrefetchAsync",
+          "bringing managed memory to the GPU");
+    check(api_, api_.stream_synchronize(stream.get()), "cudaStreamSynchronize", "bringing managed memory to the GPU");
+    return memory;
   }
 
   struct FreeAndTotal {
@@ -194,8 +243,9 @@ class CudaDevice final : public Device {
   }
 
   const Api& api_;
-  int index_;
-  std::unique_ptr<DevicePattern> pattern_;
+  int index_;  // the first of them: what is asked of the device is told of it
+  GpuSet gpus_;
+  std::vector<std::unique_ptr<DevicePattern>> patterns_;  // by GPU
 };
 
 }  // namespace
@@ -213,15 +263,21 @@ int count_cuda(std::string& why_absent, const Api& api) {
   return count;
 }
 
-std::unique_ptr<Device> open_cuda(int index, const Api& api) {
+std::unique_ptr<Device> open_cuda(int index, const Api& api) { return open_cuda(std::vector{index}, api); }
+
+std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& api) {
   std::string why_absent;
   const int count = count_cuda(why_absent, api);
-  if (count == 0) throw Unsupported(fmt::format("cannot open cuda:{}: {}", index, why_absent));
-  if (index < 0 || index >= count)
+  if (gpus.empty()) throw Error("a device needs at least one GPU");
+  if (count == 0) throw Unsupported(fmt::format("cannot open cuda:{}: {}", fmt::join(gpus, ","), why_absent));
+  for (const int index : gpus) {
+    if (std::ranges::count(gpus, index) > 1) throw UsageError(fmt::format("cuda:{} is named twice", index));
+    if (index >= 0 && index < count) continue;
     throw Unsupported(fmt::format(
         "there is no cuda:{}: this node has {}", index,
         count == 1 ? std::string("one GPU, cuda:0") : fmt::format("{} GPUs, cuda:0 to cuda:{}", count, count - 1)));
-  return std::make_unique<CudaDevice>(index, api);
+  }
+  return std::make_unique<CudaDevice>(gpus, api);
 }
 
 std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& api) {

@@ -18,6 +18,8 @@ int count_cuda(std::string& why_absent, const Api& = real_api());
 /// Opens cuda:`index`. Throws Unsupported naming what is missing: the driver, the GPU, or code for it in this build.
 /// The table must outlive the device and what was made with it.
 std::unique_ptr<Device> open_cuda(int index, const Api& = real_api());
+/// Several GPUs as one device: gpu i of its schedules is cuda:`gpus[i]`. Throws UsageError when one is named twice.
+std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& = real_api());
 
 /// Every GPU that can be opened. `why_absent` gets the reason for none, or for each that cannot be opened; else it is
 /// empty.

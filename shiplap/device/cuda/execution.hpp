@@ -1,35 +1,47 @@
 // A schedule made ready to run on a GPU: streams for its queues, events for its dependencies, every call resolved.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
+#include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/device.hpp"
+#include "shiplap/device/host_agents.hpp"
 #include "shiplap/schedule/submission.hpp"
 
 namespace shiplap {
 
-/// Makes exactly the calls of `submission(schedule)`, a queue being a stream. Place::gpu(0) is the device it was made
-/// for. Not for use by several threads at once.
+/// How the execution obtains memory for an allocation of its schedule.
+using Allocate = std::function<Memory(Place, MemoryKind, Bytes)>;
+
+/// Makes exactly the calls of `submission(schedule)`, a queue being a stream and an agent a thread. Place::gpu(i) is
+/// the i-th of the GPUs it was made for. Not for use by several threads at once.
 class CudaExecution final : public Execution {
  public:
   /// Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for what this device cannot do.
-  /// The table must outlive the execution; so must the memory and kernels of the bindings.
-  CudaExecution(const Schedule&, const Bindings&, int device, const Api&);
+  /// The table must outlive the execution; so must the memory and kernels of the bindings, and what `allocate` needs.
+  CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, Allocate allocate = {});
 
   /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
   /// engine drain, and behind every queue they slow a pipeline down. The start mark is in front of the first
   /// op (of the timed queue's first op), behind the gate with `hold`; where several queues are held, in front of all of
   /// them. The stop mark is behind the last op of the queue that is timed, or that ends alone; where several queues
   /// end, in a further queue that waits for all of them, which adds one hop between queues (about 2 µs). `submission`
-  /// covers the calls of the submission alone. Spans by activity records are moved so that the last one ends with the
-  /// makespan; spans by events go from the moment the op's queue had come to it (and its dependencies had ended) to its
-  /// end. Throws Error when a call fails or the gate opened by itself; then nothing of the run is in flight any more.
+  /// covers the calls of the submission alone. Where agents perform ops themselves, the device's clock does not see the
+  /// end: then, unless a queue is timed, the makespan is the host's, from the first call to the end of all work. Spans
+  /// by activity records are moved so that the last one ends with the makespan; spans by events go from the moment the
+  /// op's queue had come to it (and its dependencies had ended) to its end. Throws Error when a call fails or the gate
+  /// opened by itself; then nothing of the run is in flight any more.
   RunResult run(const RunOptions& options) override;
 
  private:
@@ -45,11 +57,30 @@ class CudaExecution final : public Execution {
     std::vector<Bytes> lengths;
     Launch launch;  ///< refers to the vectors above
   };
+  /// What an agent performs itself.
+  struct HostAction {
+    bool copies = false;
+    HostCall::Kind call = HostCall::Kind::touch;
+    std::byte* to = nullptr;
+    const std::byte* from = nullptr;
+    Bytes length;
+    BufferId buffer;
+  };
+  struct PrefetchCall {
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+    int destination = 0;  ///< a device, or cudaCpuDeviceId
+  };
   /// One step of the submission with everything looked up.
   struct Command {
     Step::Kind kind = Step::Kind::submit;
     OpId op;
+    std::size_t awaited_agent = 0;  ///< of an await: it must have made `awaited_steps` of its steps
+    std::uint32_t awaited_steps = 0;
+    std::optional<HostAction> host{};
+    std::optional<PrefetchCall> prefetch{};
     cudaStream_t stream = nullptr;
+    int gpu = 0;                         ///< of the stream
     cudaEvent_t event = nullptr;         ///< of a wait, record or finish
     bool last_of_queue = false;          ///< of a submission
     const KernelCall* kernel = nullptr;  ///< of a submitted kernel
@@ -58,13 +89,25 @@ class CudaExecution final : public Execution {
     cudaEvent_t after = nullptr;
   };
 
+  void select(int gpu) const;
+  int gpu_of(QueueId) const;
+  void make_order_events(const Submission&);
   void resolve(const Bindings&);
+  Command resolve(const Step&, const Bindings&);
+  void resolve_op(const Op&, const Bindings&, Command&);
+  void make_calls(std::size_t agent);
+  void await(const Command&) const;
+  void perform(const Command&);
+  void call(const Command&, const HostAction&);
+  void give_back() noexcept;
+  bool performs_itself() const { return !host_marks_.empty(); }
   void start_trace(const RunOptions&);
   void settle_recording();
   void make_trace_events();
+  void choose_clock(const RunOptions&);
   void start(const RunOptions&);
-  cudaStream_t first_stream(const RunOptions&) const;
-  void submit();
+  QueueId first_queue(const RunOptions&) const;
+  void join_queues();
   cudaError_t issue(const Command&, const char*& call);
   void launch(const Command&) const;
   [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
@@ -76,25 +119,42 @@ class CudaExecution final : public Execution {
   Seconds between(cudaEvent_t from, cudaEvent_t to) const;
 
   const Api& api_;
-  int device_;
+  GpuSet gpus_;
   Schedule schedule_;
   /// The first op that cannot be held because the host waits for it; none when all can.
   OpId blocks_host_;
+  Allocate allocate_;
   std::vector<KernelCall> kernel_calls_;
-  std::vector<Command> commands_;
+  std::vector<std::vector<Command>> commands_;          ///< by agent
+  std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< by agent: how many of them it has made in this run
+  std::unique_ptr<HostAgents> agents_;                  ///< where there are several
+  struct HostMark {
+    std::chrono::steady_clock::time_point start;
+    std::chrono::steady_clock::time_point end;
+  };
+  std::vector<HostMark> host_marks_;  ///< by op, of those that agents perform; empty where there are none
+  std::vector<Memory> allocated_;     ///< by buffer, by ops of the schedule
+  std::mutex pinned_guard_;
+  std::vector<std::byte*> pinned_;  ///< by ops of the schedule, and not unpinned yet
   std::vector<Event> order_events_;
   std::vector<Event> end_marks_;
   std::vector<QueueId> ending_queues_;  ///< `end_marks_[i]` is the end of this queue
-  Event start_mark_;
-  Event stop_mark_;
+  /// Of one GPU: the clock of a run is that of the GPU whose queue it starts with, or of the timed queue's.
+  struct Clockwork {
+    Event start;
+    Event stop;
+    Stream all_ended;  ///< waits for every queue, where several end
+  };
+  std::map<int, Clockwork> clocks_;  ///< by the runtime's number of the GPU
+  Clockwork* clock_ = nullptr;       ///< of the present run
   cudaStream_t stopping_ = nullptr;  ///< the queue behind whose last op the present run stops the clock; null: all
-  Stream all_ended_;                 ///< waits for every queue, where several end
   std::vector<Event> trace_marks_;   ///< before and after each op, made by the first run traced by events
   std::optional<ActivityRecording> recording_;  ///< of the present run
   bool by_events_ = false;                      ///< the present run is traced by events
   std::string why_by_events_;                   ///< why not by activity records
 
   std::vector<cudaStream_t> used_streams_;  ///< of the queues that have ops, in the order of their first ops
+  std::vector<QueueId> used_queues_;        ///< these queues
   std::unique_ptr<Gate> gate_;              ///< made by the first held run
   std::vector<Stream> streams_;
 };

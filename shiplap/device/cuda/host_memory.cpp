@@ -16,11 +16,11 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/check.hpp"
+#include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = 2 << 20;
 
 struct DestroyTopology {
@@ -94,7 +94,7 @@ std::string shown(std::optional<Bytes> available) {
 }
 
 void touch(std::byte* data, Bytes size) {
-  for (std::uint64_t at = 0; at < size.count; at += page) data[at] = std::byte{0};
+  for (std::uint64_t at = 0; at < size.count; at += page_size()) data[at] = std::byte{0};
 }
 
 [[noreturn]] void throw_short(Bytes size, const char* kind) {
@@ -103,8 +103,8 @@ void touch(std::byte* data, Bytes size) {
 }
 
 Memory allocate_pageable(Place place, Bytes size) {
-  const std::size_t whole_pages = (size.count + page - 1) / page * page;
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(page, whole_pages));
+  const std::size_t whole_pages = (size.count + page_size() - 1) / page_size() * page_size();
+  auto* data = static_cast<std::byte*>(std::aligned_alloc(page_size(), whole_pages));
   if (data == nullptr) throw_short(size, "pageable");
   touch(data, size);
   return {data, size, place, MemoryKind::pageable, [](std::byte* p) { std::free(p); }};
@@ -162,21 +162,45 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
   return memory;
 }
 
+/// In pages of 4 KiB, as most programs have it.
+Memory allocate_by_driver(const Api& api, Place place, MemoryKind kind, Bytes size) {
+  const unsigned flags = cudaHostAllocPortable | cudaHostAllocMapped |
+                         (kind == MemoryKind::write_combined ? cudaHostAllocWriteCombined : 0u);
+  void* data = nullptr;
+  check(api, api.host_alloc(&data, size.count, flags), "cudaHostAlloc",
+        fmt::format("{} of {} memory", to_string(size), to_string(kind)));
+  return {static_cast<std::byte*>(data), size, place, kind, [&api](std::byte* p) {
+            if (api.free_host(p) != cudaSuccess) static_cast<void>(api.get_last_error());
+          }};
+}
+
 }  // namespace
 
+std::optional<std::vector<unsigned>> numa_nodes_of(std::span<const std::byte> memory) {
+  const Bitmap nodes(hwloc_bitmap_alloc());
+  if (nodes == nullptr || memory.empty()) return std::nullopt;
+  if (hwloc_get_area_memlocation(topology(), memory.data(), memory.size(), nodes.get(), HWLOC_MEMBIND_BYNODESET) != 0)
+    return std::nullopt;
+  std::vector<unsigned> found;
+  for (int node = hwloc_bitmap_first(nodes.get()); node >= 0; node = hwloc_bitmap_next(nodes.get(), node))
+    found.push_back(static_cast<unsigned>(node));
+  if (found.empty()) return std::nullopt;
+  return found;
+}
+
 Memory allocate_host_memory(const Api& api, Place place, MemoryKind kind, Bytes size) {
-  if (kind != MemoryKind::pageable && kind != MemoryKind::pinned && kind != MemoryKind::mapped)
-    throw Unsupported(
-        fmt::format("{} memory on {} is not something that the CUDA device offers yet: ask for pageable, "
-                    "pinned or mapped memory",
-                    to_string(kind), to_string(place)));
+  if (kind == MemoryKind::device || kind == MemoryKind::managed)
+    throw Unsupported(fmt::format("{} memory is not the host's alone", to_string(kind)));
   if (size.count == 0) return {nullptr, size, place, kind, [](std::byte*) {}};
   // Asking is cheap; a process that takes more than there is gets killed without a message.
   if (const auto available = available_memory(); available && size > *available)
     throw Error(fmt::format("{} of {} host memory are wanted and {} are available: use smaller arrays", to_string(size),
                             to_string(kind), to_string(*available)));
   const OnNode node(place.index);
-  return kind == MemoryKind::pageable ? allocate_pageable(place, size) : allocate_pinned(api, place, kind, size);
+  if (kind == MemoryKind::pageable) return allocate_pageable(place, size);
+  if (kind == MemoryKind::driver_pinned || kind == MemoryKind::write_combined)
+    return allocate_by_driver(api, place, kind, size);
+  return allocate_pinned(api, place, kind, size);
 }
 
 }  // namespace shiplap

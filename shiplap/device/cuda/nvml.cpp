@@ -49,6 +49,8 @@ std::string held_by(unsigned long long bits) {
   return text.empty() ? "nothing" : text;
 }
 
+bool succeeds(auto function, auto... arguments) { return function != nullptr && function(arguments...) == 0; }
+
 /// 10⁹ transfers a second and lane.
 const char* transfers(unsigned generation) {
   constexpr std::array<const char*, 7> rates{nullptr, "2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
@@ -68,9 +70,6 @@ Conditions gpu_state(const NvmlApi& api, const std::string& pci_bus_id) {
                            "gpu.link_loaded", "gpu.pcie_replays", "gpu.persistence", "gpu.mig"})
     state[name] = unknown_fact;
   NvmlApi::Device gpu = nullptr;
-  const auto succeeds = [](auto function, auto... arguments) {
-    return function != nullptr && function(arguments...) == 0;
-  };
   if (!succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu)) return state;
   unsigned value = 0;
   unsigned other = 0;
@@ -88,6 +87,14 @@ Conditions gpu_state(const NvmlApi& api, const std::string& pci_bus_id) {
   if (succeeds(api.persistence, gpu, &on)) state["gpu.persistence"] = on != 0 ? "on" : "off";
   if (succeeds(api.mig, gpu, &value, &other)) state["gpu.mig"] = value != 0 ? "on" : "off";
   return state;
+}
+
+std::string clocks_held_by(const NvmlApi& api, const std::string& pci_bus_id) {
+  NvmlApi::Device gpu = nullptr;
+  unsigned long long bits = 0;
+  const bool read =
+      succeeds(api.handle_by_pci_bus_id, pci_bus_id.c_str(), &gpu) && succeeds(api.throttle_reasons, gpu, &bits);
+  return read ? held_by(bits) : unknown_fact;
 }
 
 }  // namespace shiplap

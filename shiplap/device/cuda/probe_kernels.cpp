@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -117,15 +118,45 @@ ProbeKernel make_map(const Api& api, int device, std::uint64_t blocks, double am
   return probe;
 }
 
+ProbeKernel make_touch(const Api& api, int device, std::uint64_t blocks, double amount) {
+  ProbeKernel probe;
+  probe.blocks = blocks;
+  probe.resident_blocks = resident_blocks(api, device, touch_kernel(), touch_probe_threads);
+  probe.binding.cuda = [&api, blocks, stride = static_cast<std::uint64_t>(amount)](const Launch& l) {
+    if (l.operands.size() != 1) throw Error("the touch kernel has one operand");
+    std::byte* memory = l.operands[0];
+    std::uint64_t length = l.lengths[0].count;
+    std::uint64_t step = stride;
+    void* arguments[] = {&memory, &length, &step};
+    launch(api, touch_kernel(), grid(l, blocks), touch_probe_threads, arguments, l.stream);
+  };
+  return probe;
+}
+
+ProbeKernel make_chase(const Api& api, double amount) {
+  ProbeKernel probe;
+  probe.binding.cuda = [&api, reads = static_cast<std::uint64_t>(amount)](const Launch& l) {
+    if (l.operands.size() != 1) throw Error("the chase kernel has one operand");
+    const std::byte* memory = l.operands[0];
+    std::uint64_t words = std::bit_floor(l.lengths[0].count / sizeof(std::uint64_t));
+    std::uint64_t count = reads;
+    void* arguments[] = {&memory, &words, &count};
+    launch(api, chase_kernel(), 1, 1, arguments, l.stream);
+  };
+  return probe;
+}
+
 }  // namespace
 
 ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
   if (blocks > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
     throw Error(fmt::format("a grid of {} blocks is too large: at most 2147483647 are possible", blocks));
-  const bool takes_amount = kind == ProbeKernel::Kind::stream || kind == ProbeKernel::Kind::multiply_add;
+  const bool takes_amount = kind == ProbeKernel::Kind::stream || kind == ProbeKernel::Kind::multiply_add ||
+                            kind == ProbeKernel::Kind::touch || kind == ProbeKernel::Kind::chase;
   if (takes_amount && !(amount > 0 && amount < 1e18))
     throw Error(fmt::format("a probe kernel's amount of work must be between 0 and 1e18, not {}", amount));
-  if (!takes_amount && blocks == 0) throw Error("a probe kernel needs at least one block");
+  if ((!takes_amount || kind == ProbeKernel::Kind::touch) && blocks == 0)
+    throw Error("a probe kernel needs at least one block");
   switch (kind) {
     case ProbeKernel::Kind::empty:
       return make_empty(api, device, blocks);
@@ -137,6 +168,10 @@ ProbeKernel make_probe_kernel(const Api& api, int device, ProbeKernel::Kind kind
       return make_multiply_add(api, device, amount);
     case ProbeKernel::Kind::map:
       return make_map(api, device, blocks, amount);
+    case ProbeKernel::Kind::touch:
+      return make_touch(api, device, blocks, amount);
+    case ProbeKernel::Kind::chase:
+      return make_chase(api, amount);
   }
   throw Error("unknown kind of probe kernel");
 }

@@ -29,6 +29,31 @@ __global__ void __launch_bounds__(map_probe_threads) map(const Unit* from, Unit*
   for (std::uint64_t i = first_index(); i < count; i += stride()) to[i] = from[i];
 }
 
+/// Each warp has a page at a time, as in Comm|Scope's test of demand paging; what the page holds stays.
+__global__ void __launch_bounds__(touch_probe_threads)
+    touch(unsigned char* memory, std::uint64_t length, std::uint64_t step) {
+  const std::uint64_t warp = first_index() / warpSize;
+  if (threadIdx.x % warpSize != 0) return;
+  for (std::uint64_t at = warp * step; at < length; at += stride() / warpSize * step) {
+    volatile unsigned char* byte = memory + at;
+    *byte = *byte;
+  }
+}
+
+__device__ unsigned long long chase_sink;
+
+/// Goes around all words in an order that visits each once (a linear congruential generator of full period); where it
+/// goes next depends on what it has read, which the compiler cannot know never to be the one value that changes it.
+__global__ void chase(const unsigned long long* memory, std::uint64_t words, std::uint64_t reads) {
+  std::uint64_t at = 0;
+  unsigned long long seen = 0;
+  for (std::uint64_t i = 0; i < reads; ++i) {
+    seen = memory[at];
+    at = (at * 6364136223846793005ull + 1442695040888963407ull + (seen == 0x9e3779b97f4a7c15ull ? 2 : 0)) & (words - 1);
+  }
+  if (seen == 0x9e3779b97f4a7c15ull) chase_sink = at;
+}
+
 __device__ float multiply_add_sink;
 
 /// Each thread does `rounds` multiply-adds in each of its chains, the first `extra` threads one more.
@@ -60,6 +85,8 @@ const void* map_kernel(unsigned unit) {
   if (unit == sizeof(uint2)) return reinterpret_cast<const void*>(&map<uint2>);
   return reinterpret_cast<const void*>(&map<uint4>);
 }
+const void* touch_kernel() { return reinterpret_cast<const void*>(&touch); }
+const void* chase_kernel() { return reinterpret_cast<const void*>(&chase); }
 const void* multiply_add_kernel() { return reinterpret_cast<const void*>(&multiply_add); }
 
 }  // namespace shiplap

@@ -16,6 +16,10 @@ const void* empty_kernel();
 const void* spin_kernel();
 const void* stream_kernel();
 const void* multiply_add_kernel();
+/// Memory, its length and the bytes from one touched byte to the next.
+const void* touch_kernel();
+/// Memory, its length in words of 8 bytes (a power of two) and the number of reads.
+const void* chase_kernel();
 /// From, to and a count of units, for units of 4, 8 and 16 bytes.
 const void* map_kernel(unsigned unit);
 
@@ -26,6 +30,7 @@ constexpr unsigned empty_probe_threads = 256;
 constexpr unsigned spin_probe_threads = 1024;
 constexpr unsigned stream_probe_threads = 512;
 constexpr unsigned arithmetic_probe_threads = 256;
+constexpr unsigned touch_probe_threads = 256;
 /// Chains of multiply-adds in each thread, independent, so that one hides the latency of the others.
 constexpr int probe_chains = 8;
 

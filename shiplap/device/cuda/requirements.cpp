@@ -7,56 +7,63 @@
 
 namespace shiplap {
 
-void require_supported(const Schedule& schedule) {
+void require_supported(const Schedule& schedule, std::size_t gpus) {
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Op& op = schedule.ops[i];
     const auto refuse = [&](std::string_view reason) {
       throw Unsupported(fmt::format("{}: {}", describe(schedule, OpId{static_cast<std::uint32_t>(i)}), reason));
     };
-    if (op.agent != AgentId{0}) refuse("the CUDA device submits from one host agent; give all ops to agent 0");
-    if (std::holds_alternative<HostCopy>(op.what)) refuse("the CUDA device does not run copies by host threads yet");
-    if (std::holds_alternative<Prefetch>(op.what)) refuse("the CUDA device does not run prefetches yet");
-    if (schedule.queues[op.queue.index()].place != Place::gpu(0))
-      refuse(fmt::format("queue {} is on {}, and one CUDA device runs schedules of one GPU, gpu 0",
-                         schedule.queues[op.queue.index()].name, to_string(schedule.queues[op.queue.index()].place)));
+    const auto require_gpu = [&](std::string_view what, Place place) {
+      if (place.is_gpu() && place.index >= gpus)
+        refuse(fmt::format("{} is on {}, and this device has {}", what, to_string(place),
+                           gpus == 1 ? std::string("one GPU, gpu 0") : fmt::format("{} GPUs", gpus)));
+    };
+    if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) require_gpu("its destination", prefetch->to);
+    if (!op.queue.is_none()) {
+      const Queue& queue = schedule.queues[op.queue.index()];
+      if (queue.place.is_host()) refuse(fmt::format("queue {} is on the host", queue.name));
+      require_gpu("queue " + queue.name, queue.place);
+    }
     if (const auto* copy = std::get_if<Copy>(&op.what);
         copy != nullptr && direction(schedule, *copy) == CopyDirection::host_to_host)
       refuse("no copy engine copies from host to host");
     for_each_access(op, [&](const Region& region, AccessMode) {
       const Buffer& buffer = schedule.buffers[region.buffer.index()];
-      if (buffer.place.is_gpu() && buffer.place.index != 0)
-        refuse(fmt::format("buffer {} is on {}, and one CUDA device runs schedules of one GPU, gpu 0", buffer.name,
-                           to_string(buffer.place)));
-      if (buffer.memory == MemoryKind::managed)
-        refuse(fmt::format("buffer {} is managed memory, which the CUDA device does not run yet", buffer.name));
+      require_gpu("buffer " + buffer.name, buffer.place);
       if (buffer.memory == MemoryKind::pageable && std::holds_alternative<Kernel>(op.what))
         refuse(fmt::format("a kernel cannot address the pageable buffer {}: copy it, or have it mapped", buffer.name));
     });
   }
 }
 
-void require_fitting(const Schedule& schedule, const Bindings& bindings, int device, const Api& api) {
+void require_fitting(const Schedule& schedule, const Bindings& bindings, const GpuSet& gpus, const Api& api) {
   if (bindings.buffers.size() != schedule.buffers.size() || bindings.kernels.size() != schedule.kernels.size())
     throw Error(fmt::format("the schedule has {} buffers and {} kernels, and {} and {} are bound",
                             schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
                             bindings.kernels.size()));
   for (std::size_t i = 0; i < bindings.buffers.size(); ++i) {
     const Buffer& buffer = schedule.buffers[i];
-    if (buffer.size.count == 0) continue;
+    if (buffer.size.count == 0 || is_allocated_by_op(schedule, BufferId{static_cast<std::uint32_t>(i)})) continue;
     if (bindings.buffers[i] == nullptr) throw Error(fmt::format("no memory is bound to buffer {}", buffer.name));
-    const bool pinned = buffer.memory == MemoryKind::pinned || buffer.memory == MemoryKind::mapped;
-    if (!pinned && !buffer.place.is_gpu()) continue;
+    const bool pinned = buffer.memory == MemoryKind::pinned || buffer.memory == MemoryKind::mapped ||
+                        buffer.memory == MemoryKind::driver_pinned || buffer.memory == MemoryKind::write_combined;
+    const bool managed = buffer.memory == MemoryKind::managed;
+    if (!pinned && !managed && !buffer.place.is_gpu()) continue;
     // A wrong claim would run, and be slow or block the host: nobody would see why.
     cudaPointerAttributes found{};
     check(api, api.pointer_get_attributes(&found, bindings.buffers[i]), "cudaPointerGetAttributes", buffer.name);
     if (pinned && found.type != cudaMemoryTypeHost)
       throw Error(fmt::format("buffer {} is {} in the schedule, and the memory bound to it is not pinned", buffer.name,
                               to_string(buffer.memory)));
-    if (buffer.place.is_gpu() && (found.type != cudaMemoryTypeDevice || found.device != device))
+    if (managed != (found.type == cudaMemoryTypeManaged))
+      throw Error(fmt::format("buffer {} is {} memory in the schedule, and what is bound to it is {}managed",
+                              buffer.name, to_string(buffer.memory), managed ? "not " : ""));
+    if (!managed && buffer.place.is_gpu() &&
+        (found.type != cudaMemoryTypeDevice || found.device != gpus.at(buffer.place)))
       throw Error(
           fmt::format("buffer {} is device memory in the schedule, and what is bound to it is not memory of "
                       "cuda:{}",
-                      buffer.name, device));
+                      buffer.name, gpus.at(buffer.place)));
   }
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const auto* kernel = std::get_if<Kernel>(&schedule.ops[i].what);

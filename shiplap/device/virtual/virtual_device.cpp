@@ -1,7 +1,6 @@
 #include "shiplap/device/virtual/virtual_device.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -37,10 +37,8 @@ std::optional<Bytes> available_host_memory() {
 class VirtualExecution : public Execution {
  public:
   VirtualExecution(const Profile& profile, Schedule schedule, Bindings bindings)
-      : schedule_(std::move(schedule)),
-        bindings_(std::move(bindings)),
-        free_running_(simulate(schedule_, profile)),
-        held_(simulate(schedule_, profile, {.held = true})) {
+      : schedule_(std::move(schedule)), bindings_(std::move(bindings)), free_running_(simulate(schedule_, profile)) {
+    if (can_be_held(schedule_)) held_ = simulate(schedule_, profile, {.held = true});
     order_.resize(schedule_.ops.size());
     std::iota(order_.begin(), order_.end(), 0u);
     const auto& spans = free_running_.timeline.spans;
@@ -50,8 +48,10 @@ class VirtualExecution : public Execution {
   }
 
   RunResult run(const RunOptions& options) override {
+    if (options.hold && !held_)
+      throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
     for (const std::uint32_t op : order_) perform(schedule_.ops[op]);
-    const Prediction& prediction = options.hold ? held_ : free_running_;
+    const Prediction& prediction = options.hold ? *held_ : free_running_;
     RunResult result;
     result.timeline.makespan =
         options.timed.is_none() ? prediction.timeline.makespan : end_of(options.timed, prediction.timeline);
@@ -59,12 +59,20 @@ class VirtualExecution : public Execution {
       result.timeline.spans = prediction.timeline.spans;
       result.trace_source = "simulation";
     }
+    if (!first_performed().is_none()) result.host_spans = prediction.timeline.spans;
     result.submission = prediction.submission;
     result.host_total = std::max(prediction.submission, prediction.timeline.makespan);
     return result;
   }
 
  private:
+  /// The first op that an agent performs itself.
+  OpId first_performed() const {
+    for (std::uint32_t i = 0; i < schedule_.ops.size(); ++i)
+      if (schedule_.ops[i].queue.is_none()) return OpId{i};
+    return {};
+  }
+
   Seconds end_of(QueueId queue, const Timeline& timeline) const {
     Seconds end{0};
     for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
@@ -77,6 +85,8 @@ class VirtualExecution : public Execution {
   void perform(const Op& op) {
     if (const auto* copy = std::get_if<Copy>(&op.what)) {
       std::memcpy(at(copy->to), at(copy->from), copy->from.length.count);
+    } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
+      std::memcpy(at(host->to), at(host->from), host->from.length.count);
     } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
       std::vector<std::byte*> operands;
       std::vector<Bytes> lengths;
@@ -95,7 +105,7 @@ class VirtualExecution : public Execution {
   Schedule schedule_;
   Bindings bindings_;
   Prediction free_running_;
-  Prediction held_;
+  std::optional<Prediction> held_;    // where it can be
   std::vector<std::uint32_t> order_;  // ops as they start
 };
 
@@ -115,13 +125,13 @@ class VirtualDevice : public Device {
             .multiprocessors = gpu.multiprocessors,
             .copy_engines = gpu.copy_engines,
             .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
+            .gpus = static_cast<unsigned>(profile_.gpus.size()),
+            .peer_access = std::ranges::any_of(profile_.peers, [](const PeerModel& p) { return !p.direct.empty(); }),
             .limits = fmt::format("simulated on profile {} ({})", profile_.name, to_string(profile_.origin)),
             .conditions = profile_.conditions};
   }
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
-    if (kind == MemoryKind::managed)
-      throw Unsupported(fmt::format("{}: managed memory is not simulated yet; use pinned memory", id_));
     if (place.is_gpu() && size > info().free_memory)
       throw Error(fmt::format("{}: {} of device memory asked for, {} of {} free", id_, to_string(size),
                               to_string(info().free_memory), to_string(info().memory)));
@@ -129,7 +139,7 @@ class VirtualDevice : public Device {
       throw Error(fmt::format(
           "{}: the bytes of the virtual device live in host memory; {} asked for, {} available: use a smaller workload",
           id_, to_string(size), to_string(*available)));
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t page = page_size();
     const std::size_t rounded = std::max<std::size_t>(1, (size.count + page - 1) / page) * page;
     auto* data = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
     if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
@@ -141,6 +151,10 @@ class VirtualDevice : public Device {
       std::free(p);
       *allocated -= counted;
     });
+  }
+
+  std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
+    return memory.place().is_host() ? std::optional(std::vector<unsigned>{memory.place().index}) : std::nullopt;
   }
 
   void fill(const Memory& memory, std::uint64_t seed) override { fill_pattern(memory.bytes(), seed); }
@@ -189,6 +203,11 @@ class VirtualDevice : public Device {
           std::memcpy(launch.operands[1], launch.operands[0], std::min(launch.lengths[0], launch.lengths[1]).count);
         };
         if (gpu.memory_latency) probe.work = gpu.memory_latency->value;
+        break;
+      case ProbeKernel::Kind::touch:
+        break;  // moving the pages is the simulator's to charge
+      case ProbeKernel::Kind::chase:
+        if (gpu.memory_latency) probe.work = amount * gpu.memory_latency->value;
         break;
       case ProbeKernel::Kind::multiply_add:
         probe.work = Seconds{amount / known(gpu.flop_rate, "flop rate")};

@@ -310,11 +310,84 @@ TEST_F(CudaExecutionFake, refuses_memory_that_is_not_what_the_schedule_says) {
 }
 
 TEST_F(CudaExecutionFake, refuses_what_it_does_not_run_naming_the_op) {
-  Schedule two_agents = pipeline();
-  two_agents.agents.push_back({"copy worker"});
-  two_agents.ops[4].agent = AgentId{1};
-  EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(two_agents, bindings()); }),
-              AllOf(HasSubstr("op 4"), HasSubstr("host agent")));
+  Schedule elsewhere = pipeline();
+  elsewhere.queues[0].place = Place::gpu(3);
+  EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(elsewhere, bindings()); }),
+              AllOf(HasSubstr("op 0"), HasSubstr("gpu 3")));
+}
+
+/// Pageable memory through a pinned ring of two places: copies by a host thread, and by the device from two agents.
+Schedule ring_pipeline(std::uint32_t agents) {
+  Schedule s;
+  s.agents.clear();
+  for (std::uint32_t a = 0; a < agents; ++a) s.agents.push_back({std::to_string(a)});
+  const BufferId far = s.add_buffer({"pageable", Place::host(), MemoryKind::pageable, piece * chunks});
+  const BufferId ring = s.add_buffer({"ring", Place::host(), MemoryKind::pinned, piece * chunks});
+  const BufferId gpu = s.add_buffer({"data on the GPU", Place::gpu(), MemoryKind::device, piece * chunks});
+  const QueueId in = s.add_queue("in");
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const Bytes offset = piece * c;
+    const OpId filled = s.add({.what = HostCopy{{far, offset, piece}, {ring, offset, piece}},
+                               .queue = {},
+                               .agent = AgentId{c % agents},
+                               .after = {},
+                               .chunk = c});
+    s.add({.what = Copy{{ring, offset, piece}, {gpu, offset, piece}},
+           .queue = in,
+           .agent = AgentId{0},
+           .after = {filled},
+           .chunk = c});
+  }
+  return s;
+}
+
+TEST_F(CudaExecutionFake, copies_by_several_host_threads_in_the_order_of_the_dependencies) {
+  const Memory far = device->allocate(Place::host(), MemoryKind::pageable, piece * chunks);
+  for (std::size_t i = 0; i < far.bytes().size(); ++i) far.bytes()[i] = static_cast<std::byte>(i * 7 + 1);
+  for (const std::uint32_t agents : {1u, 2u, 3u}) {
+    std::memset(gpu.data(), 0, gpu.size().count);
+    const auto execution =
+        device->prepare(ring_pipeline(agents), {.buffers = {far.data(), host.data(), gpu.data()}, .kernels = {}});
+    for (int run = 0; run < 50; ++run) {
+      const RunResult result = execution->run();
+      ASSERT_EQ(std::memcmp(gpu.data(), far.data(), far.size().count), 0) << agents << " agents, run " << run;
+      ASSERT_EQ(result.host_spans.size(), 2 * chunks);
+      EXPECT_EQ(result.timeline.makespan, result.host_total);
+    }
+  }
+}
+
+TEST_F(CudaExecutionFake, stops_all_agents_when_a_call_of_one_fails) {
+  const Memory far = device->allocate(Place::host(), MemoryKind::pageable, piece * chunks);
+  const auto execution =
+      device->prepare(ring_pipeline(3), {.buffers = {far.data(), host.data(), gpu.data()}, .kernels = {}});
+  fake_cuda().fail(1, cudaErrorUnknown, "memcpy_async");
+  EXPECT_THAT(message_of([&] { execution->run(); }), AllOf(HasSubstr("cudaMemcpyAsync"), HasSubstr("chunk 1")));
+  EXPECT_NO_THROW(execution->run());
+}
+
+TEST_F(CudaExecutionFake, lets_go_of_what_a_run_has_pinned_and_allocated_even_when_it_fails) {
+  using Kind = HostCall::Kind;
+  const Memory far = device->allocate(Place::host(), MemoryKind::pageable, piece);
+  Schedule s;
+  const BufferId pageable = s.add_buffer({"pageable", Place::host(), MemoryKind::pageable, piece});
+  const BufferId made = s.add_buffer({"made", Place::gpu(), MemoryKind::device, piece});
+  for (const auto& [kind, buffer] : {std::pair{Kind::pin, pageable}, {Kind::allocate, made}, {Kind::unpin, pageable}})
+    s.add({.what = HostCall{kind, {buffer, Bytes{0}, piece}}, .queue = {}, .agent = AgentId{0}, .after = {}});
+  const auto execution = device->prepare(s, {.buffers = {far.data(), nullptr}, .kernels = {}});
+  const int idle = fake_cuda().live();
+  execution->run();
+  EXPECT_EQ(fake_cuda().live(), idle);
+  fake_cuda().fail(0, cudaErrorMemoryAllocation, "malloc_device");
+  EXPECT_THAT(message_of([&] { execution->run(); }), HasSubstr("cudaMalloc"));
+  EXPECT_EQ(fake_cuda().live(), idle);
+}
+
+TEST_F(CudaExecutionFake, does_not_hold_what_the_host_waits_for) {
+  const Memory far = device->allocate(Place::host(), MemoryKind::pageable, piece * chunks);
+  const auto execution =
+      device->prepare(ring_pipeline(1), {.buffers = {far.data(), host.data(), gpu.data()}, .kernels = {}});
+  EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.hold = true}); }), HasSubstr("op 0"));
 }
 
 TEST_F(CudaDeviceFake, names_the_numbers_when_device_memory_is_short) {
@@ -334,8 +407,8 @@ TEST_F(CudaDeviceFake, names_the_size_when_memory_cannot_be_pinned) {
   fake_cuda().fail(0, cudaErrorMemoryAllocation, "host_register");
   EXPECT_THAT(message_of([&] { device->allocate(Place::host(), MemoryKind::pinned, 512_KiB); }),
               AllOf(HasSubstr("cudaHostRegister"), HasSubstr("512 KiB"), HasSubstr("available")));
-  EXPECT_THAT(message_of<Unsupported>([&] { device->allocate(Place::host(), MemoryKind::managed, 1_MiB); }),
-              HasSubstr("managed"));
+  EXPECT_THAT(message_of<Unsupported>([&] { device->allocate(Place::gpu(), MemoryKind::pinned, 1_MiB); }),
+              HasSubstr("on the host, not on a GPU"));
 }
 
 /// Of the mapping that holds this address, in KiB; nullopt when the system does not say.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 namespace shiplap::testing {
@@ -14,9 +15,11 @@ std::map<const void*, float> recorded;
 std::uintptr_t next_handle = 0;
 float clock_ms = 0;
 const volatile std::uint32_t* gate = nullptr;
+std::recursive_mutex guard;  // agents of a schedule call from threads of their own
 
 /// What every call that can fail begins with.
 cudaError_t call(const char* name, const void* stream = nullptr, const void* event = nullptr) {
+  const std::lock_guard lock(guard);
   FakeCuda& f = fake_cuda();
   f.calls.push_back({name, stream, event});
   const bool counts = f.fail_name.empty() || f.fail_name == name;
@@ -35,6 +38,7 @@ cudaError_t make(const char* name, Handle* handle, int& live) {
 }
 
 cudaError_t allocate(const char* name, void** data, std::size_t size, cudaMemoryType type, int& live) {
+  const std::lock_guard lock(guard);
   if (const cudaError_t error = call(name); error != cudaSuccess) return error;
   *data = std::aligned_alloc(256, (size + 255) / 256 * 256);
   memory[*data] = type;
@@ -43,6 +47,7 @@ cudaError_t allocate(const char* name, void** data, std::size_t size, cudaMemory
 }
 
 cudaError_t release(void* data, int& live) {
+  const std::lock_guard lock(guard);
   if (memory.erase(data) == 0) return cudaErrorInvalidValue;
   if (data == const_cast<const std::uint32_t*>(gate)) gate = nullptr;
   std::free(data);
@@ -50,7 +55,10 @@ cudaError_t release(void* data, int& live) {
   return cudaSuccess;
 }
 
-void host_waits() { fake_cuda().gate_open_at_wait.push_back(gate == nullptr || *gate != 0); }
+void host_waits() {
+  const std::lock_guard lock(guard);
+  fake_cuda().gate_open_at_wait.push_back(gate == nullptr || *gate != 0);
+}
 
 void fake_queries(Api& api) {
   api.get_device_count = [](int* count) {
@@ -66,6 +74,12 @@ void fake_queries(Api& api) {
     *value = 2;
     return call("device_get_attribute");
   };
+  api.device_can_access_peer = [](int* can, int, int) {
+    *can = 1;
+    return call("device_can_access_peer");
+  };
+  api.device_enable_peer_access = [](int, unsigned) { return call("device_enable_peer_access"); };
+  api.device_disable_peer_access = [](int) { return call("device_disable_peer_access"); };
   api.device_get_pci_bus_id = [](char* text, int, int) {
     std::strcpy(text, "0000:FF:00.0");
     return call("device_get_pci_bus_id");
@@ -96,17 +110,25 @@ void fake_memory(Api& api) {
   api.malloc_device = [](void** data, std::size_t size) {
     return allocate("malloc_device", data, size, cudaMemoryTypeDevice, fake_cuda().live_device_memory);
   };
+  api.malloc_managed = [](void** data, std::size_t size, unsigned) {
+    return allocate("malloc_managed", data, size, cudaMemoryTypeManaged, fake_cuda().live_device_memory);
+  };
+  api.mem_prefetch_async = [](const void*, std::size_t, int, cudaStream_t stream) {
+    return call("mem_prefetch_async", stream);
+  };
   api.free_device = [](void* data) { return release(data, fake_cuda().live_device_memory); };
   api.host_alloc = [](void** data, std::size_t size, unsigned) {
     return allocate("host_alloc", data, size, cudaMemoryTypeHost, fake_cuda().live_pinned_memory);
   };
   api.free_host = [](void* data) { return release(data, fake_cuda().live_pinned_memory); };
   api.host_register = [](void* data, std::size_t, unsigned) {
+    const std::lock_guard lock(guard);
     const cudaError_t error = call("host_register");
     if (error == cudaSuccess) memory[data] = cudaMemoryTypeHost, ++fake_cuda().live_pinned_memory;
     return error;
   };
   api.host_unregister = [](void* data) {
+    const std::lock_guard lock(guard);
     if (memory.erase(data) == 0) return cudaErrorInvalidValue;
     static_cast<void>(*static_cast<volatile char*>(data));  // must still be mapped
     --fake_cuda().live_pinned_memory;
@@ -156,6 +178,7 @@ void fake_work(Api& api) {
     return cudaSuccess;
   };
   api.event_record = [](cudaEvent_t event, cudaStream_t stream) {
+    const std::lock_guard lock(guard);
     recorded[event] = ++clock_ms;
     return call("event_record", stream, event);
   };

@@ -1,0 +1,75 @@
+#include "shiplap/device/host_agents.hpp"
+
+#include <utility>
+
+namespace shiplap {
+
+HostAgents::HostAgents(std::size_t agents) {
+  try {
+    for (std::size_t a = 1; a < agents; ++a) threads_.emplace_back([this, a] { serve(a); });
+  } catch (...) {  // no more threads: those that there are must not wait for ever
+    leave();
+    throw;
+  }
+}
+
+HostAgents::~HostAgents() { leave(); }
+
+void HostAgents::leave() {
+  leaving_ = true;
+  ++round_;
+  round_.notify_all();
+}
+
+std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(std::size_t)>& work,
+                                                      const std::function<void()>& ready) {
+  work_ = &work;
+  stopped_ = false;
+  failure_ = nullptr;
+  not_ready_ = false;
+  awake_ = 0;
+  done_ = 0;
+  const std::uint32_t round = ++round_;
+  round_.notify_all();
+  // Waking takes tens of microseconds, which are none of the work's.
+  while (awake_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
+  if (ready) {
+    try {
+      ready();
+    } catch (...) {
+      failure_ = std::current_exception();
+      not_ready_ = true;
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  started_.store(round, std::memory_order_release);
+  perform(0);
+  while (done_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  return start;
+}
+
+void HostAgents::serve(std::size_t agent) {
+  for (std::uint32_t seen = 0;;) {
+    round_.wait(seen);
+    seen = round_;
+    if (leaving_) return;
+    ++awake_;
+    while (started_.load(std::memory_order_acquire) != seen) std::this_thread::yield();
+    perform(agent);
+    ++done_;
+  }
+}
+
+void HostAgents::perform(std::size_t agent) {
+  if (not_ready_) return;
+  try {
+    (*work_)(agent);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+    stopped_ = true;
+  }
+}
+
+}  // namespace shiplap

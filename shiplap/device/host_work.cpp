@@ -1,0 +1,86 @@
+#include "shiplap/device/host_work.hpp"
+
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "shiplap/core/error.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+namespace shiplap {
+namespace {
+
+/// Smaller than the line of some CPUs, larger than that of none in use.
+[[maybe_unused]] constexpr std::size_t cache_line = 64;
+
+#if defined(__x86_64__)
+constexpr bool has_flush = true;
+void fence() { _mm_mfence(); }
+// The operand is the memory itself, not the variable that holds its address.
+void flush_line(const std::byte* line) { _mm_clflush(line); }
+// Does not wait for the line before it, which makes it many times faster.
+[[gnu::target("clflushopt")]] void flush_in_any_order(std::uintptr_t begin, std::uintptr_t end) {
+  for (std::uintptr_t line = begin; line < end; line += cache_line) _mm_clflushopt(reinterpret_cast<void*>(line));
+}
+bool can_flush_in_any_order() {
+  constexpr unsigned leaf = 7;
+  constexpr unsigned clflushopt_bit = 1u << 23;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) != 0 && (b & clflushopt_bit) != 0;
+}
+#elif defined(__aarch64__)
+constexpr bool has_flush = true;
+void fence() { asm volatile("dsb sy" ::: "memory"); }
+void flush_line(const std::byte* line) { asm volatile("dc civac, %0" ::"r"(line) : "memory"); }
+#elif defined(__powerpc64__)
+constexpr bool has_flush = true;
+void fence() { asm volatile("sync" ::: "memory"); }
+void flush_line(const std::byte* line) { asm volatile("dcbf 0, %0" ::"r"(line) : "memory"); }
+#else
+constexpr bool has_flush = false;
+void fence() {}
+void flush_line(const std::byte*) {}
+#endif
+
+}  // namespace
+
+std::size_t page_size() {
+  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+void touch_pages(std::span<std::byte> memory) {
+  for (std::size_t at = 0; at < memory.size(); at += page_size()) {
+    volatile std::byte& first = memory[at];
+    first = first;
+  }
+}
+
+bool can_flush_caches() { return has_flush; }
+
+void flush_caches(std::span<const std::byte> memory) {
+  if (!has_flush) throw Unsupported("this build has no instruction that flushes the caches of this CPU");
+  if (memory.empty()) return;
+  fence();
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data()) / cache_line * cache_line;
+  const auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
+#if defined(__x86_64__)
+  static const bool in_any_order = can_flush_in_any_order();
+  if (in_any_order) {
+    flush_in_any_order(begin, end);
+    return fence();
+  }
+#endif
+  for (std::uintptr_t line = begin; line < end; line += cache_line)
+    flush_line(reinterpret_cast<const std::byte*>(line));
+  fence();
+}
+
+}  // namespace shiplap

@@ -1,0 +1,21 @@
+// What host threads do to memory: touch its pages, drop it from the caches of the CPU.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace shiplap {
+
+/// Bytes in a page of the system, as `sysconf` says.
+std::size_t page_size();
+
+/// Reads one byte of every page and writes it back: what the memory holds stays, and its pages come to this thread.
+void touch_pages(std::span<std::byte>);
+
+/// Whether this build can do it: on x86-64, 64-bit Arm and 64-bit POWER.
+bool can_flush_caches();
+/// Writes every cache line of the memory back and drops it from all caches of the CPU; fenced before and after. Throws
+/// Unsupported where the build has no instruction for it.
+void flush_caches(std::span<const std::byte>);
+
+}  // namespace shiplap

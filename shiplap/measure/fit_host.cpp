@@ -1,0 +1,141 @@
+// Pageable and managed memory, other GPUs, and what host threads do: tables of what was measured, without a model
+// behind them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/measure/fit.hpp"
+
+namespace shiplap {
+namespace {
+
+std::vector<TimeAt> times(const Observations& observations, const std::string& primitive) {
+  std::vector<TimeAt> rows;
+  for (const Observation& o : observations.of(primitive))
+    rows.push_back({.size = {static_cast<std::uint64_t>(o.argument("bytes"))}, .time = non_negative<Seconds>(o.time)});
+  std::ranges::sort(rows, {}, &TimeAt::size);
+  return rows;
+}
+
+std::vector<RateOfThreads> rates(const Observations& observations, const std::string& primitive) {
+  std::vector<RateOfThreads> rows;
+  for (const Observation& o : observations.of(primitive)) {
+    const Estimate time = o.time.estimate();
+    if (time.low <= 0) continue;
+    const double bytes = o.argument("bytes");
+    rows.push_back({.threads = static_cast<unsigned>(o.argument("threads")),
+                    .rate = {{bytes / time.value}, {bytes / time.high}, {bytes / time.low}}});
+  }
+  std::ranges::sort(rows, {}, &RateOfThreads::threads);
+  return rows;
+}
+
+std::string not_measured(const std::string& primitive) {
+  return fmt::format("not measured: needs verified points of {}", primitive);
+}
+
+/// One table of a model, with an entry in `missing` for it when it is empty.
+template <class Rows>
+Rows noted(Rows rows, const std::string& path, const std::string& primitive, std::vector<Missing>& missing) {
+  if (rows.empty()) missing.push_back({path, not_measured(primitive)});
+  return rows;
+}
+
+void keep(Findings& findings, std::vector<Missing> missing) {
+  std::ranges::move(missing, std::back_inserter(findings.missing));
+}
+
+}  // namespace
+
+std::optional<PageableModel> fit_pageable(const Observations& observations, Findings& findings) {
+  const std::string path = "links[0].pageable";
+  std::vector<Missing> missing;
+  PageableModel model{
+      .h2d = noted(times(observations, "copy.pageable.h2d"), path + ".h2d", "copy.pageable.h2d", missing),
+      .d2h = noted(times(observations, "copy.pageable.d2h"), path + ".d2h", "copy.pageable.d2h", missing),
+      .both = noted(times(observations, "copy.pageable.both"), path + ".both", "copy.pageable.both", missing)};
+  if (model.h2d.empty() || model.d2h.empty()) {
+    findings.missing.push_back({path, not_measured("copy.pageable.h2d and copy.pageable.d2h")});
+    return std::nullopt;
+  }
+  keep(findings, std::move(missing));
+  return model;
+}
+
+std::optional<ManagedModel> fit_managed(const Observations& observations, const Profile& profile, Findings& findings) {
+  const std::string path = "links[0].managed";
+  std::vector<Missing> missing;
+  ManagedModel model{
+      .prefetch_h2d = noted(times(observations, "prefetch.h2d"), path + ".prefetch_h2d", "prefetch.h2d", missing),
+      .prefetch_d2h = noted(times(observations, "prefetch.d2h"), path + ".prefetch_d2h", "prefetch.d2h", missing),
+      .demand_h2d = noted(times(observations, "demand.h2d"), path + ".demand_h2d", "demand.h2d", missing),
+      .demand_d2h = noted(rates(observations, "demand.d2h"), path + ".demand_d2h", "demand.d2h", missing)};
+  // A kernel that touches pages is submitted and launched as every kernel is, which the simulator charges for itself.
+  const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
+  const Parameter<Seconds>& submission = profile.submission.launch;
+  const Seconds launch = (latency ? latency->value : Seconds{0}) + (submission ? submission->value : Seconds{0});
+  for (TimeAt& row : model.demand_h2d)
+    for (Seconds* t : {&row.time.value, &row.time.low, &row.time.high}) *t = std::max(Seconds{0}, *t - launch);
+  if (missing.size() == 4) {
+    findings.missing.push_back({path, not_measured("prefetch.* and demand.*")});
+    return std::nullopt;
+  }
+  keep(findings, std::move(missing));
+  return model;
+}
+
+std::optional<HostModel> fit_host(const Observations& observations, Findings& findings) {
+  struct Call {
+    const char* name;
+    const char* primitive;
+  };
+  constexpr std::array calls{Call{"pin", "call.pin"},
+                             Call{"unpin", "call.unpin"},
+                             Call{"flush", "call.flush"},
+                             Call{"allocate pageable", "call.allocate.pageable"},
+                             Call{"release pageable", "call.release.pageable"},
+                             Call{"allocate pinned", "call.allocate.pinned"},
+                             Call{"release pinned", "call.release.pinned"},
+                             Call{"allocate driver-pinned", "call.allocate.driver_pinned"},
+                             Call{"release driver-pinned", "call.release.driver_pinned"},
+                             Call{"allocate managed", "call.allocate.managed"},
+                             Call{"release managed", "call.release.managed"},
+                             Call{"allocate device", "call.allocate.device"},
+                             Call{"release device", "call.release.device"}};
+  std::vector<Missing> missing;
+  HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing), .calls = {}};
+  for (const Call& call : calls)
+    if (auto rows = times(observations, call.primitive); !rows.empty()) model.calls.emplace(call.name, std::move(rows));
+  if (model.copy.empty() && model.calls.empty()) {
+    findings.missing.push_back({"host", not_measured("host.copy and call.*")});
+    return std::nullopt;
+  }
+  keep(findings, std::move(missing));
+  return model;
+}
+
+std::vector<PeerModel> fit_peers(const Observations& observations, Findings& findings) {
+  // One copy more of a burst: what it takes without the start and the end.
+  const auto one_copy_more = [&](const std::string& primitive) {
+    std::vector<TimeAt> rows;
+    const std::vector<Observation> points = observations.of(primitive);
+    const auto by_size = periods(points, "copies", [](const Observation& o) { return o.argument("bytes"); });
+    for (const auto& [size, period] : by_size)
+      rows.push_back({.size = {static_cast<std::uint64_t>(size)}, .time = non_negative<Seconds>(period)});
+    return rows;
+  };
+  const std::vector<TimeAt> direct = one_copy_more("peer.copy");
+  const std::vector<TimeAt> staged = one_copy_more("peer.staged");
+  if (direct.empty() && staged.empty()) return {};
+  std::vector<PeerModel> peers{{.from = 0, .to = 1, .direct = direct, .staged = staged},
+                               {.from = 1, .to = 0, .direct = direct, .staged = staged}};
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const std::string path = fmt::format("peers[{}]", i);
+    if (direct.empty()) findings.missing.push_back({path + ".direct", not_measured("peer.copy")});
+    if (staged.empty()) findings.missing.push_back({path + ".staged", not_measured("peer.staged")});
+  }
+  return peers;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,144 @@
+// What host threads do: copies, pageable memory through pinned rings, calls that pin and allocate; and three ways to
+// time one kernel.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/device/host_work.hpp"
+#include "shiplap/measure/host_trial.hpp"
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr Bytes staging_piece = 4_MiB;
+
+std::vector<double> threads(const Setting& setting) {
+  if (quick(setting)) return {1, 8};
+  return {1, 2, 4, 8, 16};
+}
+
+std::vector<Point> by_threads(const Setting& setting, Bytes size, double least) {
+  std::vector<Point> points;
+  for (const double t : threads(setting))
+    if (t >= least)
+      points.push_back(
+          {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", number(size)}, {"threads", t}}}});
+  return points;
+}
+
+std::vector<Point> copies_one_way(const Setting& setting) {
+  return by_threads(setting, std::min(quick(setting) ? 64_MiB : 128_MiB, setting.largest), 1);
+}
+std::vector<Point> copies_both_ways(const Setting& setting) {
+  not_in_quick(setting);
+  return by_threads(setting, std::min(128_MiB, setting.largest), 2);
+}
+
+// Each ring gets its pieces at least twice.
+std::vector<Point> staged_points(const Setting& setting) {
+  not_in_quick(setting);
+  const Bytes size = std::min(128_MiB, setting.largest);
+  std::vector<Point> points;
+  for (const Point& point : by_threads(setting, size, 1))
+    if (point.variants.front().at("threads") * 2 <= number(size) / number(staging_piece)) points.push_back(point);
+  if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces of 4 MiB");
+  return points;
+}
+
+std::vector<Point> call_points(const Setting& setting) {
+  not_in_quick(setting);
+  return size_points(no_larger_than(setting.largest, {64_KiB, 4_MiB, 64_MiB}));
+}
+std::vector<Point> pin_points(const Setting& setting) {
+  if (quick(setting)) return size_points(no_larger_than(setting.largest, {64_KiB, 64_MiB}));
+  return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 16_MiB, 256_MiB, 1_GiB}));
+}
+std::vector<Point> flush_points(const Setting& setting) {
+  if (!can_flush_caches()) throw Unsupported("this build has no instruction that flushes the caches of this CPU");
+  return call_points(setting);
+}
+std::vector<Point> kernel_points(const Setting& setting) {
+  not_in_quick(setting);
+  return size_points({std::min(64_MiB, setting.largest)});
+}
+
+template <HostCall::Kind kind, MemoryKind memory>
+Trial call(Device&, const Arguments& arguments) {
+  return host_call(kind, memory, bytes(arguments));
+}
+template <CopyDirection way>
+Trial through_rings(Device&, const Arguments& arguments) {
+  return staged({.way = way, .size = bytes(arguments), .piece = staging_piece, .threads = whole(arguments, "threads")});
+}
+Trial one_kernel(Device& device, const Arguments& arguments) {
+  return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
+}
+
+using Kind = HostCall::Kind;
+
+template <Kind kind, MemoryKind memory>
+PrimitiveRow call_row(std::string_view name, std::string_view summary, std::vector<Point> (*points)(const Setting&)) {
+  return {{name, summary, "host"}, points, call<kind, memory>, HostClock::operation};
+}
+
+const std::array rows{
+    PrimitiveRow{{"host.copy", "host threads that copy from pageable to pinned memory", "host"},
+                 copies_one_way,
+                 [](Device&, const Arguments& arguments) {
+                   return host_copies(bytes(arguments), whole(arguments, "threads"), false);
+                 },
+                 HostClock::completion},
+    PrimitiveRow{{"host.copy.both", "host threads that copy, half of them from pageable to pinned memory", "host"},
+                 copies_both_ways,
+                 [](Device&, const Arguments& arguments) {
+                   return host_copies(bytes(arguments), whole(arguments, "threads"), true);
+                 },
+                 HostClock::completion},
+    PrimitiveRow{{"staged.h2d", "pageable memory to the GPU through the pinned ring of each thread", "host"},
+                 staged_points,
+                 through_rings<CopyDirection::host_to_device>,
+                 HostClock::completion},
+    PrimitiveRow{{"staged.d2h", "the GPU's memory to pageable memory through the pinned ring of each thread", "host"},
+                 staged_points,
+                 through_rings<CopyDirection::device_to_host>,
+                 HostClock::completion},
+    call_row<Kind::pin, MemoryKind::pageable>("call.pin", "page-locking pageable memory (cudaHostRegister)",
+                                              pin_points),
+    call_row<Kind::unpin, MemoryKind::pageable>("call.unpin", "letting it go again (cudaHostUnregister)", pin_points),
+    call_row<Kind::flush, MemoryKind::pageable>("call.flush", "dropping memory from the caches of the CPU",
+                                                flush_points),
+    call_row<Kind::allocate, MemoryKind::pageable>("call.allocate.pageable",
+                                                   "obtaining pageable memory and touching its pages", call_points),
+    call_row<Kind::release, MemoryKind::pageable>("call.release.pageable", "giving it back", call_points),
+    call_row<Kind::allocate, MemoryKind::pinned>("call.allocate.pinned",
+                                                 "obtaining huge pages, touching and page-locking them", call_points),
+    call_row<Kind::release, MemoryKind::pinned>("call.release.pinned", "giving them back", call_points),
+    call_row<Kind::allocate, MemoryKind::driver_pinned>("call.allocate.driver_pinned",
+                                                        "asking what there is, cudaHostAlloc", call_points),
+    call_row<Kind::release, MemoryKind::driver_pinned>("call.release.driver_pinned", "cudaFreeHost", call_points),
+    call_row<Kind::allocate, MemoryKind::managed>(
+        "call.allocate.managed", "asking what is free, cudaMallocManaged, touching its pages on the host", call_points),
+    call_row<Kind::release, MemoryKind::managed>("call.release.managed", "cudaFree of managed memory", call_points),
+    call_row<Kind::allocate, MemoryKind::device>("call.allocate.device", "asking what is free, cudaMalloc",
+                                                 call_points),
+    call_row<Kind::release, MemoryKind::device>("call.release.device", "cudaFree", call_points),
+    PrimitiveRow{{"timing.launched", "one kernel by the host's clock, without waiting for its end", "host"},
+                 kernel_points,
+                 one_kernel,
+                 HostClock::submission},
+    PrimitiveRow{{"timing.waited", "the same kernel by the host's clock, until its end is known", "host"},
+                 kernel_points,
+                 one_kernel,
+                 HostClock::completion},
+    PrimitiveRow{{"timing.events", "the same kernel by events (Harris 2012 compares the three)", "events"},
+                 kernel_points,
+                 one_kernel},
+};
+
+}  // namespace
+
+std::span<const PrimitiveRow> host_rows() { return rows; }
+
+}  // namespace shiplap

@@ -1,0 +1,261 @@
+#include "shiplap/measure/host_trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t touch_blocks = 256;  // of 256 threads, as in Comm|Scope (Pearson et al. 2019)
+
+Op on_queue(QueueId queue, auto what, std::uint32_t chunk = 0) {
+  return {.what = std::move(what), .queue = queue, .after = {}, .chunk = chunk};
+}
+Op by_agent(AgentId agent, auto what, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
+  return {.what = std::move(what), .queue = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
+}
+
+/// Part `i` of `parts` of a buffer, at whole pages.
+Region part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {
+  const auto border = [&](unsigned n) {
+    return n == parts ? size.count : size.count / parts * n / page_size() * page_size();
+  };
+  return {buffer, Bytes{border(i)}, Bytes{border(i + 1) - border(i)}};
+}
+
+void set_agents(Schedule& schedule, unsigned threads) {
+  schedule.agents.clear();
+  for (unsigned t = 0; t < threads; ++t) schedule.agents.push_back({fmt::format("thread {}", t)});
+}
+
+/// Managed memory that is on the host or the GPU when the schedule starts, because `before` has brought it there.
+BufferId add_managed(Trial& trial, Place place, Bytes size) {
+  const BufferId buffer =
+      trial.schedule.add_buffer({.name = place.is_host() ? "managed, on the host" : "managed, on the GPU",
+                                 .place = place,
+                                 .memory = MemoryKind::managed,
+                                 .size = size});
+  trial.kept.push_back(buffer);
+  return buffer;
+}
+
+void bring_back(Trial& trial) {
+  Schedule before = trial.schedule;
+  before.ops.clear();
+  before.kernels.clear();
+  before.queues.clear();
+  before.agents = {{"main"}};
+  const QueueId queue = before.add_queue("bring back");
+  for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
+    Buffer& buffer = before.buffers[b];
+    if (buffer.memory != MemoryKind::managed) continue;
+    before.add(on_queue(queue, Prefetch{.region = {BufferId{b}, Bytes{0}, buffer.size}, .to = buffer.place}));
+    buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host(0);  // where the last run has left it
+  }
+  trial.before = std::move(before);
+}
+
+Place source(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::host(0) : Place::gpu(0); }
+Place destination(CopyDirection way) { return way == CopyDirection::host_to_device ? Place::gpu(0) : Place::host(0); }
+
+void add_prefetch(Trial& trial, CopyDirection way, Bytes size) {
+  const BufferId buffer = add_managed(trial, source(way), size);
+  trial.schedule.add(on_queue(trial.schedule.add_queue("prefetch"),
+                              Prefetch{.region = {buffer, Bytes{0}, size}, .to = destination(way)}));
+}
+
+void add_touching_kernel(Trial& trial, Device& device, Bytes size) {
+  const BufferId buffer = add_managed(trial, Place::host(0), size);
+  const ProbeKernel touch =
+      device.probe_kernel(ProbeKernel::Kind::touch, touch_blocks, static_cast<double>(page_size()));
+  const KernelId kernel = trial.schedule.add_kernel("touch");
+  trial.kernels.push_back(touch.binding);
+  trial.schedule.add(
+      on_queue(trial.schedule.add_queue("kernel"), Kernel{.kernel = kernel,
+                                                          .items = 1,
+                                                          .work = touch.work,
+                                                          .blocks = touch.blocks,
+                                                          .resident_blocks = touch.resident_blocks,
+                                                          .operands = {{{buffer, Bytes{0}, size}, AccessMode::write}},
+                                                          .flows = {}}));
+}
+
+void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned threads) {
+  const BufferId buffer = add_managed(trial, Place::gpu(0), size);
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    const Region region = part(buffer, size, t, threads);
+    if (region.length.count > 0)
+      trial.schedule.add(
+          by_agent(AgentId{first_agent + t}, HostCall{.kind = HostCall::Kind::touch, .region = region}, {}, t));
+  }
+}
+
+}  // namespace
+
+Trial prefetch(CopyDirection way, Bytes size) {
+  Trial trial;
+  add_prefetch(trial, way, size);
+  bring_back(trial);
+  return trial;
+}
+
+Trial prefetch_both(Bytes size) {
+  Trial trial;
+  add_prefetch(trial, CopyDirection::host_to_device, size);
+  add_prefetch(trial, CopyDirection::device_to_host, size);
+  bring_back(trial);
+  return trial;
+}
+
+Trial demand_by_kernel(Device& device, Bytes size) {
+  Trial trial;
+  add_touching_kernel(trial, device, size);
+  bring_back(trial);
+  return trial;
+}
+
+Trial demand_by_host(Bytes size, unsigned threads) {
+  Trial trial;
+  set_agents(trial.schedule, threads);
+  add_touches(trial, size, 0, threads);
+  bring_back(trial);
+  return trial;
+}
+
+Trial demand_both(Device& device, Bytes size) {
+  Trial trial;
+  set_agents(trial.schedule, 2);
+  add_touching_kernel(trial, device, size);
+  add_touches(trial, size, 1, 1);
+  bring_back(trial);
+  return trial;
+}
+
+Trial host_copies(Bytes size, unsigned threads, bool both) {
+  Trial trial;
+  set_agents(trial.schedule, threads);
+  struct Pair {
+    BufferId from;
+    BufferId to;
+  };
+  const auto buffer = [&](const char* name, MemoryKind kind) {
+    return trial.schedule.add_buffer({.name = name, .place = Place::host(0), .memory = kind, .size = size});
+  };
+  std::array<Pair, 2> ways{};
+  ways[0] = {buffer("pageable source", MemoryKind::pageable), buffer("pinned destination", MemoryKind::pinned)};
+  if (both)
+    ways[1] = {buffer("pinned source", MemoryKind::pinned), buffer("pageable destination", MemoryKind::pageable)};
+  const unsigned lanes = both ? 2 : 1;
+  const unsigned each = std::max(1u, threads / lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    trial.transfers.push_back({ways[lane].from, ways[lane].to, size});
+    for (unsigned i = 0; i < each; ++i)
+      trial.schedule.add(
+          by_agent(AgentId{(lane * each + i) % threads},
+                   HostCopy{.from = part(ways[lane].from, size, i, each), .to = part(ways[lane].to, size, i, each)}, {},
+                   lane * each + i));
+  }
+  return trial;
+}
+
+Trial staged(const Staged& wanted) {
+  constexpr unsigned places = 2;
+  const bool to_device = wanted.way == CopyDirection::host_to_device;
+  Trial trial;
+  Schedule& schedule = trial.schedule;
+  set_agents(schedule, wanted.threads);
+  const BufferId host = schedule.add_buffer({.name = to_device ? "pageable source" : "pageable destination",
+                                             .place = Place::host(0),
+                                             .memory = MemoryKind::pageable,
+                                             .size = wanted.size});
+  const BufferId device = schedule.add_buffer({.name = to_device ? "device destination" : "device source",
+                                               .place = Place::gpu(0),
+                                               .memory = MemoryKind::device,
+                                               .size = wanted.size});
+  const BufferId ring = schedule.add_buffer({.name = "rings",
+                                             .place = Place::host(0),
+                                             .memory = MemoryKind::pinned,
+                                             .size = wanted.piece * (places * wanted.threads)});
+  trial.transfers.push_back({to_device ? host : device, to_device ? device : host, wanted.size});
+  for (unsigned t = 0; t < wanted.threads; ++t) schedule.add_queue(fmt::format("ring {}", t));
+
+  // What an agent does to its second place waits in line before what it has started in its first: copies from the GPU
+  // run one piece ahead of the host.
+  const auto pieces = static_cast<std::uint32_t>(wanted.size.count / wanted.piece.count);
+  std::vector<OpId> last_use(std::size_t{places} * wanted.threads);
+  std::vector<Op> behind(wanted.threads);
+  std::vector<bool> has_behind(wanted.threads, false);
+  for (std::uint32_t i = 0; i < pieces; ++i) {
+    const std::uint32_t t = i % wanted.threads;
+    const std::uint32_t place = t * places + i / wanted.threads % places;
+    const Region far{host, wanted.piece * i, wanted.piece};
+    const Region near{ring, wanted.piece * place, wanted.piece};
+    const Region gpu{device, wanted.piece * i, wanted.piece};
+    const auto after = last_use[place].is_none() ? std::vector<OpId>{} : std::vector<OpId>{last_use[place]};
+    if (to_device) {
+      const OpId filled = schedule.add(by_agent(AgentId{t}, HostCopy{.from = far, .to = near}, after, i));
+      Op copy = on_queue(QueueId{t}, Copy{.from = near, .to = gpu}, i);
+      copy.agent = AgentId{t};
+      copy.after = {filled};
+      last_use[place] = schedule.add(copy);
+    } else {
+      Op copy = on_queue(QueueId{t}, Copy{.from = gpu, .to = near}, i);
+      copy.agent = AgentId{t};
+      copy.after = after;
+      const OpId arrived = schedule.add(copy);
+      if (has_behind[t]) last_use[t * places + (i / wanted.threads + 1) % places] = schedule.add(behind[t]);
+      behind[t] = by_agent(AgentId{t}, HostCopy{.from = near, .to = far}, {arrived}, i);
+      has_behind[t] = true;
+    }
+  }
+  for (unsigned t = 0; t < wanted.threads; ++t)
+    if (has_behind[t]) schedule.add(behind[t]);
+  return trial;
+}
+
+Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
+  using Kind = HostCall::Kind;
+  Trial trial;
+  const bool on_gpu = kind == MemoryKind::device;
+  const BufferId buffer = trial.schedule.add_buffer({.name = fmt::format("{} memory", to_string(kind)),
+                                                     .place = on_gpu ? Place::gpu(0) : Place::host(0),
+                                                     .memory = kind,
+                                                     .size = size});
+  const auto add = [&](Kind call) {
+    const OpId op =
+        trial.schedule.add(by_agent(AgentId{0}, HostCall{.kind = call, .region = {buffer, Bytes{0}, size}}));
+    if (call == timed) trial.timed_op = op;
+  };
+  switch (timed) {
+    case Kind::pin:
+    case Kind::unpin:
+      add(Kind::pin);
+      add(Kind::unpin);
+      break;
+    case Kind::allocate:
+    case Kind::release:
+      add(Kind::allocate);
+      add(Kind::release);
+      break;
+    case Kind::touch:
+    case Kind::flush: {
+      // What is there to be written back has just been written.
+      const BufferId source = trial.schedule.add_buffer(
+          {.name = "source", .place = Place::host(0), .memory = MemoryKind::pageable, .size = size});
+      trial.before = trial.schedule;
+      trial.before->add(
+          by_agent(AgentId{0}, HostCopy{.from = {source, Bytes{0}, size}, .to = {buffer, Bytes{0}, size}}));
+      trial.transfers.push_back({source, buffer, size});
+      add(timed);
+      break;
+    }
+  }
+  return trial;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,36 @@
+// Trials in which the host takes part: managed memory, copies by host threads, calls of the system and the driver.
+#pragma once
+
+#include "shiplap/measure/trial.hpp"
+
+namespace shiplap {
+
+/// Managed memory of `size` bytes moves to the GPU or back because of a prefetch.
+Trial prefetch(CopyDirection, Bytes size);
+/// One such buffer each way at the same time.
+Trial prefetch_both(Bytes size);
+/// Managed memory moves to the GPU because a kernel touches every page of it.
+Trial demand_by_kernel(Device&, Bytes size);
+/// Managed memory moves to the host because `threads` agents touch every page of it, each its own part.
+Trial demand_by_host(Bytes size, unsigned threads);
+/// One such buffer each way at the same time; one agent touches.
+Trial demand_both(Device&, Bytes size);
+
+/// `threads` agents copy from pageable to pinned memory, each its own part; with `both` every other one the other way.
+Trial host_copies(Bytes size, unsigned threads, bool both);
+
+/// Pageable memory through pinned rings: each of `threads` agents takes every so many-th piece, copies it to one of its
+/// two pinned places and has a copy engine take it from there; or the other way round.
+struct Staged {
+  CopyDirection way = CopyDirection::host_to_device;
+  Bytes size;
+  Bytes piece;
+  unsigned threads = 1;
+};
+Trial staged(const Staged&);
+
+/// A call of a host thread, timed, and what undoes it: pin (timed) and unpin, pin and unpin (timed), flush, allocate
+/// (timed) and release, allocate and release (timed).
+Trial host_call(HostCall::Kind timed, MemoryKind, Bytes size);
+
+}  // namespace shiplap

@@ -1,0 +1,69 @@
+// Managed memory that moves because of a prefetch or because it is touched.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/measure/host_trial.hpp"
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+std::vector<Bytes> managed_sizes(const Setting& setting) {
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector<Bytes>{64_KiB, 32_MiB} : std::vector<Bytes>{4_KiB, 64_KiB, 1_MiB, 16_MiB, 128_MiB};
+  return no_larger_than(setting.largest, sizes);
+}
+
+std::vector<Point> moves(const Setting& setting) { return size_points(managed_sizes(setting)); }
+
+std::vector<Point> large_moves(const Setting& setting) {
+  not_in_quick(setting);
+  return size_points(no_larger_than(setting.largest, {1_MiB, 64_MiB}));
+}
+
+std::vector<Point> by_threads(const Setting& setting) {
+  const std::vector<double> threads = quick(setting) ? std::vector{1.0, 4.0} : std::vector{1.0, 2.0, 4.0, 8.0, 16.0};
+  const Bytes size = std::min(quick(setting) ? 16_MiB : 64_MiB, setting.largest);
+  std::vector<Point> points;
+  for (const double t : threads)
+    points.push_back(
+        {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", number(size)}, {"threads", t}}}});
+  return points;
+}
+
+const std::array rows{
+    PrimitiveRow{
+        {"prefetch.h2d", "a prefetch of managed memory to the GPU", "events"},
+        moves,
+        [](Device&, const Arguments& arguments) { return prefetch(CopyDirection::host_to_device, bytes(arguments)); }},
+    PrimitiveRow{
+        {"prefetch.d2h", "a prefetch of managed memory to the host", "events"},
+        moves,
+        [](Device&, const Arguments& arguments) { return prefetch(CopyDirection::device_to_host, bytes(arguments)); }},
+    PrimitiveRow{{"prefetch.both", "a prefetch each way at once", "host"},
+                 large_moves,
+                 [](Device&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
+                 HostClock::completion},
+    PrimitiveRow{{"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
+                 moves,
+                 [](Device& device, const Arguments& arguments) { return demand_by_kernel(device, bytes(arguments)); }},
+    PrimitiveRow{{"demand.d2h", "host threads that touch every page of managed memory on the GPU", "host"},
+                 by_threads,
+                 [](Device&, const Arguments& arguments) {
+                   return demand_by_host(bytes(arguments), whole(arguments, "threads"));
+                 },
+                 HostClock::completion},
+    PrimitiveRow{
+        {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},
+        large_moves,
+        [](Device& device, const Arguments& arguments) { return demand_both(device, bytes(arguments)); },
+        HostClock::completion},
+};
+
+}  // namespace
+
+std::span<const PrimitiveRow> managed_rows() { return rows; }
+
+}  // namespace shiplap

@@ -1,0 +1,149 @@
+// Several GPUs of one node: from one to another, and all of them with the host at once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "shiplap/measure/peer_trial.hpp"
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+void require_two(const Setting& setting) {
+  if (setting.info.gpus < 2)
+    throw Unsupported(fmt::format("{} is one GPU: open two of a node, as in cuda:0,1", setting.info.id));
+}
+void require_access(const Setting& setting) {
+  require_two(setting);
+  if (!setting.info.peer_access) throw Unsupported("these GPUs cannot address each other's memory");
+}
+
+// A long burst and a short one: their difference holds copies only, and no hop from one GPU's clock to the other's.
+std::vector<Point> bursts(const Setting& setting) {
+  const std::vector<Bytes> sizes =
+      quick(setting) ? std::vector<Bytes>{1_MiB, 64_MiB} : std::vector<Bytes>{4_KiB, 64_KiB, 1_MiB, 16_MiB, 256_MiB};
+  std::vector<Point> points;
+  for (const Bytes size : no_larger_than(setting.largest, sizes)) {
+    const double many = std::clamp(number(256_MiB) / number(size), 4.0, 128.0);
+    Point point{fmt::format("{} x {}, {}", to_string(size), many / 4, many), {}};
+    for (const double copies : {many / 4, many})
+      point.variants.push_back({{"bytes", number(size)}, {"copies", copies}});
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+std::vector<Point> direct_bursts(const Setting& setting) {
+  require_access(setting);
+  return bursts(setting);
+}
+std::vector<Point> staged_bursts(const Setting& setting) {
+  require_two(setting);
+  return bursts(setting);
+}
+std::vector<Point> with_all(const Setting& setting) {
+  require_two(setting);
+  const Bytes size = std::min(64_MiB, setting.largest);
+  Point point{fmt::format("{} x 2, 8 on {} GPUs", to_string(size), setting.info.gpus), {}};
+  for (const double copies : {2.0, 8.0})
+    point.variants.push_back({{"bytes", number(size)}, {"copies", copies}, {"gpus", double(setting.info.gpus)}});
+  return {point};
+}
+std::vector<Point> kernels(const Setting& setting) {
+  require_access(setting);
+  const Bytes size = std::min(256_MiB, setting.largest);
+  std::vector<Point> points;
+  for (const double blocks : {32.0, 132.0, 528.0, 1056.0}) {
+    Point point{fmt::format("{} x 2, 6 with {} blocks", to_string(size), blocks), {}};
+    for (const double count : {2.0, 6.0})
+      point.variants.push_back({{"bytes", number(size)}, {"count", count}, {"blocks", blocks}});
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+std::vector<Point> chase(const Setting& setting) {
+  require_access(setting);
+  Point point{"256, 2048 in 2 MiB", {}};
+  for (const double reads : {256.0, 2048.0}) point.variants.push_back({{"bytes", number(2_MiB)}, {"reads", reads}});
+  return {point};
+}
+std::vector<Point> managed(const Setting& setting) {
+  require_two(setting);
+  not_in_quick(setting);
+  return size_points(no_larger_than(setting.largest, {64_KiB, 1_MiB, 16_MiB, 128_MiB}));
+}
+
+PeerCopies burst_of(const Arguments& arguments) {
+  return {.size = bytes(arguments), .copies = whole(arguments, "copies")};
+}
+template <bool to_device, bool from_device>
+Trial all(Device&, const Arguments& arguments) {
+  return all_copies({.to_device = to_device,
+                     .from_device = from_device,
+                     .size = bytes(arguments),
+                     .copies = whole(arguments, "copies"),
+                     .gpus = whole(arguments, "gpus")});
+}
+template <AccessMode mode>
+Trial accesses(Device& device, const Arguments& arguments) {
+  return peer_kernels(device, mode, bytes(arguments), whole(arguments, "count"), whole(arguments, "blocks"));
+}
+template <bool on_demand>
+Trial moves(Device& device, const Arguments& arguments) {
+  return managed_to_peer(device, bytes(arguments), on_demand);
+}
+
+const std::array rows{
+    PrimitiveRow{{"peer.copy", "copies from GPU 0 to GPU 1, which address each other's memory", "events"},
+                 direct_bursts,
+                 [](Device&, const Arguments& arguments) { return peer_copies(burst_of(arguments)); }},
+    PrimitiveRow{{"peer.copy.both", "the same both ways at once", "events"},
+                 direct_bursts,
+                 [](Device&, const Arguments& arguments) {
+                   PeerCopies wanted = burst_of(arguments);
+                   wanted.both = true;
+                   return peer_copies(wanted);
+                 }},
+    PrimitiveRow{{"peer.staged", "copies from GPU 0 to GPU 1 through the host", "events"},
+                 staged_bursts,
+                 [](Device&, const Arguments& arguments) {
+                   PeerCopies wanted = burst_of(arguments);
+                   wanted.access = false;
+                   return peer_copies(wanted);
+                 }},
+    PrimitiveRow{{"peer.staged.both", "the same both ways at once", "events"},
+                 staged_bursts,
+                 [](Device&, const Arguments& arguments) {
+                   PeerCopies wanted = burst_of(arguments);
+                   wanted.access = false;
+                   wanted.both = true;
+                   return peer_copies(wanted);
+                 }},
+    PrimitiveRow{{"peer.read", "kernels on GPU 0 that read the memory of GPU 1, over grids", "events"},
+                 kernels,
+                 accesses<AccessMode::read>},
+    PrimitiveRow{{"peer.write", "kernels on GPU 0 that write the memory of GPU 1, over grids", "events"},
+                 kernels,
+                 accesses<AccessMode::write>},
+    PrimitiveRow{
+        {"latency.chase.peer", "reads of GPU 1's memory by one thread of GPU 0, one after the other", "events"},
+        chase,
+        [](Device& device, const Arguments& arguments) {
+          return peer_chase(device, bytes(arguments), whole(arguments, "reads"));
+        }},
+    PrimitiveRow{
+        {"prefetch.peer", "a prefetch of managed memory from GPU 0 to GPU 1", "events"}, managed, moves<false>},
+    PrimitiveRow{{"demand.peer", "a kernel on GPU 1 that touches every page of managed memory on GPU 0", "events"},
+                 managed,
+                 moves<true>},
+    PrimitiveRow{{"all.h2d", "copies from the host to every GPU at once", "events"}, with_all, all<true, false>},
+    PrimitiveRow{{"all.d2h", "copies from every GPU to the host at once", "events"}, with_all, all<false, true>},
+    PrimitiveRow{
+        {"all.both", "copies between the host and every GPU, both ways at once", "events"}, with_all, all<true, true>},
+};
+
+}  // namespace
+
+std::span<const PrimitiveRow> peer_rows() { return rows; }
+
+}  // namespace shiplap

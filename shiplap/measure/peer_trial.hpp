@@ -1,0 +1,38 @@
+// Trials with several GPUs: copies and accesses from one to another, all of them and the host at once.
+#pragma once
+
+#include "shiplap/measure/trial.hpp"
+
+namespace shiplap {
+
+/// Copies from GPU `from` to GPU `to` behind one another, directly or (`access` false) through the host.
+struct PeerCopies {
+  std::uint16_t from = 0;
+  std::uint16_t to = 1;
+  Bytes size;
+  unsigned copies = 1;
+  bool access = true;
+  bool both = false;  ///< as many the other way at the same time
+};
+Trial peer_copies(const PeerCopies&);
+
+/// Kernels on GPU 0 that read the memory of GPU 1, or write it.
+Trial peer_kernels(Device&, AccessMode, Bytes size, unsigned kernels, std::uint64_t blocks);
+
+/// Reads of 8 bytes by GPU 0 from the memory of GPU 1, each known by the one before.
+Trial peer_chase(Device&, Bytes footprint, unsigned reads);
+
+/// Every GPU copies from (or to) the host at the same time, or both.
+struct AllCopies {
+  bool to_device = true;
+  bool from_device = false;
+  Bytes size;
+  unsigned copies = 1;
+  unsigned gpus = 2;
+};
+Trial all_copies(const AllCopies&);
+
+/// Managed memory moves from GPU 0 to GPU 1 because of a prefetch, or because a kernel there touches it.
+Trial managed_to_peer(Device&, Bytes size, bool on_demand);
+
+}  // namespace shiplap

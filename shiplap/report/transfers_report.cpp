@@ -1,0 +1,127 @@
+#include "shiplap/report/transfers_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+
+namespace shiplap {
+namespace {
+
+/// A way to move bytes: the primitives of its directions.
+struct Way {
+  const char* name;
+  std::array<const char*, 3> primitives;  ///< H2D, D2H, both; null where there is none
+};
+constexpr std::array ways{
+    Way{"pinned, copy engine", {"copy.pinned.h2d", "copy.pinned.d2h", "copy.pinned.both"}},
+    Way{"pinned, copies in a row", {"burst.pinned.h2d", "burst.pinned.d2h", nullptr}},
+    Way{"pinned, not in the CPU's caches", {"copy.pinned.h2d.flushed", "copy.pinned.d2h.flushed", nullptr}},
+    Way{"pinned by the driver", {"copy.driver_pinned.h2d", "copy.driver_pinned.d2h", nullptr}},
+    Way{"write-combined", {"copy.write_combined.h2d", "copy.write_combined.d2h", nullptr}},
+    Way{"mapped, kernels (zero-copy)", {"mapped.read", "mapped.write", "mapped.both"}},
+    Way{"pageable", {"copy.pageable.h2d", "copy.pageable.d2h", "copy.pageable.both"}},
+    Way{"pageable, not in the CPU's caches", {"copy.pageable.h2d.flushed", "copy.pageable.d2h.flushed", nullptr}},
+    Way{"pageable through pinned rings", {"staged.h2d", "staged.d2h", nullptr}},
+    Way{"managed, prefetch", {"prefetch.h2d", "prefetch.d2h", "prefetch.both"}},
+    Way{"managed, on demand", {"demand.h2d", "demand.d2h", "demand.both"}},
+};
+
+struct Rate {
+  double bytes_per_second = 0;
+  std::string at;
+};
+
+/// Of the largest size the fastest of what else was varied (threads, grids).
+std::optional<Rate> rate_of(std::span<const Figure> figures, const char* primitive) {
+  if (primitive == nullptr) return std::nullopt;
+  Bytes largest;
+  for (const Figure& f : figures)
+    if (f.primitive == primitive && f.bytes) largest = std::max(largest, *f.bytes);
+  std::optional<Rate> best;
+  for (const Figure& f : figures) {
+    if (f.primitive != primitive || f.bytes != largest || f.time.value <= Seconds{0}) continue;
+    const double ways_counted = std::string_view(primitive) == "mapped.both" ? 2 : 1;
+    const double rate = ways_counted * static_cast<double>(f.bytes->count) / f.time.value.count();
+    if (best && best->bytes_per_second >= rate) continue;
+    best = Rate{rate, to_string(Bytes{static_cast<std::uint64_t>(f.arguments.at("bytes"))})};
+    if (const auto threads = f.arguments.find("threads"); threads != f.arguments.end())
+      best->at += fmt::format(", {:.0f} thread{}", threads->second, threads->second == 1 ? "" : "s");
+  }
+  return best;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
+
+}  // namespace
+
+std::string transfers_report(std::span<const Figure> all, const TextStyle& style) {
+  std::vector<std::array<std::optional<Rate>, 3>> rates;
+  std::array<double, 3> best{};
+  std::array<double, 3> worst{};
+  std::array<std::size_t, 3> known{};
+  for (const Way& way : ways) {
+    auto& row = rates.emplace_back();
+    for (std::size_t d = 0; d < row.size(); ++d) {
+      row[d] = rate_of(all, way.primitives[d]);
+      if (!row[d]) continue;
+      const double rate = row[d]->bytes_per_second;
+      best[d] = known[d] == 0 ? rate : std::max(best[d], rate);
+      worst[d] = known[d] == 0 ? rate : std::min(worst[d], rate);
+      ++known[d];
+    }
+  }
+  Table table({{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"both", Align::right}, {"at"}});
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    std::vector<std::string> cells{ways[w].name};
+    std::vector<std::string> at;
+    bool any = false;
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!rates[w][d]) {
+        cells.push_back("–  ");
+        continue;
+      }
+      any = true;
+      const double rate = rates[w][d]->bytes_per_second;
+      const char* mark = known[d] > 1 && rate == best[d] ? " ▲" : known[d] > 1 && rate == worst[d] ? " ▼" : "  ";
+      cells.push_back(fmt::format("{:.2f}{}", rate * 1e-9, mark));
+      if (std::ranges::find(at, rates[w][d]->at) == at.end()) at.push_back(rates[w][d]->at);
+    }
+    cells.push_back(fmt::format("{}", fmt::join(at, "; ")));
+    if (any) table.add(std::move(cells));
+  }
+  if (table.empty()) return "";
+  return "\n" + bold("how bytes move, each way with its largest size", style) + "\n" + table.text(style, "  ") +
+         "  ▲ best, ▼ worst of a direction; both: the sum of the two directions\n";
+}
+
+std::string measurements_csv(std::span<const Measurement> measurements) {
+  std::string out =
+      "primitive,arguments,clock,samples,median_us,low_us,high_us,mean_us,standard_deviation_us,"
+      "coefficient_of_variation,verified,held_by\n";
+  for (const Measurement& m : measurements) {
+    if (m.samples_us.empty()) continue;
+    std::string arguments;
+    for (const auto& [name, value] : m.arguments)
+      arguments += fmt::format("{}{}={}", arguments.empty() ? "" : " ", name, value);
+    const Estimate us = median_estimate(m.samples_us);
+    const double average = mean(m.samples_us);
+    const double deviation = standard_deviation(m.samples_us);
+    out += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", m.primitive, arguments, m.clock,
+                       m.samples_us.size(), us.value, us.low, us.high, average, deviation,
+                       average > 0 ? deviation / average : 0, m.verified ? "true" : "false",
+                       m.held_by.empty() ? "" : quoted(m.held_by));
+  }
+  return out;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,150 @@
+#include "shiplap/device/host_work.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+std::vector<std::byte> pattern(std::size_t size) {
+  std::mt19937_64 random(size);
+  std::vector<std::byte> bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+TEST(PageSize, is_a_power_of_two_of_4_KiB_or_more) {
+  EXPECT_GE(page_size(), 4096u);
+  EXPECT_EQ(page_size() & (page_size() - 1), 0u);
+}
+
+TEST(TouchPages, keeps_what_the_memory_holds) {
+  for (const std::size_t size : {std::size_t{1}, page_size() - 1, page_size(), 5 * page_size() + 3}) {
+    std::vector<std::byte> memory = pattern(size + 2);
+    const std::vector<std::byte> before = memory;
+    touch_pages(std::span(memory).subspan(1, size));
+    EXPECT_EQ(memory, before) << size;
+  }
+}
+
+TEST(TouchPages, of_nothing_does_nothing) { EXPECT_NO_THROW(touch_pages({})); }
+
+TEST(FlushCaches, keeps_what_the_memory_holds) {
+  if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
+  for (const std::size_t size : {1, 63, 64, 65, 4096, 100'001}) {
+    std::vector<std::byte> memory = pattern(size + 200);
+    const std::vector<std::byte> before = memory;
+    for (const std::size_t offset : {0, 1, 63, 64, 100}) flush_caches(std::span(memory).subspan(offset, size));
+    EXPECT_EQ(memory, before) << size;
+  }
+}
+
+TEST(FlushCaches, writes_back_what_was_changed_just_before) {
+  if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
+  std::vector<std::byte> memory(1 << 16);
+  for (int value = 1; value < 20; ++value) {
+    std::memset(memory.data(), value, memory.size());
+    flush_caches(memory);
+    EXPECT_TRUE(std::ranges::all_of(memory, [&](std::byte byte) { return byte == std::byte(value); })) << value;
+  }
+}
+
+TEST(FlushCaches, of_nothing_does_nothing_and_without_an_instruction_for_it_throws) {
+  if (can_flush_caches()) {
+    EXPECT_NO_THROW(flush_caches({}));
+  } else {
+    std::byte one{};
+    EXPECT_THROW(flush_caches(std::span(&one, 1)), Unsupported);
+  }
+}
+
+// A chain of dependent loads through a small buffer, one for each line, in an order that no prefetcher foresees: its
+// time is that of so many accesses one after the other, to the cache when they hit and to memory when they miss.
+class Chain {
+ public:
+  static constexpr std::size_t lines = 1024;  // 64 KiB
+  explicit Chain(std::uint64_t seed) : nodes_(lines) {
+    std::vector<std::uint32_t> order(lines);
+    std::iota(order.begin(), order.end(), 0u);
+    std::mt19937_64 random(seed);
+    std::shuffle(order.begin(), order.end(), random);
+    for (std::size_t i = 0; i < lines; ++i) nodes_[order[i]].next = order[(i + 1) % lines];
+  }
+
+  std::span<const std::byte> memory() const { return std::as_bytes(std::span(nodes_)); }
+
+  // Once around.
+  double seconds() const {
+    const auto start = std::chrono::steady_clock::now();
+    std::uint32_t at = 0;
+    for (std::size_t i = 0; i < lines; ++i) at = nodes_[at].next;
+    // Nothing after the chain may be done before its end, nor may the chain be left out.
+    volatile std::uint32_t last = at;
+    const auto end = std::chrono::steady_clock::now();
+    EXPECT_EQ(last, 0u);
+    return std::chrono::duration<double>(end - start).count();
+  }
+
+ private:
+  struct alignas(64) Node {
+    std::uint32_t next = 0;
+  };
+  std::vector<Node> nodes_;
+};
+
+// The least of many repeats, each right after `prepare` on a warm chain: whatever else runs on the machine only adds to
+// a time, and to that of flushed memory as much as to that of warm memory.
+template <class Prepare>
+double least(const Chain& chain, const Prepare& prepare) {
+  double best = 1e9;
+  for (int i = 0; i < 300; ++i) {
+    chain.seconds();
+    prepare();
+    best = std::min(best, chain.seconds());
+  }
+  return best;
+}
+
+TEST(FlushCaches, makes_the_next_access_to_every_line_as_slow_as_memory) {
+  if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
+  const Chain chain(1);
+  const double warm = least(chain, [] {});
+  const double flushed = least(chain, [&] { flush_caches(chain.memory()); });
+  EXPECT_GE(flushed, 1.5 * warm) << "warm " << warm * 1e9 / Chain::lines << " ns a line, flushed "
+                                 << flushed * 1e9 / Chain::lines << " ns";
+}
+
+TEST(FlushCaches, leaves_other_memory_in_the_caches) {
+  if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
+  const Chain chain(1);
+  const Chain other(2);
+  const double flushed = least(chain, [&] { flush_caches(chain.memory()); });
+  const double beside = least(chain, [&] { flush_caches(other.memory()); });
+  EXPECT_GE(flushed, 1.5 * beside) << "flushed " << flushed * 1e9 / Chain::lines
+                                   << " ns a line, after a flush of other "
+                                   << "memory " << beside * 1e9 / Chain::lines << " ns";
+}
+
+TEST(FlushCaches, drops_just_the_part_that_it_is_given) {
+  if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
+  const Chain chain(1);
+  const std::span<const std::byte> all = chain.memory();
+  const double warm = least(chain, [] {});
+  const double whole = least(chain, [&] { flush_caches(all); });
+  const double eighth = least(chain, [&] { flush_caches(all.first(all.size() / 8)); });
+  if (whole < 3 * warm) GTEST_SKIP() << "memory is hardly slower than the caches here";
+  EXPECT_LT(eighth - warm, (whole - warm) / 2);
+  EXPECT_GT(eighth - warm, (whole - warm) / 100);
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,332 @@
+// What version 4 of the profile added: host threads, pageable and managed memory, copies between and inside GPUs.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+Interval<Seconds> us(double value, double low, double high) {
+  return {microseconds(value), microseconds(low), microseconds(high)};
+}
+Interval<Seconds> us(double value) { return us(value, value, value); }
+Interval<Bandwidth> gbs(double value, double low, double high) {
+  return {gigabytes_per_second(value), gigabytes_per_second(low), gigabytes_per_second(high)};
+}
+Interval<Bandwidth> gbs(double value) { return gbs(value, value, value); }
+
+// Two GPUs, and every table of version 4 filled with figures of its own.
+Profile full() {
+  Profile p = planted_profile();
+  p.missing.clear();
+  p.gpus[0].copy_bandwidth = gbs(2000, 1900, 2100);
+  p.gpus.push_back(p.gpus[0]);
+  p.gpus[1].copy_bandwidth = gbs(1234);
+  p.links[0].pageable = PageableModel{
+      .h2d = {{4_KiB, us(3, 2, 4)}, {1_MiB, us(80)}}, .d2h = {{8_KiB, us(9)}}, .both = {{16_KiB, us(17)}}};
+  p.links[0].managed = ManagedModel{.prefetch_h2d = {{64_KiB, us(71)}},
+                                    .prefetch_d2h = {{128_KiB, us(82)}},
+                                    .demand_h2d = {{256_KiB, us(44, 43, 46)}, {512_KiB, us(45)}},
+                                    .demand_d2h = {{1, gbs(4)}, {4, gbs(9, 8, 10)}}};
+  p.host = HostModel{.copy = {{1, gbs(10)}, {8, gbs(34, 33, 35)}},
+                     .calls = {{"pin", {{64_KiB, us(50)}, {64_MiB, us(2000, 1900, 2100)}}},
+                               {"allocate driver-pinned", {{32_KiB, us(60)}}}}};
+  p.peers = {{.from = 0, .to = 1, .direct = {{1_MiB, us(5)}}, .staged = {{1_MiB, us(90)}, {2_MiB, us(150)}}},
+             {.from = 1, .to = 0, .direct = {{1_MiB, us(6)}}, .staged = {{1_MiB, us(95)}}}};
+  p.measurements = {{.primitive = "copy.pinned.h2d",
+                     .arguments = {{"bytes", 4096}},
+                     .clock = "events",
+                     .samples_us = {4.6},
+                     .verified = true,
+                     .held_by = "power cap, \"thermal\""},
+                    {.primitive = "copy.pinned.d2h",
+                     .arguments = {{"bytes", 4096}},
+                     .clock = "events",
+                     .samples_us = {4.7},
+                     .verified = true}};
+  return p;
+}
+
+void expect_same(const std::vector<TimeAt>& a, const std::vector<TimeAt>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].size, b[i].size);
+    EXPECT_DOUBLE_EQ(a[i].time.value.count(), b[i].time.value.count());
+    EXPECT_DOUBLE_EQ(a[i].time.low.count(), b[i].time.low.count());
+    EXPECT_DOUBLE_EQ(a[i].time.high.count(), b[i].time.high.count());
+  }
+}
+void expect_same(const Interval<Bandwidth>& a, const Interval<Bandwidth>& b) {
+  EXPECT_DOUBLE_EQ(a.value.bytes_per_second, b.value.bytes_per_second);
+  EXPECT_DOUBLE_EQ(a.low.bytes_per_second, b.low.bytes_per_second);
+  EXPECT_DOUBLE_EQ(a.high.bytes_per_second, b.high.bytes_per_second);
+}
+void expect_same(const std::vector<RateOfThreads>& a, const std::vector<RateOfThreads>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].threads, b[i].threads);
+    expect_same(a[i].rate, b[i].rate);
+  }
+}
+
+// The message with which a document is refused; empty when it is accepted.
+std::string refusal(const Json& json) {
+  try {
+    profile_from_json(json, "bad.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+Json& at(Json& json, const std::string& pointer) { return json[Json::json_pointer(pointer)]; }
+std::string refusal_with(const std::string& pointer, const Json& value) {
+  Json json = to_json(full());
+  at(json, pointer) = value;
+  return refusal(json);
+}
+std::string refusal_without(const std::string& parent, const std::string& key) {
+  Json json = to_json(full());
+  at(json, parent).erase(key);
+  return refusal(json);
+}
+void explain(Json& json, const std::string& parameter) {
+  json["missing"].push_back({{"parameter", parameter}, {"reason", "left out by the test"}});
+}
+std::string refusal_with_explained(const std::string& pointer, const Json& value, const std::string& parameter) {
+  Json json = to_json(full());
+  at(json, pointer) = value;
+  explain(json, parameter);
+  return refusal(json);
+}
+
+// A message names the file and the key and says what was expected.
+void expect_names(const std::string& message, const std::string& key, const std::string& expectation) {
+  EXPECT_NE(message.find("bad.json"), message.npos) << message;
+  EXPECT_NE(message.find(key + ":"), message.npos) << message;
+  EXPECT_NE(message.find(expectation), message.npos) << message;
+}
+
+TEST(ProfileVersion4, reads_what_it_wrote) {
+  const Profile written = full();
+  const Json json = to_json(written);
+  const Profile p = profile_from_json(json, "full.json");
+  ASSERT_EQ(p.gpus.size(), 2u);
+  for (std::size_t g = 0; g < 2; ++g) {
+    ASSERT_TRUE(p.gpus[g].copy_bandwidth);
+    expect_same(*p.gpus[g].copy_bandwidth, *written.gpus[g].copy_bandwidth);
+  }
+  ASSERT_TRUE(p.links[0].pageable);
+  expect_same(p.links[0].pageable->h2d, written.links[0].pageable->h2d);
+  expect_same(p.links[0].pageable->d2h, written.links[0].pageable->d2h);
+  expect_same(p.links[0].pageable->both, written.links[0].pageable->both);
+  ASSERT_TRUE(p.links[0].managed);
+  expect_same(p.links[0].managed->prefetch_h2d, written.links[0].managed->prefetch_h2d);
+  expect_same(p.links[0].managed->prefetch_d2h, written.links[0].managed->prefetch_d2h);
+  expect_same(p.links[0].managed->demand_h2d, written.links[0].managed->demand_h2d);
+  expect_same(p.links[0].managed->demand_d2h, written.links[0].managed->demand_d2h);
+  ASSERT_TRUE(p.host);
+  expect_same(p.host->copy, written.host->copy);
+  ASSERT_EQ(p.host->calls.size(), 2u);
+  for (const char* name : {"pin", "allocate driver-pinned"})
+    expect_same(p.host->calls.at(name), written.host->calls.at(name));
+  ASSERT_EQ(p.peers.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(p.peers[i].from, written.peers[i].from);
+    EXPECT_EQ(p.peers[i].to, written.peers[i].to);
+    expect_same(p.peers[i].direct, written.peers[i].direct);
+    expect_same(p.peers[i].staged, written.peers[i].staged);
+  }
+  ASSERT_EQ(p.measurements.size(), 2u);
+  EXPECT_EQ(p.measurements[0].held_by, "power cap, \"thermal\"");
+  EXPECT_EQ(p.measurements[1].held_by, "");
+  EXPECT_EQ(to_json(p), json);
+}
+
+TEST(ProfileVersion4, says_nothing_about_clocks_that_nothing_held_down) {
+  const Json json = to_json(full());
+  EXPECT_TRUE(json["measurements"][0].contains("held_by"));
+  EXPECT_FALSE(json["measurements"][1].contains("held_by"));
+  expect_names(refusal_with("/measurements/0/held_by", ""), "measurements[0].held_by", "a text that is not empty");
+  expect_names(refusal_with("/measurements/0/held_by", 3), "measurements[0].held_by", "a text");
+}
+
+TEST(ProfileVersion4, refuses_version_3) { expect_names(refusal_with("/version", 3), "version", "4"); }
+
+TEST(ProfileVersion4, requires_its_new_keys) {
+  expect_names(refusal_without("", "peers"), "peers", "missing");
+  expect_names(refusal_without("", "host"), "host", "missing");
+  expect_names(refusal_without("/gpus/1", "copy_bandwidth"), "gpus[1].copy_bandwidth", "missing");
+  expect_names(refusal_without("/links/0", "pageable"), "links[0].pageable", "missing");
+  expect_names(refusal_without("/links/0", "managed"), "links[0].managed", "missing");
+  expect_names(refusal_without("/links/0/pageable", "both"), "links[0].pageable.both", "missing");
+  expect_names(refusal_without("/links/0/managed", "demand_d2h"), "links[0].managed.demand_d2h", "missing");
+  expect_names(refusal_without("/host", "copy"), "host.copy", "missing");
+  expect_names(refusal_without("/host", "calls"), "host.calls", "missing");
+  expect_names(refusal_without("/peers/0", "staged"), "peers[0].staged", "missing");
+}
+
+TEST(ProfileVersion4, refuses_keys_that_it_does_not_know) {
+  for (const char* parent : {"/links/0/pageable", "/links/0/managed", "/links/0/pageable/h2d/0",
+                             "/links/0/managed/demand_d2h/0", "/host", "/host/copy/0", "/peers/0"}) {
+    Json json = to_json(full());
+    at(json, parent)["threds"] = 1;
+    EXPECT_NE(refusal(json).find("threds"), std::string::npos) << parent;
+  }
+}
+
+TEST(ProfileVersion4, takes_what_is_absent_only_with_a_reason) {
+  struct Hole {
+    const char* pointer;
+    Json nothing;
+    const char* parameter;
+  };
+  const Hole holes[] = {{"/gpus/1/copy_bandwidth", nullptr, "gpus[1].copy_bandwidth"},
+                        {"/links/0/pageable", nullptr, "links[0].pageable"},
+                        {"/links/0/managed", nullptr, "links[0].managed"},
+                        {"/host", nullptr, "host"},
+                        {"/links/0/pageable/both", Json::array(), "links[0].pageable.both"},
+                        {"/links/0/managed/demand_d2h", Json::array(), "links[0].managed.demand_d2h"},
+                        {"/host/copy", Json::array(), "host.copy"},
+                        {"/peers/0/direct", Json::array(), "peers[0].direct"}};
+  for (const Hole& hole : holes) {
+    expect_names(refusal_with(hole.pointer, hole.nothing), hole.parameter, "\"missing\"");
+    EXPECT_EQ(refusal_with_explained(hole.pointer, hole.nothing, hole.parameter), "");
+    // And no reason for what is there.
+    Json json = to_json(full());
+    explain(json, hole.parameter);
+    expect_names(refusal(json), hole.parameter, "nothing here");
+  }
+}
+
+TEST(ProfileVersion4, of_one_gpu_needs_no_peers_and_no_reason) {
+  Json json = to_json(full());
+  json["peers"] = Json::array();
+  EXPECT_EQ(refusal(json), "");
+}
+
+TEST(ProfileVersion4, refuses_no_threads_and_rows_that_do_not_increase) {
+  expect_names(refusal_with("/host/copy/0/threads", 0), "host.copy[0].threads", "an integer from 1");
+  expect_names(refusal_with("/host/copy/1/threads", 1), "host.copy[1]", "behind the one before it");
+  expect_names(refusal_with("/links/0/managed/demand_d2h/0/threads", 0), "links[0].managed.demand_d2h[0].threads",
+               "an integer from 1");
+  expect_names(refusal_with("/links/0/managed/demand_d2h/0/threads", 4), "links[0].managed.demand_d2h[1]",
+               "behind the one before it");
+  expect_names(refusal_with("/links/0/pageable/h2d/1/size", 4096), "links[0].pageable.h2d[1]",
+               "behind the one before it");
+  expect_names(refusal_with("/links/0/managed/demand_h2d/1/size", 1), "links[0].managed.demand_h2d[1]",
+               "behind the one before it");
+  expect_names(refusal_with("/host/calls/pin/1/size", 65536), "host.calls.pin[1]", "behind the one before it");
+  expect_names(refusal_with("/peers/0/staged/1/size", 1048576), "peers[0].staged[1]", "behind the one before it");
+  expect_names(refusal_with("/links/0/pageable/d2h/0/size", 0), "links[0].pageable.d2h[0].size", "an integer from 1");
+}
+
+TEST(ProfileVersion4, refuses_times_and_rates_that_cannot_be) {
+  expect_names(refusal_with("/links/0/pageable/h2d/0/time/value", -1), "links[0].pageable.h2d[0].time.value", ">= 0");
+  expect_names(refusal_with("/links/0/pageable/h2d/0/time/low", 3.5), "links[0].pageable.h2d[0].time.low",
+               "not above \"value\"");
+  expect_names(refusal_with("/links/0/pageable/h2d/0/time/unit", "ms"), "links[0].pageable.h2d[0].time.unit", "us");
+  expect_names(refusal_with("/host/copy/0/rate/value", 0), "host.copy[0].rate.value", "> 0");
+  expect_names(refusal_with("/gpus/0/copy_bandwidth/value", 0), "gpus[0].copy_bandwidth.value", "> 0");
+}
+
+TEST(ProfileVersion4, refuses_peers_that_are_not_two_gpus_of_the_node) {
+  expect_names(refusal_with("/peers/0/to", 0), "peers[0].to", "another GPU than \"from\"");
+  expect_names(refusal_with("/peers/0/to", 2), "peers[0].to", "one of the 2 entries of \"gpus\"");
+  expect_names(refusal_with("/peers/1/from", 7), "peers[1].from", "one of the 2 entries of \"gpus\"");
+  expect_names(refusal_with("/peers/1/from", -1), "peers[1].from", "");
+}
+
+TEST(ProfileVersion4, refuses_two_entries_for_one_pair_of_peers) {
+  Json json = to_json(full());
+  json["peers"][1] = json["peers"][0];
+  expect_names(refusal(json), "peers[1]", "peers[0]");
+}
+
+TEST(ProfileVersion4, has_another_hash_when_any_new_parameter_differs) {
+  const std::string hash = parameter_hash(full());
+  const std::function<void(Profile&)> changes[] = {
+      [](Profile& p) { p.gpus[1].copy_bandwidth = gbs(1235); },
+      [](Profile& p) { p.links[0].pageable->both[0].time = us(18); },
+      [](Profile& p) { p.links[0].managed->demand_d2h[0].threads = 2; },
+      [](Profile& p) { p.links[0].managed->prefetch_d2h.clear(); },
+      [](Profile& p) { p.host->copy[1].rate = gbs(35); },
+      [](Profile& p) {
+        p.host->calls["unpin"] = {{64_KiB, us(1)}};
+      },
+      [](Profile& p) { p.peers[0].direct.clear(); },
+      [](Profile& p) { p.peers.pop_back(); },
+      [](Profile& p) { p.host.reset(); },
+  };
+  for (std::size_t i = 0; i < std::size(changes); ++i) {
+    Profile p = full();
+    changes[i](p);
+    EXPECT_NE(parameter_hash(p), hash) << "change " << i;
+  }
+  Profile p = full();
+  p.measurements[0].held_by = "";
+  EXPECT_EQ(parameter_hash(p), hash);
+}
+
+// 1000 B in 10 µs, 100 times as much in 4 times the time, and again 4 times as much in 4 times the time.
+const std::vector<TimeAt> table{{1000_B, us(10)}, {100'000_B, us(40)}, {400'000_B, us(160)}};
+double time_of(Bytes size) { return in_microseconds(time_at(table, size)); }
+
+TEST(TimeAt, of_a_row_is_what_the_row_says) {
+  EXPECT_DOUBLE_EQ(time_of(1000_B), 10);
+  EXPECT_NEAR(time_of(100'000_B), 40, 1e-12);
+  EXPECT_NEAR(time_of(400'000_B), 160, 1e-12);
+}
+
+TEST(TimeAt, grows_by_a_power_of_the_size_between_two_rows) {
+  EXPECT_NEAR(time_of(10'000_B), 20, 1e-9);   // ten times the bytes, twice the time
+  EXPECT_NEAR(time_of(200'000_B), 80, 1e-9);  // where it grows in proportion
+  EXPECT_NEAR(time_of(300'000_B), 120, 1e-9);
+}
+
+TEST(TimeAt, stays_below_the_first_row_and_grows_in_proportion_beyond_the_last) {
+  EXPECT_DOUBLE_EQ(time_of(1_B), 10);
+  EXPECT_DOUBLE_EQ(time_of(999_B), 10);
+  EXPECT_NEAR(time_of(800'000_B), 320, 1e-9);
+  EXPECT_NEAR(time_of(1'000'000_B), 400, 1e-9);
+}
+
+TEST(TimeAt, never_falls_where_the_rows_do_not) {
+  double last = 0;
+  for (std::uint64_t size = 1; size < 1'000'000; size += 1 + size / 7) {
+    const double now = time_of(Bytes{size});
+    EXPECT_GE(now, last * (1 - 1e-12)) << size;
+    last = now;
+  }
+}
+
+TEST(TimeAt, of_a_single_row_is_its_time_up_to_its_size) {
+  const std::vector<TimeAt> one{{1000_B, us(10)}};
+  EXPECT_DOUBLE_EQ(in_microseconds(time_at(one, 500_B)), 10);
+  EXPECT_DOUBLE_EQ(in_microseconds(time_at(one, 2500_B)), 25);
+}
+
+TEST(TimeAt, without_rows_is_an_error) { EXPECT_THROW(time_at({}, 1_B), Error); }
+
+TEST(RateOf, threads_lies_in_proportion_between_two_rows_and_stays_outside) {
+  const std::vector<RateOfThreads> rates{{2, gbs(16)}, {4, gbs(20)}, {8, gbs(18)}};
+  const auto of = [&](unsigned threads) { return in_gigabytes_per_second(rate_of(rates, threads)); };
+  EXPECT_DOUBLE_EQ(of(1), 16);
+  EXPECT_DOUBLE_EQ(of(2), 16);
+  EXPECT_DOUBLE_EQ(of(3), 18);
+  EXPECT_DOUBLE_EQ(of(4), 20);
+  EXPECT_DOUBLE_EQ(of(5), 19.5);
+  EXPECT_DOUBLE_EQ(of(6), 19);
+  EXPECT_DOUBLE_EQ(of(8), 18);
+  EXPECT_DOUBLE_EQ(of(64), 18);
+}
+
+TEST(RateOf, no_rows_is_an_error) { EXPECT_THROW(rate_of({}, 1), Error); }
+
+}  // namespace
+}  // namespace shiplap

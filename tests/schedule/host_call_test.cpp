@@ -1,0 +1,243 @@
+// What agents perform themselves, and which ops they wait in.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/schedule/builder.hpp"
+
+namespace shiplap {
+namespace {
+
+using namespace testing_schedules;
+using Kind = HostCall::Kind;
+
+constexpr Kind all_calls[] = {Kind::touch, Kind::flush, Kind::pin, Kind::unpin, Kind::allocate, Kind::release};
+constexpr MemoryKind host_kinds[] = {MemoryKind::pageable,      MemoryKind::pinned,         MemoryKind::mapped,
+                                     MemoryKind::driver_pinned, MemoryKind::write_combined, MemoryKind::managed};
+
+// Two agents, a queue, and a buffer of 8 B of each kind of memory; no op.
+struct Scene : Builder {
+  QueueId q = schedule.add_queue("q");
+  BufferId d = device("d", 8_B);
+  BufferId pinned = host("x", 8_B);
+  BufferId pageable = memory("p", MemoryKind::pageable);
+  BufferId managed = memory("m", MemoryKind::managed);
+  Scene() {
+    schedule.agents = {{"main"}, {"worker"}};
+    schedule.add_kernel("k");
+  }
+  BufferId memory(const char* name, MemoryKind kind, Place place = Place::host()) {
+    return schedule.add_buffer(buffer(name, place, kind, 8_B));
+  }
+  static Region all(BufferId b) { return {b, 0_B, 8_B}; }
+  OpId call(Kind kind, Region region, std::vector<OpId> after = {}, AgentId agent = {0}) {
+    const OpId id = add(HostCall{.kind = kind, .region = region}, {}, std::move(after), 0);
+    schedule.ops.back().agent = agent;
+    return id;
+  }
+  bool last_blocks() const { return blocks_agent(schedule, schedule.ops.back()); }
+};
+
+TEST(BlocksAgent, what_an_agent_performs_itself_does) {
+  Scene s;
+  s.host_copy({0}, Scene::all(s.pageable), Scene::all(s.pinned));
+  EXPECT_TRUE(s.last_blocks());
+  for (const Kind kind : all_calls) {
+    s.call(kind, Scene::all(s.pageable));
+    EXPECT_TRUE(s.last_blocks()) << to_string(kind);
+  }
+}
+
+TEST(BlocksAgent, a_copy_does_from_or_to_pageable_memory_only) {
+  Scene s;
+  for (const MemoryKind kind : host_kinds) {
+    const BufferId b = s.memory("b", kind);
+    s.copy(s.q, Scene::all(b), Scene::all(s.d));
+    EXPECT_EQ(s.last_blocks(), kind == MemoryKind::pageable) << "from " << to_string(kind);
+    s.copy(s.q, Scene::all(s.d), Scene::all(b));
+    EXPECT_EQ(s.last_blocks(), kind == MemoryKind::pageable) << "to " << to_string(kind);
+  }
+  s.copy(s.q, Scene::all(s.d), Scene::all(s.memory("e", MemoryKind::device, Place::gpu())));
+  EXPECT_FALSE(s.last_blocks());
+}
+
+TEST(BlocksAgent, kernels_and_prefetches_do_not) {
+  Scene s;
+  s.kernel(s.q, {read(Scene::all(s.managed))});
+  EXPECT_FALSE(s.last_blocks());
+  s.add(Prefetch{.region = Scene::all(s.managed), .to = Place::gpu()}, s.q, {}, 0);
+  EXPECT_FALSE(s.last_blocks());
+}
+
+TEST(FirstBlocking, is_the_first_op_that_its_agent_waits_in) {
+  Scene s;
+  EXPECT_TRUE(first_blocking(s.schedule).is_none());
+  s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));
+  s.kernel(s.q, {});
+  EXPECT_TRUE(first_blocking(s.schedule).is_none());
+  s.copy(s.q, Scene::all(s.d), Scene::all(s.pageable));
+  s.call(Kind::flush, Scene::all(s.pinned));
+  EXPECT_EQ(first_blocking(s.schedule), OpId{2});
+}
+
+TEST(CanBeHeld, everything_without_blocking_ops_and_managed_memory_can) {
+  Builder empty;
+  EXPECT_TRUE(can_be_held(empty.schedule));
+  Builder b;
+  const BufferId x = b.host("x", 8_B);
+  const BufferId d = b.device("d", 8_B);
+  const QueueId q = b.schedule.add_queue("q");
+  b.copy(q, {x, 0_B, 8_B}, {d, 0_B, 8_B});
+  EXPECT_TRUE(can_be_held(b.schedule));
+  // A buffer of pageable memory that nothing waits for does not matter, one of managed memory does.
+  b.schedule.add_buffer(buffer("p", Place::host(), MemoryKind::pageable, 8_B));
+  EXPECT_TRUE(can_be_held(b.schedule));
+  Builder managed = b;
+  managed.schedule.add_buffer(buffer("m", Place::gpu(), MemoryKind::managed, 8_B));
+  EXPECT_FALSE(can_be_held(managed.schedule));
+  b.add(HostCall{.kind = Kind::flush, .region = {x, 0_B, 8_B}}, {}, {}, 0);
+  EXPECT_FALSE(can_be_held(b.schedule));
+}
+
+TEST(AllocatedByOp, is_a_buffer_that_an_op_allocates_and_no_other) {
+  Scene s;
+  s.call(Kind::allocate, Scene::all(s.pinned));
+  s.call(Kind::release, Scene::all(s.pinned), {OpId{0}});
+  s.call(Kind::release, Scene::all(s.d));
+  s.call(Kind::pin, Scene::all(s.pageable));
+  s.call(Kind::touch, Scene::all(s.managed));
+  EXPECT_TRUE(is_allocated_by_op(s.schedule, s.pinned));
+  for (const BufferId other : {s.d, s.pageable, s.managed}) EXPECT_FALSE(is_allocated_by_op(s.schedule, other));
+}
+
+TEST(HostCallAccess, orders_like_a_write_of_its_region) {
+  Scene s;
+  for (const Kind kind : all_calls) {
+    s.call(kind, {s.pageable, 2_B, 5_B});
+    int visits = 0;
+    for_each_access(s.schedule.ops.back(), [&](const Region& region, AccessMode mode) {
+      EXPECT_EQ(region, (Region{s.pageable, 2_B, 5_B}));
+      EXPECT_EQ(mode, AccessMode::write);
+      ++visits;
+    });
+    EXPECT_EQ(visits, 1) << to_string(kind);
+  }
+}
+
+TEST(HostCallNames, say_what_is_done) {
+  Scene s;
+  std::set<std::string> names;
+  for (const Kind kind : all_calls) {
+    names.insert(to_string(kind));
+    const OpId id = s.call(kind, Scene::all(s.pageable));
+    EXPECT_EQ(describe(s.schedule, id), to_string(kind) + " of chunk 0 (op " + std::to_string(id.value) + ")");
+  }
+  EXPECT_EQ(names.size(), std::size(all_calls));
+  EXPECT_TRUE(names.contains("pin"));
+  EXPECT_TRUE(names.contains("touch by the host"));
+}
+
+TEST(MemoryKinds, have_a_name_each) {
+  std::set<std::string> names{to_string(MemoryKind::device)};
+  for (const MemoryKind kind : host_kinds) names.insert(to_string(kind));
+  EXPECT_EQ(names, (std::set<std::string>{"device", "pageable", "pinned", "mapped", "driver-pinned", "write-combined",
+                                          "managed"}));
+}
+
+TEST(ValidateHostCalls, accepts_each_of_them_where_it_makes_sense) {
+  Scene s;
+  const OpId pinned = s.call(Kind::pin, {s.pageable, 2_B, 4_B});
+  s.call(Kind::unpin, {s.pageable, 2_B, 4_B}, {pinned});
+  for (const MemoryKind kind : host_kinds) {
+    const BufferId b = s.memory("b", kind);
+    const OpId allocated = s.call(Kind::allocate, Scene::all(b));
+    const OpId touched = s.call(Kind::touch, {b, 3_B, 1_B}, {allocated});
+    const OpId flushed = s.call(Kind::flush, {b, 0_B, 7_B}, {touched});
+    s.call(Kind::release, Scene::all(b), {flushed});
+  }
+  const OpId on_gpu = s.call(Kind::allocate, Scene::all(s.d));
+  s.call(Kind::release, Scene::all(s.d), {on_gpu});
+  EXPECT_EQ(joined(problems(s.schedule)), "");
+}
+
+TEST(ValidateHostCalls, refuses_a_queue) {
+  Scene s;
+  s.call(Kind::touch, Scene::all(s.pinned));
+  s.schedule.ops[0].queue = s.q;
+  EXPECT_REFUSED(s.schedule, "touch by the host of chunk 0 (op 0) has a queue, but its agent performs it");
+}
+
+TEST(ValidateHostCalls, pins_pageable_memory_only) {
+  for (const Kind kind : {Kind::pin, Kind::unpin})
+    for (const MemoryKind memory : host_kinds) {
+      Scene s;
+      s.call(kind, Scene::all(s.memory("b", memory)));
+      if (memory == MemoryKind::pageable) {
+        EXPECT_EQ(joined(problems(s.schedule)), "");
+      } else {
+        EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) is of buffer b, which is " +
+                                       to_string(memory) + " memory; only pageable memory can be pinned");
+      }
+    }
+}
+
+TEST(ValidateHostCalls, reaches_no_memory_on_a_gpu_unless_it_is_managed) {
+  for (const Kind kind : {Kind::touch, Kind::flush}) {
+    Scene s;
+    s.call(kind, Scene::all(s.d));
+    EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) reaches buffer d on a GPU");
+    Scene managed;
+    managed.call(kind, Scene::all(managed.memory("b", MemoryKind::managed, Place::gpu())));
+    EXPECT_EQ(joined(problems(managed.schedule)), "");
+  }
+}
+
+TEST(ValidateHostCalls, allocates_and_releases_whole_buffers) {
+  for (const Kind kind : {Kind::allocate, Kind::release}) {
+    Scene s;
+    s.call(kind, {s.pinned, 0_B, 7_B});
+    EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) is of 7 B of buffer x, which has 8 B");
+  }
+}
+
+TEST(ValidateHostCalls, refuses_regions_that_leave_their_buffer_or_have_no_bytes) {
+  for (const Kind kind : all_calls) {
+    Scene s;
+    s.call(kind, {s.pageable, 4_B, 5_B});
+    EXPECT_REFUSED(s.schedule, "reaches 5 B at offset 4 of buffer p, which has only 8 B");
+    Scene none;
+    none.call(kind, {none.pageable, 4_B, 0_B});
+    EXPECT_REFUSED(none.schedule, "reaches a region of no bytes in buffer p");
+    Scene no_buffer;
+    no_buffer.call(kind, {{99}, 0_B, 8_B});
+    EXPECT_REFUSED(no_buffer.schedule, "refers to buffer 99");
+  }
+}
+
+TEST(ValidateHostCalls, must_be_ordered_with_copies_of_the_same_bytes) {
+  for (const Kind kind : {Kind::touch, Kind::flush, Kind::allocate, Kind::release}) {
+    Scene s;
+    const OpId call = s.call(kind, Scene::all(s.pinned));
+    s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));
+    // The same agent makes both calls, one after the other; but the order of calls is not that of execution.
+    EXPECT_REFUSED(s.schedule, "nothing orders the two; let op 1 wait for op 0");
+    s.schedule.ops[1].after = {call};
+    EXPECT_EQ(joined(problems(s.schedule)), "");
+  }
+}
+
+TEST(ValidateHostCalls, of_one_agent_are_ordered_and_those_of_two_are_not) {
+  Scene s;
+  s.call(Kind::touch, Scene::all(s.pinned));
+  s.call(Kind::flush, Scene::all(s.pinned));
+  s.host_copy({0}, Scene::all(s.pinned), Scene::all(s.pageable));
+  EXPECT_EQ(joined(problems(s.schedule)), "");
+  s.schedule.ops[1].agent = {1};
+  EXPECT_REFUSED(s.schedule, "op 1 wait for op 0");
+  s.schedule.ops[1].after = {{0}};
+  s.schedule.ops[2].after = {{1}};
+  EXPECT_EQ(joined(problems(s.schedule)), "");
+}
+
+}  // namespace
+}  // namespace shiplap
