@@ -22,8 +22,9 @@ constexpr std::uint64_t poison_seed = 0xbad0'0001;
 SampleOptions sampling(Effort effort) {
   if (effort == Effort::full)
     return {.most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};  // no interval is narrow enough
-  if (effort == Effort::quick) return {.relative_half_width = 0.01, .budget = milliseconds(60)};
-  return {.relative_half_width = 0.005, .budget = milliseconds(100)};
+  if (effort == Effort::quick)
+    return {.relative_half_width = 0.01, .window = milliseconds(10), .budget = milliseconds(60)};
+  return {.relative_half_width = 0.005, .window = milliseconds(10), .budget = milliseconds(100)};
 }
 
 /// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.

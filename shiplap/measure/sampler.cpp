@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
@@ -12,6 +13,10 @@ namespace {
 bool narrow_enough(std::span<const double> samples, double relative_half_width) {
   const Estimate median = median_estimate(samples);
   return (median.high - median.low) / 2 <= relative_half_width * std::abs(median.value);
+}
+
+bool all_equal(std::span<const double> samples) {
+  return std::ranges::adjacent_find(samples, std::ranges::not_equal_to()) == samples.end();
 }
 
 }  // namespace
@@ -35,6 +40,7 @@ std::vector<std::vector<double>> sample(std::span<const Probe> probes, const Sam
     if (round >= options.most || used >= options.budget) break;
     if (round < std::lround(look_at)) continue;
     look_at *= std::sqrt(2.0);
+    if (used < options.window && !std::ranges::all_of(samples, all_equal)) continue;
     if (std::ranges::all_of(samples, [&](const auto& s) { return narrow_enough(s, options.relative_half_width); }))
       break;
   }

@@ -9,14 +9,16 @@
 
 namespace shiplap {
 
-/// When to stop. A point is done when the 95 % interval of its median is narrow, when its budget is used up (but not
-/// before `least` samples), or at `most` samples.
+/// When to stop. A point is done when the 95 % interval of its median is narrow and `window` of the device's time has
+/// been looked at (a disturbance of a few milliseconds would pass for the figure), when its budget is used up (but not
+/// before `least` samples), or at `most` samples. Samples that are all equal have seen no disturbance.
 struct SampleOptions {
   unsigned warm_up = 1;  ///< runs that are thrown away
   unsigned least = 5;
   unsigned most = 100;
   double relative_half_width = 0.005;  ///< of the median's 95 % interval
-  Seconds budget{0.25};                ///< of the device's time, all probes of the point together
+  Seconds window{0};                   ///< of the device's time, all probes of the point together
+  Seconds budget{0.25};                ///< likewise
 };
 
 /// One run of what is timed: the figure, and what the run cost. On a virtual device both are virtual time, so that the

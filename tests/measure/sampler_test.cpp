@@ -50,6 +50,14 @@ TEST(Sample, stops_when_the_budget_of_device_time_is_used_but_not_before_the_lea
   EXPECT_EQ(more[0].size(), 10u);
 }
 
+TEST(Sample, looks_at_a_window_of_time_before_a_narrow_interval_counts) {
+  // 10 us, and 0.1 % more every other time: narrow after 5 samples, but 2 ms hold 200 of them.
+  unsigned runs = 0;
+  const SampleOptions options{.most = 1000, .relative_half_width = 0.005, .window = milliseconds(2)};
+  EXPECT_GE(sample(std::vector{alternating(microseconds(10), 0.001, runs)}, options)[0].size(), 199u);
+  EXPECT_EQ(sample(std::vector{constant(microseconds(10), runs)}, options)[0].size(), 5u);
+}
+
 TEST(Sample, lets_the_probes_take_turns_and_gives_each_equally_many_samples) {
   std::string order;
   const Probe a = [&]() -> Reading { return order += 'a', Reading{microseconds(1), microseconds(1)}; };
