@@ -171,8 +171,8 @@ void run_measure(const MeasureFlags& flags) {
   }
   fmt::print(stderr, "{}", skips_report(measured.result));
   if (!measured.result.failed.empty())
-    throw CheckFailed(fmt::format("{} of {} points failed and are not in the profile", measured.result.failed.size(),
-                                  measured.result.failed.size() + measured.result.measurements.size()));
+    throw CheckFailed(fmt::format("{} point(s) or rows failed, as listed above: nothing is fitted from them",
+                                  measured.result.failed.size()));
 }
 
 }  // namespace shiplap::cli

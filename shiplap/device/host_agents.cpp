@@ -4,7 +4,7 @@
 
 namespace shiplap {
 
-HostAgents::HostAgents(std::size_t agents) {
+HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begin) : begin_(std::move(begin)) {
   try {
     for (std::size_t a = 1; a < agents; ++a) threads_.emplace_back([this, a] { serve(a); });
   } catch (...) {  // no more threads: those that there are must not wait for ever
@@ -33,7 +33,10 @@ std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(s
   round_.notify_all();
   // Waking takes tens of microseconds, which are none of the work's.
   while (awake_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
-  if (ready) {
+  if (not_begun_) {
+    failure_ = not_begun_;
+    not_ready_ = true;
+  } else if (ready) {
     try {
       ready();
     } catch (...) {
@@ -50,6 +53,12 @@ std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(s
 }
 
 void HostAgents::serve(std::size_t agent) {
+  try {
+    if (begin_) begin_(agent);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    not_begun_ = std::current_exception();
+  }
   for (std::uint32_t seen = 0;;) {
     round_.wait(seen);
     seen = round_;

@@ -15,7 +15,8 @@ namespace shiplap {
 /// One thread for each agent but the first, which is the caller's. Kept for many runs; asleep between them.
 class HostAgents {
  public:
-  explicit HostAgents(std::size_t agents);
+  /// `begin(a)` is called first in the thread of each agent a but the first; what it throws, `run` throws.
+  explicit HostAgents(std::size_t agents, std::function<void(std::size_t)> begin = {});
   ~HostAgents();
   HostAgents(const HostAgents&) = delete;
   HostAgents& operator=(const HostAgents&) = delete;
@@ -45,6 +46,8 @@ class HostAgents {
   const std::function<void(std::size_t)>* work_ = nullptr;
   std::mutex mutex_;
   std::exception_ptr failure_;
+  std::function<void(std::size_t)> begin_;
+  std::exception_ptr not_begun_;
   std::vector<std::jthread> threads_;
 };
 

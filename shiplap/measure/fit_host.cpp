@@ -55,8 +55,8 @@ std::optional<PageableModel> fit_pageable(const Observations& observations, Find
       .h2d = noted(times(observations, "copy.pageable.h2d"), path + ".h2d", "copy.pageable.h2d", missing),
       .d2h = noted(times(observations, "copy.pageable.d2h"), path + ".d2h", "copy.pageable.d2h", missing),
       .both = noted(times(observations, "copy.pageable.both"), path + ".both", "copy.pageable.both", missing)};
-  if (model.h2d.empty() || model.d2h.empty()) {
-    findings.missing.push_back({path, not_measured("copy.pageable.h2d and copy.pageable.d2h")});
+  if (model.h2d.empty() && model.d2h.empty()) {
+    findings.missing.push_back({path, not_measured("copy.pageable.*")});
     return std::nullopt;
   }
   keep(findings, std::move(missing));

@@ -39,7 +39,7 @@ std::vector<Point> copies_both_ways(const Setting& setting) {
 // Each ring gets its pieces at least twice.
 std::vector<Point> staged_points(const Setting& setting) {
   not_in_quick(setting);
-  const Bytes size = std::min(128_MiB, setting.largest);
+  const Bytes size = staging_piece * (std::min(128_MiB, setting.largest).count / staging_piece.count);
   std::vector<Point> points;
   for (const Point& point : by_threads(setting, size, 1))
     if (point.variants.front().at("threads") * 2 <= number(size) / number(staging_piece)) points.push_back(point);
@@ -124,7 +124,8 @@ const std::array rows{
     call_row<Kind::allocate, MemoryKind::device>("call.allocate.device", "asking what is free, cudaMalloc",
                                                  call_points),
     call_row<Kind::release, MemoryKind::device>("call.release.device", "cudaFree", call_points),
-    PrimitiveRow{{"timing.launched", "one kernel by the host's clock, without waiting for its end", "host"},
+    PrimitiveRow{{"timing.launched",
+                  "submission of one kernel, and of the event behind it, by the host's clock without waiting", "host"},
                  kernel_points,
                  one_kernel,
                  HostClock::submission},

@@ -42,7 +42,7 @@ const std::array rows{
         {"prefetch.d2h", "a prefetch of managed memory to the host", "events"},
         moves,
         [](Device&, const Arguments& arguments) { return prefetch(CopyDirection::device_to_host, bytes(arguments)); }},
-    PrimitiveRow{{"prefetch.both", "a prefetch each way at once", "host"},
+    PrimitiveRow{{"prefetch.both", "a prefetch each way at once, by two threads", "host"},
                  large_moves,
                  [](Device&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
                  HostClock::completion},

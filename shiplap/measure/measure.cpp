@@ -333,6 +333,8 @@ MeasureResult measure(Device& device, const MeasureOptions& options) {
   // A burst and both directions together take up to four times the largest copy.
   if (setting.info.free_memory.count > 0)
     setting.largest = std::max(1_B, std::min(setting.largest, setting.info.free_memory / 8));
+  // Whole pages: what is cut into pieces or accessed by threads comes out even.
+  if (setting.largest >= 4_KiB) setting.largest = 4_KiB * (setting.largest.count / (4_KiB).count);
 
   std::vector<std::vector<Point>> points(rows.size());
   std::vector<std::string> reasons(rows.size());

@@ -125,12 +125,12 @@ const std::array rows{
     PrimitiveRow{{"peer.write", "kernels on GPU 0 that write the memory of GPU 1, over grids", "events"},
                  kernels,
                  accesses<AccessMode::write>},
-    PrimitiveRow{
-        {"latency.chase.peer", "reads of GPU 1's memory by one thread of GPU 0, one after the other", "events"},
-        chase,
-        [](Device& device, const Arguments& arguments) {
-          return peer_chase(device, bytes(arguments), whole(arguments, "reads"));
-        }},
+    PrimitiveRow{{"latency.chase.peer",
+                  "reads of what GPU 1 has in its caches by one thread of GPU 0, one after the other", "events"},
+                 chase,
+                 [](Device& device, const Arguments& arguments) {
+                   return peer_chase(device, bytes(arguments), whole(arguments, "reads"));
+                 }},
     PrimitiveRow{
         {"prefetch.peer", "a prefetch of managed memory from GPU 0 to GPU 1", "events"}, managed, moves<false>},
     PrimitiveRow{{"demand.peer", "a kernel on GPU 1 that touches every page of managed memory on GPU 0", "events"},

@@ -321,7 +321,7 @@ Trial lock_step(Device& device, const LockStep& wanted) {
 }
 
 Trial single_kernel(Device& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
-  constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map"};
+  constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map", "touch", "chase"};
   Trial trial;
   Launchable kernel =
       add_kernel(trial, names.at(static_cast<std::size_t>(kind)), device.probe_kernel(kind, blocks, amount));

@@ -18,8 +18,8 @@ bool overlap(const Region& a, const Region& b) {
 // What can be said of an op without looking at others.
 class OpCheck {
  public:
-  OpCheck(const Schedule& schedule, OpId id, std::vector<std::string>& found)
-      : schedule_(schedule), id_(id), found_(found) {}
+  OpCheck(const Schedule& schedule, OpId id, std::vector<bool>& allocated, std::vector<std::string>& found)
+      : schedule_(schedule), id_(id), allocated_(allocated), found_(found) {}
 
   void check() {
     const Op& op = schedule_.ops[id_.index()];
@@ -55,9 +55,14 @@ class OpCheck {
           to_string(buffer.memory));
     if (reaches && !buffer.place.is_host() && buffer.memory != MemoryKind::managed)
       add("{} reaches buffer {} on a GPU, which a host thread cannot", name(), buffer.name);
-    if (!pins && !reaches && call.region.length != buffer.size)
+    if (pins || reaches) return;
+    if (call.region.length != buffer.size)
       add("{} is of {} B of buffer {}, which has {} B; it can only be of all", name(), call.region.length.count,
           buffer.name, buffer.size.count);
+    const bool allocates = call.kind == Kind::allocate;
+    if (allocated_[call.region.buffer.index()] == allocates)
+      add("{} is of buffer {}, which is {}", name(), buffer.name, allocates ? "allocated already" : "not allocated");
+    allocated_[call.region.buffer.index()] = allocates;
   }
   void operator()(const Kernel& kernel) {
     needs_queue();
@@ -142,15 +147,42 @@ class OpCheck {
 
   const Schedule& schedule_;
   OpId id_;
+  std::vector<bool>& allocated_;  // by buffer: by an op before this one, and not released since
   std::vector<std::string>& found_;
 };
+
+/// One sentence for each op that uses a buffer which an op of the schedule allocates: what such an op obtains is there
+/// to be timed, and no other op knows where it is.
+std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t limit) {
+  std::vector<bool> obtained(schedule.buffers.size());
+  bool any = false;
+  const auto obtains = [](const Op& op) {
+    const auto* call = std::get_if<HostCall>(&op.what);
+    return call != nullptr && (call->kind == HostCall::Kind::allocate || call->kind == HostCall::Kind::release);
+  };
+  for (const Op& op : schedule.ops)
+    if (obtains(op)) any = obtained[std::get<HostCall>(op.what).region.buffer.index()] = true;
+  std::vector<std::string> found;
+  for (std::uint32_t i = 0; any && i < schedule.ops.size() && found.size() < limit; ++i) {
+    if (obtains(schedule.ops[i])) continue;
+    for_each_access(schedule.ops[i], [&](const Region& region, AccessMode) {
+      if (obtained[region.buffer.index()])
+        found.push_back(
+            fmt::format("{} uses buffer {}, which an op of the schedule allocates; bind memory to another one",
+                        describe(schedule, OpId{i}), schedule.buffers[region.buffer.index()].name));
+    });
+  }
+  return found;
+}
 
 }  // namespace
 
 std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
   std::vector<std::string> found;
+  std::vector<bool> allocated(schedule.buffers.size());
   for (std::uint32_t i = 0; i < schedule.ops.size() && found.size() < limit; ++i)
-    OpCheck(schedule, OpId{i}, found).check();
+    OpCheck(schedule, OpId{i}, allocated, found).check();
+  if (found.empty()) found = uses_of_allocated(schedule, limit);
   if (found.size() < limit)
     for (std::string& problem : order_problems(schedule, limit - found.size())) found.push_back(std::move(problem));
   // Who comes before whom has a meaning only when all ids exist and nothing waits for a later op.

@@ -128,6 +128,7 @@ double Machine::demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing
 }
 
 double Machine::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) const {
+  const MemoryKind obtained = memory == MemoryKind::mapped ? MemoryKind::pinned : memory;  // obtained alike
   const auto name = [&]() -> std::string {
     switch (kind) {
       case HostCall::Kind::pin:
@@ -137,9 +138,9 @@ double Machine::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) co
       case HostCall::Kind::flush:
         return "flush";
       case HostCall::Kind::allocate:
-        return "allocate " + to_string(memory);
+        return "allocate " + to_string(obtained);
       case HostCall::Kind::release:
-        return "release " + to_string(memory);
+        return "release " + to_string(obtained);
       case HostCall::Kind::touch:
         return "touch";
     }

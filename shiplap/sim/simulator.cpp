@@ -32,6 +32,10 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
       program_(shiplap::submission(schedule)),
       steps_done_(schedule.ops.size(), -1),
       residency_(schedule) {
+  pins_ = std::ranges::any_of(schedule.ops, [](const Op& op) {
+    const auto* call = std::get_if<HostCall>(&op.what);
+    return call != nullptr && call->kind == HostCall::Kind::pin;
+  });
   build(schedule);
   for (const auto& steps : program_.agents) callers_.push_back({.steps = &steps});
   for (std::uint32_t a = 0; a < callers_.size(); ++a) advance(a);
@@ -151,6 +155,14 @@ void Simulator::build_copy(const Schedule& schedule, OpId id, const Copy& copy, 
   if (from.memory == MemoryKind::managed || to.memory == MemoryKind::managed)
     throw Unsupported(
         fmt::format("{}: the simulator has no figures for copies of managed memory", describe(schedule, id)));
+  for (const Op& op : schedule.ops) {
+    const auto* call = pins_ ? std::get_if<HostCall>(&op.what) : nullptr;
+    if (call == nullptr || call->kind != HostCall::Kind::pin) continue;
+    if (call->region.buffer == copy.from.buffer || call->region.buffer == copy.to.buffer)
+      throw Unsupported(
+          fmt::format("{}: the simulator has no figures for copies of memory that the schedule itself pins",
+                      describe(schedule, id)));
+  }
   const Bytes size = copy.from.length;
   const CopyDirection way = direction(schedule, copy);
   node.is_copy = true;
@@ -236,6 +248,7 @@ void Simulator::build_host(const Schedule& schedule, const Op& op, Node& node) {
   const auto& call = std::get<HostCall>(op.what);
   if (call.kind == HostCall::Kind::touch) {
     node.touches = true;
+    if (residency_.is_managed(call.region.buffer)) require_one_gpu_for_managed();
     if (residency_.is_managed(call.region.buffer))
       node.bytes = static_cast<double>(residency_.move(call.region, Place::host()).count);
     return;

@@ -230,10 +230,10 @@ double widest(const std::string& name) {
     return std::numeric_limits<double>::infinity();
   if (is(name, "duplex G")) return 0.1;
   if (is(name, "copies inside")) return 0.03;  // a difference of two differences
-  if (is(name, " G")) return 0.015;
+  if (is(name, " G")) return 0.025;
   if (is(name, "MiB")) return std::numeric_limits<double>::infinity();
   if (is(name, "duplex g")) return 0.2;
-  if (is(name, " g at")) return 0.05;
+  if (is(name, " g at")) return 0.06;
   if (is(name, "submission")) return 0.25;
   return 0.1;
 }

@@ -150,10 +150,12 @@ TEST(ValidateHostCalls, accepts_each_of_them_where_it_makes_sense) {
   s.call(Kind::unpin, {s.pageable, 2_B, 4_B}, {pinned});
   for (const MemoryKind kind : host_kinds) {
     const BufferId b = s.memory("b", kind);
-    const OpId allocated = s.call(Kind::allocate, Scene::all(b));
-    const OpId touched = s.call(Kind::touch, {b, 3_B, 1_B}, {allocated});
-    const OpId flushed = s.call(Kind::flush, {b, 0_B, 7_B}, {touched});
-    s.call(Kind::release, Scene::all(b), {flushed});
+    const OpId touched = s.call(Kind::touch, {b, 3_B, 1_B});
+    s.call(Kind::flush, {b, 0_B, 7_B}, {touched});
+    const BufferId own = s.memory("own", kind);
+    const OpId allocated = s.call(Kind::allocate, Scene::all(own));
+    s.call(Kind::release, Scene::all(own), {allocated});
+    s.call(Kind::allocate, Scene::all(own), {allocated});
   }
   const OpId on_gpu = s.call(Kind::allocate, Scene::all(s.d));
   s.call(Kind::release, Scene::all(s.d), {on_gpu});
@@ -200,6 +202,24 @@ TEST(ValidateHostCalls, allocates_and_releases_whole_buffers) {
   }
 }
 
+TEST(ValidateHostCalls, refuses_memory_that_is_allocated_twice_or_released_without) {
+  Scene twice;
+  twice.call(Kind::allocate, Scene::all(twice.pinned));
+  twice.call(Kind::allocate, Scene::all(twice.pinned));
+  EXPECT_REFUSED(twice.schedule, "allocation of chunk 0 (op 1) is of buffer x, which is allocated already");
+  Scene never;
+  never.call(Kind::release, Scene::all(never.pinned));
+  EXPECT_REFUSED(never.schedule, "release of chunk 0 (op 0) is of buffer x, which is not allocated");
+}
+
+TEST(ValidateHostCalls, refuses_other_ops_on_what_an_op_allocates) {
+  Scene s;
+  const OpId allocated = s.call(Kind::allocate, Scene::all(s.pinned));
+  s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));
+  s.schedule.ops[1].after = {allocated};
+  EXPECT_REFUSED(s.schedule, "copy H2D of chunk 0 (op 1) uses buffer x, which an op of the schedule allocates");
+}
+
 TEST(ValidateHostCalls, refuses_regions_that_leave_their_buffer_or_have_no_bytes) {
   for (const Kind kind : all_calls) {
     Scene s;
@@ -215,7 +235,7 @@ TEST(ValidateHostCalls, refuses_regions_that_leave_their_buffer_or_have_no_bytes
 }
 
 TEST(ValidateHostCalls, must_be_ordered_with_copies_of_the_same_bytes) {
-  for (const Kind kind : {Kind::touch, Kind::flush, Kind::allocate, Kind::release}) {
+  for (const Kind kind : {Kind::touch, Kind::flush}) {
     Scene s;
     const OpId call = s.call(kind, Scene::all(s.pinned));
     s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));

@@ -225,8 +225,11 @@ TEST(HostCall, takes_the_time_of_its_table) {
   using Kind = HostCall::Kind;
   const auto time = [](Kind kind, MemoryKind memory, Bytes size) {
     Scene s;
-    s.call(first_agent, kind, memory, size);
-    return in_microseconds(s.predict().timeline.makespan);
+    const Region all{s.memory(memory, size), 0_B, size};
+    if (kind == Kind::release) s.call(first_agent, Kind::allocate, all);
+    const OpId op = s.call(first_agent, kind, all);
+    const Span span = s.predict().timeline.spans.at(op.index());
+    return in_microseconds(span.end - span.start);
   };
   EXPECT_NEAR(time(Kind::pin, MemoryKind::pageable, 1000_B), 10, 1e-6);
   EXPECT_NEAR(time(Kind::pin, MemoryKind::pageable, 100_B), 10, 1e-6);
@@ -259,6 +262,17 @@ TEST(HostCall, comes_before_a_copy_of_the_memory_that_it_pins) {
   const OpId copied =
       s.host_copy(second_agent, {x, 0_B, 1000_B}, {s.memory(MemoryKind::pinned, 1000_B), 0_B, 1000_B}, {pin});
   EXPECT_SPAN(s.predict(), copied, 10, 10.1);
+}
+
+TEST(HostCall, makes_a_copy_by_the_gpu_of_what_it_pins_one_that_there_are_no_figures_for) {
+  Scene s;
+  const BufferId x = s.memory(MemoryKind::pageable, 1000_B);
+  const OpId pin = s.call(first_agent, HostCall::Kind::pin, {x, 0_B, 1000_B});
+  Op copy{.what = Copy{.from = {x, 0_B, 1000_B}, .to = {s.memory(MemoryKind::device, 1000_B), 0_B, 1000_B}},
+          .queue = s.schedule.add_queue("copies"),
+          .after = {pin}};
+  s.schedule.add(copy);
+  EXPECT_THROW(s.predict(), Unsupported);
 }
 
 // A buffer of 4 MB of managed memory, on the host when the schedule starts.

@@ -16,6 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int none_selected = -1;
+
 cudaMemcpyKind memcpy_kind(CopyDirection direction) {
   switch (direction) {
     case CopyDirection::host_to_device:
@@ -90,7 +92,6 @@ void CudaExecution::resolve(const Bindings& bindings) {
   for (const auto& steps : calls.agents)
     for (std::uint32_t i = 0; i < steps.size(); ++i) steps_of[steps[i].op.index()] = i + 1;
 
-  std::vector<bool> started(queues, false);
   std::vector<Command*> last_submit(queues, nullptr);
   for (const auto& steps : calls.agents) {
     auto& commands = commands_.emplace_back();
@@ -102,16 +103,16 @@ void CudaExecution::resolve(const Bindings& bindings) {
         command.awaited_steps = steps_of[step.awaited.index()];
       }
       if (step.kind != Step::Kind::submit || step.queue.is_none()) continue;
-      if (!started[step.queue.index()]) {
-        started[step.queue.index()] = true;
-        used_streams_.push_back(command.stream);
-        used_queues_.push_back(step.queue);
-      }
       last_submit[step.queue.index()] = &command;
     }
   }
   for (Command* last : last_submit)
     if (last != nullptr) last->last_of_queue = true;
+  for (const Op& op : schedule_.ops) {
+    if (op.queue.is_none() || std::ranges::find(used_queues_, op.queue) != used_queues_.end()) continue;
+    used_queues_.push_back(op.queue);
+    used_streams_.push_back(streams_[op.queue.index()].get());
+  }
   for (const QueueId queue : used_queues_) {
     const int gpu = gpu_of(queue);
     if (clocks_.contains(gpu)) continue;
@@ -121,7 +122,9 @@ void CudaExecution::resolve(const Bindings& bindings) {
     if (end_marks_.size() > 1 || others) clocks_[gpu].all_ended = make_stream(api_);
   }
   made_ = std::make_unique<std::atomic<std::uint32_t>[]>(commands_.size());
-  if (commands_.size() > 1) agents_ = std::make_unique<HostAgents>(commands_.size());
+  selected_.assign(commands_.size(), gpus_.gpus.front());
+  if (commands_.size() > 1)
+    agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t) { select(gpus_.gpus.front()); });
 }
 
 CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {
@@ -264,9 +267,13 @@ RunResult CudaExecution::run(const RunOptions& options) {
         fmt::format("{}: the host waits for a copy from or to pageable memory, so this schedule cannot be "
                     "held until it is submitted; pin the memory or run it without holding",
                     describe(schedule_, blocks_host_)));
+  if (options.hold && !can_be_held(schedule_))
+    throw Unsupported(
+        "a schedule that moves managed memory, or copies between GPUs through the host, cannot be held until it is "
+        "submitted: the driver may wait for it; run it without holding");
   if (schedule_.ops.empty()) return {};
   if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
-  select(gpus_.gpus.front());
+  select(selected_.front() = gpus_.gpus.front());
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
   RunResult result;
   try {
@@ -295,11 +302,13 @@ RunResult CudaExecution::run(const RunOptions& options) {
                       schedule_.ops.size(), to_string(gate_->limit())));
     give_back();
     result.timeline = timeline(options);
-    for (std::size_t i = 0; i < host_marks_.size(); ++i)
-      result.host_spans.push_back(
-          {.start = host_marks_[i].start - began, .end = host_marks_[i].end - began, .engine = Engine::host});
-    for (std::size_t i = 0; i < host_marks_.size() && i < result.timeline.spans.size(); ++i)
-      if (schedule_.ops[i].queue.is_none()) result.timeline.spans[i] = result.host_spans[i];
+    result.host_spans.resize(host_marks_.size());
+    for (std::size_t i = 0; i < host_marks_.size(); ++i) {
+      if (!schedule_.ops[i].queue.is_none()) continue;
+      result.host_spans[i] = {
+          .start = host_marks_[i].start - began, .end = host_marks_[i].end - began, .engine = Engine::host};
+      if (!result.timeline.spans.empty()) result.timeline.spans[i] = result.host_spans[i];
+    }
     if (options.timed.is_none() && (performs_itself() || used_streams_.empty()))
       result.timeline.makespan = result.host_total;
     if (options.trace != Trace::none)
@@ -324,7 +333,7 @@ void CudaExecution::choose_clock(const RunOptions& options) {
     stopping_ = streams_[first.index()].get();
   else if (end_marks_.size() == 1 && gpu_of(ending_queues_.front()) == gpu_of(first))
     stopping_ = streams_[ending_queues_.front().index()].get();
-  select(gpu_of(first));  // a gate is made there
+  select(selected_.front() = gpu_of(first));  // a gate is made there
 }
 
 // Behind the gate it is chance which queue comes first, so their common start mark is the gate's own.
@@ -350,8 +359,7 @@ QueueId CudaExecution::first_queue(const RunOptions& options) const {
 
 // Nothing here may allocate or look anything up: its time is a figure that the simulator predicts.
 void CudaExecution::make_calls(std::size_t agent) {
-  int selected = gpus_.gpus.front();
-  if (agent > 0 || gpus_.gpus.size() > 1) select(selected);
+  int& selected = selected_[agent];
   const bool alone = agents_ == nullptr;
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
@@ -360,6 +368,7 @@ void CudaExecution::make_calls(std::size_t agent) {
       if (agents_->stopped()) return;
     } else if (command.host) {
       perform(command);
+      if (command.host->call == HostCall::Kind::allocate) selected = none_selected;  // allocating selects a GPU itself
     } else {
       if (command.stream != nullptr && command.gpu != selected) select(selected = command.gpu);
       const char* call = "";

@@ -128,6 +128,7 @@ class CudaExecution final : public Execution {
   std::vector<std::vector<Command>> commands_;          ///< by agent
   std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< by agent: how many of them it has made in this run
   std::unique_ptr<HostAgents> agents_;                  ///< where there are several
+  std::vector<int> selected_;                           ///< by agent: the GPU that its thread has selected
   struct HostMark {
     std::chrono::steady_clock::time_point start;
     std::chrono::steady_clock::time_point end;

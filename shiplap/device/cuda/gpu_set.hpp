@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "shiplap/device/cuda/api.hpp"
@@ -9,7 +10,7 @@
 
 namespace shiplap {
 
-/// Turns direct access between GPUs on and off, and off in the end if it was turned on here.
+/// Turns direct access between GPUs on and off, and leaves it in the end as it found it.
 class PeerAccess {
  public:
   PeerAccess(const Api&, std::vector<int> gpus);
@@ -19,16 +20,22 @@ class PeerAccess {
 
   /// Whether each of the GPUs can address the memory of every other one.
   bool possible() const { return possible_; }
-  /// Does nothing where it is so already, or not possible. Throws Error when a call fails.
+  /// Does nothing where it is so already, or not possible. Throws Error when a call fails; what has been switched until
+  /// then stays so.
   void set(bool on);
 
  private:
-  void for_each_pair(auto visit) const;
+  struct Pair {
+    int from = 0;
+    int to = 0;
+    std::optional<bool> before{};  ///< as somebody else had it; unknown until it is switched for the first time
+    std::optional<bool> now{};
+  };
+  void set(Pair&, bool on);
 
   const Api& api_;
-  std::vector<int> gpus_;
+  std::vector<Pair> pairs_;
   bool possible_ = false;
-  bool on_ = false;
 };
 
 struct GpuSet {

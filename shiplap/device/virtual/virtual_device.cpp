@@ -59,7 +59,11 @@ class VirtualExecution : public Execution {
       result.timeline.spans = prediction.timeline.spans;
       result.trace_source = "simulation";
     }
-    if (!first_performed().is_none()) result.host_spans = prediction.timeline.spans;
+    if (!first_performed().is_none()) {
+      result.host_spans.resize(schedule_.ops.size());
+      for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+        if (schedule_.ops[i].queue.is_none()) result.host_spans[i] = prediction.timeline.spans[i];
+    }
     result.submission = prediction.submission;
     result.host_total = std::max(prediction.submission, prediction.timeline.makespan);
     return result;

@@ -16,6 +16,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 
@@ -381,6 +382,34 @@ TEST_F(CudaExecutionFake, lets_go_of_what_a_run_has_pinned_and_allocated_even_wh
   fake_cuda().fail(0, cudaErrorMemoryAllocation, "malloc_device");
   EXPECT_THAT(message_of([&] { execution->run(); }), HasSubstr("cudaMalloc"));
   EXPECT_EQ(fake_cuda().live(), idle);
+}
+
+TEST_F(CudaExecutionFake, switches_peer_access_pair_by_pair_and_leaves_it_as_it_was) {
+  fake_cuda().devices = 2;
+  // Somebody else has switched it on from cuda:0 to cuda:1.
+  static std::set<std::pair<int, int>> on;
+  static int selected = 0;
+  on = {{0, 1}};
+  api.set_device = [](int number) { return selected = number, cudaSuccess; };
+  api.device_enable_peer_access = [](int to, unsigned) {
+    if (fake_cuda().failure == cudaErrorMemoryAllocation && selected == 1) return cudaErrorMemoryAllocation;
+    return on.insert({selected, to}).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  };
+  api.device_disable_peer_access = [](int to) {
+    return on.erase({selected, to}) > 0 ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
+  };
+  {
+    PeerAccess peers(api, {0, 1});
+    ASSERT_TRUE(peers.possible());
+    fake_cuda().failure = cudaErrorMemoryAllocation;
+    EXPECT_THAT(message_of([&] { peers.set(true); }), HasSubstr("cuda:1 to the memory of cuda:0"));
+    fake_cuda().failure = cudaErrorUnknown;
+    peers.set(true);
+    EXPECT_EQ(on.size(), 2u);
+    peers.set(false);
+    EXPECT_TRUE(on.empty());
+  }
+  EXPECT_EQ(on, (std::set<std::pair<int, int>>{{0, 1}}));
 }
 
 TEST_F(CudaExecutionFake, does_not_hold_what_the_host_waits_for) {
