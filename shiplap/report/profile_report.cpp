@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shiplap/report/topology_report.hpp"
 #include "shiplap/report/transfers_report.hpp"
 
 namespace shiplap {
@@ -237,6 +238,7 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
   std::string out =
       fmt::format("{} ({}, hash {})\n", bold(profile.name, style), to_string(profile.origin), parameter_hash(profile));
   if (!profile.source.empty()) out += wrap(profile.source, style.width) + "\n";
+  out += topology_report(profile, style);
   for (const GpuModel& gpu : profile.gpus) out += gpu_table(gpu, style);
   out += transfers_report(figures, style);
   for (const LinkModel& link : profile.links) out += link_tables(link, style);
