@@ -7,7 +7,9 @@ namespace shiplap {
 HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begin) : begin_(std::move(begin)) {
   try {
     for (std::size_t a = 1; a < agents; ++a) threads_.emplace_back([this, a] { serve(a); });
-  } catch (...) {  // no more threads: those that there are must not wait for ever
+    while (begun_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
+    if (failure_) std::rethrow_exception(failure_);
+  } catch (...) {  // the threads that there are must not wait for ever
     leave();
     throw;
   }
@@ -33,10 +35,7 @@ std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(s
   round_.notify_all();
   // Waking takes tens of microseconds, which are none of the work's.
   while (awake_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
-  if (not_begun_) {
-    failure_ = not_begun_;
-    not_ready_ = true;
-  } else if (ready) {
+  if (ready) {
     try {
       ready();
     } catch (...) {
@@ -57,8 +56,9 @@ void HostAgents::serve(std::size_t agent) {
     if (begin_) begin_(agent);
   } catch (...) {
     const std::lock_guard lock(mutex_);
-    not_begun_ = std::current_exception();
+    failure_ = std::current_exception();
   }
+  ++begun_;
   for (std::uint32_t seen = 0;;) {
     round_.wait(seen);
     seen = round_;

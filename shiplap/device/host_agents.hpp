@@ -15,7 +15,8 @@ namespace shiplap {
 /// One thread for each agent but the first, which is the caller's. Kept for many runs; asleep between them.
 class HostAgents {
  public:
-  /// `begin(a)` is called first in the thread of each agent a but the first; what it throws, `run` throws.
+  /// `begin(a)` is called first in the thread of each agent a but the first, and has returned there when the
+  /// constructor does; what it throws, the constructor throws.
   explicit HostAgents(std::size_t agents, std::function<void(std::size_t)> begin = {});
   ~HostAgents();
   HostAgents(const HostAgents&) = delete;
@@ -47,7 +48,7 @@ class HostAgents {
   std::mutex mutex_;
   std::exception_ptr failure_;
   std::function<void(std::size_t)> begin_;
-  std::exception_ptr not_begun_;
+  std::atomic<std::size_t> begun_{0};
   std::vector<std::jthread> threads_;
 };
 

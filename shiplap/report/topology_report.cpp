@@ -40,8 +40,7 @@ std::string topology_report(const Profile& profile, const TextStyle& style) {
   const std::string near = condition(c, "gpu.numa_node");
   // A host with one node has the GPU there, whatever the system says of it.
   std::string at = "NUMA node 0";
-  if (nodes != "1")
-    at = near == unknown_fact || near.starts_with("-") ? "NUMA node unknown" : "NUMA node " + near;
+  if (nodes != "1") at = near == unknown_fact || near.starts_with("-") ? "NUMA node unknown" : "NUMA node " + near;
   if (nodes != "1") at += fmt::format(" of {}", nodes);
   out += fmt::format("  └─ {}\n", at);
   std::vector<std::string> lines;

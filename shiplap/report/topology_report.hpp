@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// From the conditions and links of the profile. What is not known is called unknown; "" for a profile that says nothing
-/// of its host.
+/// From the conditions and links of the profile. What is not known is called unknown; "" for a profile that says
+/// nothing of its host.
 std::string topology_report(const Profile&, const TextStyle& = {});
 
 }  // namespace shiplap

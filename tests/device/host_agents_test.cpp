@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace shiplap {
 namespace {
@@ -185,6 +187,23 @@ TEST(HostAgents, sleep_between_runs) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const double used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   EXPECT_LT(used, 0.1);
+}
+
+TEST(HostAgents, begin_in_their_own_threads_before_the_first_run) {
+  std::vector<std::thread::id> threads(3);
+  HostAgents agents(3, [&](std::size_t agent) { threads.at(agent) = std::this_thread::get_id(); });
+  std::vector<std::thread::id> at_work(3);
+  agents.run([&](std::size_t agent) { at_work.at(agent) = std::this_thread::get_id(); });
+  EXPECT_EQ(threads[0], std::thread::id()) << "the first is the caller's, who begins for itself";
+  EXPECT_EQ(threads[1], at_work[1]);
+  EXPECT_EQ(threads[2], at_work[2]);
+}
+
+TEST(HostAgents, cannot_be_had_where_one_cannot_begin) {
+  const auto begin = [](std::size_t agent) {
+    if (agent == 2) throw std::runtime_error("no GPU for this thread");
+  };
+  EXPECT_THROW(HostAgents(4, begin), std::runtime_error);
 }
 
 }  // namespace

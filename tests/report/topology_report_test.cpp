@@ -9,9 +9,8 @@ namespace {
 
 Profile node() {
   Profile profile = planted_profile();
-  profile.conditions = {{"host.cpu", "Some CPU"},     {"host.cores", "16"},
-                        {"host.memory", "126 GiB"},   {"host.numa_nodes", "2"},
-                        {"gpu.numa_node", "1"},       {"gpu.link", "32.0 GT/s PCIe x16"},
+  profile.conditions = {{"host.cpu", "Some CPU"},     {"host.cores", "16"},   {"host.memory", "126 GiB"},
+                        {"host.numa_nodes", "2"},     {"gpu.numa_node", "1"}, {"gpu.link", "32.0 GT/s PCIe x16"},
                         {"gpu.pci_bus_id", "0000:06"}};
   return profile;
 }
@@ -34,8 +33,9 @@ TEST(TopologyReport, lists_all_gpus_and_how_they_exchange_bytes) {
   Profile profile = node();
   profile.gpus.push_back(profile.gpus.front());
   profile.peers = {{.from = 0, .to = 1, .direct = {}, .staged = {}}, {.from = 1, .to = 0, .direct = {}, .staged = {}}};
-  EXPECT_NE(topology_report(profile).find("     ├─ GPU 1  planted GPU\n     └─ copies between the GPUs: through the host\n"),
-            std::string::npos)
+  EXPECT_NE(
+      topology_report(profile).find("     ├─ GPU 1  planted GPU\n     └─ copies between the GPUs: through the host\n"),
+      std::string::npos)
       << topology_report(profile);
   for (PeerModel& peer : profile.peers) peer.direct = {{1_MiB, Interval<Seconds>::exact(microseconds(5))}};
   EXPECT_NE(topology_report(profile).find("copies between the GPUs: direct\n"), std::string::npos);
