@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 
 #include "shiplap/core/error.hpp"
@@ -65,6 +66,40 @@ class Checks {
   }
 };
 
+/// What may be behind a low figure, unless the conditions of the node rule it out.
+struct Cause {
+  const char* text;
+  bool (*possible)(const Conditions&) = [](const Conditions&) { return true; };
+};
+constexpr Cause trained_down{
+    "the link trained down to fewer lanes or an older generation (nvidia-smi -q, under GPU Link Info, while copies "
+    "run)",
+    [](const Conditions& c) {
+      const std::string loaded = condition(c, "gpu.link_loaded");
+      return loaded == unknown_fact || loaded != condition(c, "gpu.link");
+    }};
+constexpr Cause older_slot{"a slot of an older generation or a switch that others use"};
+constexpr Cause far_socket{"memory on the far socket",
+                           [](const Conditions& c) { return condition(c, "host.numa_nodes") != "1"; }};
+constexpr Cause translating_iommu{"an IOMMU that translates", [](const Conditions& c) {
+                                    const std::string iommu = condition(c, "host.iommu");
+                                    return iommu != "none" && !iommu.starts_with("pass-through");
+                                  }};
+constexpr Cause scattered_pages{"pages of 4 KiB that are scattered", [](const Conditions& c) {
+                                  const std::string pages = condition(c, "host.huge_pages");
+                                  return pages != "always" && pages != "madvise";
+                                }};
+constexpr Cause host_memory{"host memory too slow, or busy with something else"};
+constexpr Cause one_engine{"one copy engine in use for both directions"};
+constexpr Cause shared_switch{"a switch that others use"};
+
+std::string possible(const Profile& profile, std::initializer_list<Cause> causes) {
+  std::string text;
+  for (const Cause& cause : causes)
+    if (cause.possible(profile.conditions)) text += fmt::format("{}{}", text.empty() ? "" : "; ", cause.text);
+  return text;
+}
+
 std::string shown(double bytes_per_second) { return to_string(Bandwidth{bytes_per_second}); }
 
 double rate(const PerByte& per_byte) { return per_byte.seconds > 0 ? 1 / per_byte.seconds : 0; }
@@ -72,7 +107,7 @@ double rate(const PerByte& per_byte) { return per_byte.seconds > 0 ? 1 / per_byt
 /// `link` null: not measured.
 void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   const auto bandwidth = [&](std::string what, double measured, double limit, const std::string& of, Bar bar,
-                             const char* causes) {
+                             const std::string& causes) {
     checks.add(std::move(what), measured, measured > 0 ? shown(measured) : "not measured", limit,
                limit > 0 ? fmt::format("{}{}", shown(limit), of) : "–", bar, causes);
   };
@@ -81,19 +116,17 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   const auto alone = [&](DirectionModel LinkModel::*way) { return link ? rate((link->*way).per_byte.value) : 0; };
   const double h2d = alone(&LinkModel::h2d);
   const double d2h = alone(&LinkModel::d2h);
-  const char* slow_link =
-      "the link trained down to fewer lanes or an older generation (nvidia-smi -q, under GPU Link Info, while copies "
-      "run); a slot of an older generation or a switch that others use; memory on the far socket; an IOMMU that "
-      "translates";
+  const std::string slow_link =
+      possible(profile, {trained_down, older_slot, far_socket, translating_iommu, host_memory});
   bandwidth("copies to the GPU", h2d, limit, ", " + trained, copies, slow_link);
   bandwidth("copies from the GPU", d2h, limit, ", " + trained, copies, slow_link);
   bandwidth("the slower direction against the faster", std::min(h2d, d2h), std::max(h2d, d2h), "", directions,
-            "memory on the far socket; writes or reads of the host limited by its memory; an IOMMU that translates");
+            possible(profile, {far_socket, host_memory, translating_iommu}));
 
   const auto beside = [&](DirectionModel LinkModel::*way) {
     return link && (link->*way).duplex ? rate((link->*way).duplex->per_byte.value) : 0;
   };
-  const char* slow_both = "host memory too slow for both directions; one copy engine in use for both; a shared switch";
+  const std::string slow_both = possible(profile, {host_memory, one_engine, shared_switch});
   bandwidth("copies to the GPU beside copies from it", beside(&LinkModel::h2d), h2d, " alone", duplex, slow_both);
   bandwidth("copies from the GPU beside copies to it", beside(&LinkModel::d2h), d2h, " alone", duplex, slow_both);
 
@@ -103,7 +136,7 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
       for (const MappedRate& row : (*link->zero_copy).*rows) best = std::max(best, row.rate.value.bytes_per_second);
     return best;
   };
-  const char* slow_kernels = "memory on the far socket; an IOMMU that translates; pages of 4 KiB that are scattered";
+  const std::string slow_kernels = possible(profile, {far_socket, translating_iommu, scattered_pages, host_memory});
   bandwidth("kernels that read host memory", fastest(&ZeroCopyModel::read), h2d, " by copies", zero_copy, slow_kernels);
   bandwidth("kernels that write host memory", fastest(&ZeroCopyModel::write), d2h, " by copies", zero_copy,
             slow_kernels);

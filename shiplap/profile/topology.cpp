@@ -36,7 +36,7 @@ Topology load_topology() {
 
 std::string reported(const char* text) { return text != nullptr && *text != '\0' ? text : unknown_fact; }
 
-std::string first_word(const char* path) {
+std::string first_word(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string word;
   return file >> word ? word : unknown_fact;
@@ -51,12 +51,22 @@ std::string turbo() {
 }
 
 /// Names of the IOMMUs that the system uses; "none" when it says that it has none.
+/// Devices whose group is of type "identity" are let through; for all others the IOMMU translates.
 std::string iommu() {
   std::error_code error;
   std::filesystem::directory_iterator found("/sys/class/iommu", error);
   if (error) return unknown_fact;
   const auto count = std::distance(begin(found), end(found));
-  return count == 0 ? "none" : fmt::format("{} in use", count);
+  if (count == 0) return "none";
+  std::size_t groups = 0;
+  std::size_t passed = 0;
+  for (const auto& group : std::filesystem::directory_iterator("/sys/kernel/iommu_groups", error)) {
+    ++groups;
+    passed += first_word(group.path() / "type") == "identity" ? 1 : 0;
+  }
+  if (groups == 0) return fmt::format("{}, unknown whether they translate", count);
+  return passed == groups ? fmt::format("pass-through ({})", count)
+                          : fmt::format("translating for {} of {} groups of devices", groups - passed, groups);
 }
 
 /// On x86 a processor says that a hypervisor is there; without the flag there is none that wants to be known.

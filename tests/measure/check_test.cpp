@@ -54,6 +54,7 @@ TEST(Check, finds_nothing_wrong_with_a_sound_node) {
 
 TEST(Check, finds_a_link_at_half_its_width) {
   Profile profile = node();
+  profile.conditions["gpu.link_loaded"] = "unknown";
   for (DirectionModel* direction : {&profile.links[0].h2d, &profile.links[0].d2h}) {
     scale(direction->per_byte, 2);
     scale(direction->duplex->per_byte, 2);
@@ -66,6 +67,26 @@ TEST(Check, finds_a_link_at_half_its_width) {
   }
   EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::good)
       << "the halves are as good as each other";
+}
+
+TEST(Check, names_no_cause_that_the_conditions_rule_out) {
+  Profile profile = node();
+  scale(profile.links[0].h2d.per_byte, 2);
+  const auto causes = [&] { return figure(profile, "copies to the GPU").causes; };
+  profile.conditions["host.numa_nodes"] = "2";
+  profile.conditions["host.iommu"] = "translating for 3 of 40 groups of devices";
+  profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x16";
+  for (const char* cause : {"trained down", "far socket", "IOMMU"})
+    EXPECT_NE(causes().find(cause), std::string::npos) << cause;
+  profile.conditions["gpu.link_loaded"] = profile.conditions["gpu.link"];
+  EXPECT_EQ(causes().find("trained down"), std::string::npos);
+  profile.conditions["host.numa_nodes"] = "1";
+  EXPECT_EQ(causes().find("far socket"), std::string::npos);
+  for (const char* harmless : {"none", "pass-through (4)"}) {
+    profile.conditions["host.iommu"] = harmless;
+    EXPECT_EQ(causes().find("IOMMU"), std::string::npos) << harmless;
+  }
+  EXPECT_FALSE(causes().empty()) << "something is left";
 }
 
 TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
