@@ -168,7 +168,7 @@ class Simulator {
 
   const Machine& machine_;
   bool held_;
-  bool pins_ = false;  // an op of the schedule page-locks memory
+  std::vector<bool> pinned_by_op_;  // by buffer: an op of the schedule page-locks it
   Submission program_;
   std::vector<Caller> callers_;           // by agent
   std::vector<double> steps_done_;        // by op: when its agent had made all its calls; < 0: not yet
