@@ -84,6 +84,7 @@ Submission submission(const Schedule& schedule) {
 
   Submission result;
   result.agents.resize(schedule.agents.size());
+  if (result.agents.size() == 1) result.agents.front().reserve(3 * std::size_t{n});  // an op, its wait, its record
   std::vector<EventId> event_of(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     const Op& op = schedule.ops[i];
