@@ -155,7 +155,8 @@ PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
 }
 
 void add_device_flag(CLI::App& app, std::string& device) {
-  app.add_option("--device", device, "cuda:N, virtual:NAME or virtual:FILE (default: a GPU if there is one)")
+  app.add_option("--device", device,
+                 "cuda:N (cuda:0,1 for several), virtual:NAME or virtual:FILE (default: a GPU if there is one)")
       ->type_name("D");
 }
 

@@ -98,7 +98,7 @@ class SaveWhileMeasuring {
 
 void add_measure(CLI::App& app) {
   auto flags = std::make_shared<MeasureFlags>();
-  auto* command = app.add_subcommand("measure", "Measure a device's link and fit its profile");
+  auto* command = app.add_subcommand("measure", "Measure how a node moves bytes and fit its profile");
   add_device_flag(*command, flags->device);
   auto* quick = command->add_flag("--quick", flags->quick, "few points, up to 15 s");
   auto* standard = command->add_flag("--standard", flags->standard, "all points, up to 90 s (default)");
