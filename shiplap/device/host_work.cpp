@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
+#include <string>
 
 #include "shiplap/core/error.hpp"
 
@@ -54,6 +56,16 @@ void flush_line(const std::byte*) {}
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return size;
+}
+
+std::optional<Bytes> available_host_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::uint64_t kibibytes = 0;
+  std::string unit;
+  while (file >> key >> kibibytes >> unit)
+    if (key == "MemAvailable:") return Bytes{kibibytes * 1024};
+  return std::nullopt;
 }
 
 void touch_pages(std::span<std::byte> memory) {

@@ -1,13 +1,19 @@
-// What host threads do to memory: touch its pages, drop it from the caches of the CPU.
+// The host's memory: how much there is, touching its pages, dropping it from the caches of the CPU.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
+
+#include "shiplap/core/units.hpp"
 
 namespace shiplap {
 
 /// Bytes in a page of the system, as `sysconf` says.
 std::size_t page_size();
+
+/// What can be had without swapping, by the kernel's own estimate; nullopt where it does not say.
+std::optional<Bytes> available_host_memory();
 
 /// Reads one byte of every page and writes it back: what the memory holds stays, and its pages come to this thread.
 void touch_pages(std::span<std::byte>);

@@ -31,7 +31,7 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   const auto bytes = arguments.find("bytes");
   if (!rate || bytes == arguments.end()) return std::nullopt;
   const std::uint64_t gpus = starts("all.") ? static_cast<std::uint64_t>(arguments.at("gpus")) : 1;
-  const std::uint64_t ways = (primitive.ends_with(".both") && !starts("mapped.") ? 2 : 1) * gpus;
+  const std::uint64_t ways = (primitive.ends_with(".both") ? 2 : 1) * gpus;
   return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 

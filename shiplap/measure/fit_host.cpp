@@ -86,27 +86,30 @@ std::optional<ManagedModel> fit_managed(const Observations& observations, const 
 }
 
 std::optional<HostModel> fit_host(const Observations& observations, Findings& findings) {
+  using Kind = HostCall::Kind;
   struct Call {
-    const char* name;
+    Kind kind;
+    MemoryKind memory;
     const char* primitive;
   };
-  constexpr std::array calls{Call{"pin", "call.pin"},
-                             Call{"unpin", "call.unpin"},
-                             Call{"flush", "call.flush"},
-                             Call{"allocate pageable", "call.allocate.pageable"},
-                             Call{"release pageable", "call.release.pageable"},
-                             Call{"allocate pinned", "call.allocate.pinned"},
-                             Call{"release pinned", "call.release.pinned"},
-                             Call{"allocate driver-pinned", "call.allocate.driver_pinned"},
-                             Call{"release driver-pinned", "call.release.driver_pinned"},
-                             Call{"allocate managed", "call.allocate.managed"},
-                             Call{"release managed", "call.release.managed"},
-                             Call{"allocate device", "call.allocate.device"},
-                             Call{"release device", "call.release.device"}};
+  constexpr std::array calls{Call{Kind::pin, MemoryKind::pageable, "call.pin"},
+                             Call{Kind::unpin, MemoryKind::pageable, "call.unpin"},
+                             Call{Kind::flush, MemoryKind::pageable, "call.flush"},
+                             Call{Kind::allocate, MemoryKind::pageable, "call.allocate.pageable"},
+                             Call{Kind::release, MemoryKind::pageable, "call.release.pageable"},
+                             Call{Kind::allocate, MemoryKind::pinned, "call.allocate.pinned"},
+                             Call{Kind::release, MemoryKind::pinned, "call.release.pinned"},
+                             Call{Kind::allocate, MemoryKind::driver_pinned, "call.allocate.driver_pinned"},
+                             Call{Kind::release, MemoryKind::driver_pinned, "call.release.driver_pinned"},
+                             Call{Kind::allocate, MemoryKind::managed, "call.allocate.managed"},
+                             Call{Kind::release, MemoryKind::managed, "call.release.managed"},
+                             Call{Kind::allocate, MemoryKind::device, "call.allocate.device"},
+                             Call{Kind::release, MemoryKind::device, "call.release.device"}};
   std::vector<Missing> missing;
   HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing), .calls = {}};
   for (const Call& call : calls)
-    if (auto rows = times(observations, call.primitive); !rows.empty()) model.calls.emplace(call.name, std::move(rows));
+    if (auto rows = times(observations, call.primitive); !rows.empty())
+      model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));
   if (model.copy.empty() && model.calls.empty()) {
     findings.missing.push_back({"host", not_measured("host.copy and call.*")});
     return std::nullopt;

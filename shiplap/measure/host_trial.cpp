@@ -6,12 +6,10 @@
 #include <array>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/device/host_work.hpp"
+#include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::uint64_t touch_blocks = 256;  // of 256 threads, as in Comm|Scope (Pearson et al. 2019)
 
 Op on_queue(QueueId queue, auto what, std::uint32_t chunk = 0) {
   return {.what = std::move(what), .queue = queue, .after = {}, .chunk = chunk};
@@ -71,20 +69,10 @@ void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {
   trial.schedule.add(op);
 }
 
-void add_touching_kernel(Trial& trial, Device& device, Bytes size) {
+void add_touching_launch(Trial& trial, Device& device, Bytes size) {
   const BufferId buffer = add_managed(trial, Place::host(0), size);
-  const ProbeKernel touch =
-      device.probe_kernel(ProbeKernel::Kind::touch, touch_blocks, static_cast<double>(page_size()));
-  const KernelId kernel = trial.schedule.add_kernel("touch");
-  trial.kernels.push_back(touch.binding);
-  trial.schedule.add(
-      on_queue(trial.schedule.add_queue("kernel"), Kernel{.kernel = kernel,
-                                                          .items = 1,
-                                                          .work = touch.work,
-                                                          .blocks = touch.blocks,
-                                                          .resident_blocks = touch.resident_blocks,
-                                                          .operands = {{{buffer, Bytes{0}, size}, AccessMode::write}},
-                                                          .flows = {}}));
+  const QueueId queue = trial.schedule.add_queue("kernel");
+  trial.schedule.add(on_queue(queue, add_touching_kernel(trial, device, buffer, size)));
 }
 
 void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned threads) {
@@ -117,7 +105,7 @@ Trial prefetch_both(Bytes size) {
 
 Trial demand_by_kernel(Device& device, Bytes size) {
   Trial trial;
-  add_touching_kernel(trial, device, size);
+  add_touching_launch(trial, device, size);
   bring_back(trial);
   return trial;
 }
@@ -133,7 +121,7 @@ Trial demand_by_host(Bytes size, unsigned threads) {
 Trial demand_both(Device& device, Bytes size) {
   Trial trial;
   set_agents(trial.schedule, 2);
-  add_touching_kernel(trial, device, size);
+  add_touching_launch(trial, device, size);
   add_touches(trial, size, 1, 1);
   bring_back(trial);
   return trial;

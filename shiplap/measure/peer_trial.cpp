@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "shiplap/device/host_work.hpp"
+#include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
 namespace {
@@ -11,25 +11,9 @@ BufferId on_gpu(Trial& trial, std::string name, std::uint16_t gpu, Bytes size, M
   return trial.schedule.add_buffer({.name = std::move(name), .place = Place::gpu(gpu), .memory = kind, .size = size});
 }
 
-/// Each copy has a place of its own in both buffers.
-void add_copies(Trial& trial, BufferId from, BufferId to, QueueId queue, Bytes size, unsigned copies) {
-  trial.transfers.push_back({from, to, size * copies});
-  for (std::uint32_t i = 0; i < copies; ++i)
-    trial.schedule.add({.what = Copy{.from = {from, size * i, size}, .to = {to, size * i, size}},
-                        .queue = queue,
-                        .after = {},
-                        .chunk = i});
-}
-
-Kernel probe(Trial& trial, std::string name, const ProbeKernel& kernel) {
-  trial.kernels.push_back(kernel.binding);
-  return {.kernel = trial.schedule.add_kernel(std::move(name)),
-          .items = 1,
-          .work = kernel.work,
-          .blocks = kernel.blocks,
-          .resident_blocks = kernel.resident_blocks,
-          .operands = {},
-          .flows = {}};
+void add_copies(Trial& trial, Ends ends, QueueId queue, Bytes size, unsigned copies) {
+  trial.transfers.push_back({ends.from, ends.to, size * copies});
+  add_burst(trial, ends, queue, size, copies);
 }
 
 }  // namespace
@@ -42,7 +26,7 @@ Trial peer_copies(const PeerCopies& wanted) {
     const BufferId destination =
         on_gpu(trial, fmt::format("destination on GPU {}", to), to, wanted.size * wanted.copies);
     const QueueId queue = trial.schedule.add_queue(fmt::format("from GPU {}", from), Place::gpu(from));
-    add_copies(trial, source, destination, queue, wanted.size, wanted.copies);
+    add_copies(trial, {source, destination}, queue, wanted.size, wanted.copies);
   };
   way(wanted.from, wanted.to);
   if (wanted.both) way(wanted.to, wanted.from);
@@ -56,7 +40,7 @@ Trial peer_kernels(Device& device, AccessMode mode, Bytes size, unsigned kernels
   const BufferId from = on_gpu(trial, "kernel's source", reads ? 1 : 0, size);
   const BufferId to = on_gpu(trial, "kernel's destination", reads ? 0 : 1, size);
   trial.transfers.push_back({from, to, size});
-  Kernel map = probe(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, blocks, width));
+  Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, blocks, width));
   map.operands = {{{from, Bytes{0}, size}, AccessMode::read}, {{to, Bytes{0}, size}, AccessMode::write}};
   map.flows = {{.buffer = reads ? from : to,
                 .mode = mode,
@@ -74,7 +58,7 @@ Trial peer_chase(Device& device, Bytes footprint, unsigned reads) {
   Trial trial;
   const BufferId buffer = on_gpu(trial, "what is read", 1, footprint);
   trial.kept.push_back(buffer);
-  Kernel chase = probe(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
+  Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   chase.flows = {{.buffer = buffer, .bytes = Bytes{width} * reads, .access_width = width, .in_flight = Bytes{width}}};
   trial.schedule.add({.what = chase, .queue = trial.schedule.add_queue("kernel"), .after = {}});
@@ -92,10 +76,10 @@ Trial all_copies(const AllCopies& wanted) {
                                         .size = all});
     };
     if (wanted.to_device)
-      add_copies(trial, host("source"), on_gpu(trial, fmt::format("destination on GPU {}", gpu), gpu, all),
+      add_copies(trial, {host("source"), on_gpu(trial, fmt::format("destination on GPU {}", gpu), gpu, all)},
                  trial.schedule.add_queue(fmt::format("to GPU {}", gpu), Place::gpu(gpu)), wanted.size, wanted.copies);
     if (wanted.from_device)
-      add_copies(trial, on_gpu(trial, fmt::format("source on GPU {}", gpu), gpu, all), host("destination"),
+      add_copies(trial, {on_gpu(trial, fmt::format("source on GPU {}", gpu), gpu, all), host("destination")},
                  trial.schedule.add_queue(fmt::format("from GPU {}", gpu), Place::gpu(gpu)), wanted.size,
                  wanted.copies);
   }
@@ -114,11 +98,7 @@ Trial managed_to_peer(Device& device, Bytes size, bool on_demand) {
   trial.before = std::move(before);
   const QueueId queue = trial.schedule.add_queue("GPU 1", Place::gpu(1));
   if (on_demand) {
-    constexpr std::uint64_t blocks = 256;
-    Kernel touch =
-        probe(trial, "touch", device.probe_kernel(ProbeKernel::Kind::touch, blocks, static_cast<double>(page_size())));
-    touch.operands = {{{buffer, Bytes{0}, size}, AccessMode::write}};
-    trial.schedule.add({.what = touch, .queue = queue, .after = {}});
+    trial.schedule.add({.what = add_touching_kernel(trial, device, buffer, size), .queue = queue, .after = {}});
   } else {
     trial.schedule.add(
         {.what = Prefetch{.region = {buffer, Bytes{0}, size}, .to = Place::gpu(1)}, .queue = queue, .after = {}});

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "shiplap/measure/trial_parts.hpp"
+
 namespace shiplap {
 namespace {
-
-struct Ends {
-  BufferId from;
-  BufferId to;
-};
 
 Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = MemoryKind::pinned) {
   const bool to_device = way == CopyDirection::host_to_device;
@@ -27,14 +24,6 @@ Ends add_ends(Trial& trial, CopyDirection way, Bytes size, MemoryKind kind = Mem
   return {from, to};
 }
 
-Op copy_op(Ends ends, QueueId queue, Bytes size, std::uint32_t number) {
-  const Bytes offset = size * number;
-  return {.what = Copy{.from = {ends.from, offset, size}, .to = {ends.to, offset, size}},
-          .queue = queue,
-          .after = {},
-          .chunk = number};
-}
-
 CopyDirection opposite(CopyDirection way) {
   return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
 }
@@ -46,27 +35,7 @@ void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i % 2));
 }
 
-/// A kernel of the trial that can be launched many times.
-struct Launchable {
-  KernelId id;
-  Kernel op;
-};
-
-Launchable add_kernel(Trial& trial, std::string_view name, const ProbeKernel& kernel) {
-  const KernelId id = trial.schedule.add_kernel(std::string(name));
-  trial.kernels.push_back(kernel.binding);
-  return {id,
-          {.kernel = id,
-           .first_item = 0,
-           .items = 1,
-           .work = kernel.work,
-           .blocks = kernel.blocks,
-           .resident_blocks = kernel.resident_blocks,
-           .operands = {},
-           .flows = {}}};
-}
-
-Launchable add_empty_kernel(Trial& trial, Device& device) {
+Kernel add_empty_kernel(Trial& trial, Device& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
@@ -82,7 +51,7 @@ Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host
   Trial trial;
   const Ends ends = add_ends(trial, way, size * copies, host);
   const QueueId queue = trial.schedule.add_queue("copies");
-  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i));
+  add_burst(trial, ends, queue, size, copies);
   return trial;
 }
 
@@ -128,49 +97,49 @@ Trial device_copies(Bytes size, unsigned copies) {
   const Ends ends{buffer("source"), buffer("destination")};
   trial.transfers.push_back({ends.from, ends.to, size * copies});
   const QueueId queue = trial.schedule.add_queue("copies");
-  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i));
+  add_burst(trial, ends, queue, size, copies);
   return trial;
 }
 
 Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned reads) {
   Trial trial;
   const bool on_host = kind != MemoryKind::device;
-  Launchable chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
+  Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   const BufferId buffer = trial.schedule.add_buffer(
       {.name = "what is read", .place = on_host ? Place::host(0) : Place::gpu(0), .memory = kind, .size = footprint});
   trial.kept.push_back(buffer);
   constexpr std::uint32_t width = 8;
   if (on_host) {
-    chase.op.work = Seconds{0};
-    chase.op.flows.push_back({.buffer = buffer,
-                              .mode = AccessMode::read,
-                              .bytes = Bytes{width} * reads,
-                              .access_width = width,
-                              .in_flight = Bytes{width}});
+    chase.work = Seconds{0};
+    chase.flows.push_back({.buffer = buffer,
+                           .mode = AccessMode::read,
+                           .bytes = Bytes{width} * reads,
+                           .access_width = width,
+                           .in_flight = Bytes{width}});
   }
-  chase.op.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
+  chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   const QueueId queue = trial.schedule.add_queue("kernel");
   if (on_host) {
-    trial.schedule.add({.what = chase.op, .queue = queue, .after = {}});
+    trial.schedule.add({.what = chase, .queue = queue, .after = {}});
     return trial;
   }
   // What the last run has read would still be in the caches of the GPU: other memory has to pass through them.
   constexpr Bytes more_than_caches_hold = 256_MiB;
   const BufferId other = trial.schedule.add_buffer(
       {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
-  Launchable stream =
+  Kernel stream =
       add_kernel(trial, "stream",
                  device.probe_kernel(ProbeKernel::Kind::stream, 1, static_cast<double>(more_than_caches_hold.count)));
-  stream.op.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
+  stream.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
   trial.before = without_ops(trial.schedule);
-  trial.before->add({.what = stream.op, .queue = queue, .after = {}});
-  trial.schedule.add({.what = chase.op, .queue = queue, .after = {}});
+  trial.before->add({.what = stream, .queue = queue, .after = {}});
+  trial.schedule.add({.what = chase, .queue = queue, .after = {}});
   return trial;
 }
 
 Trial empty_pipeline(Device& device, const EmptyPipeline& wanted) {
   Trial trial;
-  const Launchable empty = add_empty_kernel(trial, device);
+  const Kernel empty = add_empty_kernel(trial, device);
   const auto ends = [&](bool wants, CopyDirection way) {
     return wants ? add_ends(trial, way, wanted.size * wanted.chunks) : Ends{};
   };
@@ -187,7 +156,7 @@ Trial empty_pipeline(Device& device, const EmptyPipeline& wanted) {
       before = {trial.schedule.add(op)};
     };
     if (wanted.to_device) add(copy_op(in, {}, wanted.size, i), 0);
-    add({.what = empty.op, .queue = {}, .after = {}, .chunk = i}, 1);
+    add({.what = empty, .queue = {}, .after = {}, .chunk = i}, 1);
     if (wanted.from_device) add(copy_op(out, {}, wanted.size, i), 2);
   }
   return trial;
@@ -202,22 +171,22 @@ Trial duplex_burst(CopyDirection way, Bytes size, unsigned copies) {
 
 Trial kernel_row(Device& device, unsigned count) {
   Trial trial;
-  const Launchable empty = add_empty_kernel(trial, device);
+  const Kernel empty = add_empty_kernel(trial, device);
   const QueueId queue = trial.schedule.add_queue("kernels");
-  for (unsigned i = 0; i < count; ++i) trial.schedule.add({.what = empty.op, .queue = queue, .after = {}, .chunk = i});
+  for (unsigned i = 0; i < count; ++i) trial.schedule.add({.what = empty, .queue = queue, .after = {}, .chunk = i});
   return trial;
 }
 
 Trial followers(Device& device, unsigned launches, unsigned followers) {
   Trial trial;
-  const Launchable empty = add_empty_kernel(trial, device);
+  const Kernel empty = add_empty_kernel(trial, device);
   const QueueId leader = trial.schedule.add_queue("leader");
   std::vector<QueueId> queues;
   for (unsigned f = 0; f < followers; ++f) queues.push_back(trial.schedule.add_queue(fmt::format("follower {}", f)));
   for (unsigned i = 0; i < launches; ++i) {
-    const OpId first = trial.schedule.add({.what = empty.op, .queue = leader, .after = {}, .chunk = i});
+    const OpId first = trial.schedule.add({.what = empty, .queue = leader, .after = {}, .chunk = i});
     for (const QueueId queue : queues)
-      trial.schedule.add({.what = empty.op, .queue = queue, .after = {first}, .chunk = i});
+      trial.schedule.add({.what = empty, .queue = queue, .after = {first}, .chunk = i});
   }
   return trial;
 }
@@ -229,7 +198,7 @@ Trial chain(Device& device, const Chain& chain) {
   const auto way =
       chain.link == Chain::Link::from_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
   Trial trial;
-  const Launchable empty = add_empty_kernel(trial, device);
+  const Kernel empty = add_empty_kernel(trial, device);
   const Ends ends = copies ? add_ends(trial, way, chain.size * chain.count) : Ends{};
   std::vector<QueueId> queues;
   for (unsigned q = 0; q < chain.queues; ++q) queues.push_back(trial.schedule.add_queue(fmt::format("chain {}", q)));
@@ -241,7 +210,7 @@ Trial chain(Device& device, const Chain& chain) {
       copy.after = before;
       before = {trial.schedule.add(copy)};
     }
-    before = {trial.schedule.add({.what = empty.op, .queue = queue, .after = before, .chunk = i})};
+    before = {trial.schedule.add({.what = empty, .queue = queue, .after = before, .chunk = i})};
   }
   trial.timed = queues[(chain.count - 1) % chain.queues];
   if (!chain.busy) return trial;
@@ -269,21 +238,21 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   const BufferId to = buffer("kernel's destination", writes, all);
   trial.transfers.push_back({from, to, all});
   const QueueId kernels = trial.schedule.add_queue("kernels");
-  Launchable map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
-  const Bytes in_flight = Bytes{map_probe_threads} * wanted.width * std::min(map.op.blocks, map.op.resident_blocks);
+  Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
+  const Bytes in_flight = Bytes{map_probe_threads} * wanted.width * std::min(map.blocks, map.resident_blocks);
   const auto flow = [&](BufferId of, AccessMode mode) {
-    map.op.flows.push_back(
+    map.flows.push_back(
         {.buffer = of, .mode = mode, .bytes = wanted.size, .access_width = wanted.width, .in_flight = in_flight});
   };
   if (reads) flow(from, AccessMode::read);
   if (writes) flow(to, AccessMode::write);
-  map.op.work = reads || writes
-                    ? Seconds{0}
-                    : map.op.work * (static_cast<double>(wanted.size.count) / static_cast<double>(in_flight.count));
+  map.work = reads || writes
+                 ? Seconds{0}
+                 : map.work * (static_cast<double>(wanted.size.count) / static_cast<double>(in_flight.count));
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
-    map.op.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
-    trial.schedule.add({.what = map.op, .queue = kernels, .after = {}, .chunk = i});
+    map.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
+    trial.schedule.add({.what = map, .queue = kernels, .after = {}, .chunk = i});
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
@@ -323,15 +292,15 @@ Trial lock_step(Device& device, const LockStep& wanted) {
 Trial single_kernel(Device& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
   constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map", "touch", "chase"};
   Trial trial;
-  Launchable kernel =
+  Kernel kernel =
       add_kernel(trial, names.at(static_cast<std::size_t>(kind)), device.probe_kernel(kind, blocks, amount));
   if (kind == ProbeKernel::Kind::stream) {
     const Bytes size{static_cast<std::uint64_t>(amount)};
     const BufferId data = trial.schedule.add_buffer(
         {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
-    kernel.op.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
+    kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
   }
-  trial.schedule.add({.what = kernel.op, .queue = trial.schedule.add_queue("kernels"), .after = {}});
+  trial.schedule.add({.what = kernel, .queue = trial.schedule.add_queue("kernels"), .after = {}});
   return trial;
 }
 

@@ -46,8 +46,7 @@ std::optional<Rate> rate_of(std::span<const Figure> figures, const char* primiti
   std::optional<Rate> best;
   for (const Figure& f : figures) {
     if (f.primitive != primitive || f.bytes != largest || f.time.value <= Seconds{0}) continue;
-    const double ways_counted = std::string_view(primitive) == "mapped.both" ? 2 : 1;
-    const double rate = ways_counted * static_cast<double>(f.bytes->count) / f.time.value.count();
+    const double rate = static_cast<double>(f.bytes->count) / f.time.value.count();
     if (best && best->bytes_per_second >= rate) continue;
     best = Rate{rate, to_string(Bytes{static_cast<std::uint64_t>(f.arguments.at("bytes"))})};
     if (const auto threads = f.arguments.find("threads"); threads != f.arguments.end())

@@ -108,6 +108,8 @@ Schedule concatenate(const Schedule& first, const Schedule& second) {
   require_same("kernel", first.kernels, second.kernels);
   require_same("queue", first.queues, second.queues);
   require_same("agent", first.agents, second.agents);
+  if (first.peer_access != second.peer_access)
+    throw Error("cannot concatenate schedules: one lets GPUs address each other's memory and the other does not");
   Schedule result = first;
   result.ops.reserve(first.ops.size() + second.ops.size());
   const auto shift = static_cast<std::uint32_t>(first.ops.size());
@@ -174,6 +176,30 @@ std::string to_string(HostCall::Kind kind) {
       return "release";
   }
   throw Error("not a kind of host call");
+}
+
+std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
+  const std::string obtained = to_string(memory == MemoryKind::mapped ? MemoryKind::pinned : memory);
+  switch (kind) {
+    case HostCall::Kind::touch:
+      return "touch";
+    case HostCall::Kind::flush:
+      return "flush";
+    case HostCall::Kind::pin:
+      return "pin";
+    case HostCall::Kind::unpin:
+      return "unpin";
+    case HostCall::Kind::allocate:
+      return "allocate " + obtained;
+    case HostCall::Kind::release:
+      return "release " + obtained;
+  }
+  throw Error("not a kind of host call");
+}
+
+bool is_page_locked(MemoryKind kind) {
+  return kind == MemoryKind::pinned || kind == MemoryKind::mapped || kind == MemoryKind::driver_pinned ||
+         kind == MemoryKind::write_combined;
 }
 
 bool blocks_agent(const Schedule& schedule, const Op& op) {

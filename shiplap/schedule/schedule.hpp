@@ -36,6 +36,8 @@ enum class MemoryKind : std::uint8_t {
   device,
 };
 
+bool is_page_locked(MemoryKind);
+
 struct Buffer {
   std::string name;
   Place place;
@@ -187,6 +189,8 @@ Bytes memory_at(const Schedule&, Place);
 std::string to_string(Place);
 std::string to_string(MemoryKind);
 std::string to_string(HostCall::Kind);
+/// What a profile calls it: "pin", "allocate device". Mapped memory is obtained as pinned memory is.
+std::string name_in_profile(HostCall::Kind, MemoryKind);
 
 void for_each_access(const Op& op, const auto& visit) {
   if (const auto* copy = std::get_if<Copy>(&op.what)) {

@@ -128,24 +128,7 @@ double Machine::demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing
 }
 
 double Machine::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) const {
-  const MemoryKind obtained = memory == MemoryKind::mapped ? MemoryKind::pinned : memory;  // obtained alike
-  const auto name = [&]() -> std::string {
-    switch (kind) {
-      case HostCall::Kind::pin:
-        return "pin";
-      case HostCall::Kind::unpin:
-        return "unpin";
-      case HostCall::Kind::flush:
-        return "flush";
-      case HostCall::Kind::allocate:
-        return "allocate " + to_string(obtained);
-      case HostCall::Kind::release:
-        return "release " + to_string(obtained);
-      case HostCall::Kind::touch:
-        return "touch";
-    }
-    throw Error("not a kind of host call");
-  }();
+  const std::string name = name_in_profile(kind, memory);
   const auto rows = host().calls.find(name);
   if (rows == host().calls.end() || rows->second.empty()) throw_missing(fmt::format("\"{}\" by the host", name));
   return time_at(rows->second, size).count();

@@ -273,7 +273,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
 
 void require_pinned(const Job& job, std::string_view strategy) {
   for (const Array& a : job.arrays)
-    if (a.memory != MemoryKind::pinned && a.memory != MemoryKind::mapped)
+    if (!is_page_locked(a.memory))
       throw Unsupported(
           fmt::format("{} needs page-locked arrays, and {} is in {} memory, from which copies do not overlap: "
                       "pin it (--memory pinned)",

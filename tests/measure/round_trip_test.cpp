@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -238,6 +239,13 @@ double widest(const std::string& name) {
   return 0.1;
 }
 
+/// What the middle one of several runs keeps within, where a single one may be unlucky with its samples.
+double widest_of_the_middle(const std::string& name) {
+  if (is(name, " G") && !is(name, "duplex") && !is(name, "waiting queues")) return 0.015;
+  if (is(name, " g at") && !is(name, "MiB")) return 0.05;
+  return widest(name);
+}
+
 TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clocks) {
   const Profile truth = off_grid_truth();
   std::size_t parameters = 0;
@@ -245,6 +253,7 @@ TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clock
   std::size_t sharp = 0;  // those whose interval is not merely the resolution of the event clock
   std::size_t sharp_covered = 0;
   std::string missed;
+  std::map<std::string, std::vector<double>> widths;
   for (const std::uint64_t seed : {1, 2, 3}) {
     const auto device = make_noisy(open_virtual(truth, "virtual:planted"),
                                    {.seed = seed, .relative = 0.02, .event_step = microseconds(0.5)});
@@ -260,8 +269,10 @@ TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clock
         sharp_covered += parameter.covered();
       }
       EXPECT_LT(parameter.relative_half_width(), widest(parameter.name)) << parameter.name;
+      widths[parameter.name].push_back(parameter.relative_half_width());
     }
   }
+  for (const auto& [name, of_runs] : widths) EXPECT_LT(median(of_runs), widest_of_the_middle(name)) << name;
   RecordProperty("coverage_percent", static_cast<int>(100 * covered / parameters));
   EXPECT_GE(static_cast<double>(covered), 0.9 * static_cast<double>(parameters)) << missed;
   EXPECT_GE(static_cast<double>(sharp_covered), 0.9 * static_cast<double>(sharp)) << missed;

@@ -167,5 +167,13 @@ TEST(Schedule, accesses_are_visited_in_the_order_they_are_written_down) {
   EXPECT_EQ(seen, "xr dw dw dr xw ");
 }
 
+TEST(Concatenate, refuses_schedules_of_which_only_one_has_peer_access) {
+  Schedule staged;
+  staged.peer_access = false;
+  EXPECT_THROW(concatenate(Schedule{}, staged), Error);
+  EXPECT_THROW(concatenate(staged, Schedule{}), Error);
+  EXPECT_FALSE(concatenate(staged, staged).peer_access);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -47,21 +47,6 @@ class CudaDevice final : public Device {
     for (const int gpu : gpus) set_up(gpu);
   }
 
- private:
-  void set_up(int gpu) {
-    select(gpu);
-    // Fails here, with a message about the GPU, when this build has no code for it; and loads the kernels.
-    for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
-                               spin_kernel(), stream_kernel(), multiply_add_kernel(), touch_kernel(), chase_kernel()}) {
-      cudaFuncAttributes attributes{};
-      check(api_, api_.func_get_attributes(&attributes, kernel), "cudaFuncGetAttributes",
-            fmt::format("the kernels of this build on cuda:{}", gpu));
-    }
-    patterns_.push_back(
-        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))));
-  }
-
- public:
   DeviceInfo info() const override {
     select();
     cudaDeviceProp properties{};
@@ -151,6 +136,19 @@ class CudaDevice final : public Device {
   }
 
  private:
+  void set_up(int gpu) {
+    select(gpu);
+    // Fails here, with a message about the GPU, when this build has no code for it; and loads the kernels.
+    for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
+                               spin_kernel(), stream_kernel(), multiply_add_kernel(), touch_kernel(), chase_kernel()}) {
+      cudaFuncAttributes attributes{};
+      check(api_, api_.func_get_attributes(&attributes, kernel), "cudaFuncGetAttributes",
+            fmt::format("the kernels of this build on cuda:{}", gpu));
+    }
+    patterns_.push_back(
+        std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))));
+  }
+
   /// The runtime's current GPU belongs to the thread, and another device may have been used in between.
   void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
   void select() const { select(index_); }

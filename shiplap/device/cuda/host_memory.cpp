@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,17 +77,6 @@ class OnNode {
   bool bound_ = false;
 };
 
-/// What can be had without swapping, by the kernel's own estimate; nullopt where it does not say.
-std::optional<Bytes> available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::uint64_t kibibytes = 0;
-  std::string unit;
-  while (file >> key >> kibibytes >> unit)
-    if (key == "MemAvailable:") return Bytes{kibibytes * 1024};
-  return std::nullopt;
-}
-
 std::string shown(std::optional<Bytes> available) {
   return available ? to_string(*available) : std::string("an unknown amount");
 }
@@ -99,7 +87,7 @@ void touch(std::byte* data, Bytes size) {
 
 [[noreturn]] void throw_short(Bytes size, const char* kind) {
   throw Error(fmt::format("the system refused {} of {} host memory; {} are available: use smaller arrays",
-                          to_string(size), kind, shown(available_memory())));
+                          to_string(size), kind, shown(available_host_memory())));
 }
 
 Memory allocate_pageable(Place place, Bytes size) {
@@ -148,7 +136,7 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
     throw Error(
         fmt::format("cudaHostRegister failed ({} of {} memory): {}; {} of host memory are available: use smaller "
                     "arrays, or raise the limit of the container or of `ulimit -l`",
-                    to_string(size), to_string(kind), error_text(api, error), shown(available_memory())));
+                    to_string(size), to_string(kind), error_text(api, error), shown(available_host_memory())));
   }
   check(api, error, "cudaHostRegister", fmt::format("{} of {} memory", to_string(size), to_string(kind)));
   Memory memory(data, size, place, kind, [&api, mapping](std::byte* p) {
@@ -193,7 +181,7 @@ Memory allocate_host_memory(const Api& api, Place place, MemoryKind kind, Bytes 
     throw Unsupported(fmt::format("{} memory is not the host's alone", to_string(kind)));
   if (size.count == 0) return {nullptr, size, place, kind, [](std::byte*) {}};
   // Asking is cheap; a process that takes more than there is gets killed without a message.
-  if (const auto available = available_memory(); available && size > *available)
+  if (const auto available = available_host_memory(); available && size > *available)
     throw Error(fmt::format("{} of {} host memory are wanted and {} are available: use smaller arrays", to_string(size),
                             to_string(kind), to_string(*available)));
   const OnNode node(place.index);

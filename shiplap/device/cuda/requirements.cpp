@@ -45,8 +45,7 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
     const Buffer& buffer = schedule.buffers[i];
     if (buffer.size.count == 0 || is_allocated_by_op(schedule, BufferId{static_cast<std::uint32_t>(i)})) continue;
     if (bindings.buffers[i] == nullptr) throw Error(fmt::format("no memory is bound to buffer {}", buffer.name));
-    const bool pinned = buffer.memory == MemoryKind::pinned || buffer.memory == MemoryKind::mapped ||
-                        buffer.memory == MemoryKind::driver_pinned || buffer.memory == MemoryKind::write_combined;
+    const bool pinned = is_page_locked(buffer.memory);
     const bool managed = buffer.memory == MemoryKind::managed;
     if (!pinned && !managed && !buffer.place.is_gpu()) continue;
     // A wrong claim would run, and be slow or block the host: nobody would see why.

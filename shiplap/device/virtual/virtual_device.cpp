@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <optional>
 
@@ -22,17 +21,6 @@ namespace {
 
 constexpr unsigned probe_block_threads = 1024;
 constexpr Seconds spin_block_time = microseconds(10);
-
-// What the machine that plays the GPU can still give; nullopt where the system does not tell.
-std::optional<Bytes> available_host_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::uint64_t kibibytes = 0;
-  std::string unit;
-  while (file >> key >> kibibytes >> unit)
-    if (key == "MemAvailable:") return Bytes{kibibytes << 10};
-  return std::nullopt;
-}
 
 class VirtualExecution : public Execution {
  public:

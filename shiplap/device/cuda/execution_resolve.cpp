@@ -1,0 +1,179 @@
+// How an execution is made ready: streams for queues, events for dependencies, every call looked up.
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/execution.hpp"
+#include "shiplap/device/cuda/requirements.hpp"
+#include "shiplap/schedule/validate.hpp"
+
+namespace shiplap {
+namespace {
+
+cudaMemcpyKind memcpy_kind(CopyDirection direction) {
+  switch (direction) {
+    case CopyDirection::host_to_device:
+      return cudaMemcpyHostToDevice;
+    case CopyDirection::device_to_host:
+      return cudaMemcpyDeviceToHost;
+    case CopyDirection::device_to_device:
+      return cudaMemcpyDeviceToDevice;
+    case CopyDirection::host_to_host:
+      return cudaMemcpyHostToHost;
+  }
+  throw Error("unknown direction of a copy");
+}
+
+}  // namespace
+
+CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings, GpuSet gpus, const Api& api,
+                             Allocate allocate)
+    : api_(api), gpus_(std::move(gpus)), schedule_(schedule), allocate_(std::move(allocate)) {
+  validate(schedule_);
+  require_supported(schedule_, gpus_.gpus.size());
+  select(gpus_.gpus.front());
+  require_fitting(schedule_, bindings, gpus_, api_);
+  resolve(bindings);
+}
+
+void CudaExecution::select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice"); }
+
+int CudaExecution::gpu_of(QueueId queue) const { return gpus_.at(schedule_.queues[queue.index()].place); }
+
+// An event belongs to the GPU in whose queue it is recorded.
+void CudaExecution::make_order_events(const Submission& calls) {
+  order_events_.resize(calls.events);
+  for (const auto& steps : calls.agents) {
+    for (const Step& step : steps) {
+      if (step.kind != Step::Kind::record) continue;
+      select(gpu_of(step.queue));
+      order_events_[step.event.index()] = make_order_event(api_);
+    }
+  }
+}
+
+void CudaExecution::resolve(const Bindings& bindings) {
+  const Submission calls = submission(schedule_);
+  const std::size_t queues = schedule_.queues.size();
+  for (std::uint32_t i = 0; i < queues; ++i) {
+    select(gpu_of(QueueId{i}));
+    streams_.push_back(make_stream(api_));
+  }
+  make_order_events(calls);
+  kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
+  blocks_host_ = first_blocking(schedule_);
+
+  // The number of its agent's steps after which all that belongs to an op has been done.
+  std::vector<std::uint32_t> steps_of(schedule_.ops.size());
+  for (const auto& steps : calls.agents)
+    for (std::uint32_t i = 0; i < steps.size(); ++i) steps_of[steps[i].op.index()] = i + 1;
+
+  std::vector<Command*> last_submit(queues, nullptr);
+  for (const auto& steps : calls.agents) {
+    auto& commands = commands_.emplace_back();
+    commands.reserve(steps.size());
+    for (const Step& step : steps) {
+      Command& command = commands.emplace_back(resolve(step, bindings));
+      if (step.kind == Step::Kind::await) {
+        command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
+        command.awaited_steps = steps_of[step.awaited.index()];
+      }
+      if (step.kind != Step::Kind::submit || step.queue.is_none()) continue;
+      last_submit[step.queue.index()] = &command;
+    }
+  }
+  for (Command* last : last_submit)
+    if (last != nullptr) last->last_of_queue = true;
+  for (const Op& op : schedule_.ops) {
+    if (op.queue.is_none() || std::ranges::find(used_queues_, op.queue) != used_queues_.end()) continue;
+    used_queues_.push_back(op.queue);
+    used_streams_.push_back(streams_[op.queue.index()].get());
+  }
+  for (const QueueId queue : used_queues_) {
+    const int gpu = gpu_of(queue);
+    if (clocks_.contains(gpu)) continue;
+    select(gpu);
+    clocks_[gpu] = {.start = make_timing_event(api_), .stop = make_timing_event(api_), .all_ended = {}};
+    const bool others = std::ranges::any_of(ending_queues_, [&](QueueId q) { return gpu_of(q) != gpu; });
+    if (end_marks_.size() > 1 || others) clocks_[gpu].all_ended = make_stream(api_);
+  }
+  made_ = std::make_unique<std::atomic<std::uint32_t>[]>(commands_.size());
+  selected_.assign(commands_.size(), gpus_.gpus.front());
+  if (commands_.size() > 1)
+    agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t) { select(gpus_.gpus.front()); });
+}
+
+CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {
+  Command command;
+  command.kind = step.kind;
+  command.op = step.op;
+  if (!step.queue.is_none()) {
+    command.stream = streams_[step.queue.index()].get();
+    command.gpu = gpu_of(step.queue);
+  }
+  switch (step.kind) {
+    case Step::Kind::await:
+      break;
+    case Step::Kind::synchronize:
+    case Step::Kind::wait:
+    case Step::Kind::record:
+      command.event = order_events_[step.event.index()].get();
+      break;
+    case Step::Kind::finish:
+      select(command.gpu);
+      end_marks_.push_back(make_order_event(api_));
+      ending_queues_.push_back(step.queue);
+      command.event = end_marks_.back().get();
+      break;
+    case Step::Kind::submit:
+      resolve_op(schedule_.ops[step.op.index()], bindings, command);
+      break;
+  }
+  return command;
+}
+
+void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& command) {
+  const auto address = [&](const Region& r) { return bindings.buffers[r.buffer.index()] + r.offset.count; };
+  if (op.queue.is_none()) {
+    host_marks_.resize(schedule_.ops.size());
+    allocated_.resize(schedule_.buffers.size());
+  }
+  if (const auto* copy = std::get_if<Copy>(&op.what)) {
+    command.copy = {.to = address(copy->to),
+                    .from = address(copy->from),
+                    .bytes = copy->from.length.count,
+                    .kind = memcpy_kind(direction(schedule_, *copy))};
+  } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
+    KernelCall& call = kernel_calls_.emplace_back();
+    call.function = bindings.kernels[kernel->kernel.index()].cuda;
+    for (const Access& operand : kernel->operands) {
+      call.operands.push_back(address(operand.region));
+      call.lengths.push_back(operand.region.length);
+    }
+    call.launch = {.first_item = kernel->first_item,
+                   .items = kernel->items,
+                   .operands = call.operands,
+                   .lengths = call.lengths,
+                   .blocks = kernel->blocks,
+                   .stream = command.stream};
+    command.kernel = &call;
+  } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
+    command.prefetch = {.data = address(prefetch->region),
+                        .bytes = prefetch->region.length.count,
+                        .destination = prefetch->to.is_gpu() ? gpus_.at(prefetch->to) : cudaCpuDeviceId};
+  } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
+    command.host = HostAction{.copies = true,
+                              .to = address(host->to),
+                              .from = address(host->from),
+                              .length = host->from.length,
+                              .buffer = {}};
+  } else {
+    const auto& call = std::get<HostCall>(op.what);
+    const bool bound = bindings.buffers[call.region.buffer.index()] != nullptr;
+    command.host = HostAction{.call = call.kind,
+                              .to = bound ? address(call.region) : nullptr,
+                              .length = call.region.length,
+                              .buffer = call.region.buffer};
+  }
+}
+
+}  // namespace shiplap

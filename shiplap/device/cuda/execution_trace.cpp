@@ -1,0 +1,137 @@
+// How the spans of an execution's ops are observed: by the GPU's activity records, by events, by the host's clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/execution.hpp"
+
+namespace shiplap {
+namespace {
+
+Engine engine(const Schedule& schedule, const Op& op) {
+  if (op.queue.is_none()) return Engine::host;
+  if (const auto* prefetch = std::get_if<Prefetch>(&op.what))
+    return prefetch->to.is_gpu() ? Engine::copy_h2d : Engine::copy_d2h;
+  const auto* copy = std::get_if<Copy>(&op.what);
+  if (copy == nullptr) return Engine::compute;
+  switch (direction(schedule, *copy)) {
+    case CopyDirection::host_to_device:
+      return Engine::copy_h2d;
+    case CopyDirection::device_to_host:
+      return Engine::copy_d2h;
+    default:
+      return Engine::copy_d2d;
+  }
+}
+
+}  // namespace
+
+void CudaExecution::make_trace_events() {
+  if (!trace_marks_.empty()) return;
+  std::vector<Event> marks;
+  for (const Op& op : schedule_.ops) {
+    if (!op.queue.is_none()) select(gpu_of(op.queue));
+    for (int i = 0; i < 2; ++i) marks.push_back(make_timing_event(api_));
+  }
+  trace_marks_ = std::move(marks);
+  for (auto& commands : commands_) {
+    for (Command& command : commands) {
+      if (command.kind != Step::Kind::submit || command.host) continue;
+      command.before = trace_marks_[2 * command.op.index()].get();
+      command.after = trace_marks_[2 * command.op.index() + 1].get();
+    }
+  }
+}
+
+void CudaExecution::start_trace(const RunOptions& options) {
+  recording_.reset();
+  by_events_ = options.trace == Trace::events;
+  why_by_events_.clear();
+  if (options.trace == Trace::best) {
+    by_events_ = !activity_available(why_by_events_);
+    if (std::ranges::any_of(schedule_.ops, [](const Op& op) { return std::holds_alternative<Prefetch>(op.what); })) {
+      why_by_events_ = "prefetches have no activity records";
+      by_events_ = true;
+    }
+    if (!by_events_ && !used_streams_.empty()) {
+      try {
+        recording_.emplace(schedule_.ops.size());
+      } catch (const Error& error) {  // somebody else records
+        why_by_events_ = error.what();
+        by_events_ = true;
+      }
+    }
+    if (recording_) settle_recording();
+  }
+  if (!by_events_) return;
+  if (clocks_.size() > 1)
+    throw Unsupported("events of several GPUs have no common clock: trace by activity records, or without");
+  make_trace_events();
+}
+
+// The first copy each way and the first kernel behind the start of a recording take milliseconds longer: these are none
+// of the schedule's.
+void CudaExecution::settle_recording() {
+  constexpr Bytes size{64};
+  const DeviceMemory device = make_device_memory(api_, size, "the set-up of a recording");
+  const PinnedMemory host = make_pinned_memory(api_, size, cudaHostAllocDefault, "the set-up of a recording");
+  cudaStream_t stream = used_streams_.front();
+  check(api_, api_.memcpy_async(device.get(), host.get(), size.count, cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync", "the set-up of a recording");
+  check(api_, api_.memcpy_async(host.get(), device.get(), size.count, cudaMemcpyDeviceToHost, stream),
+        "cudaMemcpyAsync", "the set-up of a recording");
+  if (gate_ == nullptr) gate_ = std::make_unique<Gate>(api_);
+  gate_->close();
+  gate_->drain();
+  check(api_, api_.stream_synchronize(stream), "cudaStreamSynchronize", "the set-up of a recording");
+}
+
+Timeline CudaExecution::timeline(const RunOptions& options) {
+  Timeline result;
+  if (used_streams_.empty()) {
+    if (options.trace != Trace::none) result.spans.resize(schedule_.ops.size());
+    return result;
+  }
+  result.makespan = between(clock_->start.get(), clock_->stop.get());
+  if (by_events_) add_event_spans(result);
+  if (recording_) add_activity_spans(result, options.timed);
+  return result;
+}
+
+void CudaExecution::add_event_spans(Timeline& timeline) const {
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
+    if (schedule_.ops[i].queue.is_none()) {
+      timeline.spans.emplace_back();  // by the host's clock
+      continue;
+    }
+    timeline.spans.push_back({.start = between(clock_->start.get(), trace_marks_[2 * i].get()),
+                              .end = between(clock_->start.get(), trace_marks_[2 * i + 1].get()),
+                              .engine = engine(schedule_, schedule_.ops[i])});
+  }
+}
+
+// The records' clock is not that of the events; the end of the last op is the same moment on both.
+void CudaExecution::add_activity_spans(Timeline& timeline, QueueId timed) {
+  const std::vector<ActivitySpan> seen = recording_->take();
+  recording_.reset();
+  Seconds last{0};
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+    if (timed.is_none() || schedule_.ops[i].queue == timed) last = std::max(last, seen[i].end);
+  const Seconds shift = timeline.makespan - last;
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
+    if (!seen[i].seen && !schedule_.ops[i].queue.is_none())
+      throw Error(fmt::format("{}: the GPU's activity records do not hold it; trace by events",
+                              describe(schedule_, OpId{static_cast<std::uint32_t>(i)})));
+    timeline.spans.push_back(
+        {.start = seen[i].start + shift, .end = seen[i].end + shift, .engine = engine(schedule_, schedule_.ops[i])});
+  }
+}
+
+Seconds CudaExecution::between(cudaEvent_t from, cudaEvent_t to) const {
+  float milliseconds_between = 0;
+  check(api_, api_.event_elapsed_time(&milliseconds_between, from, to), "cudaEventElapsedTime");
+  return milliseconds(milliseconds_between);
+}
+
+}  // namespace shiplap
