@@ -22,11 +22,12 @@ struct DeviceInfo {
   Bytes free_memory;  ///< at the time of asking
   unsigned multiprocessors = 0;
   unsigned copy_engines = 0;
-  unsigned resident_threads = 0;  ///< threads that the GPU holds at once
-  unsigned gpus = 1;              ///< what is said here of the GPU is said of the first
-  bool peer_access = false;       ///< the GPUs can address each other's memory
-  std::string limits;             ///< facts a reader should know, one line ("ECC on, driver 580.159")
-  Conditions conditions;          ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
+  unsigned resident_threads = 0;            ///< threads that the GPU holds at once
+  unsigned gpus = 1;                        ///< what is said here of the GPU is said of the first
+  bool peer_access = false;                 ///< the GPUs can address each other's memory
+  std::vector<std::uint16_t> numa_nodes{};  ///< of the host, by the system's numbers
+  std::string limits;                       ///< facts a reader should know, one line ("ECC on, driver 580.159")
+  Conditions conditions;                    ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
 };
 
 /// Memory obtained from a device; freed when it goes out of scope.
@@ -124,6 +125,8 @@ class Device {
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
   /// The NUMA nodes on which the pages of host memory really are; nullopt where that cannot be told.
   virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
+  /// Which share of the pages of managed memory is on the host; nullopt where that cannot be told.
+  virtual std::optional<double> share_on_host(const Memory&) const { return std::nullopt; }
   /// Writes the test pattern of `seed`: every 8-byte word is a hash of its index and the seed.
   virtual void fill(const Memory&, std::uint64_t seed) = 0;
   /// Number of bytes of memory[offset, offset + length) that differ from the pattern of `seed` at pattern_offset + i.

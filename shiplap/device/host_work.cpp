@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 
@@ -73,6 +75,21 @@ void touch_pages(std::span<std::byte> memory) {
     volatile std::byte& first = memory[at];
     first = first;
   }
+}
+
+std::optional<double> share_of_pages_present(std::span<const std::byte> memory) {
+  constexpr std::uint64_t present_bit = 1ull << 63;
+  if (memory.empty()) return std::nullopt;
+  const std::uint64_t first = reinterpret_cast<std::uintptr_t>(memory.data()) / page_size();
+  const std::uint64_t last = (reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size() - 1) / page_size();
+  std::vector<std::uint64_t> entries(last - first + 1);
+  const auto length = static_cast<std::streamsize>(entries.size() * sizeof(std::uint64_t));
+  std::ifstream file("/proc/self/pagemap", std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(first * sizeof(std::uint64_t)));
+  file.read(reinterpret_cast<char*>(entries.data()), length);
+  if (!file || file.gcount() != length) return std::nullopt;
+  const auto present = std::ranges::count_if(entries, [](std::uint64_t entry) { return (entry & present_bit) != 0; });
+  return static_cast<double>(present) / static_cast<double>(entries.size());
 }
 
 bool can_flush_caches() { return has_flush; }

@@ -18,6 +18,10 @@ std::optional<Bytes> available_host_memory();
 /// Reads one byte of every page and writes it back: what the memory holds stays, and its pages come to this thread.
 void touch_pages(std::span<std::byte>);
 
+/// Which share of the memory's pages is in this process's page table (/proc/self/pagemap); nullopt where the system
+/// does not say.
+std::optional<double> share_of_pages_present(std::span<const std::byte>);
+
 /// Whether this build can do it: on x86-64, 64-bit Arm and 64-bit POWER.
 bool can_flush_caches();
 /// Writes every cache line of the memory back and drops it from all caches of the CPU; fenced before and after. Throws

@@ -1,6 +1,7 @@
 #include "shiplap/plan/variation.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace shiplap {
 namespace {
@@ -62,6 +63,11 @@ void for_each_direction(Profile& profile, const Visit& visit) {
   }
 }
 
+std::array<Parameter<Seconds>*, 7> submission_parameters(SubmissionModel& model) {
+  return {&model.copy,         &model.launch,       &model.event_record, &model.event_wait,
+          &model.batched_copy, &model.graph_launch, &model.graph_op};
+}
+
 }  // namespace
 
 Profile moved(const Profile& original, ParameterGroup group, End end) {
@@ -81,7 +87,8 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) move(cost.gap, end);
         if (d.duplex)
-          for (DuplexGap& gap : d.duplex->gaps) move(gap.gap, end);
+          for (GapAt& gap : d.duplex->gaps) move(gap.gap, end);
+        for (GapAt& gap : d.batched) move(gap.gap, end);
       });
       for (LinkModel& link : profile.links)
         for_each_slowdown(link, [&](Slowdown& slowdown) { move(slowdown.gap, end); });
@@ -102,9 +109,7 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       }
       break;
     case ParameterGroup::submission:
-      for (auto* parameter : {&profile.submission.copy, &profile.submission.launch, &profile.submission.event_record,
-                              &profile.submission.event_wait})
-        move(*parameter, end);
+      for (auto* parameter : submission_parameters(profile.submission)) move(*parameter, end);
       break;
   }
   return profile;
@@ -114,14 +119,12 @@ Profile freed_of(const Profile& original, Cause cause) {
   Profile profile = parameters_of(original);
   switch (cause) {
     case Cause::submission:
-      for (auto* parameter : {&profile.submission.copy, &profile.submission.launch, &profile.submission.event_record,
-                              &profile.submission.event_wait})
-        clear(*parameter);
+      for (auto* parameter : submission_parameters(profile.submission)) clear(*parameter);
       break;
     case Cause::duplex_gap:
       for_each_direction(profile, [&](DirectionModel& d) {
         if (!d.duplex) return;
-        for (DuplexGap& gap : d.duplex->gaps) {
+        for (GapAt& gap : d.duplex->gaps) {
           const Seconds alone = cost_at(d, gap.size).gap;
           gap.gap = Interval<Seconds>::exact(std::min(alone, gap.gap.value));
         }
@@ -131,7 +134,8 @@ Profile freed_of(const Profile& original, Cause cause) {
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) clear(cost.gap);
         if (d.duplex)
-          for (DuplexGap& gap : d.duplex->gaps) clear(gap.gap);
+          for (GapAt& gap : d.duplex->gaps) clear(gap.gap);
+        for (GapAt& gap : d.batched) clear(gap.gap);
       });
       for (LinkModel& link : profile.links) for_each_slowdown(link, [&](Slowdown& slowdown) { clear(slowdown.gap); });
       for (GpuModel& gpu : profile.gpus) clear(gpu.kernel_gap);

@@ -176,9 +176,26 @@ Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
   return {(1 - share) * below.rate.value.bytes_per_second + share * above->rate.value.bytes_per_second};
 }
 
+std::span<const double> figure_samples(const Measurement& m) {
+  const std::span<const double> all = m.samples_us;
+  if (m.visits < 2 || all.size() < 2) return all;
+  const auto first = all.first(all.size() / 2);
+  const auto second = all.subspan(all.size() / 2);
+  const Estimate a = median_estimate(first);
+  const Estimate b = median_estimate(second);
+  if (a.high < b.low) return first;
+  if (b.high < a.low) return second;
+  return all;
+}
+
+Seconds gap_at(const std::vector<GapAt>& rows, Bytes size) {
+  if (rows.empty()) throw Error("a table of gaps has no row");
+  return at_size(rows, size, &GapAt::gap);
+}
+
 Seconds duplex_gap_at(const DirectionModel& direction, Bytes size) {
   if (!direction.duplex || direction.duplex->gaps.empty()) return cost_at(direction, size).gap;
-  return at_size(direction.duplex->gaps, size, &DuplexGap::gap);
+  return gap_at(direction.duplex->gaps, size);
 }
 
 }  // namespace shiplap

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,14 +34,15 @@ struct CopyCost {
   Interval<Seconds> latency_overhead;  ///< L+o: from ready to the first byte, event-timed; overlaps an earlier transfer
   Interval<Seconds> gap;               ///< g: engine time that a further copy costs beyond its bytes
 };
-struct DuplexGap {
+/// g of copies of `size` bytes; interpolated as CopyCost is.
+struct GapAt {
   Bytes size;
-  Interval<Seconds> gap;  ///< g while the opposite direction is busy
+  Interval<Seconds> gap;
 };
 /// One direction while the opposite one is busy all the time.
 struct DuplexModel {
   Interval<PerByte> per_byte;  ///< G of large copies, gap-free
-  std::vector<DuplexGap> gaps;
+  std::vector<GapAt> gaps;
 };
 /// Copies of one direction over one link: T(k, n copies) = L+o + k·G + (n − 1)·g (van Werkhoven 2014 §V), with L+o and
 /// g as functions of the size of a copy.
@@ -48,6 +50,7 @@ struct DirectionModel {
   Interval<PerByte> per_byte;   ///< G of large copies
   std::vector<CopyCost> costs;  ///< at least one, by increasing size
   std::optional<DuplexModel> duplex;
+  std::vector<GapAt> batched{};  ///< behind a copy of the same batch (cudaMemcpyBatchAsync)
 };
 
 /// What a copy takes longer.
@@ -160,7 +163,8 @@ struct PeerModel {
 /// What host threads do themselves.
 struct HostModel {
   std::vector<RateOfThreads> copy;  ///< memcpy between pageable and page-locked memory
-  /// By name: "pin", "unpin", "flush", and "allocate KIND" and "release KIND" of each kind of memory.
+  /// By name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" of each kind of memory, and "create queue"
+  /// and "destroy queue", whose only row is that of 1 byte.
   std::map<std::string, std::vector<TimeAt>> calls;
 };
 
@@ -221,6 +225,9 @@ struct SubmissionModel {
   Parameter<Seconds> launch;
   Parameter<Seconds> event_record;
   Parameter<Seconds> event_wait;
+  Parameter<Seconds> batched_copy{};  ///< of a batch (cudaMemcpyBatchAsync), each but the first
+  Parameter<Seconds> graph_launch{};
+  Parameter<Seconds> graph_op{};  ///< each op of a graph that is launched
 };
 
 /// What a fit could not explain: the largest |fit − measured| / measured of the points behind one parameter.
@@ -238,7 +245,14 @@ struct Measurement {
   std::vector<double> samples_us;
   bool verified = false;  ///< the bytes that moved were compared and equal
   std::string held_by{};  ///< what held the GPU's clocks down meanwhile; empty when nothing did, or nothing is known
+  /// 2: the second half of the samples was taken much later. Disturbances only add time, and may last longer than all
+  /// samples of one visit: see `figure_samples`.
+  unsigned visits = 1;
 };
+
+/// The samples that the figure of a measurement comes from: all of them, or only those of the faster visit when the
+/// intervals of the two visits' medians lie apart.
+std::span<const double> figure_samples(const Measurement&);
 
 /// A parameter without a value. Reading and saving refuse an absent parameter that is not named here.
 struct Missing {
@@ -255,7 +269,7 @@ std::string condition(const Conditions&, const std::string& name);
 
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";
-  static constexpr std::uint64_t version = 4;
+  static constexpr std::uint64_t version = 5;
 
   std::string name;
   Origin origin = Origin::measured;
@@ -307,6 +321,8 @@ double in_flight_for(const std::vector<MappedRate>&, Bandwidth rate);
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);
 /// Between two rows in proportion to the threads, outside as in the nearest. Throws Error when there is no row.
 Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
+/// By the rule of GapAt. Throws Error when there is no row.
+Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 

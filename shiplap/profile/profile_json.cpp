@@ -99,6 +99,13 @@ Json list_json(const std::vector<T>& items, Json (*one)(const T&)) {
   return list;
 }
 
+Json gaps_json(const std::vector<GapAt>& rows) {
+  Json list = Json::array();
+  for (const GapAt& row : rows)
+    list.push_back({{"size", row.size.count}, {"gap", interval_json(row.gap, time_quantity)}});
+  return list;
+}
+
 Json direction_json(const DirectionModel& direction) {
   Json costs = Json::array();
   for (const CopyCost& row : direction.costs) {
@@ -107,32 +114,34 @@ Json direction_json(const DirectionModel& direction) {
                      {"gap", interval_json(row.gap, time_quantity)}});
   }
   Json duplex = nullptr;
-  if (direction.duplex) {
-    Json gaps = Json::array();
-    for (const DuplexGap& row : direction.duplex->gaps)
-      gaps.push_back({{"size", row.size.count}, {"gap", interval_json(row.gap, time_quantity)}});
-    duplex = {{"per_byte", interval_json(direction.duplex->per_byte, per_byte_quantity)}, {"gaps", std::move(gaps)}};
-  }
+  if (direction.duplex)
+    duplex = {{"per_byte", interval_json(direction.duplex->per_byte, per_byte_quantity)},
+              {"gaps", gaps_json(direction.duplex->gaps)}};
   return {{"per_byte", interval_json(direction.per_byte, per_byte_quantity)},
           {"costs", std::move(costs)},
-          {"duplex", std::move(duplex)}};
+          {"duplex", std::move(duplex)},
+          {"batched", gaps_json(direction.batched)}};
+}
+
+/// May be empty where `missing` says why.
+std::vector<GapAt> read_gaps(const JsonReader& in, const std::string& path, const Explanations& missing) {
+  std::vector<GapAt> gaps = read_list(in, [](const JsonReader& row, std::size_t) -> GapAt {
+    row.only_keys({"size", "gap"});
+    return {.size = read_bytes(row.at("size")), .gap = read_interval(row.at("gap"), time_quantity)};
+  });
+  missing.absent(in, path, gaps.empty());
+  require_increasing_sizes(in, gaps);
+  return gaps;
 }
 
 DuplexModel read_duplex(const JsonReader& in, const std::string& path, const Explanations& missing) {
   in.only_keys({"per_byte", "gaps"});
-  const JsonReader gaps = in.at("gaps");
-  DuplexModel duplex{.per_byte = read_interval(in.at("per_byte"), per_byte_quantity),
-                     .gaps = read_list(gaps, [](const JsonReader& row, std::size_t) -> DuplexGap {
-                       row.only_keys({"size", "gap"});
-                       return {.size = read_bytes(row.at("size")), .gap = read_interval(row.at("gap"), time_quantity)};
-                     })};
-  missing.absent(gaps, path + ".gaps", duplex.gaps.empty());
-  require_increasing_sizes(gaps, duplex.gaps);
-  return duplex;
+  return {.per_byte = read_interval(in.at("per_byte"), per_byte_quantity),
+          .gaps = read_gaps(in.at("gaps"), path + ".gaps", missing)};
 }
 
 DirectionModel read_direction(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  in.only_keys({"per_byte", "costs", "duplex"});
+  in.only_keys({"per_byte", "costs", "duplex", "batched"});
   DirectionModel direction;
   direction.per_byte = read_interval(in.at("per_byte"), per_byte_quantity);
   const JsonReader costs = in.at("costs");
@@ -147,6 +156,7 @@ DirectionModel read_direction(const JsonReader& in, const std::string& path, con
   const JsonReader duplex = in.at("duplex");
   if (!missing.absent(duplex, path + ".duplex", duplex.value().is_null()))
     direction.duplex = read_duplex(duplex, path + ".duplex", missing);
+  direction.batched = read_gaps(in.at("batched"), path + ".batched", missing);
   return direction;
 }
 
@@ -353,39 +363,44 @@ Json submission_json(const SubmissionModel& submission) {
   return {{"copy", parameter_json(submission.copy, time_quantity)},
           {"launch", parameter_json(submission.launch, time_quantity)},
           {"event_record", parameter_json(submission.event_record, time_quantity)},
-          {"event_wait", parameter_json(submission.event_wait, time_quantity)}};
+          {"event_wait", parameter_json(submission.event_wait, time_quantity)},
+          {"batched_copy", parameter_json(submission.batched_copy, time_quantity)},
+          {"graph_launch", parameter_json(submission.graph_launch, time_quantity)},
+          {"graph_op", parameter_json(submission.graph_op, time_quantity)}};
 }
 
 SubmissionModel read_submission(const JsonReader& in, const Explanations& missing) {
-  in.only_keys({"copy", "launch", "event_record", "event_wait"});
+  in.only_keys({"copy", "launch", "event_record", "event_wait", "batched_copy", "graph_launch", "graph_op"});
   return {.copy = read_parameter(in, "submission", "copy", time_quantity, missing),
           .launch = read_parameter(in, "submission", "launch", time_quantity, missing),
           .event_record = read_parameter(in, "submission", "event_record", time_quantity, missing),
-          .event_wait = read_parameter(in, "submission", "event_wait", time_quantity, missing)};
+          .event_wait = read_parameter(in, "submission", "event_wait", time_quantity, missing),
+          .batched_copy = read_parameter(in, "submission", "batched_copy", time_quantity, missing),
+          .graph_launch = read_parameter(in, "submission", "graph_launch", time_quantity, missing),
+          .graph_op = read_parameter(in, "submission", "graph_op", time_quantity, missing)};
 }
 
 Json measurement_json(const Measurement& measurement) {
   Json samples = Json::array();
   // A tenth of a nanosecond: below the resolution of every clock in use, and a file of reasonable size.
   for (const double us : measurement.samples_us) samples.push_back(std::round(us * 1e4) / 1e4);
-  Json json{{"primitive", measurement.primitive},
-            {"arguments", Json(measurement.arguments)},
-            {"clock", measurement.clock},
-            {"verified", measurement.verified},
-            {"samples_us", std::move(samples)}};
+  Json json{{"primitive", measurement.primitive}, {"arguments", Json(measurement.arguments)},
+            {"clock", measurement.clock},         {"visits", measurement.visits},
+            {"verified", measurement.verified},   {"samples_us", std::move(samples)}};
   if (!measurement.held_by.empty()) json["held_by"] = measurement.held_by;
   return json;
 }
 
 Measurement read_measurement(const JsonReader& in, std::size_t) {
-  in.only_keys({"primitive", "arguments", "clock", "verified", "held_by", "samples_us"});
+  in.only_keys({"primitive", "arguments", "clock", "visits", "verified", "held_by", "samples_us"});
   Measurement measurement{
       .primitive = read_text(in.at("primitive")),
       .arguments = read_map<double>(in.at("arguments"), [](const JsonReader& value) { return value.number(); }),
       .clock = in.at("clock").string(),
       .samples_us = read_list(in.at("samples_us"), [](const JsonReader& us, std::size_t) { return us.non_negative(); }),
       .verified = in.at("verified").boolean(),
-      .held_by = in.find("held_by") ? read_text(in.at("held_by")) : ""};
+      .held_by = in.find("held_by") ? read_text(in.at("held_by")) : "",
+      .visits = read_count<unsigned>(in.at("visits"), 1, 2)};
   if (measurement.clock != "events" && measurement.clock != "host") in.at("clock").fail("one of events, host");
   if (measurement.samples_us.empty()) in.at("samples_us").fail("at least one sample");
   return measurement;

@@ -29,14 +29,16 @@ bool same(const Buffer& a, const Buffer& b) {
   return a.name == b.name && a.place == b.place && a.memory == b.memory && a.size == b.size;
 }
 bool same(const Queue& a, const Queue& b) { return a.name == b.name && a.place == b.place; }
-bool same(const Agent& a, const Agent& b) { return a.name == b.name; }
+bool same(const Agent& a, const Agent& b) { return a.name == b.name && a.numa_node == b.numa_node; }
 bool same(const std::string& a, const std::string& b) { return a == b; }
 
 std::string shown(const Buffer& b) {
   return fmt::format("{} ({}, {}, {})", b.name, to_string(b.size), to_string(b.memory), to_string(b.place));
 }
 std::string shown(const Queue& q) { return fmt::format("{} ({})", q.name, to_string(q.place)); }
-std::string shown(const Agent& a) { return a.name; }
+std::string shown(const Agent& a) {
+  return a.numa_node ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;
+}
 std::string shown(const std::string& kernel) { return kernel; }
 
 template <class Entry>
@@ -110,6 +112,8 @@ Schedule concatenate(const Schedule& first, const Schedule& second) {
   require_same("agent", first.agents, second.agents);
   if (first.peer_access != second.peer_access)
     throw Error("cannot concatenate schedules: one lets GPUs address each other's memory and the other does not");
+  if (first.as_graph != second.as_graph)
+    throw Error("cannot concatenate schedules: one is submitted as a graph and the other op by op");
   Schedule result = first;
   result.ops.reserve(first.ops.size() + second.ops.size());
   const auto shift = static_cast<std::uint32_t>(first.ops.size());
@@ -174,6 +178,10 @@ std::string to_string(HostCall::Kind kind) {
       return "allocation";
     case HostCall::Kind::release:
       return "release";
+    case HostCall::Kind::create_queue:
+      return "creation of a queue";
+    case HostCall::Kind::destroy_queue:
+      return "destruction of a queue";
   }
   throw Error("not a kind of host call");
 }
@@ -193,8 +201,21 @@ std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
       return "allocate " + obtained;
     case HostCall::Kind::release:
       return "release " + obtained;
+    case HostCall::Kind::create_queue:
+      return "create queue";
+    case HostCall::Kind::destroy_queue:
+      return "destroy queue";
   }
   throw Error("not a kind of host call");
+}
+
+bool has_region(HostCall::Kind kind) {
+  return kind != HostCall::Kind::create_queue && kind != HostCall::Kind::destroy_queue;
+}
+
+OpId first_of_batch(const Schedule& schedule, OpId id) {
+  while (id.index() > 0 && schedule.ops[id.index()].batched) --id.value;
+  return id;
 }
 
 bool is_page_locked(MemoryKind kind) {

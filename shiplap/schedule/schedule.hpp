@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -110,10 +111,14 @@ struct HostCall {
     unpin,
     allocate,  ///< obtains memory of the kind, place and size of the region's buffer, which is given no other memory
     release,   ///< gives it back
+    create_queue,   ///< makes one more queue of the GPU, in which nothing runs; of no region
+    destroy_queue,  ///< the last one that was made
   };
   Kind kind = Kind::touch;
-  Region region;
+  Region region{};
 };
+/// Whether calls of this kind are of a region.
+bool has_region(HostCall::Kind);
 
 /// Moves the pages of managed memory to a place.
 struct Prefetch {
@@ -131,6 +136,9 @@ struct Op {
   std::vector<OpId> after;
   /// The piece of the workload it belongs to; names the op in messages and pictures.
   std::uint32_t chunk = 0;
+  /// Submitted in one call with the op before it in the schedule: both are copies that the same agent submits to the
+  /// same queue, and it waits for nothing of its own.
+  bool batched = false;
 };
 
 struct Queue {
@@ -140,6 +148,7 @@ struct Queue {
 
 struct Agent {
   std::string name;
+  std::optional<std::uint16_t> numa_node{};  ///< whose cores it keeps to; none: any
 };
 
 /// Ops in submission order: an op depends only on earlier ones.
@@ -151,6 +160,9 @@ struct Schedule {
   std::vector<Op> ops;
   /// GPUs address each other's memory where they can; else what they exchange goes through the host.
   bool peer_access = true;
+  /// All ops are submitted in one call, as a graph that is made when the schedule is made ready. Of one agent, which
+  /// waits for none of them.
+  bool as_graph = false;
 
   BufferId add_buffer(Buffer);
   KernelId add_kernel(std::string name);
@@ -177,6 +189,9 @@ bool can_be_held(const Schedule&);
 /// Whether an op of the schedule allocates the buffer, so that none is to be bound to it.
 bool is_allocated_by_op(const Schedule&, BufferId);
 
+/// The op with whose call this one is submitted: the first of its batch, mostly the op itself.
+OpId first_of_batch(const Schedule&, OpId);
+
 /// The accesses of an op to buffers, in the order they are written down.
 void for_each_access(const Op&, const auto& visit);
 
@@ -200,7 +215,7 @@ void for_each_access(const Op& op, const auto& visit) {
     visit(host->from, AccessMode::read);
     visit(host->to, AccessMode::write);
   } else if (const auto* call = std::get_if<HostCall>(&op.what)) {
-    visit(call->region, AccessMode::write);
+    if (has_region(call->kind)) visit(call->region, AccessMode::write);
   } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
     visit(prefetch->region, AccessMode::write);  // whoever reaches the pages meanwhile may have them moved back
   } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {

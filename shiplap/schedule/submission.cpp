@@ -50,6 +50,7 @@ class Waiting {
     return true;
   }
   void await(Waits& waits, AgentId waiter, OpId op) {
+    op = first_of_batch(schedule_, op);
     const AgentId other = schedule_.ops[op.index()].agent;
     if (newer(awaited_, waiter.value, other.value, op)) waits.agents.push_back(op);
   }
@@ -86,7 +87,9 @@ Submission submission(const Schedule& schedule) {
   result.agents.resize(schedule.agents.size());
   if (result.agents.size() == 1) result.agents.front().reserve(3 * std::size_t{n});  // an op, its wait, its record
   std::vector<EventId> event_of(n);
-  for (std::uint32_t i = 0; i < n; ++i) {
+  for (std::uint32_t i = 0, batch = 1; i < n; i += batch) {
+    batch = 1;
+    while (i + batch < n && schedule.ops[i + batch].batched) ++batch;
     const Op& op = schedule.ops[i];
     const OpId id{i};
     auto& steps = result.agents[op.agent.index()];
@@ -98,13 +101,17 @@ Submission submission(const Schedule& schedule) {
                        .op = id,
                        .event = event_of[dependency.index()],
                        .awaited = dependency});
-    steps.push_back({.kind = Step::Kind::submit, .queue = op.queue, .op = id, .event = {}});
-    if (recorded[i]) {
-      event_of[i] = EventId{result.events++};
-      steps.push_back({.kind = Step::Kind::record, .queue = op.queue, .op = id, .event = event_of[i]});
+    steps.push_back({.kind = Step::Kind::submit, .queue = op.queue, .op = id, .event = {}, .batch = batch});
+    // One event stands behind all of a batch.
+    EventId event;
+    bool ends = false;
+    for (std::uint32_t k = i; k < i + batch; ++k) {
+      if (recorded[k] && event.is_none()) event = EventId{result.events++};
+      if (recorded[k]) event_of[k] = event;
+      ends = ends || (!joined[k] && !op.queue.is_none() && last_of_queue[op.queue.index()] == OpId{k});
     }
-    if (!joined[i] && !op.queue.is_none() && last_of_queue[op.queue.index()] == id)
-      steps.push_back({.kind = Step::Kind::finish, .queue = op.queue, .op = id, .event = {}});
+    if (!event.is_none()) steps.push_back({.kind = Step::Kind::record, .queue = op.queue, .op = id, .event = event});
+    if (ends) steps.push_back({.kind = Step::Kind::finish, .queue = op.queue, .op = id, .event = {}});
   }
   return result;
 }

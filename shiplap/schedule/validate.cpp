@@ -28,6 +28,8 @@ class OpCheck {
     if (op.agent.index() >= schedule_.agents.size())
       add("{} is submitted by agent {}, but the schedule has {} agents", name(), op.agent.value,
           schedule_.agents.size());
+    if (op.batched) check_batch(op);
+    if (schedule_.as_graph) check_graph(op);
     std::visit(*this, op.what);
   }
 
@@ -46,7 +48,7 @@ class OpCheck {
   void operator()(const HostCall& call) {
     using Kind = HostCall::Kind;
     needs_no_queue();
-    if (!region(call.region)) return;
+    if (!has_region(call.kind) || !region(call.region)) return;
     const Buffer& buffer = schedule_.buffers[call.region.buffer.index()];
     const bool pins = call.kind == Kind::pin || call.kind == Kind::unpin;
     const bool reaches = call.kind == Kind::touch || call.kind == Kind::flush;
@@ -96,6 +98,32 @@ class OpCheck {
   }
 
  private:
+  void check_batch(const Op& op) {
+    if (id_.index() == 0) return add("{} is batched with the op before it, and there is none", name());
+    const Op& before = schedule_.ops[id_.index() - 1];
+    if (!std::holds_alternative<Copy>(op.what) || !std::holds_alternative<Copy>(before.what))
+      return add("{} is batched with {}; only copies can be", name(), describe(schedule_, OpId{id_.value - 1}));
+    if (before.queue != op.queue || before.agent != op.agent)
+      add("{} is batched with the op before it, which is of another queue or agent", name());
+    if (!op.after.empty()) add("{} is batched and waits for other ops; let the first of its batch wait", name());
+    if (blocks_agent(schedule_, op) || blocks_agent(schedule_, before))
+      add("{} is batched, and the host waits for copies of pageable memory; pin it", name());
+    // Nothing orders the copies of a batch.
+    const Copy& copy = std::get<Copy>(op.what);
+    for (std::uint32_t i = id_.value; i > 0 && schedule_.ops[i].batched; --i) {
+      const auto* other = std::get_if<Copy>(&schedule_.ops[i - 1].what);
+      if (other == nullptr) break;
+      if (overlap(copy.to, other->to) || overlap(copy.to, other->from) || overlap(copy.from, other->to))
+        add("{} and {} are of one batch and reach the same bytes", name(), describe(schedule_, OpId{i - 1}));
+    }
+  }
+
+  void check_graph(const Op& op) {
+    if (op.batched) add("{} is batched in a graph, which has a node for each copy; leave the batch out", name());
+    if (schedule_.agents.size() != 1) add("{} is part of a graph, which one agent submits", name());
+    if (op.queue.is_none()) add("{} is performed by the host, which a graph cannot hold", name());
+  }
+
   template <class... Args>
   void add(fmt::format_string<Args...> text, Args&&... args) {
     found_.push_back(fmt::format(text, std::forward<Args>(args)...));

@@ -85,6 +85,23 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
           .duplex_waiting_per_byte = waiting.duplex.per_byte.value.seconds};
 }
 
+double Machine::batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
+  const LinkModel& link = profile_->link(gpu, numa_node);
+  return gap_at(known((to_device ? link.h2d : link.d2h).batched, "copies in batches"), size).count();
+}
+
+double Machine::batched_copy() const {
+  const Parameter<Seconds>& cost = profile_->submission.batched_copy;
+  if (!cost) throw_missing("copies in batches");
+  return cost->value.count();
+}
+
+double Machine::graph_launch(std::size_t ops) const {
+  const SubmissionModel& cost = profile_->submission;
+  if (!cost.graph_launch || !cost.graph_op) throw_missing("the launch of graphs");
+  return cost.graph_launch->value.count() + static_cast<double>(ops) * cost.graph_op->value.count();
+}
+
 const Gpu& Machine::gpu(std::uint16_t number) const {
   if (number >= gpus_.size())
     throw Unsupported(

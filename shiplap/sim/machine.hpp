@@ -51,6 +51,12 @@ class Machine {
 
   /// Of a copy over the link. Throws Unsupported when the profile has no such link.
   CopyFigures copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  /// Between the copies of a batch: g, and what each but the first costs the host. Throw Unsupported when the profile
+  /// has no figures for them.
+  double batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  double batched_copy() const;
+  /// Host time to launch a graph of so many ops. Throws Unsupported likewise.
+  double graph_launch(std::size_t ops) const;
   /// The same from or to pageable memory, and of a prefetch of managed memory. Throws Unsupported when the profile has
   /// no figures for them.
   CopyFigures pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;

@@ -28,6 +28,10 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
     if (const auto* call = std::get_if<HostCall>(&op.what); call != nullptr && call->kind == HostCall::Kind::pin)
       pinned_by_op_[call->region.buffer.index()] = true;
   build(schedule);
+  if (schedule.as_graph) {
+    launch_graph();
+    return;
+  }
   for (const auto& steps : program_.agents) callers_.push_back({.steps = &steps});
   for (std::uint32_t a = 0; a < callers_.size(); ++a) advance(a);
 }
@@ -255,13 +259,16 @@ void Simulator::claim(std::uint32_t e, double now) {
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
     const bool slowed = slowed_by_waiting_queues(engine.gpu);
+    const bool in_batch = node.batched && engine.last + 1 == op;
     const double gap = turns           ? node.latency
+                       : in_batch      ? node.batched_gap
                        : opposite_busy ? node.copy.duplex_gap + (slowed ? node.copy.duplex_waiting_gap : 0)
                                        : node.copy.gap + (slowed ? node.copy.waiting_gap : 0);
     in_gap = engine.free_at + gap >= start;
     start = std::max(start, engine.free_at + gap);
   }
   engine.last_queue = node.queue;
+  engine.last = op;
   engine.current = op;
   engine.flowing = false;
   engine.next = std::max(start, now);

@@ -27,6 +27,8 @@ namespace shiplap::sim {
 ///   shared engine that changes direction pays L+o again instead of g.
 /// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies beside it
 ///   leave; copies are slowed down by the bytes that it has under way.
+/// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. All
+///   ops of a graph are queued when the call that launches it returns.
 /// - An agent makes its calls one after the other. It waits in the call for a copy of pageable memory until that has
 ///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
@@ -46,12 +48,14 @@ class Simulator {
     // What the op is.
     bool is_copy = false;  // by a copy engine; a prefetch is one too
     bool is_host = false;  // performed by its agent
+    bool batched = false;
     bool blocks_agent = false;
     bool holds_call = false;  // its time holds that of the call that submits it
     bool to_device = false;
     std::uint32_t engine = 0;  // index into engines_, and behind them computes_
     std::uint32_t queue = 0;
     CopyFigures copy;
+    double batched_gap = 0;
     double bytes = 0;
     Compute::Kernel kernel;
     double latency = 0;
@@ -79,8 +83,9 @@ class Simulator {
     double free_at = -1;  // end of the last copy; < 0: never used
     bool last_to_device = false;
     std::uint32_t last_queue = none;
-    double next = 0;       // start (not flowing) or end (flowing) of the current copy
-    double remaining = 0;  // bytes
+    std::uint32_t last = none;  // op
+    double next = 0;            // start (not flowing) or end (flowing) of the current copy
+    double remaining = 0;       // bytes
     double updated = 0;
   };
   // Kernels of one GPU that access host memory take turns: together they would not move more.
@@ -139,6 +144,8 @@ class Simulator {
   void build_host(const Schedule&, const Op&, Node&);
   void advance(std::uint32_t agent);
   void note_steps_done(Caller&);
+  void launch_graph();
+  void submit(Caller&, const Step&);
   void wake(std::vector<WaitingCaller>& waiting, std::uint32_t op, double now);
   void start_host(std::uint32_t op, double now);
   std::uint32_t engine_of(std::uint32_t gpu, bool to_device) const;

@@ -23,16 +23,8 @@ void Simulator::advance(std::uint32_t agent) {
     } else if (step.kind == Step::Kind::wait) {
       caller.clock += machine_.wait;
     } else if (step.kind == Step::Kind::submit) {
-      const Node& node = nodes_[step.op.index()];
-      // The times of pageable copies and of prefetches hold their calls.
-      if (!node.is_host && !node.holds_call)
-        caller.clock += node.is_copy ? machine_.submit_copy : machine_.submit_launch;
-      events_.push({.time = held_ ? 0.0 : caller.clock,
-                    .op = step.op.value,
-                    .kind = node.is_host ? EventKind::host_starts : EventKind::queued,
-                    .gpu = 0,
-                    .cohort = {}});
-      if (node.blocks_agent) {
+      submit(caller, step);
+      if (nodes_[step.op.index()].blocks_agent) {
         ++caller.next;
         return wait_for(for_end_, step.op.value);
       }
@@ -43,6 +35,27 @@ void Simulator::advance(std::uint32_t agent) {
     note_steps_done(caller);
   }
   submission_ = std::max(submission_, caller.clock);
+}
+
+void Simulator::submit(Caller& caller, const Step& step) {
+  const Node& node = nodes_[step.op.index()];
+  // The times of pageable copies and of prefetches hold their calls.
+  if (!node.is_host && !node.holds_call) {
+    caller.clock += node.is_copy ? machine_.submit_copy : machine_.submit_launch;
+    if (step.batch > 1) caller.clock += (step.batch - 1) * machine_.batched_copy();
+  }
+  for (std::uint32_t op = step.op.value; op < step.op.value + step.batch; ++op)
+    events_.push({.time = held_ ? 0.0 : caller.clock,
+                  .op = op,
+                  .kind = node.is_host ? EventKind::host_starts : EventKind::queued,
+                  .gpu = 0,
+                  .cohort = {}});
+}
+
+void Simulator::launch_graph() {
+  submission_ = machine_.graph_launch(nodes_.size());
+  for (std::uint32_t op = 0; op < nodes_.size(); ++op)
+    events_.push({.time = held_ ? 0.0 : submission_, .op = op, .kind = EventKind::queued, .gpu = 0, .cohort = {}});
 }
 
 // Where the next call belongs to another op, those of the last one have all been made.

@@ -60,6 +60,7 @@ void Simulator::build(const Schedule& schedule) {
     Node& node = nodes_[i];
     node.queue = op.queue.value;
     node.blocks_agent = blocks_agent(schedule, op);
+    node.batched = op.batched;
     if (const auto* copy = std::get_if<Copy>(&op.what)) {
       build_copy(schedule, OpId{i}, *copy, node);
     } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
@@ -129,6 +130,7 @@ void Simulator::build_copy(const Schedule& schedule, OpId id, const Copy& copy, 
                                         : machine_.copy(gpu, numa, node.to_device, size);
     last_copy_ = key;
     node.copy = last_figures_;
+    if (node.batched) node.batched_gap = machine_.batched_gap(gpu, numa, node.to_device, size);
     node.holds_call = node.blocks_agent;
   }
   node.latency = node.copy.latency;
@@ -193,6 +195,10 @@ void Simulator::build_host(const Schedule& schedule, const Op& op, Node& node) {
     return;
   }
   const auto& call = std::get<HostCall>(op.what);
+  if (!has_region(call.kind)) {
+    node.host_time = machine_.host_call(call.kind, MemoryKind::device, 1_B);
+    return;
+  }
   if (call.kind == HostCall::Kind::touch) {
     node.touches = true;
     if (residency_.is_managed(call.region.buffer)) require_one_gpu_for_managed();

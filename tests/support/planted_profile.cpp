@@ -84,6 +84,8 @@ HostModel host() {
     model.calls[std::string("allocate ") + kind] = {{64_KiB, us(60)}, {64_MiB, us(7000)}};
     model.calls[std::string("release ") + kind] = {{64_KiB, us(20)}, {64_MiB, us(1000)}};
   }
+  model.calls["create queue"] = {{1_B, us(14)}};
+  model.calls["destroy queue"] = {{1_B, us(6)}};
   return model;
 }
 
@@ -118,14 +120,16 @@ Profile planted_profile() {
                             .duplex = DuplexModel{.per_byte = rate(50.8),
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.1)},
                                                            {.size = 4_MiB, .gap = us(4.4)},
-                                                           {.size = 256_MiB, .gap = us(4.6)}}}},
+                                                           {.size = 256_MiB, .gap = us(4.6)}}},
+                            .batched = {{.size = 64_KiB, .gap = us(0.2)}, {.size = 4_MiB, .gap = us(0.3)}}},
                     .d2h = {.per_byte = rate(54),
                             .costs = {cost(1_B, 4.65, 2.62), cost(64_KiB, 4.85, 2.7), cost(1_MiB, 5.2, 2.8),
                                       cost(16_MiB, 5.4, 2.95), cost(256_MiB, 5.7, 3.05), cost(1_GiB, 5.9, 3.15)},
                             .duplex = DuplexModel{.per_byte = rate(50.5),
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.15)},
                                                            {.size = 4_MiB, .gap = us(4.45)},
-                                                           {.size = 256_MiB, .gap = us(4.65)}}}},
+                                                           {.size = 256_MiB, .gap = us(4.65)}}},
+                            .batched = {{.size = 64_KiB, .gap = us(0.25)}, {.size = 4_MiB, .gap = us(0.35)}}},
                     .waiting_queues = WaitingQueues{.h2d = {us(1.9), more_per_byte(0.0006)},
                                                     .d2h = {us(1.2), more_per_byte(0.0003)},
                                                     .duplex = {us(1.6), more_per_byte(0.0008)}},
@@ -133,7 +137,13 @@ Profile planted_profile() {
                     .pageable = pageable(),
                     .managed = managed()}};
   profile.host = host();
-  profile.submission = {.copy = us(1.9), .launch = us(2.1), .event_record = us(0.35), .event_wait = us(0.4)};
+  profile.submission = {.copy = us(1.9),
+                        .launch = us(2.1),
+                        .event_record = us(0.35),
+                        .event_wait = us(0.4),
+                        .batched_copy = us(0.15),
+                        .graph_launch = us(4.3),
+                        .graph_op = us(0.45)};
   return profile;
 }
 
@@ -164,7 +174,10 @@ Profile paper_profile(const PaperOptions& options) {
   profile.missing = {{"links[0].h2d.duplex", reason},     {"links[0].d2h.duplex", reason},
                      {"links[0].waiting_queues", reason}, {"links[0].zero_copy", reason},
                      {"links[0].pageable", reason},       {"links[0].managed", reason},
-                     {"gpus[0].copy_bandwidth", reason},  {"host", reason}};
+                     {"gpus[0].copy_bandwidth", reason},  {"host", reason},
+                     {"links[0].h2d.batched", reason},    {"links[0].d2h.batched", reason},
+                     {"submission.batched_copy", reason}, {"submission.graph_launch", reason},
+                     {"submission.graph_op", reason}};
   return profile;
 }
 

@@ -15,6 +15,27 @@ cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cu
 #endif
 }
 
+cudaError_t copy_batch(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
+                       cudaStream_t stream) {
+#if CUDART_VERSION >= 12080
+  cudaMemcpyAttributes attributes{};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  std::size_t first_of_attributes = 0;
+#if CUDART_VERSION >= 13000
+  return cudaMemcpyBatchAsync(to, from, bytes, count, &attributes, &first_of_attributes, 1, stream);
+#else
+  // Older headers take the same arguments without const, and say which copy failed.
+  std::size_t failed = 0;
+  return cudaMemcpyBatchAsync(const_cast<void**>(to), const_cast<void**>(from), const_cast<std::size_t*>(bytes), count,
+                              &attributes, &first_of_attributes, 1, &failed, stream);
+#endif
+#else
+  static_cast<void>(to), static_cast<void>(from), static_cast<void>(bytes), static_cast<void>(count);
+  static_cast<void>(stream);
+  return cudaErrorNotSupported;
+#endif
+}
+
 const Api& real_api() {
   static const Api api = [] {
     constexpr int keep_what_the_user_set = 0;

@@ -12,6 +12,11 @@ namespace shiplap {
 /// cudaCpuDeviceId.
 cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cudaStream_t);
 
+/// cudaMemcpyBatchAsync of copies whose sources are read in the order of the stream, with the arguments that all its
+/// versions have in common; cudaErrorNotSupported before CUDA 12.8.
+cudaError_t copy_batch(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
+                       cudaStream_t);
+
 /// Each member is the runtime function of the same name. A test copies the table and replaces what it wants to fail,
 /// count or delay. Callers keep a reference, so a table must outlive what was made with it.
 struct Api {
@@ -39,12 +44,22 @@ struct Api {
   cudaError_t (*host_get_device_pointer)(void**, void*, unsigned) = cudaHostGetDevicePointer;
   cudaError_t (*pointer_get_attributes)(cudaPointerAttributes*, const void*) = cudaPointerGetAttributes;
   cudaError_t (*memcpy_async)(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) = cudaMemcpyAsync;
+  cudaError_t (*memcpy_batch_async)(void* const*, const void* const*, const std::size_t*, std::size_t,
+                                    cudaStream_t) = copy_batch;
   cudaError_t (*memset_async)(void*, int, std::size_t, cudaStream_t) = cudaMemsetAsync;
 
   cudaError_t (*stream_create_with_flags)(cudaStream_t*, unsigned) = cudaStreamCreateWithFlags;
   cudaError_t (*stream_destroy)(cudaStream_t) = cudaStreamDestroy;
   cudaError_t (*stream_synchronize)(cudaStream_t) = cudaStreamSynchronize;
   cudaError_t (*stream_wait_event)(cudaStream_t, cudaEvent_t, unsigned) = cudaStreamWaitEvent;
+
+  cudaError_t (*stream_begin_capture)(cudaStream_t, cudaStreamCaptureMode) = cudaStreamBeginCapture;
+  cudaError_t (*stream_end_capture)(cudaStream_t, cudaGraph_t*) = cudaStreamEndCapture;
+  cudaError_t (*graph_instantiate)(cudaGraphExec_t*, cudaGraph_t, unsigned long long) = cudaGraphInstantiateWithFlags;
+  cudaError_t (*graph_upload)(cudaGraphExec_t, cudaStream_t) = cudaGraphUpload;
+  cudaError_t (*graph_launch)(cudaGraphExec_t, cudaStream_t) = cudaGraphLaunch;
+  cudaError_t (*graph_exec_destroy)(cudaGraphExec_t) = cudaGraphExecDestroy;
+  cudaError_t (*graph_destroy)(cudaGraph_t) = cudaGraphDestroy;
 
   cudaError_t (*event_create_with_flags)(cudaEvent_t*, unsigned) = cudaEventCreateWithFlags;
   cudaError_t (*event_destroy)(cudaEvent_t) = cudaEventDestroy;

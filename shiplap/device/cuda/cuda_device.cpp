@@ -40,10 +40,22 @@ std::string link(const std::string& pci_device) {
 
 std::string version_text(int packed) { return fmt::format("{}.{}", packed / 1000, packed % 1000 / 10); }
 
+/// As nvidia-smi -L has it: "GPU-6f1a7b1e-…".
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU";
+  for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
 class CudaDevice final : public Device {
  public:
   CudaDevice(std::vector<int> gpus, const Api& api)
-      : api_(api), index_(gpus.front()), gpus_{gpus, std::make_shared<PeerAccess>(api, gpus)} {
+      : api_(api),
+        index_(gpus.front()),
+        gpus_{gpus, std::make_shared<PeerAccess>(api, gpus), std::make_shared<Gates>(api)} {
     for (const int gpu : gpus) set_up(gpu);
   }
 
@@ -64,8 +76,9 @@ class CudaDevice final : public Device {
         .resident_threads = multiprocessors * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
         .gpus = static_cast<unsigned>(gpus_.gpus.size()),
         .peer_access = gpus_.peers->possible(),
+        .numa_nodes = numa_nodes_of_host(),
         .limits = {},
-        .conditions = conditions(properties.name)};
+        .conditions = conditions(properties.name, uuid_text(properties.uuid))};
     const Conditions& c = result.conditions;
     result.limits = fmt::format("compute capability {}, ECC {}, driver {}, link {}", c.at("gpu.compute_capability"),
                                 c.at("gpu.ecc"), c.at("gpu.driver"), c.at("gpu.link"));
@@ -98,6 +111,11 @@ class CudaDevice final : public Device {
     return {static_cast<std::byte*>(data), size, place, kind, [&api = api_](std::byte* p) {
               if (api.free_device(p) != cudaSuccess) static_cast<void>(api.get_last_error());
             }};
+  }
+
+  // The driver takes the pages of managed memory that it moves to a GPU out of the host's page table.
+  std::optional<double> share_on_host(const Memory& memory) const override {
+    return memory.kind() == MemoryKind::managed ? share_of_pages_present(memory.bytes()) : std::nullopt;
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
@@ -213,7 +231,7 @@ class CudaDevice final : public Device {
     return id;
   }
 
-  Conditions conditions(const char* name) const {
+  Conditions conditions(const char* name, const std::string& uuid) const {
     const std::string bus_id = pci_bus_id();
     int driver = 0;
     int runtime = 0;
@@ -226,6 +244,7 @@ class CudaDevice final : public Device {
     result["gpu.name"] = name;
     result["gpu.compute_capability"] = fmt::format("{}.{}", attribute(cudaDevAttrComputeCapabilityMajor),
                                                    attribute(cudaDevAttrComputeCapabilityMinor));
+    result["gpu.uuid"] = uuid;
     result["gpu.pci_bus_id"] = bus_id;
     result["gpu.numa_node"] = system_text(pci + "/numa_node");
     result["gpu.link"] = link(pci);

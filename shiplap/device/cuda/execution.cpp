@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
@@ -18,7 +19,7 @@ constexpr int none_selected = -1;
 
 }  // namespace
 
-RunResult CudaExecution::run(const RunOptions& options) {
+void CudaExecution::require_runnable(const RunOptions& options) const {
   if (options.hold && !blocks_host_.is_none())
     throw Unsupported(fmt::format(
         "{}: the host waits for it (a copy of pageable memory, or work of its own), so this schedule cannot "
@@ -28,7 +29,19 @@ RunResult CudaExecution::run(const RunOptions& options) {
     throw Unsupported(
         "a schedule that moves managed memory, or copies between GPUs through the host, cannot be held until it is "
         "submitted: the driver may wait for it; run it without holding");
+  if (graph_ == nullptr) return;
+  if (!options.timed.is_none())
+    throw Unsupported("a graph is timed as a whole; submit the schedule op by op to time one of its queues");
+  if (options.trace != Trace::none)
+    throw Unsupported(
+        "the ops of a graph cannot be told apart while it runs; submit the schedule op by op to trace it");
+}
+
+RunResult CudaExecution::run(const RunOptions& options) {
+  require_runnable(options);
   if (schedule_.ops.empty()) return {};
+  std::optional<OnCoresOf> bound;
+  if (schedule_.agents.front().numa_node) bound.emplace(*schedule_.agents.front().numa_node);
   if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
   select(selected_.front() = gpus_.gpus.front());
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
@@ -43,20 +56,23 @@ RunResult CudaExecution::run(const RunOptions& options) {
     } else {
       start(options);
       began = Clock::now();
-      make_calls(0);
+      graph_ != nullptr ? launch_graph() : make_calls(0);
     }
     join_queues();
     const Clock::time_point submitted = Clock::now();
-    if (options.hold) gate_->release();
+    if (gate_) (*gate_)->release();
     wait_for_end();
     const Clock::time_point end = Clock::now();
     result.submission = submitted - began;
     result.host_total = end - began;
-    if (options.hold && gate_->timed_out())
+    const bool opened_by_itself = gate_ && (*gate_)->timed_out();
+    const Seconds limit = gate_ ? (*gate_)->limit() : Seconds{0};
+    gate_.reset();
+    if (opened_by_itself)
       throw Error(
           fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
                       "GPU's queues were full; hold fewer ops at once or run without holding",
-                      schedule_.ops.size(), to_string(gate_->limit())));
+                      schedule_.ops.size(), to_string(limit)));
     give_back();
     result.timeline = timeline(options);
     result.host_spans.resize(host_marks_.size());
@@ -86,26 +102,37 @@ void CudaExecution::choose_clock(const RunOptions& options) {
   if (used_streams_.empty()) return;
   const QueueId first = first_queue(options);
   clock_ = &clocks_.at(gpu_of(first));
-  if (!options.timed.is_none())
+  if (graph_ != nullptr || !options.timed.is_none())
     stopping_ = streams_[first.index()].get();
   else if (end_marks_.size() == 1 && gpu_of(ending_queues_.front()) == gpu_of(first))
     stopping_ = streams_[ending_queues_.front().index()].get();
-  select(selected_.front() = gpu_of(first));  // a gate is made there
+  clock_gpu_ = gpu_of(first);
+  select(selected_.front() = clock_gpu_);  // a gate is made there
 }
 
 // Behind the gate it is chance which queue comes first, so their common start mark is the gate's own.
 void CudaExecution::start(const RunOptions& options) {
   if (used_streams_.empty()) return;
-  const bool of_gate = options.hold && options.timed.is_none() && used_streams_.size() > 1;
+  const bool of_gate = options.hold && options.timed.is_none() && starting_streams().size() > 1;
   if (options.hold) {
-    if (gate_ == nullptr) gate_ = std::make_unique<Gate>(api_);
-    gate_->close(of_gate ? clock_->start.get() : nullptr);
-    for (cudaStream_t stream : used_streams_)
-      check(api_, api_.stream_wait_event(stream, gate_->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
+    gate_.emplace(gpus_.gates->take(clock_gpu_));
+    (*gate_)->close(of_gate ? clock_->start.get() : nullptr);
+    for (cudaStream_t stream : starting_streams())
+      check(api_, api_.stream_wait_event(stream, (*gate_)->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
   }
   if (!of_gate)
     check(api_, api_.event_record(clock_->start.get(), streams_[first_queue(options).index()].get()), "cudaEventRecord",
           "the start mark");
+}
+
+std::span<const cudaStream_t> CudaExecution::starting_streams() const {
+  return graph_ != nullptr ? std::span(used_streams_).first(1) : std::span(used_streams_);
+}
+
+void CudaExecution::launch_graph() {
+  check(api_, api_.graph_launch(graph_.get(), stopping_), "cudaGraphLaunch",
+        fmt::format("a graph of {} ops", schedule_.ops.size()));
+  check(api_, api_.event_record(clock_->stop.get(), stopping_), "cudaEventRecord", "the stop mark");
 }
 
 QueueId CudaExecution::first_queue(const RunOptions& options) const {
@@ -183,6 +210,12 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
     case HostCall::Kind::release:
       allocated_[action.buffer.index()] = Memory();
       return;
+    case HostCall::Kind::create_queue:
+      created_.push_back(make_stream(api_));
+      return;
+    case HostCall::Kind::destroy_queue:
+      if (!created_.empty()) created_.pop_back();
+      return;
   }
 }
 
@@ -192,6 +225,7 @@ void CudaExecution::give_back() noexcept {
     if (api_.host_unregister(memory) != cudaSuccess) static_cast<void>(api_.get_last_error());
   pinned_.clear();
   for (Memory& memory : allocated_) memory = Memory();
+  created_.clear();
 }
 
 void CudaExecution::join_queues() {
@@ -238,6 +272,11 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
     call = "cudaMemPrefetchAsync";
     const PrefetchCall& prefetch = *command.prefetch;
     error = api_.mem_prefetch_async(prefetch.data, prefetch.bytes, prefetch.destination, command.stream);
+  } else if (command.batch) {
+    call = "cudaMemcpyBatchAsync";
+    const BatchCall& batch = *command.batch;
+    error = api_.memcpy_batch_async(batch.to.data(), batch.from.data(), batch.bytes.data(), batch.bytes.size(),
+                                    command.stream);
   } else {
     call = "cudaMemcpyAsync";
     const CopyCall& copy = command.copy;
@@ -267,7 +306,7 @@ void CudaExecution::fail(const Command& command, cudaError_t error, const char* 
 void CudaExecution::wait_for_end() const {
   if (used_streams_.empty()) return;
   check(api_, api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
-  if (stopping_ == nullptr) return;
+  if (stopping_ == nullptr || graph_ != nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
     if (streams_[ending_queues_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
@@ -278,7 +317,8 @@ void CudaExecution::wait_for_end() const {
 }
 
 void CudaExecution::abandon() noexcept {
-  if (gate_ != nullptr) gate_->drain();
+  if (gate_) (*gate_)->drain();
+  gate_.reset();
   for (cudaStream_t stream : used_streams_) static_cast<void>(api_.stream_synchronize(stream));
   for (const auto& [gpu, clock] : clocks_)
     if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended.get()));

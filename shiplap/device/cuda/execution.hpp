@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "shiplap/device/cuda/activity.hpp"
@@ -32,6 +33,7 @@ class CudaExecution final : public Execution {
   /// The table must outlive the execution; so must the memory and kernels of the bindings, and what `allocate` needs.
   CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, Allocate allocate = {});
 
+  /// What is submitted as a graph is captured once, when the execution is made: `submission` covers its launch alone.
   /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
   /// engine drain, and behind every queue they slow a pipeline down. The start mark is in front of the first
   /// op (of the timed queue's first op), behind the gate with `hold`; where several queues are held, in front of all of
@@ -66,6 +68,12 @@ class CudaExecution final : public Execution {
     Bytes length;
     BufferId buffer;
   };
+  /// The copies of one batch.
+  struct BatchCall {
+    std::vector<void*> to;
+    std::vector<const void*> from;
+    std::vector<std::size_t> bytes;
+  };
   struct PrefetchCall {
     const void* data = nullptr;
     std::size_t bytes = 0;
@@ -79,6 +87,7 @@ class CudaExecution final : public Execution {
     std::uint32_t awaited_steps = 0;
     std::optional<HostAction> host{};
     std::optional<PrefetchCall> prefetch{};
+    std::optional<BatchCall> batch{};
     cudaStream_t stream = nullptr;
     int gpu = 0;                         ///< of the stream
     cudaEvent_t event = nullptr;         ///< of a wait, record or finish
@@ -95,6 +104,12 @@ class CudaExecution final : public Execution {
   void resolve(const Bindings&);
   Command resolve(const Step&, const Bindings&);
   void resolve_op(const Op&, const Bindings&, Command&);
+  void resolve_batch(const Step&, const Bindings&, Command&);
+  void make_graph();
+  void require_runnable(const RunOptions&) const;
+  void launch_graph();
+  /// The streams that a run holds and starts: of a graph the one that it is launched in.
+  std::span<const cudaStream_t> starting_streams() const;
   void make_calls(std::size_t agent);
   void await(const Command&) const;
   void perform(const Command&);
@@ -135,6 +150,7 @@ class CudaExecution final : public Execution {
   };
   std::vector<HostMark> host_marks_;  ///< by op, of those that agents perform; empty where there are none
   std::vector<Memory> allocated_;     ///< by buffer, by ops of the schedule
+  std::vector<Stream> created_;       ///< by ops of the schedule
   std::mutex pinned_guard_;
   std::vector<std::byte*> pinned_;  ///< by ops of the schedule, and not unpinned yet
   std::vector<Event> order_events_;
@@ -148,6 +164,7 @@ class CudaExecution final : public Execution {
   };
   std::map<int, Clockwork> clocks_;  ///< by the runtime's number of the GPU
   Clockwork* clock_ = nullptr;       ///< of the present run
+  int clock_gpu_ = 0;                ///< whose clock that is
   cudaStream_t stopping_ = nullptr;  ///< the queue behind whose last op the present run stops the clock; null: all
   std::vector<Event> trace_marks_;   ///< before and after each op, made by the first run traced by events
   std::optional<ActivityRecording> recording_;  ///< of the present run
@@ -156,8 +173,9 @@ class CudaExecution final : public Execution {
 
   std::vector<cudaStream_t> used_streams_;  ///< of the queues that have ops, in the order of their first ops
   std::vector<QueueId> used_queues_;        ///< these queues
-  std::unique_ptr<Gate> gate_;              ///< made by the first held run
+  std::optional<Gates::Use> gate_;          ///< of the present run, when it is held
   std::vector<Stream> streams_;
+  ExecutableGraph graph_;  ///< of a schedule that is submitted as one
 };
 
 }  // namespace shiplap

@@ -1,8 +1,11 @@
 // How an execution is made ready: streams for queues, events for dependencies, every call looked up.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/execution.hpp"
+#include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/requirements.hpp"
 #include "shiplap/schedule/validate.hpp"
 
@@ -99,7 +102,51 @@ void CudaExecution::resolve(const Bindings& bindings) {
   made_ = std::make_unique<std::atomic<std::uint32_t>[]>(commands_.size());
   selected_.assign(commands_.size(), gpus_.gpus.front());
   if (commands_.size() > 1)
-    agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t) { select(gpus_.gpus.front()); });
+    agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t agent) {
+      select(gpus_.gpus.front());
+      if (const auto node = schedule_.agents[agent].numa_node) keep_to_cores_of(*node);
+    });
+  if (schedule_.as_graph && !schedule_.ops.empty()) make_graph();
+}
+
+// The calls of a run are made once more, into a graph: all queues branch off from the first one and come back to it.
+void CudaExecution::make_graph() {
+  if (!can_be_held(schedule_))
+    throw Unsupported(
+        "a schedule whose host or driver waits for some of its ops cannot be submitted as a graph: pin the memory, or "
+        "submit it op by op");
+  if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
+  const cudaStream_t origin = used_streams_.front();
+  const Event fork = make_order_event(api_);
+  check(api_, api_.stream_begin_capture(origin, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  Graph graph{nullptr, {&api_}};
+  const auto end = [&] {
+    cudaGraph_t captured = nullptr;
+    const cudaError_t error = api_.stream_end_capture(origin, &captured);
+    graph.reset(captured);
+    return error;
+  };
+  try {
+    check(api_, api_.event_record(fork.get(), origin), "cudaEventRecord", "the start of a graph");
+    for (std::size_t i = 1; i < used_streams_.size(); ++i)
+      check(api_, api_.stream_wait_event(used_streams_[i], fork.get(), 0), "cudaStreamWaitEvent",
+            "the start of a graph");
+    make_calls(0);
+    for (std::size_t i = 0; i < end_marks_.size(); ++i)
+      if (streams_[ending_queues_[i].index()].get() != origin)
+        check(api_, api_.stream_wait_event(origin, end_marks_[i].get(), 0), "cudaStreamWaitEvent",
+              "the end of a graph");
+  } catch (...) {
+    if (end() != cudaSuccess) static_cast<void>(api_.get_last_error());
+    throw;
+  }
+  const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
+  check(api_, end(), "cudaStreamEndCapture", what);
+  cudaGraphExec_t made = nullptr;
+  check(api_, api_.graph_instantiate(&made, graph.get(), 0), "cudaGraphInstantiateWithFlags", what);
+  graph_ = ExecutableGraph(made, {&api_});
+  check(api_, api_.graph_upload(made, origin), "cudaGraphUpload", what);
+  check(api_, api_.stream_synchronize(origin), "cudaStreamSynchronize", what);
 }
 
 CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {
@@ -126,6 +173,7 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
       break;
     case Step::Kind::submit:
       resolve_op(schedule_.ops[step.op.index()], bindings, command);
+      if (step.batch > 1) resolve_batch(step, bindings, command);
       break;
   }
   return command;
@@ -166,13 +214,25 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
                               .from = address(host->from),
                               .length = host->from.length,
                               .buffer = {}};
+  } else if (const auto& call = std::get<HostCall>(op.what); !has_region(call.kind)) {
+    command.host = HostAction{.call = call.kind, .length = {}, .buffer = {}};
   } else {
-    const auto& call = std::get<HostCall>(op.what);
     const bool bound = bindings.buffers[call.region.buffer.index()] != nullptr;
     command.host = HostAction{.call = call.kind,
                               .to = bound ? address(call.region) : nullptr,
                               .length = call.region.length,
                               .buffer = call.region.buffer};
+  }
+}
+
+void CudaExecution::resolve_batch(const Step& step, const Bindings& bindings, Command& command) {
+  command.batch.emplace();
+  for (std::uint32_t op = step.op.value; op < step.op.value + step.batch; ++op) {
+    Command one;
+    resolve_op(schedule_.ops[op], bindings, one);
+    command.batch->to.push_back(one.copy.to);
+    command.batch->from.push_back(one.copy.from);
+    command.batch->bytes.push_back(one.copy.bytes);
   }
 }
 

@@ -81,9 +81,9 @@ void CudaExecution::settle_recording() {
         "cudaMemcpyAsync", "the set-up of a recording");
   check(api_, api_.memcpy_async(host.get(), device.get(), size.count, cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync", "the set-up of a recording");
-  if (gate_ == nullptr) gate_ = std::make_unique<Gate>(api_);
-  gate_->close();
-  gate_->drain();
+  const Gates::Use gate = gpus_.gates->take(gpus_.gpus.front());
+  gate->close();
+  gate->drain();
   check(api_, api_.stream_synchronize(stream), "cudaStreamSynchronize", "the set-up of a recording");
 }
 

@@ -67,6 +67,17 @@ void Gate::drain() noexcept {
   if (api_.stream_synchronize(stream_.get()) != cudaSuccess) static_cast<void>(api_.get_last_error());
 }
 
+Gates::Use Gates::take(int gpu) {
+  One* one = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& found = gates_[gpu];
+    if (found == nullptr) found = std::make_unique<One>(api_);
+    one = found.get();
+  }
+  return {one->gate, one->mutex};
+}
+
 bool Gate::timed_out() const noexcept {
   return std::atomic_ref(flags_->timed_out).load(std::memory_order_acquire) != 0;
 }

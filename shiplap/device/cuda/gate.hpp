@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/cuda/handles.hpp"
@@ -42,6 +45,35 @@ class Gate {
   Flags* device_flags_ = nullptr;  ///< as the kernel addresses them
   Event behind_;
   Stream stream_;
+};
+
+/// The gates of a device's GPUs, which its executions share: making one takes milliseconds.
+class Gates {
+ public:
+  explicit Gates(const Api& api) : api_(api) {}
+
+  /// A gate while nobody else uses it.
+  class Use {
+   public:
+    Use(Gate& gate, std::mutex& mutex) : gate_(&gate), lock_(mutex) {}
+    Gate* operator->() const { return gate_; }
+
+   private:
+    Gate* gate_;
+    std::unique_lock<std::mutex> lock_;
+  };
+  /// That of a GPU by the runtime's number, which the calling thread has selected. Waits until nobody else uses it.
+  Use take(int gpu);
+
+ private:
+  struct One {
+    explicit One(const Api& api) : gate(api) {}
+    Gate gate;
+    std::mutex mutex;
+  };
+  const Api& api_;
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<One>> gates_;
 };
 
 /// For the runtime's queries about kernels.

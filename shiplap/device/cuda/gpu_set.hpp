@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shiplap/device/cuda/api.hpp"
+#include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
@@ -41,6 +42,7 @@ class PeerAccess {
 struct GpuSet {
   std::vector<int> gpus;  ///< by the runtime's numbers
   std::shared_ptr<PeerAccess> peers;
+  std::shared_ptr<Gates> gates;
 
   /// The runtime's number of the GPU at `place`. Throws Unsupported when there is none.
   int at(Place) const;

@@ -23,6 +23,8 @@ struct Release {
 
 using Stream = std::unique_ptr<CUstream_st, Release<&Api::stream_destroy>>;
 using Event = std::unique_ptr<CUevent_st, Release<&Api::event_destroy>>;
+using Graph = std::unique_ptr<CUgraph_st, Release<&Api::graph_destroy>>;
+using ExecutableGraph = std::unique_ptr<CUgraphExec_st, Release<&Api::graph_exec_destroy>>;
 using DeviceMemory = std::unique_ptr<std::byte, Release<&Api::free_device>>;
 using PinnedMemory = std::unique_ptr<std::byte, Release<&Api::free_host>>;
 

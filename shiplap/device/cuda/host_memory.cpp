@@ -77,6 +77,14 @@ class OnNode {
   bool bound_ = false;
 };
 
+hwloc_obj_t numa_node(std::uint16_t number) {
+  const hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology(), number);
+  if (node == nullptr)
+    throw Error(fmt::format("there is no NUMA node {} on this host, which has {}", number,
+                            hwloc_get_nbobjs_by_type(topology(), HWLOC_OBJ_NUMANODE)));
+  return node;
+}
+
 std::string shown(std::optional<Bytes> available) {
   return available ? to_string(*available) : std::string("an unknown amount");
 }
@@ -163,6 +171,28 @@ Memory allocate_by_driver(const Api& api, Place place, MemoryKind kind, Bytes si
 }
 
 }  // namespace
+
+void keep_to_cores_of(std::uint16_t number) {
+  if (hwloc_set_cpubind(topology(), numa_node(number)->cpuset, HWLOC_CPUBIND_THREAD) != 0)
+    throw Error(fmt::format("cannot keep a thread on the cores of NUMA node {}: {}", number,
+                            std::generic_category().message(errno)));
+}
+
+OnCoresOf::OnCoresOf(std::uint16_t number) : before_(hwloc_bitmap_alloc(), hwloc_bitmap_free) {
+  if (before_ == nullptr || hwloc_get_cpubind(topology(), before_.get(), HWLOC_CPUBIND_THREAD) != 0)
+    throw Error(fmt::format("cannot ask on which cores a thread may run: {}", std::generic_category().message(errno)));
+  keep_to_cores_of(number);
+}
+
+OnCoresOf::~OnCoresOf() { hwloc_set_cpubind(topology(), before_.get(), HWLOC_CPUBIND_THREAD); }
+
+std::vector<std::uint16_t> numa_nodes_of_host() {
+  std::vector<std::uint16_t> numbers;
+  for (hwloc_obj_t node = nullptr;
+       (node = hwloc_get_next_obj_by_type(topology(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)
+    numbers.push_back(static_cast<std::uint16_t>(node->os_index));
+  return numbers;
+}
 
 std::optional<std::vector<unsigned>> numa_nodes_of(std::span<const std::byte> memory) {
   const Bitmap nodes(hwloc_bitmap_alloc());

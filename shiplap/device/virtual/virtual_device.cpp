@@ -119,6 +119,7 @@ class VirtualDevice : public Device {
             .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
             .gpus = static_cast<unsigned>(profile_.gpus.size()),
             .peer_access = std::ranges::any_of(profile_.peers, [](const PeerModel& p) { return !p.direct.empty(); }),
+            .numa_nodes = numa_nodes(),
             .limits = fmt::format("simulated on profile {} ({})", profile_.name, to_string(profile_.origin)),
             .conditions = profile_.conditions};
   }
@@ -209,6 +210,13 @@ class VirtualDevice : public Device {
   }
 
  private:
+  std::vector<std::uint16_t> numa_nodes() const {
+    std::vector<std::uint16_t> nodes;
+    for (const LinkModel& link : profile_.links)
+      if (std::ranges::find(nodes, link.numa_node) == nodes.end()) nodes.push_back(link.numa_node);
+    return nodes;
+  }
+
   Profile profile_;
   std::string id_;
   std::shared_ptr<std::atomic<std::uint64_t>> allocated_ = std::make_shared<std::atomic<std::uint64_t>>(0);

@@ -1,4 +1,4 @@
-// What version 4 of the profile added: host threads, pageable and managed memory, copies between and inside GPUs.
+// The tables of a profile beyond the link: host threads, pageable and managed memory, copies between and inside GPUs.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -21,7 +21,7 @@ Interval<Bandwidth> gbs(double value, double low, double high) {
 }
 Interval<Bandwidth> gbs(double value) { return gbs(value, value, value); }
 
-// Two GPUs, and every table of version 4 filled with figures of its own.
+// Two GPUs, and every table filled with figures of its own.
 Profile full() {
   Profile p = planted_profile();
   p.missing.clear();
@@ -112,7 +112,7 @@ void expect_names(const std::string& message, const std::string& key, const std:
   EXPECT_NE(message.find(expectation), message.npos) << message;
 }
 
-TEST(ProfileVersion4, reads_what_it_wrote) {
+TEST(ProfileTables, reads_what_it_wrote) {
   const Profile written = full();
   const Json json = to_json(written);
   const Profile p = profile_from_json(json, "full.json");
@@ -148,7 +148,7 @@ TEST(ProfileVersion4, reads_what_it_wrote) {
   EXPECT_EQ(to_json(p), json);
 }
 
-TEST(ProfileVersion4, says_nothing_about_clocks_that_nothing_held_down) {
+TEST(ProfileTables, says_nothing_about_clocks_that_nothing_held_down) {
   const Json json = to_json(full());
   EXPECT_TRUE(json["measurements"][0].contains("held_by"));
   EXPECT_FALSE(json["measurements"][1].contains("held_by"));
@@ -156,9 +156,9 @@ TEST(ProfileVersion4, says_nothing_about_clocks_that_nothing_held_down) {
   expect_names(refusal_with("/measurements/0/held_by", 3), "measurements[0].held_by", "a text");
 }
 
-TEST(ProfileVersion4, refuses_version_3) { expect_names(refusal_with("/version", 3), "version", "4"); }
+TEST(ProfileTables, are_refused_in_a_file_of_version_4) { expect_names(refusal_with("/version", 4), "version", "5"); }
 
-TEST(ProfileVersion4, requires_its_new_keys) {
+TEST(ProfileTables, requires_its_new_keys) {
   expect_names(refusal_without("", "peers"), "peers", "missing");
   expect_names(refusal_without("", "host"), "host", "missing");
   expect_names(refusal_without("/gpus/1", "copy_bandwidth"), "gpus[1].copy_bandwidth", "missing");
@@ -171,7 +171,7 @@ TEST(ProfileVersion4, requires_its_new_keys) {
   expect_names(refusal_without("/peers/0", "staged"), "peers[0].staged", "missing");
 }
 
-TEST(ProfileVersion4, refuses_keys_that_it_does_not_know) {
+TEST(ProfileTables, refuses_keys_that_it_does_not_know) {
   for (const char* parent : {"/links/0/pageable", "/links/0/managed", "/links/0/pageable/h2d/0",
                              "/links/0/managed/demand_d2h/0", "/host", "/host/copy/0", "/peers/0"}) {
     Json json = to_json(full());
@@ -180,7 +180,7 @@ TEST(ProfileVersion4, refuses_keys_that_it_does_not_know) {
   }
 }
 
-TEST(ProfileVersion4, takes_what_is_absent_only_with_a_reason) {
+TEST(ProfileTables, takes_what_is_absent_only_with_a_reason) {
   struct Hole {
     const char* pointer;
     Json nothing;
@@ -204,13 +204,13 @@ TEST(ProfileVersion4, takes_what_is_absent_only_with_a_reason) {
   }
 }
 
-TEST(ProfileVersion4, of_one_gpu_needs_no_peers_and_no_reason) {
+TEST(ProfileTables, of_one_gpu_needs_no_peers_and_no_reason) {
   Json json = to_json(full());
   json["peers"] = Json::array();
   EXPECT_EQ(refusal(json), "");
 }
 
-TEST(ProfileVersion4, refuses_no_threads_and_rows_that_do_not_increase) {
+TEST(ProfileTables, refuses_no_threads_and_rows_that_do_not_increase) {
   expect_names(refusal_with("/host/copy/0/threads", 0), "host.copy[0].threads", "an integer from 1");
   expect_names(refusal_with("/host/copy/1/threads", 1), "host.copy[1]", "behind the one before it");
   expect_names(refusal_with("/links/0/managed/demand_d2h/0/threads", 0), "links[0].managed.demand_d2h[0].threads",
@@ -226,7 +226,7 @@ TEST(ProfileVersion4, refuses_no_threads_and_rows_that_do_not_increase) {
   expect_names(refusal_with("/links/0/pageable/d2h/0/size", 0), "links[0].pageable.d2h[0].size", "an integer from 1");
 }
 
-TEST(ProfileVersion4, refuses_times_and_rates_that_cannot_be) {
+TEST(ProfileTables, refuses_times_and_rates_that_cannot_be) {
   expect_names(refusal_with("/links/0/pageable/h2d/0/time/value", -1), "links[0].pageable.h2d[0].time.value", ">= 0");
   expect_names(refusal_with("/links/0/pageable/h2d/0/time/low", 3.5), "links[0].pageable.h2d[0].time.low",
                "not above \"value\"");
@@ -235,20 +235,20 @@ TEST(ProfileVersion4, refuses_times_and_rates_that_cannot_be) {
   expect_names(refusal_with("/gpus/0/copy_bandwidth/value", 0), "gpus[0].copy_bandwidth.value", "> 0");
 }
 
-TEST(ProfileVersion4, refuses_peers_that_are_not_two_gpus_of_the_node) {
+TEST(ProfileTables, refuses_peers_that_are_not_two_gpus_of_the_node) {
   expect_names(refusal_with("/peers/0/to", 0), "peers[0].to", "another GPU than \"from\"");
   expect_names(refusal_with("/peers/0/to", 2), "peers[0].to", "one of the 2 entries of \"gpus\"");
   expect_names(refusal_with("/peers/1/from", 7), "peers[1].from", "one of the 2 entries of \"gpus\"");
   expect_names(refusal_with("/peers/1/from", -1), "peers[1].from", "");
 }
 
-TEST(ProfileVersion4, refuses_two_entries_for_one_pair_of_peers) {
+TEST(ProfileTables, refuses_two_entries_for_one_pair_of_peers) {
   Json json = to_json(full());
   json["peers"][1] = json["peers"][0];
   expect_names(refusal(json), "peers[1]", "peers[0]");
 }
 
-TEST(ProfileVersion4, has_another_hash_when_any_new_parameter_differs) {
+TEST(ProfileTables, has_another_hash_when_any_new_parameter_differs) {
   const std::string hash = parameter_hash(full());
   const std::function<void(Profile&)> changes[] = {
       [](Profile& p) { p.gpus[1].copy_bandwidth = gbs(1235); },
