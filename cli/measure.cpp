@@ -157,7 +157,8 @@ void run_measure(const MeasureFlags& flags) {
     std::error_code not_there;
     std::filesystem::remove(partial(flags.output), not_there);
   }
-  if (!flags.csv.empty()) write_file_atomically(flags.csv, measurements_csv(measured.profile.measurements));
+  if (!flags.csv.empty())
+    write_file_atomically(flags.csv, measurements_csv(measured.profile.measurements, measured.profile.conditions));
   if (whole && !info.is_virtual && info.gpus == 1 && measured.result.failed.empty())
     keep_profile(measured.profile, info);
 
@@ -165,7 +166,8 @@ void run_measure(const MeasureFlags& flags) {
   if (flags.json) {
     print_json(to_json(measured.profile));
   } else {
-    print(whole ? profile_report(measured.profile, figures(measured.profile.measurements), style)
+    print(whole ? profile_report(measured.profile, figures(measured.profile.measurements, measured.profile.conditions),
+                                 style)
                 : measurements_report(measured.result.measurements, style));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", flags.output));
   }

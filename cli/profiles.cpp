@@ -79,7 +79,7 @@ void run_profiles(const ProfilesOptions& options) {
   if (options.json)
     print_json(to_json(profile));
   else
-    print(profile_report(profile, figures(profile.measurements), style_of_stdout()));
+    print(profile_report(profile, figures(profile.measurements, profile.conditions), style_of_stdout()));
 }
 
 }  // namespace shiplap::cli

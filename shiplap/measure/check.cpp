@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <initializer_list>
-#include <map>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/measure/limits.hpp"
 
 namespace shiplap {
 namespace {
@@ -25,23 +24,6 @@ constexpr Bar directions{0.85, 0.6};
 constexpr Bar zero_copy{0.8, 0.5};
 constexpr Bar device_memory{0.7, 0.55};
 constexpr Bar arithmetic{0.85, 0.7};
-
-/// fp32 multiply-adds that a multiprocessor does in a cycle, by compute capability (CUDA C++ Programming Guide,
-/// "Arithmetic Instructions").
-double multiply_adds(const std::string& capability) {
-  static const std::map<std::string, double> table{
-      {"5.0", 128},  {"5.2", 128},  {"5.3", 128},  {"6.0", 64},   {"6.1", 128}, {"6.2", 128}, {"7.0", 64},
-      {"7.2", 64},   {"7.5", 64},   {"8.0", 64},   {"8.6", 128},  {"8.7", 128}, {"8.9", 128}, {"9.0", 128},
-      {"10.0", 128}, {"10.3", 128}, {"11.0", 128}, {"12.0", 128}, {"12.1", 128}};
-  const auto found = table.find(capability);
-  return found == table.end() ? 0 : found->second;
-}
-
-/// The number that a condition such as "3201 MHz" begins with; 0 when there is none.
-double number(const std::string& text) {
-  double value = 0;
-  return std::sscanf(text.c_str(), "%lf", &value) == 1 && value > 0 ? value : 0;
-}
 
 class Checks {
  public:
@@ -161,23 +143,21 @@ void check_training(const Profile& profile, Checks& checks) {
 }
 
 void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
-  // Double data rate: the clock that CUDA reports counts each transfer once for every two, for HBM and GDDR alike.
-  const double memory_clock = number(condition(profile.conditions, "gpu.memory_clock_max"));
-  const double bus = number(condition(profile.conditions, "gpu.memory_bus_width"));
-  const double memory_limit = memory_clock * 1e6 * 2 * bus / 8;
+  const double memory_limit = device_memory_limit(profile.conditions);
   const double bandwidth = gpu.memory_bandwidth ? gpu.memory_bandwidth->value.bytes_per_second : 0;
   checks.add("device memory", bandwidth, bandwidth > 0 ? shown(bandwidth) : "not measured", memory_limit,
-             memory_limit > 0 ? fmt::format("{}, {:.0f} MHz, {:.0f} bits", shown(memory_limit), memory_clock, bus)
-                              : std::string("needs gpu.memory_bus_width and clock"),
+             memory_limit > 0
+                 ? fmt::format("{}, {}, {}", shown(memory_limit), condition(profile.conditions, "gpu.memory_clock_max"),
+                               condition(profile.conditions, "gpu.memory_bus_width"))
+                 : std::string("needs gpu.memory_bus_width and clock"),
              device_memory, "a memory clock that is held down; another process on the GPU; rows remapped after errors");
 
-  const double clock = number(condition(profile.conditions, "gpu.sm_clock_max"));
-  const std::string capability = condition(profile.conditions, "gpu.compute_capability");
-  const double peak = 2 * multiply_adds(capability) * gpu.multiprocessors * clock * 1e6;
+  const double peak = arithmetic_limit(profile.conditions, gpu.multiprocessors);
   const double flops = gpu.flop_rate ? gpu.flop_rate->value : 0;
   const auto teraflops = [](double f) { return fmt::format("{:.2f} Tflop/s", f / 1e12); };
   checks.add("fp32 multiply-adds", flops, flops > 0 ? teraflops(flops) : "not measured", peak,
-             peak > 0 ? fmt::format("{}, {} SMs at {:.0f} MHz", teraflops(peak), gpu.multiprocessors, clock)
+             peak > 0 ? fmt::format("{}, {} SMs at {}", teraflops(peak), gpu.multiprocessors,
+                                    condition(profile.conditions, "gpu.sm_clock_max"))
                       : std::string("needs gpu.sm_clock_max, capability"),
              arithmetic, clocks_down(profile));
 }
@@ -211,14 +191,6 @@ std::string to_string(Verdict verdict) {
       return "unknown";
   }
   throw Error("a verdict that does not exist");
-}
-
-double link_limit(const std::string& link) {
-  double transfers = 0;  // 10⁹ a second and lane
-  unsigned lanes = 0;
-  if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
-  const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
-  return transfers * 1e9 * coding * lanes / 8;
 }
 
 std::vector<CheckedFigure> check(const Profile& profile) {

@@ -33,7 +33,8 @@ double between_runs(const Figure& figure) {
   };
   constexpr std::array classes{
       // The CPU itself copies, faults pages or calls the system: its clocks, its caches and its neighbours count.
-      Class{"copy.pageable.", 1.5}, Class{"prefetch.", 1.5}, Class{"demand.", 1.5}, Class{"host.", 1.5},
+      Class{"copy.pageable.", 1.5}, Class{"numa.copy.pageable.", 1.5}, Class{"numa.host.", 1.5},
+      Class{"prefetch.", 1.5}, Class{"demand.", 1.5}, Class{"latency.fault.", 1.5}, Class{"host.", 1.5},
       Class{"staged.", 1.5}, Class{"peer.staged", 1.5}, Class{"call.", 1.5}, Class{"submit.", 1.5},
       Class{"timing.launched", 1.5}, Class{"timing.waited", 1.5},
       // Handing over between engines takes 10 or 17 us, and stays so for as long as a process lives.

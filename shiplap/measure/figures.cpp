@@ -6,13 +6,14 @@
 #include <array>
 
 #include "shiplap/measure/fit.hpp"
+#include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
 namespace {
 
 /// The argument that says how many ops a trial has; a primitive has one of them at most.
-constexpr std::array counts{"copies", "count", "kernels", "launches", "reads"};
+constexpr std::array counts{"copies", "count", "kernels", "launches", "reads", "rounds", "faults"};
 
 const char* count_of(const Measurement& m) {
   for (const char* count : counts)
@@ -26,8 +27,8 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   // What chains and pipelines take beyond their copies is what they are measured for.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
                     starts("copies.") || starts("spread.") || starts("prefetch.") || starts("demand.") ||
-                    starts("peer.") || starts("all.") || starts("staged.") || starts("host.copy") ||
-                    primitive == "kernel.stream";
+                    starts("peer.") || starts("batch.") || starts("graph.pinned.") || starts("numa.") ||
+                    starts("all.") || starts("staged.") || starts("host.copy") || primitive == "kernel.stream";
   const auto bytes = arguments.find("bytes");
   if (!rate || bytes == arguments.end()) return std::nullopt;
   const std::uint64_t gpus = starts("all.") ? static_cast<std::uint64_t>(arguments.at("gpus")) : 1;
@@ -37,7 +38,14 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
 
 }  // namespace
 
-std::vector<Figure> figures(std::span<const Measurement> measurements) {
+std::optional<Bytes> bytes_of_run(const Measurement& m) {
+  const auto moved = bytes_moved(m.primitive, m.arguments);
+  if (!moved) return std::nullopt;
+  const char* count = count_of(m);
+  return *moved * (count != nullptr ? static_cast<std::uint64_t>(m.arguments.at(count)) : 1);
+}
+
+std::vector<Figure> figures(std::span<const Measurement> measurements, const Conditions& conditions) {
   const Observations observations(measurements);
   std::vector<std::string> names;
   for (const Measurement& m : measurements)
@@ -62,6 +70,7 @@ std::vector<Figure> figures(std::span<const Measurement> measurements) {
                     .bytes = bytes_moved(name, arguments),
                     .clock = clocks.at(arguments)};
       for (const auto& [count, time] : times) figure.counts.push_back(count);
+      figure.limit = limit_of(figure, conditions);
       result.push_back(std::move(figure));
     }
   }

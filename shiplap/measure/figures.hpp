@@ -21,12 +21,17 @@ struct Figure {
   Interval<Seconds> time;
   /// What the op moves, both ways together, where the figure is a bandwidth: as a rate it is `bytes / time`.
   std::optional<Bytes> bytes{};
-  std::string clock{};           ///< "events" or "host"
-  std::vector<double> counts{};  ///< of ops, that were measured
+  std::optional<double> limit{};  ///< what the hardware allows for these bytes, in bytes per second (limits.hpp)
+  std::string clock{};            ///< "events" or "host"
+  std::vector<double> counts{};   ///< of ops, that were measured
 };
 
 /// By primitive in the order of the measurements, then by arguments. Measurements that were not verified are left out.
-std::vector<Figure> figures(std::span<const Measurement>);
+/// The limits come from the conditions.
+std::vector<Figure> figures(std::span<const Measurement>, const Conditions& = {});
+
+/// What one run of the measured point moves, both ways together; nullopt where that is no bandwidth.
+std::optional<Bytes> bytes_of_run(const Measurement&);
 
 /// "burst.pinned.h2d, 1 MiB", "mapped.read, 16 blocks, 8 MiB, width 16".
 std::string name_of(const Figure&);

@@ -23,7 +23,15 @@ bool has_arguments(const Measurement& measurement) {
                                         {"copy.", {"bytes"}},
                                         {"spread.", {"bytes", "copies", "queues"}},
                                         {"latency.chase.", {"bytes", "reads"}},
+                                        {"latency.wait", {"rounds"}},
+                                        {"latency.fault.", {"faults"}},
                                         {"latency.", {"bytes"}},
+                                        {"numa.mapped.", {"bytes", "node", "count"}},
+                                        {"numa.host.", {"bytes", "node", "threads"}},
+                                        {"numa.", {"bytes", "node"}},
+                                        {"batch.", {"bytes", "copies"}},
+                                        {"graph.kernels", {"kernels"}},
+                                        {"graph.", {"bytes", "copies"}},
                                         {"prefetch.", {"bytes"}},
                                         {"demand.d2h", {"bytes", "threads"}},
                                         {"demand.", {"bytes"}},
@@ -33,12 +41,16 @@ bool has_arguments(const Measurement& measurement) {
                                         {"all.", {"bytes", "copies", "gpus"}},
                                         {"host.", {"bytes", "threads"}},
                                         {"staged.", {"bytes", "threads"}},
+                                        {"call.create_queue", {}},
+                                        {"call.destroy_queue", {}},
                                         {"call.", {"bytes"}},
                                         {"timing.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
                                         {"duplex.", {"bytes", "copies"}},
                                         {"waiting.", {"bytes", "copies", "queues"}},
                                         {"submit.copy", {"copies"}},
+                                        {"submit.batch", {"copies"}},
+                                        {"submit.graph", {"kernels"}},
                                         {"submit.launch", {"kernels"}},
                                         {"submit.record", {"launches", "followers"}},
                                         {"submit.wait", {"launches", "followers"}},
@@ -89,11 +101,11 @@ Observations::Observations(std::span<const Measurement> measurements) {
   event_resolution_ = shiplap::event_resolution(measurements);
   for (const Measurement& measurement : measurements) {
     if (!measurement.verified || measurement.samples_us.empty() || !has_arguments(measurement)) continue;
-    const double scatter = median_standard_error(measurement.samples_us) * 1e-6;
+    const std::span<const double> samples = figure_samples(measurement);
+    const double scatter = median_standard_error(samples) * 1e-6;
     // A uniform error of this width has the standard deviation width / √12.
     const double step = measurement.clock == "events" ? event_resolution_.count() / std::sqrt(12.0) : 0;
-    all_.push_back(
-        {&measurement, sources_.add(median(measurement.samples_us) * 1e-6, scatter) + sources_.add(0, step)});
+    all_.push_back({&measurement, sources_.add(median(samples) * 1e-6, scatter) + sources_.add(0, step)});
   }
 }
 
@@ -146,6 +158,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   if (!profile.links.empty()) {
     profile.links.front().pageable = fit_pageable(observations, findings);
     profile.links.front().managed = fit_managed(observations, profile, findings);
+    for (LinkModel& link : fit_numa(observations, profile.links.front(), findings))
+      profile.links.push_back(std::move(link));
   }
   profile.missing = std::move(findings.missing);
   profile.residuals = std::move(findings.residuals);

@@ -118,6 +118,9 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations&, const LinkModel*
 
 /// The link of GPU 0; nullopt, with an entry for "links" in `missing`, when a direction cannot be fitted.
 std::optional<LinkModel> fit_link(Observations&, Findings&);
+/// The links of the GPU to the other NUMA nodes that were measured: what was not measured there is named as missing,
+/// but for the gaps between copies, which are the copy engine's and taken from `near`.
+std::vector<LinkModel> fit_numa(Observations&, const LinkModel& near, Findings&);
 /// Sets the parameters of `gpu` that were measured, and lists those that were not; not its handovers.
 void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);

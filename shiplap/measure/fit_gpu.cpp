@@ -148,10 +148,19 @@ SubmissionModel fit_submission(Observations& observations, Findings& findings) {
     }
   }
   const auto needs = "submit.launch, submit.record and submit.wait";
-  return {.copy = parameter<Seconds>(copy, "submission.copy", "submit.copy with two counts", findings),
-          .launch = parameter<Seconds>(launch, "submission.launch", "submit.launch with two counts", findings),
-          .event_record = parameter<Seconds>(record, "submission.event_record", needs, findings),
-          .event_wait = parameter<Seconds>(wait, "submission.event_wait", needs, findings)};
+  const auto batched = one_more(by_count(observations, "submit.batch", "copies"));
+  const ByCount graphs = by_count(observations, "submit.graph", "kernels");
+  const auto graph_op = one_more(graphs);
+  std::optional<Uncertain> graph;
+  if (graph_op) graph = graphs.begin()->second - graphs.begin()->first * *graph_op;
+  return {
+      .copy = parameter<Seconds>(copy, "submission.copy", "submit.copy with two counts", findings),
+      .launch = parameter<Seconds>(launch, "submission.launch", "submit.launch with two counts", findings),
+      .event_record = parameter<Seconds>(record, "submission.event_record", needs, findings),
+      .event_wait = parameter<Seconds>(wait, "submission.event_wait", needs, findings),
+      .batched_copy = parameter<Seconds>(batched, "submission.batched_copy", "submit.batch with two counts", findings),
+      .graph_launch = parameter<Seconds>(graph, "submission.graph_launch", "submit.graph with two counts", findings),
+      .graph_op = parameter<Seconds>(graph_op, "submission.graph_op", "submit.graph with two counts", findings)};
 }
 
 }  // namespace shiplap

@@ -110,6 +110,10 @@ std::optional<HostModel> fit_host(const Observations& observations, Findings& fi
   for (const Call& call : calls)
     if (auto rows = times(observations, call.primitive); !rows.empty())
       model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));
+  for (const auto& [kind, primitive] :
+       {std::pair{Kind::create_queue, "call.create_queue"}, std::pair{Kind::destroy_queue, "call.destroy_queue"}})
+    for (const Observation& o : observations.of(primitive))
+      model.calls[name_in_profile(kind, MemoryKind::device)] = {{1_B, non_negative<Seconds>(o.time)}};
   if (model.copy.empty() && model.calls.empty()) {
     findings.missing.push_back({"host", not_measured("host.copy and call.*")});
     return std::nullopt;

@@ -37,6 +37,19 @@ DirectionModel table(const DirectionFit& fit, const std::optional<DuplexFit>& du
   return model;
 }
 
+/// g between the copies of a batch, with an entry in `missing` without usable points.
+std::vector<GapAt> fit_batches(const Observations& observations, std::string_view direction, const Uncertain& per_byte,
+                               Findings& findings) {
+  const std::string primitive = fmt::format("batch.pinned.{}", direction);
+  std::vector<GapAt> gaps;
+  for (const auto& [size, period] : burst_periods(observations.of(primitive)))
+    gaps.push_back({size, non_negative<Seconds>(period - number(size) * per_byte)});
+  if (gaps.empty())
+    findings.missing.push_back({fmt::format("links[0].{}.batched", direction),
+                                fmt::format("not measured: needs verified points of {}", primitive)});
+  return gaps;
+}
+
 }  // namespace
 
 std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times) {
@@ -176,6 +189,8 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   LinkModel link{.numa_node = 0, .gpu = 0, .h2d = {}, .d2h = {}};
   link.h2d = table(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
   link.d2h = table(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
+  link.h2d.batched = fit_batches(observations, "h2d", to_device->per_byte, findings);
+  link.d2h.batched = fit_batches(observations, "d2h", to_host->per_byte, findings);
   link.waiting_queues = fit_waiting_queues(observations, findings);
   return link;
 }

@@ -83,6 +83,16 @@ PrimitiveRow call_row(std::string_view name, std::string_view summary, std::vect
   return {{name, summary, "host"}, points, call<kind, memory>, HostClock::operation};
 }
 
+template <Kind kind>
+PrimitiveRow queue_row(std::string_view name, std::string_view summary) {
+  return {{name, summary, "host"},
+          [](const Setting&) -> std::vector<Point> {
+            return {{"one queue", {Arguments{}}}};
+          },
+          [](Device&, const Arguments&) { return queue_call(kind); },
+          HostClock::operation};
+}
+
 const std::array rows{
     PrimitiveRow{{"host.copy", "host threads that copy from pageable to pinned memory", "host"},
                  copies_one_way,
@@ -124,6 +134,16 @@ const std::array rows{
     call_row<Kind::allocate, MemoryKind::device>("call.allocate.device", "asking what is free, cudaMalloc",
                                                  call_points),
     call_row<Kind::release, MemoryKind::device>("call.release.device", "cudaFree", call_points),
+    queue_row<Kind::create_queue>("call.create_queue", "making a queue (cudaStreamCreateWithFlags)"),
+    queue_row<Kind::destroy_queue>("call.destroy_queue", "giving it up again (cudaStreamDestroy)"),
+    PrimitiveRow{{"latency.wait", "a launch of an empty kernel, and the wait of the host until it has ended", "host"},
+                 [](const Setting&) -> std::vector<Point> {
+                   return {count_point("rounds", {8, 64})};
+                 },
+                 [](Device& device, const Arguments& arguments) {
+                   return waits_for_kernels(device, whole(arguments, "rounds"));
+                 },
+                 HostClock::completion},
     PrimitiveRow{{"timing.launched",
                   "submission of one kernel, and of the event behind it, by the host's clock without waiting", "host"},
                  kernel_points,

@@ -63,6 +63,7 @@ Place destination(CopyDirection way) { return way == CopyDirection::host_to_devi
 
 void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {0}) {
   const BufferId buffer = add_managed(trial, source(way), size);
+  trial.moved.push_back({buffer, destination(way)});
   Op op = on_queue(trial.schedule.add_queue("prefetch"),
                    Prefetch{.region = {buffer, Bytes{0}, size}, .to = destination(way)});
   op.agent = agent;
@@ -71,12 +72,14 @@ void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {
 
 void add_touching_launch(Trial& trial, Device& device, Bytes size) {
   const BufferId buffer = add_managed(trial, Place::host(0), size);
+  trial.moved.push_back({buffer, Place::gpu(0)});
   const QueueId queue = trial.schedule.add_queue("kernel");
   trial.schedule.add(on_queue(queue, add_touching_kernel(trial, device, buffer, size)));
 }
 
 void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned threads) {
   const BufferId buffer = add_managed(trial, Place::gpu(0), size);
+  trial.moved.push_back({buffer, Place::host(0)});
   for (std::uint32_t t = 0; t < threads; ++t) {
     const Region region = part(buffer, size, t, threads);
     if (region.length.count > 0)
@@ -209,6 +212,62 @@ Trial staged(const Staged& wanted) {
   return trial;
 }
 
+// Beyond the range within which the driver moves neighbours of a page along with it.
+constexpr Bytes fault_distance = 2_MiB;
+
+Trial faults_of_kernels(Device& device, unsigned faults) {
+  Trial trial;
+  const BufferId buffer = add_managed(trial, Place::host(0), fault_distance * faults);
+  const QueueId queue = trial.schedule.add_queue("kernels");
+  const Kernel touch = add_touching_kernel(trial, device, buffer, Bytes{page_size()}, 1);
+  for (std::uint32_t i = 0; i < faults; ++i) {
+    Kernel one = touch;
+    one.operands.front().region.offset = fault_distance * i;
+    trial.schedule.add(on_queue(queue, one, i));
+  }
+  bring_back(trial);
+  return trial;
+}
+
+Trial faults_of_the_host(unsigned faults) {
+  Trial trial;
+  const BufferId buffer = add_managed(trial, Place::gpu(0), fault_distance * faults);
+  for (std::uint32_t i = 0; i < faults; ++i)
+    trial.schedule.add(by_agent(
+        AgentId{0}, HostCall{.kind = HostCall::Kind::touch, .region = {buffer, fault_distance * i, Bytes{page_size()}}},
+        {}, i));
+  bring_back(trial);
+  return trial;
+}
+
+Trial waits_for_kernels(Device& device, unsigned rounds) {
+  Trial trial;
+  const Kernel empty = add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
+  const Bytes page{page_size()};
+  const BufferId touched = trial.schedule.add_buffer(
+      {.name = "a page", .place = Place::host(0), .memory = MemoryKind::pageable, .size = page});
+  trial.kept.push_back(touched);
+  const QueueId queue = trial.schedule.add_queue("kernels");
+  std::vector<OpId> after;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    Op launch = on_queue(queue, empty, i);
+    launch.after = after;
+    const OpId launched = trial.schedule.add(launch);
+    after = {trial.schedule.add(by_agent(
+        AgentId{0}, HostCall{.kind = HostCall::Kind::touch, .region = {touched, Bytes{0}, page}}, {launched}, i))};
+  }
+  return trial;
+}
+
+Trial queue_call(HostCall::Kind timed) {
+  Trial trial;
+  for (const HostCall::Kind call : {HostCall::Kind::create_queue, HostCall::Kind::destroy_queue}) {
+    const OpId op = trial.schedule.add(by_agent(AgentId{0}, HostCall{.kind = call}));
+    if (call == timed) trial.timed_op = op;
+  }
+  return trial;
+}
+
 Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
   using Kind = HostCall::Kind;
   Trial trial;
@@ -245,6 +304,9 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
       add(timed);
       break;
     }
+    case Kind::create_queue:
+    case Kind::destroy_queue:
+      throw Error("not a call that is of memory");
   }
   return trial;
 }

@@ -29,6 +29,17 @@ struct Staged {
 };
 Trial staged(const Staged&);
 
+/// Page faults one after the other, in pages that are 2 MiB apart: of kernels that touch one page each of managed
+/// memory on the host, or of a host thread that touches pages on the GPU.
+Trial faults_of_kernels(Device&, unsigned faults);
+Trial faults_of_the_host(unsigned faults);
+
+/// The host launches an empty kernel, waits for its end, and so on.
+Trial waits_for_kernels(Device&, unsigned rounds);
+
+/// A queue is made and given up again; one of the calls is timed.
+Trial queue_call(HostCall::Kind timed);
+
 /// A call of a host thread, timed, and what undoes it: pin (timed) and unpin, pin and unpin (timed), flush, allocate
 /// (timed) and release, allocate and release (timed).
 Trial host_call(HostCall::Kind timed, MemoryKind, Bytes size);

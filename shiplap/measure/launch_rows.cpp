@@ -1,6 +1,5 @@
 // What the host and the GPU take for launches and dependencies.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 
@@ -11,17 +10,6 @@ namespace shiplap {
 namespace {
 
 constexpr auto to_device = CopyDirection::host_to_device;
-
-/// One point with several counts of the same thing.
-Point counts(const char* name, std::vector<unsigned> values, const Arguments& fixed = {}) {
-  Point point{fmt::format("{} {}", fmt::join(values, ", "), name), {}};
-  for (const unsigned value : values) {
-    Arguments arguments = fixed;
-    arguments[name] = value;
-    point.variants.push_back(std::move(arguments));
-  }
-  return point;
-}
 
 // Chains in one queue and over several, alone and beside copies. Two lengths: their difference has no start and no end.
 template <Chain::Link link>
@@ -57,34 +45,34 @@ const std::array rows{
     PrimitiveRow{
         {"submit.copy", "host time to submit a copy", "host"},
         [](const Setting&) -> std::vector<Point> {
-          return {counts("copies", {28, 224})};
+          return {count_point("copies", {28, 224})};
         },
         [](Device&, const Arguments& arguments) { return copy_burst(to_device, 4_KiB, whole(arguments, "copies")); }},
     PrimitiveRow{{"submit.launch", "host time to launch a kernel", "host"},
                  [](const Setting&) -> std::vector<Point> {
-                   return {counts("kernels", {28, 224})};
+                   return {count_point("kernels", {28, 224})};
                  },
                  empty_kernels},
     PrimitiveRow{{"submit.record", "host time of launches, each waited for by one queue", "host"},
                  [](const Setting&) -> std::vector<Point> {
-                   return {counts("launches", {16, 112}, {{"followers", 1}})};
+                   return {count_point("launches", {16, 112}, {{"followers", 1}})};
                  },
                  [](Device& device, const Arguments& arguments) {
                    return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
                  }},
     PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four queues", "host"},
                  [](const Setting&) -> std::vector<Point> {
-                   return {counts("launches", {6, 48}, {{"followers", 4}})};
+                   return {count_point("launches", {6, 48}, {{"followers", 4}})};
                  },
                  [](Device& device, const Arguments& arguments) {
                    return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
                  }},
     PrimitiveRow{{"launch.latency", "one empty kernel", "events"},
-                 [](const Setting&) -> std::vector<Point> { return {counts("kernels", {1})}; },
+                 [](const Setting&) -> std::vector<Point> { return {count_point("kernels", {1})}; },
                  empty_kernels},
     PrimitiveRow{{"launch.gap", "empty kernels behind one another", "events"},
                  [](const Setting&) -> std::vector<Point> {
-                   return {counts("kernels", {28, 224})};
+                   return {count_point("kernels", {28, 224})};
                  },
                  empty_kernels},
     PrimitiveRow{{"chain.kernels", "empty kernels, each waiting for the one before it", "events"},

@@ -33,6 +33,11 @@ std::vector<Point> by_threads(const Setting& setting) {
   return points;
 }
 
+std::vector<Point> faults(const Setting& setting) {
+  not_in_quick(setting);
+  return {count_point("faults", {4, 20})};
+}
+
 const std::array rows{
     PrimitiveRow{
         {"prefetch.h2d", "a prefetch of managed memory to the GPU", "events"},
@@ -54,6 +59,16 @@ const std::array rows{
                  [](Device&, const Arguments& arguments) {
                    return demand_by_host(bytes(arguments), whole(arguments, "threads"));
                  },
+                 HostClock::completion},
+    PrimitiveRow{
+        {"latency.fault.gpu", "a kernel that touches one page of managed memory on the host, and so on", "events"},
+        faults,
+        [](Device& device, const Arguments& arguments) {
+          return faults_of_kernels(device, whole(arguments, "faults"));
+        }},
+    PrimitiveRow{{"latency.fault.host", "a host thread that touches one page after the other on the GPU", "host"},
+                 faults,
+                 [](Device&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
                  HostClock::completion},
     PrimitiveRow{
         {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},

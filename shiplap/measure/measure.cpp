@@ -5,123 +5,52 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/measure/check.hpp"
+#include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/primitives.hpp"
+#include "shiplap/measure/row_memory.hpp"
 #include "shiplap/measure/sampler.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t source_seed = 0x5eed'0001;
-constexpr std::uint64_t poison_seed = 0xbad0'0001;
-
-// The totals that these budgets lead to are reckoned up in primitives.cpp.
+// The totals that these budgets lead to are reckoned up in primitives.cpp. The run that proves the bytes has warmed up.
 SampleOptions sampling(Effort effort) {
-  if (effort == Effort::full)
-    return {.most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};  // no interval is narrow enough
-  if (effort == Effort::quick)
-    return {.relative_half_width = 0.01, .window = milliseconds(10), .budget = milliseconds(60)};
-  return {.relative_half_width = 0.005, .window = milliseconds(10), .budget = milliseconds(100)};
+  if (effort == Effort::full)  // no interval is narrow enough
+    return {.warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};
+  SampleOptions options{.warm_up = 0, .least = 4, .most = 50, .window = milliseconds(5)};
+  options.relative_half_width = effort == Effort::quick ? 0.01 : 0.005;
+  options.budget = milliseconds(effort == Effort::quick ? 15 : 40);
+  return options;
 }
 
-/// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.
-class RowMemory {
- public:
-  RowMemory(Device& device, const std::vector<std::vector<Trial>>& trials) {
-    std::vector<Buffer> needed;
-    std::vector<bool> overwritten;
-    for (const auto& point : trials) {
-      for (const Trial& trial : point) {
-        const auto& buffers = trial.schedule.buffers;
-        if (needed.size() < buffers.size()) needed.resize(buffers.size());
-        overwritten.resize(needed.size(), false);
-        for (std::size_t i = 0; i < buffers.size(); ++i) {
-          const Bytes size = std::max(needed[i].size, buffers[i].size);
-          needed[i] = buffers[i];
-          needed[i].size = size;
-        }
-        for (const auto& transfer : trial.transfers) overwritten[transfer.to.index()] = true;
-      }
-    }
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-      if (obtained(trials, i)) {
-        memories_.emplace_back();
-        continue;
-      }
-      memories_.push_back(device.allocate(needed[i].place, needed[i].memory, needed[i].size));
-      require_placed(device, memories_.back(), needed[i].name);
-      if (!overwritten[i]) device.fill(memories_.back(), source_seed + i);
-    }
+// A neighbour's disturbance, or a clock that drifts, can last longer than all samples of a point, which then agree with
+// each other and are wrong together. What the table comes back to much later shows it. It does not come back to points
+// that have used up their budget: their samples are spread over a good while already, and so are five seconds.
+bool comes_back(Effort effort) { return effort != Effort::full; }
+
+bool all_equal(const std::vector<std::vector<double>>& samples) {
+  return std::ranges::all_of(samples, [](const std::vector<double>& one) {
+    return std::ranges::adjacent_find(one, std::not_equal_to()) == one.end();
+  });
+}
+
+/// Points that share their memory: those on one NUMA node, in the order in which they stand.
+std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
+  std::vector<std::vector<Point>> groups;
+  const auto node = [](const Point& point) {
+    const auto found = point.variants.front().find("node");
+    return found == point.variants.front().end() ? 0.0 : found->second;
+  };
+  for (const Point& point : points) {
+    if (groups.empty() || node(groups.back().front()) != node(point)) groups.emplace_back();
+    groups.back().push_back(point);
   }
-
-  /// Whether the system could tell of all host memory on which NUMA node its pages are.
-  bool placement_known() const { return placement_known_; }
-
-  std::vector<std::byte*> data() const {
-    std::vector<std::byte*> pointers;
-    for (const Memory& memory : memories_) pointers.push_back(memory.data());
-    return pointers;
-  }
-
-  void poison_destinations(Device& device, const Trial& trial) const {
-    for (const auto& transfer : trial.transfers) {
-      const Memory& whole = memories_[transfer.to.index()];
-      const Memory part(whole.data(), transfer.length, whole.place(), whole.kind(), [](std::byte*) {});
-      device.fill(part, poison_seed + transfer.to.index());
-    }
-  }
-
-  /// "" or how many bytes did not arrive.
-  std::string difference(Device& device, const Trial& trial) const {
-    for (const auto& transfer : trial.transfers) {
-      const std::uint64_t wrong = device.mismatches(memories_[transfer.to.index()], Bytes{0}, transfer.length,
-                                                    source_seed + transfer.from.index(), Bytes{0});
-      if (wrong > 0)
-        return fmt::format(
-            "{} of {} bytes in the {} are not what was sent: the time is not used; run it again, and if "
-            "it stays, examine the node's memory and link",
-            wrong, transfer.length.count, trial.schedule.buffers[transfer.to.index()].name);
-    }
-    for (const BufferId kept : trial.kept) {
-      const Memory& memory = memories_[kept.index()];
-      const Buffer& buffer = trial.schedule.buffers[kept.index()];
-      const std::uint64_t wrong =
-          device.mismatches(memory, Bytes{0}, buffer.size, source_seed + kept.index(), Bytes{0});
-      if (wrong > 0)
-        return fmt::format("{} of {} bytes of {} have changed: the time is not used", wrong, buffer.size.count,
-                           buffer.name);
-    }
-    return "";
-  }
-
- private:
-  /// Whether the trials obtain the buffer themselves.
-  static bool obtained(const std::vector<std::vector<Trial>>& trials, std::size_t buffer) {
-    for (const auto& point : trials)
-      for (const Trial& trial : point)
-        if (is_allocated_by_op(trial.schedule, BufferId{static_cast<std::uint32_t>(buffer)})) return true;
-    return false;
-  }
-
-  /// Memory on another node than it was asked for would be measured under the wrong name.
-  void require_placed(const Device& device, const Memory& memory, const std::string& name) {
-    // Where pages of managed memory go on the host is the driver's choice.
-    if (!memory.place().is_host() || memory.kind() == MemoryKind::managed) return;
-    const auto nodes = device.numa_nodes(memory);
-    if (!nodes) placement_known_ = false;
-    if (!nodes || *nodes == std::vector<unsigned>{memory.place().index}) return;
-    throw Error(fmt::format(
-        "the pages of {} lie on NUMA node {} instead of {}: free memory on that node, or let this process use it "
-        "(numactl, the container's cpuset)",
-        name, fmt::join(*nodes, ", "), memory.place().index));
-  }
-
-  std::vector<Memory> memories_;
-  bool placement_known_ = true;
-};
+  return groups;
+}
 
 /// Clocks of an idle GPU rise under load only; a virtual device has none.
 void warm_up_clocks(Device& device, const DeviceInfo& info) {
@@ -142,30 +71,14 @@ class Measuring {
 
   void row(const PrimitiveRow& row, const std::vector<Point>& points) {
     const std::size_t done_after = done_ + points.size();
-    try {
-      // Only what is still to be measured needs memory.
-      std::vector<std::vector<Trial>> trials(points.size());
-      std::vector<std::vector<const Measurement*>> known(points.size());
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        known[i] = had(row, points[i]);
-        if (known[i].empty())
-          for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
-      }
-      const RowMemory memory(device_, trials);
-      std::string& placement = result_.state["host.numa_placement"];
-      if (placement != unknown_fact) placement = memory.placement_known() ? "verified" : unknown_fact;
-      for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
-        for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
-        if (known[i].empty()) point(row, points[i], trials[i], memory);
-      }
-      note_state();
-    } catch (const Unsupported& reason) {
-      result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
-    } catch (const Error& reason) {
-      result_.failed.push_back({std::string(row.primitive.name), reason.what()});
-    }
+    visit(row, points, false);
     done_ = done_after;
-    if (options_.row_done) options_.row_done(so_far());
+  }
+
+  /// As many samples more of those points of the row that are to be visited again.
+  void row_again(const PrimitiveRow& row, std::vector<Point> points) {
+    std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(label(row, point)); });
+    if (!points.empty()) visit(row, points, true);
   }
 
   void skip(const PrimitiveRow& row, const char* reason) {
@@ -175,6 +88,47 @@ class Measuring {
   MeasureResult result() && { return std::move(result_); }
 
  private:
+  void visit(const PrimitiveRow& row, const std::vector<Point>& points, bool again) {
+    try {
+      for (const auto& group : by_node(points)) visit_group(row, group, again);
+      note_state();
+    } catch (const Unsupported& reason) {
+      result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
+    } catch (const Error& reason) {
+      result_.failed.push_back({std::string(row.primitive.name), reason.what()});
+    }
+    if (options_.row_done) options_.row_done(so_far());
+  }
+
+  void visit_group(const PrimitiveRow& row, const std::vector<Point>& points, bool again) {
+    // Only what is still to be measured needs memory.
+    std::vector<std::vector<Trial>> trials(points.size());
+    std::vector<std::vector<const Measurement*>> known(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (!again) known[i] = had(row, points[i]);
+      if (known[i].empty())
+        for (const Arguments& arguments : points[i].variants) trials[i].push_back(row.trial(device_, arguments));
+    }
+    const RowMemory memory(device_, trials);
+    std::string& placement = result_.state["host.numa_placement"];
+    if (placement != unknown_fact) placement = memory.placement_known() ? "verified" : unknown_fact;
+    for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
+      for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
+      if (known[i].empty()) point(row, points[i], trials[i], memory, again);
+    }
+  }
+
+  static std::string label(const PrimitiveRow& row, const Point& point) {
+    return fmt::format("{} {}", row.primitive.name, point.label);
+  }
+
+  template <class Measurements>
+  static auto find(Measurements& all, const PrimitiveRow& row, const Arguments& arguments) -> decltype(all.data()) {
+    const auto same = std::ranges::find_if(
+        all, [&](const Measurement& m) { return m.primitive == row.primitive.name && m.arguments == arguments; });
+    return same == all.end() ? nullptr : &*same;
+  }
+
   /// With what an earlier run has of the rows to come.
   MeasureResult so_far() const {
     MeasureResult all = result_;
@@ -222,20 +176,22 @@ class Measuring {
   std::vector<const Measurement*> had(const PrimitiveRow& row, const Point& point) const {
     std::vector<const Measurement*> found;
     for (const Arguments& arguments : point.variants) {
-      const auto same = std::ranges::find_if(options_.have, [&](const Measurement& m) {
-        return m.verified && m.primitive == row.primitive.name && m.arguments == arguments;
-      });
-      if (same == options_.have.end()) return {};
-      found.push_back(&*same);
+      const Measurement* same = find(options_.have, row, arguments);
+      if (same == nullptr || !same->verified) return {};
+      found.push_back(same);
     }
     return found;
   }
 
-  void point(const PrimitiveRow& row, const Point& point, const std::vector<Trial>& trials, const RowMemory& memory) {
-    const std::string label = fmt::format("{} {}", row.primitive.name, point.label);
-    if (options_.progress) options_.progress(label, done_, total_);
+  void point(const PrimitiveRow& row, const Point& point, const std::vector<Trial>& trials, const RowMemory& memory,
+             bool again) {
+    const std::string label = Measuring::label(row, point);
+    if (options_.progress) options_.progress(again ? label + " (again)" : label, done_, total_);
     try {
-      measure_point(row, point, label, trials, memory);
+      if (again)
+        measure_point_again(row, point, label, trials, memory);
+      else
+        measure_point(row, point, label, trials, memory);
     } catch (const Unsupported&) {
       throw;  // holds for the whole row
     } catch (const Error& reason) {
@@ -259,18 +215,21 @@ class Measuring {
     throw Error("not a clock");
   }
 
-  void measure_point(const PrimitiveRow& row, const Point& point, const std::string& label,
-                     const std::vector<Trial>& trials, const RowMemory& memory) {
+  /// The trials of a point made ready, each as a probe that runs it once.
+  struct Ready {
     std::vector<std::unique_ptr<Execution>> executions;
     std::vector<Probe> probes;
-    std::string difference;
+    std::unique_ptr<Seconds> used = std::make_unique<Seconds>(0);  ///< of the device's time, by all runs
+  };
+  Ready make_ready(const PrimitiveRow& row, const std::vector<Trial>& trials, const RowMemory& memory) {
+    Ready ready;
     const auto prepare = [&](const Schedule& schedule, const Trial& trial) {
       std::vector<std::byte*> buffers = memory.data();
       buffers.resize(schedule.buffers.size());
       std::vector<KernelBinding> kernels;
       if (!schedule.kernels.empty()) kernels = trial.kernels;
-      executions.push_back(device_.prepare(schedule, {.buffers = buffers, .kernels = kernels}));
-      return executions.back().get();
+      ready.executions.push_back(device_.prepare(schedule, {.buffers = buffers, .kernels = kernels}));
+      return ready.executions.back().get();
     };
     for (const Trial& trial : trials) {
       Execution* before = trial.before ? prepare(*trial.before, trial) : nullptr;
@@ -278,22 +237,38 @@ class Measuring {
       // host meets dependencies that are still open. What the host waits for it has to see as it comes.
       const bool hold =
           can_be_held(trial.schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
-      probes.push_back([execution = prepare(trial.schedule, trial), before, hold, &trial, &row]() -> Reading {
+      ready.probes.push_back([execution = prepare(trial.schedule, trial), before, hold, &trial, &row,
+                              used = ready.used.get()]() -> Reading {
         Seconds cost{0};
         if (before != nullptr) cost = before->run().host_total;
         const RunResult run = execution->run({.hold = hold, .timed = trial.timed});
-        return {.time = time_of(row, trial, run), .cost = cost + run.host_total};
+        cost += run.host_total;
+        *used += cost;
+        return {.time = time_of(row, trial, run), .cost = cost};
       });
-      // The first run of each trial proves that this trial moves every byte; what is sampled later ends alike.
-      memory.poison_destinations(device_, trial);
-      probes.back()();
-      if (difference.empty()) difference = memory.difference(device_, trial);
     }
+    return ready;
+  }
 
-    const auto samples = sample(probes, sampling(options_.effort));
+  void measure_point(const PrimitiveRow& row, const Point& point, const std::string& label,
+                     const std::vector<Trial>& trials, const RowMemory& memory) {
+    const Ready ready = make_ready(row, trials, memory);
+    std::string difference;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      // The first run of each trial proves that this trial moves every byte; what is sampled later ends alike.
+      memory.poison_destinations(device_, trials[i]);
+      ready.probes[i]();
+      if (difference.empty()) difference = memory.difference(device_, trials[i]);
+    }
+    *ready.used = Seconds{0};
+    const SampleOptions options = sampling(options_.effort);
+    const auto samples = sample(ready.probes, options);
     const std::string held_by = clocks_held_by();
+    const bool again = comes_back(options_.effort) && *ready.used < options.budget && !all_equal(samples);
+    if (again && to_visit_again_.insert(label).second) ++total_;
+    // Of points that are visited again the bytes are looked at behind those samples.
     for (const Trial& trial : trials)
-      if (difference.empty()) difference = memory.difference(device_, trial);
+      if (difference.empty() && !again) difference = memory.difference(device_, trial);
     if (!difference.empty()) result_.failed.push_back({label, difference});
     for (std::size_t i = 0; i < trials.size(); ++i)
       result_.measurements.push_back({.primitive = std::string(row.primitive.name),
@@ -304,12 +279,37 @@ class Measuring {
                                       .held_by = held_by});
   }
 
+  /// Adds as many samples as there are. The bytes were looked at after each trial; one look behind them all does here.
+  void measure_point_again(const PrimitiveRow& row, const Point& point, const std::string& label,
+                           const std::vector<Trial>& trials, const RowMemory& memory) {
+    const Ready ready = make_ready(row, trials, memory);
+    for (const Probe& probe : ready.probes) probe();
+    const auto as_before =
+        static_cast<unsigned>(find(result_.measurements, row, point.variants.front())->samples_us.size());
+    SampleOptions options = sampling(options_.effort);
+    options.least = options.most = as_before;
+    const auto samples = sample(ready.probes, options);
+    const std::string held_by = clocks_held_by();
+    std::string difference;
+    for (const Trial& trial : trials)
+      if (difference.empty()) difference = memory.difference(device_, trial);
+    if (!difference.empty()) result_.failed.push_back({label, difference});
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      Measurement& m = *find(result_.measurements, row, point.variants[i]);
+      m.visits = 2;
+      m.samples_us.insert(m.samples_us.end(), samples[i].begin(), samples[i].end());
+      m.verified = difference.empty();
+      if (!held_by.empty() && held_by != m.held_by) m.held_by += (m.held_by.empty() ? "" : "; ") + held_by;
+    }
+  }
+
   Device& device_;
   const MeasureOptions& options_;
   std::size_t total_;
   std::size_t done_ = 0;
   MeasureResult result_;
   std::set<std::string> held_by_;
+  std::set<std::string> to_visit_again_;  ///< points by their labels
 };
 
 std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {
@@ -356,6 +356,8 @@ MeasureResult measure(Device& device, const MeasureOptions& options) {
     else
       measuring.skip(*rows[i], reasons[i].c_str());
   }
+  for (std::size_t i = 0; comes_back(options.effort) && i < rows.size(); ++i)
+    if (reasons[i].empty()) measuring.row_again(*rows[i], points[i]);
   return std::move(measuring).result();
 }
 

@@ -35,6 +35,8 @@ struct FailedPoint {
   std::string reason;
 };
 
+/// The table is gone through twice (with Effort::full once), half of a point's samples each time: see
+/// `Measurement::visits`. Points that were the same every time are not visited again.
 struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;

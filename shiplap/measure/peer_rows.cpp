@@ -84,13 +84,17 @@ Trial all(Device&, const Arguments& arguments) {
                      .copies = whole(arguments, "copies"),
                      .gpus = whole(arguments, "gpus")});
 }
-template <AccessMode mode>
+template <AccessMode mode, bool both = false>
 Trial accesses(Device& device, const Arguments& arguments) {
-  return peer_kernels(device, mode, bytes(arguments), whole(arguments, "count"), whole(arguments, "blocks"));
+  return peer_kernels(device, {.mode = mode,
+                               .size = bytes(arguments),
+                               .kernels = whole(arguments, "count"),
+                               .blocks = whole(arguments, "blocks"),
+                               .both = both});
 }
-template <bool on_demand>
+template <bool on_demand, bool both = false>
 Trial moves(Device& device, const Arguments& arguments) {
-  return managed_to_peer(device, bytes(arguments), on_demand);
+  return managed_to_peer(device, bytes(arguments), on_demand, both);
 }
 
 const std::array rows{
@@ -125,6 +129,12 @@ const std::array rows{
     PrimitiveRow{{"peer.write", "kernels on GPU 0 that write the memory of GPU 1, over grids", "events"},
                  kernels,
                  accesses<AccessMode::write>},
+    PrimitiveRow{{"peer.read.both", "the same of each GPU in the memory of the other at once", "events"},
+                 kernels,
+                 accesses<AccessMode::read, true>},
+    PrimitiveRow{{"peer.write.both", "kernels on each GPU that write the memory of the other at once", "events"},
+                 kernels,
+                 accesses<AccessMode::write, true>},
     PrimitiveRow{{"latency.chase.peer",
                   "reads of what GPU 1 has in its caches by one thread of GPU 0, one after the other", "events"},
                  chase,
@@ -136,6 +146,14 @@ const std::array rows{
     PrimitiveRow{{"demand.peer", "a kernel on GPU 1 that touches every page of managed memory on GPU 0", "events"},
                  managed,
                  moves<true>},
+    PrimitiveRow{{"prefetch.peer.both", "a prefetch from each GPU to the other at once, by two threads", "host"},
+                 managed,
+                 moves<false, true>,
+                 HostClock::completion},
+    PrimitiveRow{{"demand.peer.both", "a kernel on each GPU that touches managed memory on the other at once", "host"},
+                 managed,
+                 moves<true, true>,
+                 HostClock::completion},
     PrimitiveRow{{"all.h2d", "copies from the host to every GPU at once", "events"}, with_all, all<true, false>},
     PrimitiveRow{{"all.d2h", "copies from every GPU to the host at once", "events"}, with_all, all<false, true>},
     PrimitiveRow{

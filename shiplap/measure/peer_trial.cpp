@@ -33,23 +33,30 @@ Trial peer_copies(const PeerCopies& wanted) {
   return trial;
 }
 
-Trial peer_kernels(Device& device, AccessMode mode, Bytes size, unsigned kernels, std::uint64_t blocks) {
+Trial peer_kernels(Device& device, const PeerKernels& wanted) {
   constexpr std::uint32_t width = 16;
-  const bool reads = mode == AccessMode::read;
+  const bool reads = wanted.mode == AccessMode::read;
   Trial trial;
-  const BufferId from = on_gpu(trial, "kernel's source", reads ? 1 : 0, size);
-  const BufferId to = on_gpu(trial, "kernel's destination", reads ? 0 : 1, size);
-  trial.transfers.push_back({from, to, size});
-  Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, blocks, width));
-  map.operands = {{{from, Bytes{0}, size}, AccessMode::read}, {{to, Bytes{0}, size}, AccessMode::write}};
-  map.flows = {{.buffer = reads ? from : to,
-                .mode = mode,
-                .bytes = size,
-                .access_width = width,
-                .in_flight = Bytes{map_probe_threads} * width * std::min(map.blocks, map.resident_blocks)}};
-  const QueueId queue = trial.schedule.add_queue("kernels");
-  for (std::uint32_t i = 0; i < kernels; ++i)
-    trial.schedule.add({.what = map, .queue = queue, .after = {}, .chunk = i});
+  const auto on = [&](std::uint16_t gpu, std::uint16_t peer) {
+    const BufferId from =
+        on_gpu(trial, fmt::format("source of GPU {}'s kernels", gpu), reads ? peer : gpu, wanted.size);
+    const BufferId to =
+        on_gpu(trial, fmt::format("destination of GPU {}'s kernels", gpu), reads ? gpu : peer, wanted.size);
+    trial.transfers.push_back({from, to, wanted.size});
+    Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, width));
+    map.operands = {{{from, Bytes{0}, wanted.size}, AccessMode::read},
+                    {{to, Bytes{0}, wanted.size}, AccessMode::write}};
+    map.flows = {{.buffer = reads ? from : to,
+                  .mode = wanted.mode,
+                  .bytes = wanted.size,
+                  .access_width = width,
+                  .in_flight = Bytes{map_probe_threads} * width * std::min(map.blocks, map.resident_blocks)}};
+    const QueueId queue = trial.schedule.add_queue(fmt::format("kernels of GPU {}", gpu), Place::gpu(gpu));
+    for (std::uint32_t i = 0; i < wanted.kernels; ++i)
+      trial.schedule.add({.what = map, .queue = queue, .after = {}, .chunk = i});
+  };
+  on(0, 1);
+  if (wanted.both) on(1, 0);
   return trial;
 }
 
@@ -86,23 +93,35 @@ Trial all_copies(const AllCopies& wanted) {
   return trial;
 }
 
-Trial managed_to_peer(Device& device, Bytes size, bool on_demand) {
+Trial managed_to_peer(Device& device, Bytes size, bool on_demand, bool both) {
   Trial trial;
-  const BufferId buffer = on_gpu(trial, "managed, on GPU 0", 0, size, MemoryKind::managed);
-  trial.kept.push_back(buffer);
-  Schedule before = trial.schedule;
-  before.buffers.front().place = Place::gpu(1);  // where the last run has left it
-  before.add({.what = Prefetch{.region = {buffer, Bytes{0}, size}, .to = Place::gpu(0)},
-              .queue = before.add_queue("bring back"),
-              .after = {}});
-  trial.before = std::move(before);
-  const QueueId queue = trial.schedule.add_queue("GPU 1", Place::gpu(1));
-  if (on_demand) {
-    trial.schedule.add({.what = add_touching_kernel(trial, device, buffer, size), .queue = queue, .after = {}});
-  } else {
-    trial.schedule.add(
-        {.what = Prefetch{.region = {buffer, Bytes{0}, size}, .to = Place::gpu(1)}, .queue = queue, .after = {}});
+  trial.schedule.agents.clear();
+  const auto move = [&](std::uint16_t from, std::uint16_t to) {
+    const BufferId buffer = on_gpu(trial, fmt::format("managed, on GPU {}", from), from, size, MemoryKind::managed);
+    trial.kept.push_back(buffer);
+    const QueueId queue = trial.schedule.add_queue(fmt::format("GPU {}", to), Place::gpu(to));
+    const AgentId agent{static_cast<std::uint32_t>(trial.schedule.agents.size())};
+    trial.schedule.agents.push_back({fmt::format("of GPU {}", to)});
+    Op op{.what = Prefetch{.region = {buffer, Bytes{0}, size}, .to = Place::gpu(to)},
+          .queue = queue,
+          .agent = agent,
+          .after = {}};
+    if (on_demand) op.what = add_touching_kernel(trial, device, buffer, size);
+    trial.schedule.add(op);
+  };
+  move(0, 1);
+  if (both) move(1, 0);
+
+  Schedule before;
+  before.buffers = trial.schedule.buffers;
+  const QueueId queue = before.add_queue("bring back");
+  for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
+    Buffer& buffer = before.buffers[b];
+    before.add(
+        {.what = Prefetch{.region = {BufferId{b}, Bytes{0}, size}, .to = buffer.place}, .queue = queue, .after = {}});
+    buffer.place = Place::gpu(buffer.place.index == 0 ? 1 : 0);  // where the last run has left it
   }
+  trial.before = std::move(before);
   return trial;
 }
 

@@ -17,7 +17,14 @@ struct PeerCopies {
 Trial peer_copies(const PeerCopies&);
 
 /// Kernels on GPU 0 that read the memory of GPU 1, or write it.
-Trial peer_kernels(Device&, AccessMode, Bytes size, unsigned kernels, std::uint64_t blocks);
+struct PeerKernels {
+  AccessMode mode = AccessMode::read;
+  Bytes size;  ///< of one kernel
+  unsigned kernels = 1;
+  std::uint64_t blocks = 1;
+  bool both = false;  ///< as many on GPU 1 that reach the memory of GPU 0 at the same time
+};
+Trial peer_kernels(Device&, const PeerKernels&);
 
 /// Reads of 8 bytes by GPU 0 from the memory of GPU 1, each known by the one before.
 Trial peer_chase(Device&, Bytes footprint, unsigned reads);
@@ -32,7 +39,8 @@ struct AllCopies {
 };
 Trial all_copies(const AllCopies&);
 
-/// Managed memory moves from GPU 0 to GPU 1 because of a prefetch, or because a kernel there touches it.
-Trial managed_to_peer(Device&, Bytes size, bool on_demand);
+/// Managed memory moves from GPU 0 to GPU 1 because of a prefetch, or because a kernel there touches it; with `both`
+/// as much moves the other way at the same time, submitted by another agent.
+Trial managed_to_peer(Device&, Bytes size, bool on_demand, bool both);
 
 }  // namespace shiplap

@@ -17,8 +17,8 @@ namespace shiplap {
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;
-    for (const auto rows : {link_rows(), memory_kind_rows(), managed_rows(), host_rows(), peer_rows(), launch_rows(),
-                            zero_copy_rows(), kernel_rows()})
+    for (const auto rows : {link_rows(), memory_kind_rows(), managed_rows(), host_rows(), numa_rows(), peer_rows(),
+                            launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows()})
       all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();

@@ -1,6 +1,9 @@
 // What the files of the table of primitives share: their rows, and how points are written down.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -17,6 +20,8 @@ std::span<const PrimitiveRow> managed_rows();
 std::span<const PrimitiveRow> host_rows();
 std::span<const PrimitiveRow> peer_rows();
 std::span<const PrimitiveRow> launch_rows();
+std::span<const PrimitiveRow> submission_rows();
+std::span<const PrimitiveRow> numa_rows();
 std::span<const PrimitiveRow> zero_copy_rows();
 std::span<const PrimitiveRow> kernel_rows();
 
@@ -36,6 +41,17 @@ inline std::vector<Point> size_points(const std::vector<Bytes>& sizes, const Arg
     points.push_back({to_string(size), {std::move(arguments)}});
   }
   return points;
+}
+
+/// One point with several counts of the same thing.
+inline Point count_point(const char* name, const std::vector<unsigned>& values, const Arguments& fixed = {}) {
+  Point point{fmt::format("{} {}", fmt::join(values, ", "), name), {}};
+  for (const unsigned value : values) {
+    Arguments arguments = fixed;
+    arguments[name] = value;
+    point.variants.push_back(std::move(arguments));
+  }
+  return point;
 }
 
 /// Throws Unsupported: what only a run that takes its time measures.

@@ -22,8 +22,13 @@ struct Trial {
   std::vector<KernelBinding> kernels;
   std::vector<Transfer> transfers;
   std::vector<BufferId> kept{};  ///< hold after a run what they held before
-  QueueId timed{};               ///< the queue that is timed beside the others; none: all of them
-  OpId timed_op{};               ///< where the host's clock times one op that an agent performs
+  struct Moved {
+    BufferId managed;
+    Place to;
+  };
+  std::vector<Moved> moved{};  ///< where all pages of managed memory are after a run
+  QueueId timed{};             ///< the queue that is timed beside the others; none: all of them
+  OpId timed_op{};             ///< where the host's clock times one op that an agent performs
   /// Runs to its end before each run of the schedule, on the same buffers, and is not timed.
   std::optional<Schedule> before{};
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "shiplap/measure/limits.hpp"
 #include "shiplap/report/topology_report.hpp"
 #include "shiplap/report/transfers_report.hpp"
 
@@ -30,7 +31,12 @@ const char* words(ImplicitSync rule) {
   return "";
 }
 
-std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
+/// " (82 % of 4815 GB/s)"; nothing without a limit.
+std::string share(double measured, double limit, const std::string& limit_text) {
+  return limit > 0 ? fmt::format(" ({:.0f} % of {})", 100 * measured / limit, limit_text) : "";
+}
+
+std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const TextStyle& style) {
   std::string out = heading(gpu.name, style);
   const auto fact = [&](std::string_view name, std::string_view value) {
     out += fmt::format("  {:<22}{}\n", name, value);
@@ -49,9 +55,15 @@ std::string gpu_table(const GpuModel& gpu, const TextStyle& style) {
   time("launch latency", gpu.launch_latency);
   time("gap between kernels", gpu.kernel_gap);
   time("memory latency", gpu.memory_latency);
-  if (gpu.memory_bandwidth) fact("memory bandwidth", with_range(*gpu.memory_bandwidth));
+  const Bandwidth memory{device_memory_limit(conditions)};
+  if (gpu.memory_bandwidth)
+    fact("memory bandwidth", with_range(*gpu.memory_bandwidth) + share(gpu.memory_bandwidth->value.bytes_per_second,
+                                                                       memory.bytes_per_second, to_string(memory)));
   if (gpu.copy_bandwidth) fact("copies inside", with_range(*gpu.copy_bandwidth));
-  if (gpu.flop_rate) fact("fp32 rate", fmt::format("{:.4g} Tflop/s", gpu.flop_rate->value * 1e-12));
+  const auto teraflops = [](double flops) { return fmt::format("{:.4g} Tflop/s", flops * 1e-12); };
+  const double peak = arithmetic_limit(conditions, gpu.multiprocessors);
+  if (gpu.flop_rate)
+    fact("fp32 rate", teraflops(gpu.flop_rate->value) + share(gpu.flop_rate->value, peak, teraflops(peak)));
   if (gpu.handovers) {
     Table handovers(
         {{"from an op to one that waits"}, {"nothing else moving", Align::right}, {"copies moving", Align::right}});
@@ -181,7 +193,7 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
   for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
     for (const CopyCost& c : d->costs) sizes.push_back(c.size);
     if (d->duplex)
-      for (const DuplexGap& g : d->duplex->gaps) sizes.push_back(g.size);
+      for (const GapAt& g : d->duplex->gaps) sizes.push_back(g.size);
   }
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
@@ -195,7 +207,7 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
       cells.push_back(known ? with_range(cost->gap) : "–");
       std::string duplex = "–";
       if (d->duplex)
-        for (const DuplexGap& g : d->duplex->gaps)
+        for (const GapAt& g : d->duplex->gaps)
           if (g.size == size) duplex = with_range(g.gap);
       cells.push_back(duplex);
     }
@@ -229,6 +241,9 @@ std::string submission_lines(const SubmissionModel& model, const TextStyle& styl
   line("kernel launch", model.launch);
   line("event record", model.event_record);
   line("event wait", model.event_wait);
+  line("a further batched copy", model.batched_copy);
+  line("graph launch", model.graph_launch);
+  line("each op of a graph", model.graph_op);
   return out.empty() ? out : heading("host time of one call", style) + out;
 }
 
@@ -239,7 +254,7 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
       fmt::format("{} ({}, hash {})\n", bold(profile.name, style), to_string(profile.origin), parameter_hash(profile));
   if (!profile.source.empty()) out += wrap(profile.source, style.width) + "\n";
   out += topology_report(profile, style);
-  for (const GpuModel& gpu : profile.gpus) out += gpu_table(gpu, style);
+  for (const GpuModel& gpu : profile.gpus) out += gpu_table(gpu, profile.conditions, style);
   out += transfers_report(figures, style);
   for (const LinkModel& link : profile.links) out += link_tables(link, style);
   for (const PeerModel& peer : profile.peers)
@@ -267,6 +282,15 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
                                         [](const Measurement& m) { return m.verified; });
     out += fmt::format("\n{} measured points, {} with every byte compared; raw samples in the file\n",
                        profile.measurements.size(), verified);
+    const auto visited_twice = std::count_if(profile.measurements.begin(), profile.measurements.end(),
+                                             [](const Measurement& m) { return m.visits > 1; });
+    const auto disturbed =
+        std::count_if(profile.measurements.begin(), profile.measurements.end(),
+                      [](const Measurement& m) { return figure_samples(m).size() < m.samples_us.size(); });
+    if (visited_twice > 0)
+      out += fmt::format(
+          "{} points visited twice; in {} one of the visits was slower by more than both intervals and is set aside\n",
+          visited_twice, disturbed);
   }
   return out;
 }
@@ -286,9 +310,10 @@ std::string measurements_report(std::span<const Measurement> measurements, const
                {"bytes", Align::left}});
   for (const Measurement& m : measurements) {
     if (m.samples_us.empty()) continue;
-    const Estimate us = median_estimate(m.samples_us);
+    const std::span<const double> samples = figure_samples(m);
+    const Estimate us = median_estimate(samples);
     table.add({point_name(m), with_range({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
-               percent(relative_spread(m.samples_us)), std::to_string(m.samples_us.size()), m.clock,
+               percent(relative_spread(samples)), std::to_string(samples.size()), m.clock,
                m.verified ? "verified" : "–"});
   }
   return table.empty() ? "" : table.text(style);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/measure/limits.hpp"
 
 namespace shiplap {
 namespace {
@@ -34,6 +35,7 @@ constexpr std::array ways{
 
 struct Rate {
   double bytes_per_second = 0;
+  double limit = 0;  ///< 0: unknown
   std::string at;
 };
 
@@ -48,7 +50,7 @@ std::optional<Rate> rate_of(std::span<const Figure> figures, const char* primiti
     if (f.primitive != primitive || f.bytes != largest || f.time.value <= Seconds{0}) continue;
     const double rate = static_cast<double>(f.bytes->count) / f.time.value.count();
     if (best && best->bytes_per_second >= rate) continue;
-    best = Rate{rate, to_string(Bytes{static_cast<std::uint64_t>(f.arguments.at("bytes"))})};
+    best = Rate{rate, f.limit.value_or(0), to_string(Bytes{static_cast<std::uint64_t>(f.arguments.at("bytes"))})};
     if (const auto threads = f.arguments.find("threads"); threads != f.arguments.end())
       best->at += fmt::format(", {:.0f} thread{}", threads->second, threads->second == 1 ? "" : "s");
   }
@@ -79,6 +81,7 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
       ++known[d];
     }
   }
+  std::array<double, 3> limits{};
   Table table({{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"both", Align::right}, {"at"}});
   for (std::size_t w = 0; w < ways.size(); ++w) {
     std::vector<std::string> cells{ways[w].name};
@@ -92,33 +95,50 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
       any = true;
       const double rate = rates[w][d]->bytes_per_second;
       const char* mark = known[d] > 1 && rate == best[d] ? " ▲" : known[d] > 1 && rate == worst[d] ? " ▼" : "  ";
-      cells.push_back(fmt::format("{:.2f}{}", rate * 1e-9, mark));
+      const double limit = rates[w][d]->limit;
+      if (limit > 0) limits[d] = limit;
+      cells.push_back(fmt::format("{:.2f}{}{}", rate * 1e-9,
+                                  limit > 0 ? fmt::format(" {:3.0f} %", 100 * rate / limit) : std::string(), mark));
       if (std::ranges::find(at, rates[w][d]->at) == at.end()) at.push_back(rates[w][d]->at);
     }
     cells.push_back(fmt::format("{}", fmt::join(at, "; ")));
     if (any) table.add(std::move(cells));
   }
   if (table.empty()) return "";
+  if (std::ranges::any_of(limits, [](double limit) { return limit > 0; })) {
+    std::vector<std::string> cells{"limit of the link"};
+    for (const double limit : limits) cells.push_back(limit > 0 ? fmt::format("{:.2f}  ", limit * 1e-9) : "–  ");
+    cells.emplace_back("");
+    table.add(std::move(cells));
+  }
   return "\n" + bold("how bytes move, each way with its largest size", style) + "\n" + table.text(style, "  ") +
          "  ▲ best, ▼ worst of a direction; both: the sum of the two directions\n";
 }
 
-std::string measurements_csv(std::span<const Measurement> measurements) {
+std::string measurements_csv(std::span<const Measurement> measurements, const Conditions& conditions) {
   std::string out =
-      "primitive,arguments,clock,samples,median_us,low_us,high_us,mean_us,standard_deviation_us,"
-      "coefficient_of_variation,verified,held_by\n";
+      "primitive,arguments,clock,samples,set_aside,median_us,low_us,high_us,mean_us,standard_deviation_us,"
+      "coefficient_of_variation,verified,held_by,effective_gb_s,limit_gb_s\n";
   for (const Measurement& m : measurements) {
     if (m.samples_us.empty()) continue;
     std::string arguments;
     for (const auto& [name, value] : m.arguments)
       arguments += fmt::format("{}{}={}", arguments.empty() ? "" : " ", name, value);
-    const Estimate us = median_estimate(m.samples_us);
-    const double average = mean(m.samples_us);
-    const double deviation = standard_deviation(m.samples_us);
-    out += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", m.primitive, arguments, m.clock,
-                       m.samples_us.size(), us.value, us.low, us.high, average, deviation,
-                       average > 0 ? deviation / average : 0, m.verified ? "true" : "false",
-                       m.held_by.empty() ? "" : quoted(m.held_by));
+    const std::span<const double> samples = figure_samples(m);
+    const Estimate us = median_estimate(samples);
+    const double average = mean(samples);
+    const double deviation = standard_deviation(samples);
+    std::string bandwidth;
+    std::string limit;
+    if (const auto bytes = bytes_of_run(m); bytes && us.value > 0) {
+      bandwidth = fmt::format("{:.6g}", static_cast<double>(bytes->count) / us.value * 1e-3);
+      const Figure figure{.primitive = m.primitive, .arguments = m.arguments, .time = {}, .bytes = bytes};
+      if (const auto most = limit_of(figure, conditions)) limit = fmt::format("{:.6g}", *most * 1e-9);
+    }
+    out += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},{}\n", m.primitive, arguments,
+                       m.clock, samples.size(), m.samples_us.size() - samples.size(), us.value, us.low, us.high,
+                       average, deviation, average > 0 ? deviation / average : 0, m.verified ? "true" : "false",
+                       m.held_by.empty() ? "" : quoted(m.held_by), bandwidth, limit);
   }
   return out;
 }

@@ -27,7 +27,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"report",
      {"schedule/schedule.hpp", "schedule/timeline.hpp", "profile/profile.hpp", "strategy/strategy.hpp",
       "workload/job.hpp", "plan/plan.hpp", "measure/measure.hpp", "measure/check.hpp", "measure/compare.hpp",
-      "measure/figures.hpp", "pipeline/run.hpp", "device/device.hpp"}},
+      "measure/figures.hpp", "measure/limits.hpp", "pipeline/run.hpp", "device/device.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/measure/limits.hpp"
 
 namespace shiplap {
 namespace {

@@ -76,7 +76,7 @@ TEST(Measure, keeps_samples_arguments_and_clock_of_every_point) {
   EXPECT_EQ(result.measurements[0].primitive, "launch.latency");
   EXPECT_EQ(result.measurements[0].clock, "events");
   EXPECT_EQ(result.measurements[0].arguments.at("kernels"), 1);
-  EXPECT_GE(result.measurements[0].samples_us.size(), 5u);
+  EXPECT_GE(result.measurements[0].samples_us.size(), 4u);
   EXPECT_NEAR(result.measurements[0].samples_us[0], 2.3, 1e-9) << "the planted launch latency";
   EXPECT_TRUE(result.measurements[0].verified);
   EXPECT_TRUE(result.failed.empty());
@@ -113,7 +113,7 @@ TEST(Measure, marks_a_point_whose_bytes_did_not_arrive_as_failed_and_goes_on) {
 TEST(Measure, reports_a_row_that_fails_and_measures_the_others) {
   FaultyDevice device({.refused_allocation = 1_KiB});
   const MeasureResult result = measure(device, quick("[cb]*.pinned.h2d"));
-  ASSERT_EQ(result.failed.size(), 2u);
+  ASSERT_EQ(result.failed.size(), 3u) << "of copies, bursts and batches";
   EXPECT_EQ(result.failed[0].point, "copy.pinned.h2d");
   EXPECT_EQ(result.failed[0].reason, "no memory left");
   FaultyDevice healthy_for_kernels({.refused_allocation = 1_KiB});

@@ -143,8 +143,8 @@ std::vector<std::vector<std::string>> parsed(const std::string& csv) {
 }
 
 constexpr const char* header =
-    "primitive,arguments,clock,samples,median_us,low_us,high_us,mean_us,standard_deviation_us,"
-    "coefficient_of_variation,verified,held_by\n";
+    "primitive,arguments,clock,samples,set_aside,median_us,low_us,high_us,mean_us,standard_deviation_us,"
+    "coefficient_of_variation,verified,held_by,effective_gb_s,limit_gb_s\n";
 
 TEST(MeasurementsCsv, has_a_line_of_statistics_for_each_point) {
   // Median and mean 2.5, √(5/3) = 1.29099, a 0.516398th of the mean; four samples bound the median only as a whole.
@@ -153,8 +153,26 @@ TEST(MeasurementsCsv, has_a_line_of_statistics_for_each_point) {
       testing::host("submit.copy", {}, 0.25)};
   EXPECT_EQ(measurements_csv(measured),
             std::string(header) +
-                "copy.pinned.h2d,bytes=4096 copies=16,events,4,2.5,1,4,2.5,1.29099,0.516398,true,\n"
-                "submit.copy,,host,5,0.25,0.25,0.25,0.25,0,0,true,\n");
+                "copy.pinned.h2d,bytes=4096 copies=16,events,4,0,2.5,1,4,2.5,1.29099,0.516398,true,,26.2144,\n"
+                "submit.copy,,host,5,0,0.25,0.25,0.25,0.25,0,0,true,,,\n");
+}
+
+TEST(MeasurementsCsv, has_the_limit_of_a_bandwidth_beside_it) {
+  const Conditions conditions{{"gpu.link", "32.0 GT/s PCIe x16"}};
+  const auto rows = parsed(measurements_csv(
+      std::vector{copy("copy.pinned.both", 20), testing::host("host.copy", {{"bytes", mb}}, 20)}, conditions));
+  EXPECT_EQ(rows.at(1).at(14), "126.031") << "both directions: 2 x 32 GT/s x 16 lanes x 128/130 / 8";
+  EXPECT_EQ(rows.at(2).at(14), "") << "nobody says what the host's memory could do";
+}
+
+TEST(MeasurementsCsv, sets_a_disturbed_visit_aside) {
+  Measurement m = events("copy.pinned.h2d", {{"bytes", mb}}, std::vector<double>{30, 31, 32, 20, 21, 22});
+  EXPECT_EQ(parsed(measurements_csv(std::vector{m})).at(1).at(5), "26");
+  m.visits = 2;
+  const auto row = parsed(measurements_csv(std::vector{m})).at(1);
+  EXPECT_EQ(row.at(3), "3");
+  EXPECT_EQ(row.at(4), "3");
+  EXPECT_EQ(row.at(5), "21");
 }
 
 TEST(MeasurementsCsv, has_points_that_were_not_verified_and_none_without_samples) {
@@ -165,14 +183,14 @@ TEST(MeasurementsCsv, has_points_that_were_not_verified_and_none_without_samples
   const auto rows = parsed(measurements_csv(std::vector{wrong, empty}));
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1][0], "copy.pinned.h2d");
-  EXPECT_EQ(rows[1][10], "false");
+  EXPECT_EQ(rows[1][11], "false");
   EXPECT_EQ(measurements_csv({}), header);
 }
 
 TEST(MeasurementsCsv, of_no_time_at_all_does_not_vary) {
   const auto rows = parsed(measurements_csv(std::vector{copy("copy.pinned.h2d", 0)}));
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[1][9], "0");
+  EXPECT_EQ(rows[1][10], "0");
 }
 
 TEST(MeasurementsCsv, keeps_quotes_commas_and_line_breaks_of_a_reason) {
@@ -183,12 +201,12 @@ TEST(MeasurementsCsv, keeps_quotes_commas_and_line_breaks_of_a_reason) {
     measured.back().held_by = reason;
   }
   const std::string csv = measurements_csv(measured);
-  EXPECT_NE(csv.find(",true,\"power cap, \"\"thermal\"\" slowdown\"\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",true,\"power cap, \"\"thermal\"\" slowdown\","), std::string::npos) << csv;
   const auto rows = parsed(csv);
   ASSERT_EQ(rows.size(), std::size(reasons) + 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    ASSERT_EQ(rows[i].size(), 12u) << "line " << i;
-    EXPECT_EQ(rows[i][11], i == 0 ? "held_by" : reasons[i - 1]);
+    ASSERT_EQ(rows[i].size(), 15u) << "line " << i;
+    EXPECT_EQ(rows[i][12], i == 0 ? "held_by" : reasons[i - 1]);
   }
 }
 

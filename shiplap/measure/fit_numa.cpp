@@ -1,0 +1,82 @@
+// Links to the NUMA nodes of the host beyond the first: fewer points each, so what they have in common with the first
+// link is taken from there.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "shiplap/measure/fit.hpp"
+
+namespace shiplap {
+namespace {
+
+using BySize = std::map<Bytes, Uncertain>;
+
+BySize on_node(const Observations& observations, const std::string& primitive, std::uint16_t node) {
+  BySize times;
+  for (const Observation& o : observations.of(primitive))
+    if (o.argument("node") == node) times.emplace(Bytes{static_cast<std::uint64_t>(o.argument("bytes"))}, o.time);
+  return times;
+}
+
+/// G from the two largest copies, L+o as what is left of each; nullopt with fewer than two.
+std::optional<DirectionModel> direction(const BySize& times, const DirectionModel& near) {
+  if (times.size() < 2) return std::nullopt;
+  const auto& [large, long_time] = *times.rbegin();
+  const auto& [small, short_time] = *std::next(times.rbegin());
+  const Uncertain per_byte = (long_time - short_time) / static_cast<double>(large.count - small.count);
+  if (per_byte.estimate().low <= 0) return std::nullopt;
+  DirectionModel model;
+  model.per_byte = non_negative<PerByte>(per_byte);
+  for (const auto& [size, time] : times) {
+    if (size == large) continue;  // by construction the same as the one before it
+    model.costs.push_back({.size = size,
+                           .latency_overhead = non_negative<Seconds>(time - static_cast<double>(size.count) * per_byte),
+                           .gap = Interval<Seconds>::exact(cost_at(near, size).gap)});
+  }
+  return model;
+}
+
+std::vector<TimeAt> table(const BySize& times) {
+  std::vector<TimeAt> rows;
+  for (const auto& [size, time] : times) rows.push_back({size, non_negative<Seconds>(time)});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& near, Findings& findings) {
+  std::set<std::uint16_t> nodes;
+  for (const Observation& o : observations.of("numa.copy.pinned.h2d"))
+    nodes.insert(static_cast<std::uint16_t>(o.argument("node")));
+  nodes.erase(near.numa_node);
+  std::vector<LinkModel> links;
+  for (const std::uint16_t node : nodes) {
+    const auto to_device = direction(on_node(observations, "numa.copy.pinned.h2d", node), near.h2d);
+    const auto to_host = direction(on_node(observations, "numa.copy.pinned.d2h", node), near.d2h);
+    if (!to_device || !to_host) continue;
+    LinkModel link{.numa_node = node, .gpu = near.gpu, .h2d = *to_device, .d2h = *to_host};
+    const std::string path = fmt::format("links[{}]", links.size() + 1);
+    const auto missing = [&](const char* what, const char* reason) {
+      findings.missing.push_back({fmt::format("{}.{}", path, what), reason});
+    };
+    PageableModel pageable{.h2d = table(on_node(observations, "numa.copy.pageable.h2d", node)),
+                           .d2h = table(on_node(observations, "numa.copy.pageable.d2h", node)),
+                           .both = table(on_node(observations, "numa.copy.pageable.both", node))};
+    const char* not_measured = "not measured: needs verified points of numa.copy.pageable.*";
+    if (!pageable.h2d.empty() && !pageable.d2h.empty()) {
+      if (pageable.both.empty()) missing("pageable.both", not_measured);
+      link.pageable = std::move(pageable);
+    } else {
+      missing("pageable", not_measured);
+    }
+    for (const char* what : {"h2d.duplex", "h2d.batched", "d2h.duplex", "d2h.batched", "waiting_queues", "zero_copy"})
+      missing(what, "measured for the first NUMA node only; take it as there");
+    missing("managed", "the driver chooses where managed memory is on the host");
+    links.push_back(std::move(link));
+  }
+  return links;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,60 @@
+#include "shiplap/measure/limits.hpp"
+
+#include <cstdio>
+#include <map>
+
+namespace shiplap {
+namespace {
+
+/// fp32 multiply-adds that a multiprocessor does in a cycle, by compute capability (CUDA C++ Programming Guide,
+/// "Arithmetic Instructions").
+double multiply_adds(const std::string& capability) {
+  static const std::map<std::string, double> table{
+      {"5.0", 128},  {"5.2", 128},  {"5.3", 128},  {"6.0", 64},   {"6.1", 128}, {"6.2", 128}, {"7.0", 64},
+      {"7.2", 64},   {"7.5", 64},   {"8.0", 64},   {"8.6", 128},  {"8.7", 128}, {"8.9", 128}, {"9.0", 128},
+      {"10.0", 128}, {"10.3", 128}, {"11.0", 128}, {"12.0", 128}, {"12.1", 128}};
+  const auto found = table.find(capability);
+  return found == table.end() ? 0 : found->second;
+}
+
+/// The number that a condition such as "3201 MHz" begins with; 0 when there is none.
+double number(const std::string& text) {
+  double value = 0;
+  return std::sscanf(text.c_str(), "%lf", &value) == 1 && value > 0 ? value : 0;
+}
+
+}  // namespace
+
+double link_limit(const std::string& link) {
+  double transfers = 0;  // 10⁹ a second and lane
+  unsigned lanes = 0;
+  if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
+  const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
+  return transfers * 1e9 * coding * lanes / 8;
+}
+
+double device_memory_limit(const Conditions& conditions) {
+  const double clock = number(condition(conditions, "gpu.memory_clock_max"));
+  return clock * 1e6 * 2 * number(condition(conditions, "gpu.memory_bus_width")) / 8;
+}
+
+double arithmetic_limit(const Conditions& conditions, unsigned multiprocessors) {
+  const double clock = number(condition(conditions, "gpu.sm_clock_max"));
+  return 2 * multiply_adds(condition(conditions, "gpu.compute_capability")) * multiprocessors * clock * 1e6;
+}
+
+std::optional<double> limit_of(const Figure& figure, const Conditions& conditions) {
+  const auto starts = [&](std::string_view with) { return figure.primitive.starts_with(with); };
+  if (!figure.bytes || starts("host.") || starts("numa.host.") || starts("peer.") ||
+      figure.primitive.find(".peer") != std::string::npos)
+    return std::nullopt;
+  double limit = link_limit(condition(conditions, "gpu.link"));
+  if (starts("kernel.stream")) limit = device_memory_limit(conditions);
+  if (starts("copy.device")) limit = device_memory_limit(conditions) / 2;  // each byte is read and written
+  if (figure.primitive.ends_with(".both")) limit *= 2;
+  if (const auto gpus = figure.arguments.find("gpus"); gpus != figure.arguments.end()) limit *= gpus->second;
+  if (limit <= 0) return std::nullopt;
+  return limit;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,29 @@
+// What the hardware allows at most, from the conditions that were recorded with the measurements.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "shiplap/measure/figures.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+
+/// Bytes per second that a link such as "32.0 GT/s PCIe x16" carries after line coding (8b/10b up to 5 GT/s, 128b/130b
+/// up to 32, 1b/1b with 242 of 256 bytes of a flit from 64 on); 0 for a text that is no such link.
+double link_limit(const std::string& link);
+
+/// Theoretical bandwidth of device memory in bytes per second: clock x width x 2 transfers a clock (Harris 2012). The
+/// clock that CUDA reports counts two transfers for HBM and GDDR alike, whatever the memory does inside. 0 when the
+/// conditions lack one of them.
+double device_memory_limit(const Conditions&);
+
+/// fp32 flop/s of fused multiply-adds; 0 when the conditions lack the clock or the compute capability is unknown.
+double arithmetic_limit(const Conditions&, unsigned multiprocessors);
+
+/// What the figure's bytes could move at most, in bytes per second: over the link (both directions together where both
+/// are counted, once for each GPU), or to and from device memory. nullopt for figures that are no bandwidth, that other
+/// parts limit (host memory, links between GPUs), or when the conditions do not tell.
+std::optional<double> limit_of(const Figure&, const Conditions&);
+
+}  // namespace shiplap

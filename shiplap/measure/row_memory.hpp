@@ -1,0 +1,35 @@
+// The memory of a row of the table: what its trials work on, and whether the right bytes came out.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "shiplap/device/device.hpp"
+#include "shiplap/measure/trial.hpp"
+
+namespace shiplap {
+
+/// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.
+class RowMemory {
+ public:
+  /// By point, the trials of its variants. Sources are filled with a pattern. Throws Error when the pages of host
+  /// memory are on another NUMA node than asked for: it would be measured under the wrong name.
+  RowMemory(Device&, const std::vector<std::vector<Trial>>& trials);
+
+  /// Whether the system could tell of all host memory on which NUMA node its pages are.
+  bool placement_known() const { return placement_known_; }
+  std::vector<std::byte*> data() const;
+  void poison_destinations(Device&, const Trial&) const;
+  /// "", or in a sentence what did not arrive, has changed or has not moved.
+  std::string difference(Device&, const Trial&) const;
+
+ private:
+  void require_placed(const Device&, const Memory&, const std::string& name);
+  std::string misplaced(const Device&, const Trial&) const;
+
+  std::vector<Memory> memories_;
+  bool placement_known_ = true;
+};
+
+}  // namespace shiplap
