@@ -27,8 +27,8 @@ Seconds eq1(const Work&, std::uint32_t streams);
 Seconds eq3(const Work&, std::uint32_t streams);
 Seconds eq5(const Work&, std::uint32_t streams);
 Seconds eq7(const Work&, std::uint32_t streams);
-/// Eqs 2, 4, 6, 8, numbers of streams: t_T/(t_T − t_E), which is where eqs 1 and 3 meet and not a minimum of eq 1;
-/// √(t_T/t_sc); √(t_E/t_sc); √(t_Thd/t_sc).
+/// Eqs 2, 4, 6, 8, numbers of streams: t_T/(t_T − t_E), which is where eqs 1 and 3 meet and not a minimum of eq 1, and
+/// has a meaning for t_T > t_E only; √(t_T/t_sc); √(t_E/t_sc); √(t_Thd/t_sc).
 double eq2_streams(const Work&);
 double eq4_streams(const Work&);
 double eq6_streams(const Work&);

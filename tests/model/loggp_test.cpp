@@ -59,6 +59,11 @@ TEST(LoggpTransfer, gives_the_values_of_figures_5_and_6) {
   EXPECT_NEAR(in_milliseconds(transfer(d2h, 16_MiB, 256)), 2.02044274060544, 1e-12);
 }
 
+TEST(LoggpTransfer, holds_beyond_32_bits_of_bytes) {
+  // 2^33 bytes at 12.0215 GB/s.
+  EXPECT_NEAR(in_milliseconds(transfer(h2d, 8_GiB, 1)), 0.00942 + 8589934592 * 8.318392e-8, 1e-9);
+}
+
 TEST(LoggpTransfer, is_messages_played_one_after_the_other) {
   by_hand::Random random(5);
   for (int i = 0; i < 1200; ++i) {

@@ -83,11 +83,12 @@ TEST(SecondCopyEngine, condition_as_printed_is_wrong_in_both_directions) {
   EXPECT_NEAR((Case{copies, 10}.simulated({.copy_engines = 2})), 0.0111, 1e-15);
   EXPECT_TRUE(second_copy_engine_helps(copies, 10));
   EXPECT_FALSE(as_printed::second_copy_engine_helps(copies, 10));
-  // The kernel dominates: 101 ms on either; 50 + 0.5 > 1 holds.
-  const StageTimes kernel = times(1, 100, 1);
-  EXPECT_NEAR((Case{kernel, 2}.simulated({.copy_engines = 1})), 0.101, 1e-15);
-  EXPECT_FALSE(second_copy_engine_helps(kernel, 2));
-  EXPECT_TRUE(as_printed::second_copy_engine_helps(kernel, 2));
+  // The kernel dominates: 9.25 ms on either; 2 + 0.25 > 1 holds.
+  const StageTimes kernel = times(1, 8, 4);
+  EXPECT_NEAR((Case{kernel, 4}.simulated({.copy_engines = 1})), 0.00925, 1e-15);
+  EXPECT_NEAR((Case{kernel, 4}.simulated({.copy_engines = 2})), 0.00925, 1e-15);
+  EXPECT_FALSE(second_copy_engine_helps(kernel, 4));
+  EXPECT_TRUE(as_printed::second_copy_engine_helps(kernel, 4));
 }
 
 TEST(SecondCopyEngine, never_helps_one_chunk) {
