@@ -83,6 +83,9 @@ TEST(SecondCopyEngine, condition_as_printed_is_wrong_in_both_directions) {
   EXPECT_NEAR((Case{copies, 10}.simulated({.copy_engines = 2})), 0.0111, 1e-15);
   EXPECT_TRUE(second_copy_engine_helps(copies, 10));
   EXPECT_FALSE(as_printed::second_copy_engine_helps(copies, 10));
+  // Most of it is copied out: 10 ms and 9.5 ms; 0.25 + 0.25 > 1 does not hold.
+  EXPECT_TRUE(second_copy_engine_helps(times(1, 1, 9), 4));
+  EXPECT_FALSE(as_printed::second_copy_engine_helps(times(1, 1, 9), 4));
   // The kernel dominates: 9.25 ms on either; 2 + 0.25 > 1 holds.
   const StageTimes kernel = times(1, 8, 4);
   EXPECT_NEAR((Case{kernel, 4}.simulated({.copy_engines = 1})), 0.00925, 1e-15);

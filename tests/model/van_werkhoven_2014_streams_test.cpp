@@ -188,6 +188,17 @@ TEST(PrintedOptimum, gives_the_worked_values) {
   EXPECT_NEAR(eq4_smallest_useful(buoydiff(7)), 1.1253489663997924, 1e-12);
 }
 
+TEST(PrintedOptimum, takes_the_direction_with_fewer_bytes) {
+  // 20 ms in, 40 ms out, or the other way round: 20 ms is the smaller transfer of either.
+  Work w{.h2d = {.per_byte = {1e-9}}, .d2h = {.per_byte = {1e-9}}, .in = Bytes{20000000}, .out = Bytes{40000000}};
+  w.kernel = milliseconds(10);
+  const double root = (0.0025 - 20 + std::sqrt((20 - 0.0025) * (20 - 0.0025) + 4 * 0.0025 * 30)) / (2 * 0.0025);
+  for (int way = 0; way < 2; ++way, std::swap(w.in, w.out)) {
+    EXPECT_NEAR(*as_printed::eq5_optimum(w, one_gap), std::sqrt(30 / 0.0025), 1e-9);
+    EXPECT_NEAR(*as_printed::eq4_smallest_useful(w, one_gap), root, 1e-9);
+  }
+}
+
 TEST(PrintedOptimum, has_no_case_for_equal_numbers_of_bytes) {
   EXPECT_FALSE(as_printed::eq4_smallest_useful(buoydiff(7), one_gap));
   EXPECT_FALSE(as_printed::eq5_optimum(buoydiff(7), one_gap));
