@@ -47,16 +47,12 @@ double minimiser(std::span<const Term> terms) {
   }
   std::erase_if(candidates, [](double n) { return !(n >= 1 && n < infinity); });
   std::ranges::sort(candidates);
-  // On a plateau rounding must not prefer a later candidate.
-  constexpr double rounding = 1e-14;
-  double best = candidates.front();
-  for (const double n : candidates)
-    if (longest(terms, n) < longest(terms, best) * (1 - rounding)) best = n;
+  const double best = std::ranges::min(candidates, {}, [&](double n) { return longest(terms, n); });
 
-  const bool bounded = std::ranges::none_of(terms, [](const Term& t) { return t.rising > 0; });
-  if (!bounded) return best;
-  double limit = -infinity;
-  for (const Term& t : terms) limit = std::max(limit, t.fixed);
+  // Without any gap the form never rises: it is least at infinity, unless it has become flat.
+  if (std::ranges::any_of(terms, [](const Term& t) { return t.rising > 0; })) return best;
+  const double limit = std::ranges::max(terms, {}, &Term::fixed).fixed;
+  constexpr double rounding = 1e-14;
   return limit < longest(terms, best) * (1 - rounding) ? infinity : best;
 }
 

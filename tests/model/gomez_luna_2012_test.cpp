@@ -144,6 +144,12 @@ TEST(Equation2, is_no_minimum_of_equation_1_which_only_rises) {
   EXPECT_NEAR(optimal_streams(w, cc1), 10.0 / 6, 1e-12);
 }
 
+TEST(OptimalStreams, agree_with_the_printed_ones_where_the_kernel_is_at_least_as_long_as_the_transfers) {
+  EXPECT_NEAR(as_printed::optimal_streams(job(6, 20, 4, 0.1), cc1), 10, 1e-12);
+  EXPECT_NEAR(optimal_streams(job(6, 20, 4, 0.1), cc1), 10, 1e-12);
+  EXPECT_NEAR(as_printed::optimal_streams(job(6, 10, 4, 0.1), cc1), 10, 1e-12);
+}
+
 TEST(OptimalStreams, agree_with_the_printed_ones_for_compute_capability_2) {
   for (const auto& [w, n] : random_cases())
     ASSERT_DOUBLE_EQ(optimal_streams(w, cc2), std::max(1.0, as_printed::optimal_streams(w, cc2)));

@@ -158,6 +158,23 @@ TEST(Optimum, without_gaps_is_infinite_or_the_first_of_a_plateau) {
   EXPECT_NEAR(eq4_smallest_useful(w), 1 + 7 / out_ms, 1e-9);
 }
 
+TEST(Optimum, on_a_plateau_is_its_first_number_of_chunks) {
+  unsigned plateaus = 0;
+  for (Work w : random_jobs()) {
+    w.h2d.gap = w.d2h.gap = Seconds{0};
+    const Real r(w);
+    const double n = optimal_streams(w, cat2);
+    if (n == std::numeric_limits<double>::infinity()) continue;
+    ++plateaus;
+    const auto time = [&](double chunks) { return std::max(r.eq3(chunks), r.eq4(chunks)); };
+    ASSERT_NEAR(time(n) / time(1e9), 1, 1e-12);
+    if (n > 1.002) {
+      ASSERT_GT(time(n / 1.001) / time(n), 1 + 1e-13) << n;
+    }
+  }
+  EXPECT_GT(plateaus, 300u);
+}
+
 TEST(SmallestUseful, is_where_the_transfers_begin_to_be_the_longest_term) {
   for (const Work& w : random_jobs()) {
     const Real r(w);
