@@ -47,6 +47,8 @@ TEST(Roofline, gives_values_computed_by_hand) {
   EXPECT_DOUBLE_EQ(full_overlap(machine, t), 200);
   EXPECT_DOUBLE_EQ(zero_overlap(machine, t), 2000.0 / 22);
   EXPECT_DOUBLE_EQ(mapped(machine, t), 2000.0 / 30);  // 300 bytes of reads at 10 B/s
+  const Traffic writing{.flops = 2000, .reads = Bytes{100}, .writes = Bytes{300}, .in = {}, .out = {}};
+  EXPECT_DOUBLE_EQ(mapped(machine, writing), 2000.0 / 60);  // 300 bytes of writes at 5 B/s
   EXPECT_DOUBLE_EQ(as_printed::full_overlap(machine, t, {10}), 2000.0 / 14);
   EXPECT_DOUBLE_EQ(as_printed::zero_overlap(machine, t, {10}), 2000.0 / 18);
   EXPECT_DOUBLE_EQ(as_printed::mapped(machine, t, {10}), 2000.0 / 40);

@@ -92,6 +92,9 @@ TEST(SecondCopyEngine, condition_as_printed_is_wrong_in_both_directions) {
   EXPECT_NEAR((Case{kernel, 4}.simulated({.copy_engines = 2})), 0.00925, 1e-15);
   EXPECT_FALSE(second_copy_engine_helps(kernel, 4));
   EXPECT_TRUE(as_printed::second_copy_engine_helps(kernel, 4));
+  // So it does with 0.75 + 0.5 > 1.
+  EXPECT_FALSE(second_copy_engine_helps(times(1, 1.5, 1), 2));
+  EXPECT_TRUE(as_printed::second_copy_engine_helps(times(1, 1.5, 1), 2));
 }
 
 TEST(SecondCopyEngine, never_helps_one_chunk) {
