@@ -20,10 +20,6 @@ struct Terms {
 
 }  // namespace
 
-Seconds transfer(const Direction& d, Bytes total, std::uint32_t messages) {
-  return d.latency_overhead + total * d.per_byte + d.gap * (messages - 1.0);
-}
-
 Seconds explicit_time(const Work& w) {
   const Terms t(w, 1);
   return t.latency + t.in + w.kernel + t.out;
@@ -60,7 +56,8 @@ Seconds eq5(const Work& w, std::uint32_t chunks) {
 }
 
 Seconds eq6(const Work& w) {
-  return w.h2d.latency_overhead + std::max({w.in * w.h2d.per_byte, w.kernel, w.out * w.d2h.per_byte});
+  const Terms t(w, 1);
+  return t.latency + std::max({t.in, w.kernel, t.out});
 }
 
 Seconds streams_time(const Work& w, std::uint32_t chunks, Category category) {
@@ -74,5 +71,46 @@ Seconds streams_time(const Work& w, std::uint32_t chunks, Category category) {
   }
   return eq5(w, chunks);
 }
+
+Work slowed_throughout(Work w, const UnderLoad& load) {
+  w.h2d.per_byte = load.h2d;
+  w.d2h.per_byte = load.d2h;
+  return w;
+}
+
+Work slowed_while_both_move(Work w, const UnderLoad& load) {
+  const Seconds both = std::min(w.in * load.h2d, w.out * load.d2h);
+  const auto average = [&](Bytes total, PerByte alone, PerByte loaded) -> PerByte {
+    if (total.count == 0) return alone;
+    const double bytes = static_cast<double>(total.count);
+    // The shorter transfer has no remainder; its difference of nearly equal numbers must not come out negative.
+    const double remainder = std::max(0.0, bytes - both.count() / loaded.seconds);
+    return {(both.count() + remainder * alone.seconds) / bytes};
+  };
+  w.h2d.per_byte = average(w.in, w.h2d.per_byte, load.h2d);
+  w.d2h.per_byte = average(w.out, w.d2h.per_byte, load.d2h);
+  return w;
+}
+
+Seconds hybrid_time(const Work& w, std::uint32_t chunks) {
+  const Terms t(w, chunks);
+  const Seconds fused = std::max(w.kernel, t.out);
+  return t.latency + std::max(t.in + t.gap_in + fused / t.n, t.in / t.n + fused);
+}
+
+Seconds as_printed::streams_time(const Work& w, std::uint32_t chunks, Category category) {
+  const bool kernel_dominates = w.kernel > w.in * w.h2d.per_byte;
+  switch (category) {
+    case Category::implicit_sync_one_engine:
+      return kernel_dominates ? eq1(w, chunks) : eq2(w, chunks);
+    case Category::one_engine:
+      return kernel_dominates ? eq3(w, chunks) : eq4(w, chunks);
+    case Category::two_engines:
+      break;
+  }
+  return eq5(w, chunks);
+}
+
+Seconds as_printed::hybrid_time(const Work& w, std::uint32_t chunks) { return eq5(w, chunks); }
 
 }  // namespace shiplap::van_werkhoven_2014

@@ -1,0 +1,36 @@
+#include "shiplap/model/chunk_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+
+std::vector<std::uint32_t> divisors(std::uint64_t items, std::uint32_t limit) {
+  if (items == 0) throw UsageError("a job of 0 items has no chunks");
+  std::vector<std::uint32_t> found;
+  const auto keep = [&](std::uint64_t d) {
+    if (d <= limit) found.push_back(static_cast<std::uint32_t>(d));
+  };
+  for (std::uint64_t low = 1; low <= items / low; ++low) {
+    if (items % low != 0) continue;
+    keep(low);
+    if (const std::uint64_t high = items / low; high != low) keep(high);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::uint32_t best_divisor(std::uint64_t items, const TimeOfChunks& time, std::uint32_t limit) {
+  return std::ranges::min(divisors(items, std::max(1u, limit)), {}, time);
+}
+
+std::uint32_t best_integer_near(double optimum, const TimeOfChunks& time, std::uint32_t limit) {
+  const double within = std::clamp(optimum, 1.0, std::max<double>(1, limit));
+  const auto below = static_cast<std::uint32_t>(std::floor(within));
+  const auto above = static_cast<std::uint32_t>(std::ceil(within));
+  return time(above) < time(below) ? above : below;
+}
+
+}  // namespace shiplap
