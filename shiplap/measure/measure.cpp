@@ -21,9 +21,9 @@ namespace {
 SampleOptions sampling(Effort effort) {
   if (effort == Effort::full)  // no interval is narrow enough
     return {.warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};
-  SampleOptions options{.warm_up = 0, .least = 4, .most = 50, .window = milliseconds(5)};
+  SampleOptions options{.warm_up = 0, .least = 5, .most = 50, .window = milliseconds(5)};
   options.relative_half_width = effort == Effort::quick ? 0.01 : 0.005;
-  options.budget = milliseconds(effort == Effort::quick ? 15 : 40);
+  options.budget = milliseconds(effort == Effort::quick ? 20 : 50);
   return options;
 }
 

@@ -1,6 +1,7 @@
 #include "shiplap/device/host_work.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +38,50 @@ TEST(TouchPages, keeps_what_the_memory_holds) {
 }
 
 TEST(TouchPages, of_nothing_does_nothing) { EXPECT_NO_THROW(touch_pages({})); }
+
+// Pages that the system has promised and not made yet; single ones, or touching one would make its neighbours too.
+class Promised {
+ public:
+  explicit Promised(std::size_t pages)
+      : size_(pages * page_size()),
+        data_(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (data_ == MAP_FAILED) throw Error("no memory");
+    madvise(data_, size_, MADV_NOHUGEPAGE);
+  }
+  ~Promised() { munmap(data_, size_); }
+  Promised(const Promised&) = delete;
+  Promised& operator=(const Promised&) = delete;
+  std::span<std::byte> bytes() const { return {static_cast<std::byte*>(data_), size_}; }
+
+ private:
+  std::size_t size_;
+  void* data_;
+};
+
+TEST(ShareOfPagesPresent, counts_the_pages_that_were_touched) {
+  const Promised memory(64);
+  const auto share = [&](std::span<const std::byte> part) { return share_of_pages_present(part); };
+  const std::span<std::byte> all = memory.bytes();
+  if (!share(all)) GTEST_SKIP() << "the system does not say which pages are present";
+  EXPECT_EQ(share(all), 0.0);
+  touch_pages(all.first(all.size() / 2));
+  EXPECT_EQ(share(all), 0.5);
+  EXPECT_EQ(share(all.first(all.size() / 2)), 1.0);
+  EXPECT_EQ(share(all.subspan(all.size() / 2)), 0.0);
+  touch_pages(all);
+  EXPECT_EQ(share(all), 1.0);
+}
+
+TEST(ShareOfPagesPresent, counts_a_page_that_the_memory_has_a_part_of_as_a_whole_one) {
+  const Promised memory(4);
+  const std::span<std::byte> all = memory.bytes();
+  if (!share_of_pages_present(all)) GTEST_SKIP() << "the system does not say which pages are present";
+  touch_pages(all.first(1));
+  // From the last byte of the first page, which is present, to the first byte of the third.
+  EXPECT_NEAR(share_of_pages_present(all.subspan(page_size() - 1, page_size() + 2)).value(), 1.0 / 3, 1e-12);
+}
+
+TEST(ShareOfPagesPresent, of_nothing_is_unknown) { EXPECT_FALSE(share_of_pages_present({})); }
 
 TEST(FlushCaches, keeps_what_the_memory_holds) {
   if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -146,6 +148,169 @@ TEST(ProfileTables, reads_what_it_wrote) {
   EXPECT_EQ(p.measurements[0].held_by, "power cap, \"thermal\"");
   EXPECT_EQ(p.measurements[1].held_by, "");
   EXPECT_EQ(to_json(p), json);
+}
+
+void expect_same(const std::vector<GapAt>& a, const std::vector<GapAt>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].size, b[i].size);
+    EXPECT_DOUBLE_EQ(a[i].gap.value.count(), b[i].gap.value.count());
+    EXPECT_DOUBLE_EQ(a[i].gap.low.count(), b[i].gap.low.count());
+    EXPECT_DOUBLE_EQ(a[i].gap.high.count(), b[i].gap.high.count());
+  }
+}
+
+constexpr auto submission_in_one_call = {
+    std::pair{"batched_copy", &SubmissionModel::batched_copy},
+    {"graph_launch", &SubmissionModel::graph_launch},
+    {"graph_op", &SubmissionModel::graph_op},
+};
+
+// With what copies in batches and graphs take, and a point that was visited twice.
+Profile with_batches() {
+  Profile p = full();
+  p.links[0].h2d.batched = {{4_KiB, us(0.2, 0.1, 0.3)}, {1_MiB, us(0.4)}};
+  p.links[0].d2h.batched = {{8_KiB, us(0.6, 0.5, 0.7)}};
+  p.submission.batched_copy = us(0.16, 0.15, 0.18);
+  p.submission.graph_launch = us(4.4, 4.2, 4.5);
+  p.submission.graph_op = us(0.47);
+  p.measurements[0].visits = 2;
+  p.measurements[0].samples_us = {4.6, 4.7};
+  return p;
+}
+Json changed(const std::string& pointer, const Json& value) {
+  Json json = to_json(with_batches());
+  at(json, pointer) = value;
+  return json;
+}
+
+TEST(ProfileBatches, are_read_as_they_were_written) {
+  const Profile written = with_batches();
+  const Json json = to_json(written);
+  const Profile p = profile_from_json(json, "batches.json");
+  expect_same(p.links[0].h2d.batched, written.links[0].h2d.batched);
+  expect_same(p.links[0].d2h.batched, written.links[0].d2h.batched);
+  for (const auto& [name, member] : submission_in_one_call) {
+    ASSERT_TRUE(p.submission.*member) << name;
+    EXPECT_DOUBLE_EQ((p.submission.*member)->value.count(), (written.submission.*member)->value.count()) << name;
+    EXPECT_DOUBLE_EQ((p.submission.*member)->low.count(), (written.submission.*member)->low.count()) << name;
+    EXPECT_DOUBLE_EQ((p.submission.*member)->high.count(), (written.submission.*member)->high.count()) << name;
+  }
+  EXPECT_EQ(p.measurements[0].visits, 2u);
+  EXPECT_EQ(p.measurements[1].visits, 1u);
+  EXPECT_EQ(to_json(p), json);
+}
+
+TEST(ProfileBatches, may_be_absent_with_a_reason_only) {
+  for (const char* direction : {"h2d", "d2h"}) {
+    Json json = changed(std::string("/links/0/") + direction + "/batched", Json::array());
+    const std::string parameter = std::string("links[0].") + direction + ".batched";
+    expect_names(refusal(json), parameter, "\"missing\"");
+    explain(json, parameter);
+    EXPECT_EQ(refusal(json), "");
+    EXPECT_TRUE((direction == std::string("h2d") ? profile_from_json(json, "").links[0].h2d
+                                                 : profile_from_json(json, "").links[0].d2h)
+                    .batched.empty());
+  }
+  for (const auto& [name, member] : submission_in_one_call) {
+    Json json = changed(std::string("/submission/") + name, nullptr);
+    const std::string parameter = std::string("submission.") + name;
+    expect_names(refusal(json), parameter, "\"missing\"");
+    explain(json, parameter);
+    EXPECT_EQ(refusal(json), "");
+    EXPECT_FALSE(profile_from_json(json, "").submission.*member) << name;
+  }
+}
+
+TEST(ProfileBatches, are_refused_where_their_keys_are_missing_or_their_rows_do_not_increase) {
+  for (const auto& [parent, key, name] : {std::tuple{"/links/0/h2d", "batched", "links[0].h2d.batched"},
+                                          {"/submission", "graph_op", "submission.graph_op"},
+                                          {"/measurements/0", "visits", "measurements[0].visits"}}) {
+    Json json = to_json(with_batches());
+    at(json, parent).erase(key);
+    expect_names(refusal(json), name, "missing");
+  }
+  expect_names(refusal(changed("/links/0/h2d/batched/1/size", 4096)), "links[0].h2d.batched[1].size",
+               "above that of the row before it");
+  expect_names(refusal(changed("/links/0/h2d/batched/0/gap/value", -1)), "links[0].h2d.batched[0].gap.value", ">= 0");
+}
+
+TEST(ProfileBatches, have_another_hash_when_any_of_them_differs) {
+  const std::string hash = parameter_hash(with_batches());
+  const std::function<void(Profile&)> changes[] = {
+      [](Profile& p) { p.links[0].h2d.batched[1].gap = us(0.5); },
+      [](Profile& p) { p.links[0].d2h.batched.clear(); },
+      [](Profile& p) { p.submission.batched_copy = us(0.17); },
+      [](Profile& p) { p.submission.graph_launch = us(4.5); },
+      [](Profile& p) { p.submission.graph_op.reset(); },
+  };
+  for (std::size_t i = 0; i < std::size(changes); ++i) {
+    Profile p = with_batches();
+    changes[i](p);
+    EXPECT_NE(parameter_hash(p), hash) << "change " << i;
+  }
+}
+
+TEST(MeasurementVisits, are_one_or_two) {
+  for (const int visits : {0, 3})
+    expect_names(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits", "an integer from 1");
+  for (const Json& visits : {Json(-1), Json(1.5), Json("2")})
+    expect_names(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits", "expected a whole number");
+  for (const int visits : {1, 2}) EXPECT_EQ(refusal(changed("/measurements/0/visits", visits)), "");
+}
+
+// Eight samples have an interval from the first to the last of them (binomial: 1 − 2/256 is more than 95 %).
+std::vector<double> eight_from(double first) {
+  std::vector<double> samples;
+  for (int i = 0; i < 8; ++i) samples.push_back(first + i);
+  return samples;
+}
+Measurement visited(unsigned visits, std::vector<double> first, const std::vector<double>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return {.primitive = "copy.pinned.h2d",
+          .arguments = {{"bytes", 4096}},
+          .clock = "events",
+          .samples_us = std::move(first),
+          .verified = true,
+          .visits = visits};
+}
+std::vector<double> figure_of(const Measurement& m) {
+  const auto samples = figure_samples(m);
+  return {samples.begin(), samples.end()};
+}
+
+TEST(FigureSamples, are_the_faster_visit_where_the_intervals_lie_apart) {
+  EXPECT_EQ(figure_of(visited(2, eight_from(100), eight_from(108))), eight_from(100));
+  EXPECT_EQ(figure_of(visited(2, eight_from(108), eight_from(100))), eight_from(100));
+}
+
+TEST(FigureSamples, are_all_where_the_intervals_have_a_time_in_common) {
+  for (const double second : {93.0, 97.0, 100.0, 104.0, 107.0}) {  // 100 to 107 beside 93 to 100, and so on
+    const Measurement m = visited(2, eight_from(100), eight_from(second));
+    EXPECT_EQ(figure_of(m), m.samples_us) << second;
+  }
+}
+
+TEST(FigureSamples, are_all_of_a_single_visit) {
+  const Measurement m = visited(1, eight_from(100), eight_from(200));
+  EXPECT_EQ(figure_of(m), m.samples_us);
+  EXPECT_EQ(figure_of(visited(2, {7}, {})), std::vector<double>{7}) << "one sample has no halves";
+}
+
+TEST(FigureSamples, are_those_that_a_time_without_scatter_was_faster_in) {
+  EXPECT_EQ(figure_of(visited(2, {5, 5, 5, 5}, {4, 4, 4, 4})), (std::vector<double>{4, 4, 4, 4}));
+  EXPECT_EQ(figure_of(visited(2, {5, 5}, {5, 5})).size(), 4u);
+}
+
+TEST(GapAt, lies_in_proportion_between_two_rows_and_stays_outside) {
+  const std::vector<GapAt> gaps{{1000_B, us(2)}, {3000_B, us(6)}};
+  const auto of = [&](Bytes size) { return in_microseconds(gap_at(gaps, size)); };
+  EXPECT_DOUBLE_EQ(of(1_B), 2);
+  EXPECT_DOUBLE_EQ(of(1000_B), 2);
+  EXPECT_NEAR(of(1500_B), 3, 1e-12);
+  EXPECT_DOUBLE_EQ(of(3000_B), 6);
+  EXPECT_DOUBLE_EQ(of(1_GiB), 6);
+  EXPECT_THROW(gap_at({}, 1_B), Error);
 }
 
 TEST(ProfileTables, says_nothing_about_clocks_that_nothing_held_down) {

@@ -29,6 +29,8 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
     throw Unsupported(
         "a schedule that moves managed memory, or copies between GPUs through the host, cannot be held until it is "
         "submitted: the driver may wait for it; run it without holding");
+  if (options.trace != Trace::none && std::ranges::any_of(schedule_.ops, &Op::batched))
+    throw Unsupported("the copies of a batch cannot be told apart while it runs; submit them one by one to trace them");
   if (graph_ == nullptr) return;
   if (!options.timed.is_none())
     throw Unsupported("a graph is timed as a whole; submit the schedule op by op to time one of its queues");
@@ -65,14 +67,11 @@ RunResult CudaExecution::run(const RunOptions& options) {
     const Clock::time_point end = Clock::now();
     result.submission = submitted - began;
     result.host_total = end - began;
-    const bool opened_by_itself = gate_ && (*gate_)->timed_out();
-    const Seconds limit = gate_ ? (*gate_)->limit() : Seconds{0};
-    gate_.reset();
-    if (opened_by_itself)
+    if (gate_ && (*gate_)->timed_out())
       throw Error(
           fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
                       "GPU's queues were full; hold fewer ops at once or run without holding",
-                      schedule_.ops.size(), to_string(limit)));
+                      schedule_.ops.size(), to_string((*gate_)->limit())));
     give_back();
     result.timeline = timeline(options);
     result.host_spans.resize(host_marks_.size());
@@ -88,6 +87,7 @@ RunResult CudaExecution::run(const RunOptions& options) {
       result.trace_source = !by_events_              ? "activity records of the GPU (CUPTI)"
                             : why_by_events_.empty() ? "events around each op"
                                                      : fmt::format("events around each op ({})", why_by_events_);
+    gate_.reset();
   } catch (...) {
     abandon();
     recording_.reset();  // not before nothing is in flight any more

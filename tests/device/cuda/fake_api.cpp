@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <utility>
 
 namespace shiplap::testing {
@@ -16,6 +17,23 @@ std::uintptr_t next_handle = 0;
 float clock_ms = 0;
 const volatile std::uint32_t* gate = nullptr;
 std::recursive_mutex guard;  // agents of a schedule call from threads of their own
+
+/// What is being captured: every call that puts something into a stream has a number, and a stream or event the numbers
+/// of what comes before it.
+struct Capture {
+  using Numbers = std::set<int>;
+  const void* origin = nullptr;  ///< null: nothing is captured
+  int calls = 0;
+  std::map<const void*, Numbers> streams;
+  std::map<const void*, Numbers> events;
+};
+Capture capture;
+std::set<const void*> graphs;
+
+bool is_captured(const void* stream) { return capture.streams.contains(stream); }
+void note_captured(const void* stream) {
+  if (is_captured(stream)) capture.streams[stream].insert(capture.calls++);
+}
 
 /// What every call that can fail begins with.
 cudaError_t call(const char* name, const void* stream = nullptr, const void* event = nullptr) {
@@ -54,6 +72,8 @@ cudaError_t release(void* data, int& live) {
   --live;
   return cudaSuccess;
 }
+
+cudaError_t refuse(cudaError_t error) { return fake_cuda().last_error = error; }
 
 void host_waits() {
   const std::lock_guard lock(guard);
@@ -146,7 +166,17 @@ void fake_memory(Api& api) {
   };
   api.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t stream) {
     const cudaError_t error = call("memcpy_async", stream);
-    if (error == cudaSuccess) std::memcpy(to, from, size);
+    if (error != cudaSuccess) return error;
+    note_captured(stream);
+    std::memcpy(to, from, size);
+    return error;
+  };
+  api.memcpy_batch_async = [](void* const* to, const void* const* from, const std::size_t* sizes, std::size_t count,
+                              cudaStream_t stream) {
+    const cudaError_t error = call("memcpy_batch_async", stream);
+    if (error != cudaSuccess) return error;
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(to[i], from[i], sizes[i]);
+    fake_cuda().batches.push_back(count);
     return error;
   };
   api.memset_async = [](void* data, int value, std::size_t size, cudaStream_t stream) {
@@ -164,11 +194,17 @@ void fake_work(Api& api) {
     return cudaSuccess;
   };
   api.stream_synchronize = [](cudaStream_t stream) {
+    if (is_captured(stream)) return refuse(cudaErrorStreamCaptureUnsupported);
     host_waits();
     return call("stream_synchronize", stream);
   };
   api.stream_wait_event = [](cudaStream_t stream, cudaEvent_t event, unsigned) {
-    return call("stream_wait_event", stream, event);
+    const cudaError_t error = call("stream_wait_event", stream, event);
+    const auto before = capture.events.find(event);
+    if (error != cudaSuccess || before == capture.events.end()) return error;
+    capture.streams[stream].insert(before->second.begin(), before->second.end());
+    note_captured(stream);
+    return error;
   };
   api.event_create_with_flags = [](cudaEvent_t* event, unsigned) {
     return make("event_create", event, fake_cuda().live_events);
@@ -180,6 +216,7 @@ void fake_work(Api& api) {
   api.event_record = [](cudaEvent_t event, cudaStream_t stream) {
     const std::lock_guard lock(guard);
     recorded[event] = ++clock_ms;
+    if (is_captured(stream)) capture.events[event] = capture.streams[stream];
     return call("event_record", stream, event);
   };
   api.event_synchronize = [](cudaEvent_t event) {
@@ -195,6 +232,51 @@ void fake_work(Api& api) {
     const cudaError_t error = call("launch_kernel", stream);
     if (error == cudaSuccess) gate = *static_cast<const volatile std::uint32_t**>(arguments[0]);
     return error;
+  };
+}
+
+void fake_graphs(Api& api) {
+  api.stream_begin_capture = [](cudaStream_t stream, cudaStreamCaptureMode) {
+    const cudaError_t error = call("stream_begin_capture", stream);
+    if (error == cudaSuccess) capture = {.origin = stream, .streams = {{stream, {}}}, .events = {}};
+    return error;
+  };
+  api.stream_end_capture = [](cudaStream_t stream, cudaGraph_t* graph) -> cudaError_t {
+    *graph = nullptr;
+    const Capture ended = std::exchange(capture, {});
+    if (const cudaError_t error = call("stream_end_capture", stream); error != cudaSuccess) return error;
+    if (ended.origin != stream) return refuse(cudaErrorIllegalState);
+    // Whatever went into another stream must have come back.
+    if (ended.streams.at(stream).size() != static_cast<std::size_t>(ended.calls))
+      return refuse(cudaErrorStreamCaptureUnjoined);
+    fake_cuda().captured_streams.push_back(ended.streams.size());
+    *graph = reinterpret_cast<cudaGraph_t>(0x1000 + 16 * ++next_handle);
+    graphs.insert(*graph);
+    ++fake_cuda().live_graphs;
+    return cudaSuccess;
+  };
+  api.graph_instantiate = [](cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) -> cudaError_t {
+    if (!graphs.contains(graph)) return refuse(cudaErrorInvalidValue);
+    if (const cudaError_t error = make("graph_instantiate", made, fake_cuda().live_graphs); error != cudaSuccess)
+      return error;
+    graphs.insert(*made);
+    return cudaSuccess;
+  };
+  api.graph_upload = [](cudaGraphExec_t graph, cudaStream_t stream) {
+    return graphs.contains(graph) ? call("graph_upload", stream) : refuse(cudaErrorInvalidValue);
+  };
+  api.graph_launch = [](cudaGraphExec_t graph, cudaStream_t stream) {
+    return graphs.contains(graph) ? call("graph_launch", stream) : refuse(cudaErrorInvalidValue);
+  };
+  api.graph_exec_destroy = [](cudaGraphExec_t graph) {
+    if (graphs.erase(graph) == 0) return refuse(cudaErrorInvalidValue);
+    --fake_cuda().live_graphs;
+    return cudaSuccess;
+  };
+  api.graph_destroy = [](cudaGraph_t graph) {
+    if (graphs.erase(graph) == 0) return refuse(cudaErrorInvalidValue);
+    --fake_cuda().live_graphs;
+    return cudaSuccess;
   };
 }
 
@@ -214,10 +296,13 @@ Api fake_api() {
   fake_cuda() = {};
   clock_ms = 0;
   gate = nullptr;
+  capture = {};
+  graphs.clear();
   Api api;
   fake_queries(api);
   fake_memory(api);
   fake_work(api);
+  fake_graphs(api);
   return api;
 }
 

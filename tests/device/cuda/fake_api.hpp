@@ -1,5 +1,6 @@
 // A CUDA runtime that needs no GPU: memory is host memory, copies are done at once, kernels are not run, and an event's
-// time is the number of the call that recorded it. Any call can be made to fail, and everything made is counted.
+// time is the number of the call that recorded it. Copies are done while they are captured too, and launching the graph
+// does them no second time. Any call can be made to fail, and everything made is counted.
 #pragma once
 
 #include <map>
@@ -30,13 +31,17 @@ struct FakeCuda {
   int live_events = 0;
   int live_device_memory = 0;
   int live_pinned_memory = 0;
+  int live_graphs = 0;  ///< captured ones and executable ones
   cudaError_t last_error = cudaSuccess;
   std::vector<Call> calls;
   std::string failed_call;
   /// For each wait of the host for a stream: whether the gate was open (or there was none).
   std::vector<bool> gate_open_at_wait;
+  std::vector<std::size_t> batches;  ///< copies of each batch
+  /// Of each capture that ended: the streams that were part of it.
+  std::vector<std::size_t> captured_streams;
 
-  int live() const { return live_streams + live_events + live_device_memory + live_pinned_memory; }
+  int live() const { return live_streams + live_events + live_device_memory + live_pinned_memory + live_graphs; }
   void fail(int at, cudaError_t error, std::string name = {}) {
     fail_at = at;
     failure = error;
