@@ -88,6 +88,24 @@ void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned t
   }
 }
 
+/// Before each run the agents drop the buffers from the caches of the CPU, each its part: how much of them the last run
+/// has left there differs from node to node and from day to day.
+void flush_before(Trial& trial, const std::vector<BufferId>& buffers) {
+  if (!can_flush_caches()) return;
+  Schedule before;
+  before.buffers = trial.schedule.buffers;
+  before.agents = trial.schedule.agents;
+  const auto threads = static_cast<unsigned>(before.agents.size());
+  for (const BufferId buffer : buffers) {
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      const Region region = part(buffer, before.buffers[buffer.index()].size, t, threads);
+      if (region.length.count > 0)
+        before.add(by_agent(AgentId{t}, HostCall{.kind = HostCall::Kind::flush, .region = region}, {}, t));
+    }
+  }
+  trial.before = std::move(before);
+}
+
 }  // namespace
 
 Trial prefetch(CopyDirection way, Bytes size) {
@@ -154,6 +172,12 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
                    HostCopy{.from = part(ways[lane].from, size, i, each), .to = part(ways[lane].to, size, i, each)}, {},
                    lane * each + i));
   }
+  std::vector<BufferId> buffers;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    buffers.push_back(ways[lane].from);
+    buffers.push_back(ways[lane].to);
+  }
+  flush_before(trial, buffers);
   return trial;
 }
 
@@ -209,6 +233,7 @@ Trial staged(const Staged& wanted) {
   }
   for (unsigned t = 0; t < wanted.threads; ++t)
     if (has_behind[t]) schedule.add(behind[t]);
+  flush_before(trial, {host});
   return trial;
 }
 

@@ -17,10 +17,12 @@ Trial demand_by_host(Bytes size, unsigned threads);
 Trial demand_both(Device&, Bytes size);
 
 /// `threads` agents copy from pageable to pinned memory, each its own part; with `both` every other one the other way.
+/// Nothing of it is in the caches of the CPU when they begin.
 Trial host_copies(Bytes size, unsigned threads, bool both);
 
 /// Pageable memory through pinned rings: each of `threads` agents takes every so many-th piece, copies it to one of its
-/// two pinned places and has a copy engine take it from there; or the other way round.
+/// two pinned places and has a copy engine take it from there; or the other way round. Nothing of the pageable memory
+/// is in the caches of the CPU when they begin.
 struct Staged {
   CopyDirection way = CopyDirection::host_to_device;
   Bytes size;

@@ -139,7 +139,8 @@ void order_conflicts(Schedule& schedule, OpId from) {
     std::sort(unordered.begin(), unordered.end(), std::greater<>());
     for (const OpId earlier : unordered) {
       if (before(earlier, op)) continue;
-      schedule.ops[i].after.push_back(earlier);
+      // What one of a batch waits for, all of it waits for.
+      schedule.ops[first_of_batch(schedule, op).index()].after.push_back(earlier);
       before.add(op, earlier);
     }
   }

@@ -218,6 +218,11 @@ OpId first_of_batch(const Schedule& schedule, OpId id) {
   return id;
 }
 
+OpId last_of_batch(const Schedule& schedule, OpId id) {
+  while (id.index() + 1 < schedule.ops.size() && schedule.ops[id.index() + 1].batched) ++id.value;
+  return id;
+}
+
 bool is_page_locked(MemoryKind kind) {
   return kind == MemoryKind::pinned || kind == MemoryKind::mapped || kind == MemoryKind::driver_pinned ||
          kind == MemoryKind::write_combined;

@@ -136,8 +136,8 @@ struct Op {
   std::vector<OpId> after;
   /// The piece of the workload it belongs to; names the op in messages and pictures.
   std::uint32_t chunk = 0;
-  /// Submitted in one call with the op before it in the schedule: both are copies that the same agent submits to the
-  /// same queue, and it waits for nothing of its own.
+  /// Submitted in one call with the op before it in the schedule: both are copies of one direction that the same agent
+  /// submits to the same queue, and it waits for nothing of its own. Whoever waits for one of a batch waits for all.
   bool batched = false;
 };
 
@@ -191,6 +191,7 @@ bool is_allocated_by_op(const Schedule&, BufferId);
 
 /// The op with whose call this one is submitted: the first of its batch, mostly the op itself.
 OpId first_of_batch(const Schedule&, OpId);
+OpId last_of_batch(const Schedule&, OpId);
 
 /// The accesses of an op to buffers, in the order they are written down.
 void for_each_access(const Op&, const auto& visit);

@@ -106,6 +106,8 @@ class OpCheck {
     if (before.queue != op.queue || before.agent != op.agent)
       add("{} is batched with the op before it, which is of another queue or agent", name());
     if (!op.after.empty()) add("{} is batched and waits for other ops; let the first of its batch wait", name());
+    if (direction(schedule_, std::get<Copy>(op.what)) != direction(schedule_, std::get<Copy>(before.what)))
+      add("{} is batched with a copy of another direction", name());
     if (blocks_agent(schedule_, op) || blocks_agent(schedule_, before))
       add("{} is batched, and the host waits for copies of pageable memory; pin it", name());
     // Nothing orders the copies of a batch.

@@ -17,8 +17,10 @@ void Simulator::advance(std::uint32_t agent) {
       if (done < 0) return wait_for(for_steps_, step.awaited.value);
       caller.clock = std::max(caller.clock, done);
     } else if (step.kind == Step::Kind::synchronize) {
-      const double end = nodes_[step.awaited.index()].end;
-      if (end < 0) return wait_for(for_end_, step.awaited.value);
+      std::uint32_t awaited = step.awaited.value;
+      while (awaited + 1 < nodes_.size() && nodes_[awaited + 1].batched) ++awaited;
+      const double end = nodes_[awaited].end;
+      if (end < 0) return wait_for(for_end_, awaited);
       caller.clock = std::max(caller.clock, end);
     } else if (step.kind == Step::Kind::wait) {
       caller.clock += machine_.wait;

@@ -74,7 +74,7 @@ void Simulator::build(const Schedule& schedule) {
 
     for (OpId dependency : op.after) {
       if (nodes_[dependency.index()].is_host) continue;
-      edges.push_back({dependency.value, i});
+      edges.push_back({last_of_batch(schedule, dependency).value, i});
       ++node.pending;
     }
     std::uint32_t& before = tail[op.queue.index()];

@@ -255,7 +255,8 @@ TEST(MeasurementVisits, are_one_or_two) {
   for (const int visits : {0, 3})
     expect_names(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits", "an integer from 1");
   for (const Json& visits : {Json(-1), Json(1.5), Json("2")})
-    expect_names(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits", "expected a whole number");
+    expect_names(refusal(changed("/measurements/0/visits", visits)), "measurements[0].visits",
+                 "expected a whole number");
   for (const int visits : {1, 2}) EXPECT_EQ(refusal(changed("/measurements/0/visits", visits)), "");
 }
 

@@ -210,9 +210,13 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
     case HostCall::Kind::release:
       allocated_[action.buffer.index()] = Memory();
       return;
-    case HostCall::Kind::create_queue:
-      created_.push_back(make_stream(api_));
+    case HostCall::Kind::create_queue: {
+      cudaStream_t stream = nullptr;
+      if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
+        fail(command, error, "cudaStreamCreateWithFlags");
+      created_.emplace_back(stream, Release<&Api::stream_destroy>{&api_});
       return;
+    }
     case HostCall::Kind::destroy_queue:
       if (!created_.empty()) created_.pop_back();
       return;

@@ -195,6 +195,9 @@ TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
   const auto failing = open_cuda(0, faulty);
   const Schedule schedule = copies(4, 1_MiB);
   const auto memory = memory_for(*failing, schedule);
+  // The device keeps its gate.
+  counted.fail_at = -1;
+  failing->prepare(schedule, bindings_of(memory, {}))->run({.hold = true});
   const Count before = counted;
   for (const RunOptions options :
        {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {

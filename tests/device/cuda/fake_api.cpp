@@ -173,6 +173,7 @@ void fake_memory(Api& api) {
   };
   api.memcpy_batch_async = [](void* const* to, const void* const* from, const std::size_t* sizes, std::size_t count,
                               cudaStream_t stream) {
+    const std::lock_guard lock(guard);
     const cudaError_t error = call("memcpy_batch_async", stream);
     if (error != cudaSuccess) return error;
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to[i], from[i], sizes[i]);
