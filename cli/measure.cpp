@@ -38,7 +38,9 @@ std::string command_line(const MeasureFlags& flags, const std::string& device) {
                      flags.quick  ? " --quick"
                      : flags.full ? " --full"
                                   : "",
-                     flags.only == "*" ? "" : fmt::format(" --only '{}'", flags.only));
+                     flags.only == "*" ? "" : fmt::format(" --only '{}'", flags.only)) +
+         (flags.smallest.empty() ? "" : " --smallest " + flags.smallest) +
+         (flags.largest.empty() ? "" : " --largest " + flags.largest);
 }
 
 std::filesystem::path partial(const std::string& file) { return std::filesystem::path(file + ".partial"); }
@@ -111,6 +113,11 @@ void add_measure(CLI::App& app) {
   command->add_option("--only", flags->only, "only primitives that match, as in 'copy.*'; nothing is kept then")
       ->type_name("GLOB")
       ->capture_default_str();
+  command
+      ->add_option("--smallest", flags->smallest, "leave points of fewer bytes out, as in 4KiB; nothing is kept then")
+      ->type_name("SIZE");
+  command->add_option("--largest", flags->largest, "largest copy (default: 1GiB); nothing is kept then")
+      ->type_name("SIZE");
   command->add_flag("--list", flags->list, "list the primitives and stop");
   command->add_option("--name", flags->name, "name of the profile (default: the GPU's)")->type_name("NAME");
   auto* output =
@@ -139,6 +146,8 @@ void run_measure(const MeasureFlags& flags) {
   MeasureOptions options;
   options.effort = flags.quick ? Effort::quick : flags.full ? Effort::full : Effort::standard;
   options.only = flags.only;
+  if (!flags.smallest.empty()) options.smallest = parse_bytes(flags.smallest, "--smallest");
+  if (!flags.largest.empty()) options.largest = parse_bytes(flags.largest, "--largest");
   const std::string command = command_line(flags, info.id);
   if (flags.resume) {
     Profile before = measured_before(flags.output, command, info);
@@ -151,7 +160,7 @@ void run_measure(const MeasureFlags& flags) {
   Measured measured = measure_profile(*device, options, command);
   if (!flags.name.empty()) measured.profile.name = flags.name;
 
-  const bool whole = flags.only == "*";
+  const bool whole = flags.only == "*" && flags.smallest.empty() && flags.largest.empty();
   if (!flags.output.empty()) {
     save_profile(measured.profile, flags.output);
     std::error_code not_there;

@@ -12,6 +12,8 @@ struct MeasureFlags {
   bool standard = false;
   bool full = false;
   std::string only = "*";
+  std::string smallest;
+  std::string largest;
   bool list = false;
   std::string output;
   std::string csv;

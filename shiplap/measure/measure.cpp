@@ -327,6 +327,9 @@ std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {
 
 MeasureResult measure(Device& device, const MeasureOptions& options) {
   const auto rows = selected_rows(options.only);
+  if (options.smallest > options.largest)
+    throw UsageError(fmt::format("the smallest size to measure, {}, is beyond the largest, {}",
+                                 to_string(options.smallest), to_string(options.largest)));
   if (options.largest.count == 0) throw UsageError("the largest copy to measure must be at least 1 byte");
   Setting setting{.effort = options.effort, .largest = options.largest, .info = device.info()};
   // A burst and both directions together take up to four times the largest copy.
@@ -341,6 +344,11 @@ MeasureResult measure(Device& device, const MeasureOptions& options) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     try {
       points[i] = rows[i]->points(setting);
+      std::erase_if(points[i], [&](const Point& point) {
+        const auto found = point.variants.front().find("bytes");
+        return found != point.variants.front().end() && found->second < static_cast<double>(options.smallest.count);
+      });
+      if (points[i].empty()) reasons[i] = "it has no point of the sizes asked for";
     } catch (const Unsupported& reason) {
       reasons[i] = reason.what();
     }

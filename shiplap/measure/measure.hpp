@@ -49,6 +49,7 @@ struct MeasureResult {
 struct MeasureOptions {
   Effort effort = Effort::standard;
   Bytes largest{1ull << 30};  ///< largest copy
+  Bytes smallest{};           ///< points of fewer bytes are left out
   std::string only = "*";     ///< glob over primitive names
   /// Called before each point: name, arguments, done, total.
   std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;

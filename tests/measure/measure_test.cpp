@@ -227,6 +227,21 @@ TEST(Measure, tells_its_progress_before_every_point) {
   EXPECT_EQ(points.back(), "copy.pinned.d2h 16 KiB");
 }
 
+TEST(Measure, leaves_sizes_out_that_are_not_asked_for) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  MeasureOptions options = quick("copy.pinned.h2d", 256_KiB);
+  options.smallest = 16_KiB;
+  const MeasureResult result = measure(*device, options);
+  ASSERT_EQ(result.measurements.size(), 3u) << "16, 64 and 256 KiB of 1 B, 1, 16, 64, 256 KiB, 1 MiB …";
+  EXPECT_EQ(result.measurements.front().arguments.at("bytes"), 16384);
+  EXPECT_EQ(result.measurements.back().arguments.at("bytes"), 262144);
+  options.only = "latency.copy.h2d";
+  ASSERT_EQ(measure(*device, options).skipped.size(), 1u);
+  EXPECT_NE(measure(*device, options).skipped.front().reason.find("sizes asked for"), std::string::npos);
+  options.smallest = 1_MiB;
+  EXPECT_THROW(measure(*device, options), UsageError);
+}
+
 TEST(Measure, releases_its_memory) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
   const Bytes before = device->info().free_memory;
