@@ -11,6 +11,7 @@
 #include "cli/devices.hpp"
 #include "cli/measure.hpp"
 #include "cli/plan.hpp"
+#include "cli/predict.hpp"
 #include "cli/profiles.hpp"
 #include "cli/run.hpp"
 #include "shiplap/core/error.hpp"
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_measure(app);
   shiplap::cli::add_compare(app);
   shiplap::cli::add_check(app);
+  shiplap::cli::add_predict(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
   try {

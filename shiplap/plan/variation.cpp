@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
 
 namespace shiplap {
 namespace {
@@ -66,6 +69,29 @@ void for_each_direction(Profile& profile, const Visit& visit) {
 std::array<Parameter<Seconds>*, 7> submission_parameters(SubmissionModel& model) {
   return {&model.copy,         &model.launch,       &model.event_record, &model.event_wait,
           &model.batched_copy, &model.graph_launch, &model.graph_op};
+}
+
+void stretch(Interval<Seconds>& t, double factor) { t = {t.value * factor, t.low * factor, t.high * factor}; }
+void stretch(Parameter<Seconds>& t, double factor) {
+  if (t) stretch(*t, factor);
+}
+void stretch(Interval<PerByte>& t, double factor) {
+  for (PerByte* p : {&t.value, &t.low, &t.high}) p->seconds *= factor;
+}
+void stretch(Interval<Bandwidth>& rate, double factor) {
+  for (Bandwidth* b : {&rate.value, &rate.low, &rate.high}) b->bytes_per_second /= factor;
+}
+
+void stretch_rate(Profile& profile, bool to_device, double factor) {
+  for (LinkModel& link : profile.links) {
+    DirectionModel& direction = to_device ? link.h2d : link.d2h;
+    stretch(direction.per_byte, factor);
+    if (direction.duplex) stretch(direction.duplex->per_byte, factor);
+    if (!link.waiting_queues) continue;
+    stretch((to_device ? link.waiting_queues->h2d : link.waiting_queues->d2h).per_byte, factor);
+    // Both directions share what they are slower together: half of it belongs to each.
+    stretch(link.waiting_queues->duplex.per_byte, std::sqrt(factor));
+  }
 }
 
 }  // namespace
@@ -152,6 +178,76 @@ Profile freed_of(const Profile& original, Cause cause) {
             clear(((*gpu.handovers).*member).busy);
           }
       }
+      break;
+  }
+  return profile;
+}
+
+std::string to_string(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::h2d_rate:
+      return "H2D copies, per byte";
+    case Quantity::d2h_rate:
+      return "D2H copies, per byte";
+    case Quantity::zero_copy_rate:
+      return "zero-copy, per byte";
+    case Quantity::gaps:
+      return "gaps between ops (g)";
+    case Quantity::latencies:
+      return "latencies (L+o, launches, handovers)";
+    case Quantity::submission:
+      return "submission by the host";
+  }
+  throw Error("not a quantity of a prediction");
+}
+
+Profile slowed(const Profile& original, Quantity quantity, double factor) {
+  Profile profile = parameters_of(original);
+  switch (quantity) {
+    case Quantity::h2d_rate:
+      stretch_rate(profile, true, factor);
+      break;
+    case Quantity::d2h_rate:
+      stretch_rate(profile, false, factor);
+      break;
+    case Quantity::zero_copy_rate:
+      for (LinkModel& link : profile.links) {
+        if (!link.zero_copy) continue;
+        for (const auto& [name, table] : mapped_rate_names)
+          for (MappedRate& row : (*link.zero_copy).*table) stretch(row.rate, factor);
+        for (const auto& [name, table] : mapped_beside_names)
+          for (MappedBeside& row : (*link.zero_copy).*table) {
+            stretch(row.kernel, factor);
+            stretch(row.copy, factor);
+          }
+      }
+      break;
+    case Quantity::gaps:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        for (CopyCost& cost : d.costs) stretch(cost.gap, factor);
+        if (d.duplex)
+          for (GapAt& gap : d.duplex->gaps) stretch(gap.gap, factor);
+        for (GapAt& gap : d.batched) stretch(gap.gap, factor);
+      });
+      for (LinkModel& link : profile.links) for_each_slowdown(link, [&](Slowdown& s) { stretch(s.gap, factor); });
+      for (GpuModel& gpu : profile.gpus) stretch(gpu.kernel_gap, factor);
+      break;
+    case Quantity::latencies:
+      for_each_direction(profile, [&](DirectionModel& d) {
+        for (CopyCost& cost : d.costs) stretch(cost.latency_overhead, factor);
+      });
+      for (GpuModel& gpu : profile.gpus) {
+        stretch(gpu.launch_latency, factor);
+        stretch(gpu.memory_latency, factor);
+        if (!gpu.handovers) continue;
+        for (const auto& [name, member] : handover_names) {
+          stretch(((*gpu.handovers).*member).idle, factor);
+          stretch(((*gpu.handovers).*member).busy, factor);
+        }
+      }
+      break;
+    case Quantity::submission:
+      for (auto* parameter : submission_parameters(profile.submission)) stretch(*parameter, factor);
       break;
   }
   return profile;

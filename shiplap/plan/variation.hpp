@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "shiplap/profile/profile.hpp"
 
@@ -21,5 +22,21 @@ Profile moved(const Profile&, ParameterGroup, End);
 /// `duplex_gap`: what the gap is more under duplex load than alone.
 enum class Cause : std::uint8_t { submission, duplex_gap, gap, latency };
 Profile freed_of(const Profile&, Cause);
+
+/// What a prediction depends on, for elasticities. All times of a profile belong to one of them.
+enum class Quantity : std::uint8_t {
+  h2d_rate,  ///< time per byte of copies to the GPU, alone and beside the other direction
+  d2h_rate,
+  zero_copy_rate,  ///< of kernels that access host memory, and of the copies beside them
+  gaps,
+  latencies,
+  submission,
+};
+inline constexpr std::array quantities{Quantity::h2d_rate, Quantity::d2h_rate,  Quantity::zero_copy_rate,
+                                       Quantity::gaps,     Quantity::latencies, Quantity::submission};
+/// "H2D copies", "gaps between ops".
+std::string to_string(Quantity);
+/// The profile with the times behind that quantity multiplied by `factor` (rates divided).
+Profile slowed(const Profile&, Quantity, double factor);
 
 }  // namespace shiplap

@@ -303,4 +303,11 @@ std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::ui
                                   .kernel = job.cost.at(job.items)};
 }
 
+std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu) {
+  using van_werkhoven_2014::Category;
+  if (gpu.copy_engines >= 2) return Category::two_engines;
+  if (gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
+  return gpu.implicit_sync == ImplicitSync::none ? Category::one_engine : Category::implicit_sync_one_engine;
+}
+
 }  // namespace shiplap

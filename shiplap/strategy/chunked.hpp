@@ -22,6 +22,10 @@ Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mappin
 /// Throws Unsupported unless all arrays that are copied live in page-locked memory.
 void require_pinned(const Job&, std::string_view strategy);
 
+/// The device category of van Werkhoven et al. 2014, section IV; nullopt for copies that are held until the last kernel
+/// has started, for which the papers have no form.
+std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&);
+
 /// The parameters of the papers' closed forms for a job cut into `chunks`; nullopt when the profile has no link.
 /// With `overlapping`, G and g are those under bidirectional load where the profile has them (Table II).
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,

@@ -13,15 +13,11 @@ Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
 
 std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
   if (profile.gpus.empty() || !choice.ramp.level()) return std::nullopt;
-  const GpuModel& gpu = profile.gpus.front();
-  // The papers have no form for copies that are held until the last kernel has started.
-  if (gpu.copy_engines < 2 && gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
-  const Category category = gpu.copy_engines >= 2                     ? Category::two_engines
-                            : gpu.implicit_sync == ImplicitSync::none ? Category::one_engine
-                                                                      : Category::implicit_sync_one_engine;
-  const auto work = paper_parameters(job, choice.chunks, profile, category == Category::two_engines);
+  const auto category = paper_category(profile.gpus.front());
+  if (!category) return std::nullopt;
+  const auto work = paper_parameters(job, choice.chunks, profile, *category == Category::two_engines);
   if (!work) return std::nullopt;
-  return streams_time(*work, choice.chunks, category);
+  return streams_time(*work, choice.chunks, *category);
 }
 
 }  // namespace

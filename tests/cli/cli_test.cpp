@@ -86,7 +86,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 TEST_F(Cli, version_and_help_succeed) {
   EXPECT_EQ(shiplap("--version").code, 0);
   EXPECT_TRUE(shiplap("--version").out.starts_with("shiplap "));
-  for (const char* command : {"", "devices", "profiles", "profiles show", "measure", "plan", "run"}) {
+  for (const char* command : {"", "devices", "profiles", "profiles show", "measure", "predict", "plan", "run"}) {
     const Outcome help = shiplap(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Usage:"), std::string::npos) << command;
@@ -103,6 +103,7 @@ TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("plan --in -1 --kernel 12ms --profile gtx-titan-2014"), 64, {"--in"});
   expect_refused(shiplap("plan saxpy --in 1GiB --profile gtx-titan-2014"), 64, {"--in", "saxpy"});
   expect_refused(shiplap("plan saxpy --device virtual:h200 --profile h200"), 64, {"--device", "--profile"});
+  expect_refused(shiplap("predict saxpy --model magic --profile h200"), 64, {"--model", "magic", "engine"});
   expect_refused(shiplap("plan saxpy --strategy magic --profile h200"), 64, {"--strategy", "magic", "explicit"});
   expect_refused(shiplap("plan saxpy --layout magic --profile h200"), 64, {"--layout", "magic", "three"});
   expect_refused(shiplap("plan saxpy --order magic --profile h200"), 64, {"--order", "magic", "breadth"});
@@ -146,6 +147,22 @@ TEST_F(Cli, profiles_lists_and_shows) {
   // Table I of the publication: G = 0.08318392 ns/byte is 12.02 GB/s, L+o = 9.42 µs, g = 2.503 µs.
   for (const char* figure : {"published", "12.02 GB/s", "9.420 µs", "2.503 µs", "not published"})
     EXPECT_NE(titan.out.find(figure), std::string::npos) << figure;
+}
+
+TEST_F(Cli, predict_has_every_model_side_by_side) {
+  const Json all = parsed(shiplap("predict saxpy:n=1Mi --profile h200 --json"));
+  EXPECT_EQ(all.at("schema"), "shiplap/prediction");
+  ASSERT_EQ(all.at("choices").size(), 5u) << "a choice of each strategy";
+  for (const Json& choice : all.at("choices")) {
+    EXPECT_EQ(choice.at("models").front().at("model"), "engine");
+    EXPECT_EQ(choice.at("models").front().at("time_ms"), choice.at("predicted_ms").at("value"));
+    EXPECT_EQ(choice.at("elasticities").size(), 7u);
+  }
+  const Json one =
+      parsed(shiplap("predict saxpy:n=1Mi --profile h200 --strategy streams --chunks 4 --model engine --json"));
+  ASSERT_EQ(one.at("choices").size(), 1u);
+  EXPECT_EQ(one.at("choices").front().at("choice").at("chunks"), 4);
+  EXPECT_EQ(one.at("choices").front().at("models").size(), 1u);
 }
 
 TEST_F(Cli, kept_profiles_are_found_by_name_and_a_broken_one_hides_nothing) {

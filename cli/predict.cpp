@@ -1,0 +1,97 @@
+#include "cli/predict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "cli/profile_cache.hpp"
+#include "cli/subject.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/models.hpp"
+#include "shiplap/report/models_report.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+/// The best choice of each strategy.
+std::vector<Choice> best_of_each(const Plan& ranked) {
+  std::vector<Choice> choices;
+  std::set<std::string> seen;
+  for (const Candidate& c : ranked.candidates)
+    if (seen.insert(c.choice.strategy).second) choices.push_back(c.choice);
+  return choices;
+}
+
+void keep_only(const std::string& model, std::vector<ModelComparison>& comparisons) {
+  if (model == "all") return;
+  std::set<std::string> names;
+  for (ModelComparison& comparison : comparisons) {
+    for (const ModelPrediction& m : comparison.models) names.insert(m.model);
+    std::erase_if(comparison.models, [&](const ModelPrediction& m) { return m.model != model; });
+  }
+  if (!names.contains(model))
+    throw UsageError(fmt::format("--model: there is no model '{}'; there are: all, {}", model, fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto flags = std::make_shared<PredictFlags>();
+  auto* command = app.add_subcommand(
+      "predict", "What every model says of a workload: the simulation, and the papers' closed forms beside it");
+  add_workload_flags(*command, flags->workload);
+  add_choice_flags(*command, flags->choice);
+  add_device_flag(*command, flags->device);
+  command->add_option("--profile", flags->profile, "predict for a profile (name or file) instead of a device")
+      ->type_name("P")
+      ->excludes("--device");
+  command->add_option("--model", flags->model, "one model only, as in engine or van-werkhoven-2014")
+      ->type_name("M")
+      ->capture_default_str();
+  add_json_flag(*command, flags->json);
+  command->footer(
+      "Of each strategy the choice that plan would make, or the one asked for. docs/models.md has the closed forms.");
+  command->callback([flags] { run_predict(*flags); });
+}
+
+void run_predict(const PredictFlags& flags) {
+  Workload workload = workload_of(flags.workload);
+  PlanOptions options = plan_options_of(flags.choice, workload.job);
+  Profile profile;
+  Limits limits;
+  Job job = workload.job;
+  if (!flags.profile.empty()) {
+    profile = find_any_profile(flags.profile);
+    limits = limits_of(profile);
+    give_derived_cost(job, profile);
+  } else {
+    const Subject subject(flags.device, "");
+    profile = subject.profile;
+    limits = subject.limits;
+    options.device_memory = limits.device_memory;
+    job = subject.costed(std::move(workload));
+  }
+  std::vector<ModelComparison> comparisons;
+  for (const Choice& choice : best_of_each(plan(job, profile, options)))
+    comparisons.push_back(compare_models(job, profile, choice, limits));
+  keep_only(flags.model, comparisons);
+  if (flags.json) {
+    Json choices = Json::array();
+    for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
+    print_json({{"schema", "shiplap/prediction"},
+                {"version", 1},
+                {"job", job.name},
+                {"kernel_cost", job.cost.origin},
+                {"profile", profile.name},
+                {"profile_hash", parameter_hash(profile)},
+                {"choices", std::move(choices)}});
+    return;
+  }
+  print(fmt::format("{} on profile {} ({})\nkernel time: {}\n\n{}", job.name, profile.name, parameter_hash(profile),
+                    job.cost.origin, models_report(comparisons, style_of_stdout())));
+}
+
+}  // namespace shiplap::cli

@@ -1,0 +1,22 @@
+// shiplap predict: what every model says of a workload, side by side.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/common.hpp"
+
+namespace shiplap::cli {
+
+struct PredictFlags {
+  WorkloadFlags workload;
+  ChoiceFlags choice;
+  std::string device;
+  std::string profile;
+  std::string model = "all";
+  bool json = false;
+};
+void add_predict(CLI::App&);
+void run_predict(const PredictFlags&);
+
+}  // namespace shiplap::cli

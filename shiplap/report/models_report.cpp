@@ -1,0 +1,47 @@
+#include "shiplap/report/models_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace shiplap {
+namespace {
+
+std::string shown(Seconds t) { return t > Seconds{0} ? to_string(t) : "–"; }
+
+}  // namespace
+
+std::string models_report(std::span<const ModelComparison> comparisons, const TextStyle& style) {
+  std::string out;
+  for (const ModelComparison& comparison : comparisons) {
+    out += fmt::format("{}{}\n", out.empty() ? "" : "\n", bold(to_string(comparison.choice), style));
+    Table table({{"model"},
+                 {"form"},
+                 {"predicted", Align::right},
+                 {"against engine", Align::right},
+                 {"in", Align::right},
+                 {"kernel", Align::right},
+                 {"out", Align::right},
+                 {"fixed", Align::right},
+                 {"submission", Align::right}});
+    std::string missing;
+    for (const ModelPrediction& m : comparison.models) {
+      if (!m.time) {
+        missing += fmt::format("  {}: {}\n", m.model, m.why_not);
+        continue;
+      }
+      const double off = *m.time / comparison.engine.value - 1;
+      table.add({m.model, m.form, to_string(*m.time), &m == &comparison.models.front() ? "–" : signed_percent(off),
+                 shown(m.parts.in), shown(m.parts.kernel), shown(m.parts.out), shown(m.parts.fixed),
+                 shown(m.parts.submission)});
+    }
+    out += table.text(style, "  ") + missing;
+    Table hangs_on({{"1 % more of"}, {"makes it longer by", Align::right}});
+    for (const Elasticity& e : comparison.elasticities)
+      if (std::abs(e.value) >= 0.005) hangs_on.add({e.quantity, fmt::format("{:.2f} %", e.value)});
+    if (!hangs_on.empty()) out += "\n" + hangs_on.text(style, "  ");
+  }
+  return out;
+}
+
+}  // namespace shiplap
