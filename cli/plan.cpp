@@ -19,9 +19,11 @@ void add_plan(CLI::App& app) {
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_flag(*command, flags->device);
-  command->add_option("--profile", flags->profile, "plan for a profile (name or file) instead of a device")
-      ->type_name("P")
-      ->excludes("--device");
+  auto* profile =
+      command->add_option("--profile", flags->profile, "plan for a profile (name or file) instead of a device")
+          ->type_name("P")
+          ->excludes("--device");
+  add_scale_flag(*command, flags->scale)->needs(profile);
   command->add_option("--trace", flags->trace, "write the spans of rank 1 for Perfetto or chrome://tracing")
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
@@ -47,7 +49,7 @@ void run_plan(const PlanFlags& flags) {
   Limits limits;
   const Plan ranked = [&] {
     if (!flags.profile.empty()) {
-      const Profile profile = find_any_profile(flags.profile);
+      const Profile profile = scaled(find_any_profile(flags.profile), flags.scale);
       give_derived_cost(job, profile);
       limits = limits_of(profile);
       return plan(job, profile, options);

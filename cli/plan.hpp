@@ -13,6 +13,7 @@ struct PlanFlags {
   ChoiceFlags choice;
   std::string device;
   std::string profile;
+  std::string scale;
   std::string trace;
   bool json = false;
 };

@@ -45,9 +45,11 @@ void add_predict(CLI::App& app) {
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_flag(*command, flags->device);
-  command->add_option("--profile", flags->profile, "predict for a profile (name or file) instead of a device")
-      ->type_name("P")
-      ->excludes("--device");
+  auto* profile =
+      command->add_option("--profile", flags->profile, "predict for a profile (name or file) instead of a device")
+          ->type_name("P")
+          ->excludes("--device");
+  add_scale_flag(*command, flags->scale)->needs(profile);
   command->add_option("--model", flags->model, "one model only, as in engine or van-werkhoven-2014")
       ->type_name("M")
       ->capture_default_str();
@@ -64,7 +66,7 @@ void run_predict(const PredictFlags& flags) {
   Limits limits;
   Job job = workload.job;
   if (!flags.profile.empty()) {
-    profile = find_any_profile(flags.profile);
+    profile = scaled(find_any_profile(flags.profile), flags.scale);
     limits = limits_of(profile);
     give_derived_cost(job, profile);
   } else {

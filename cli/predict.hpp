@@ -13,6 +13,7 @@ struct PredictFlags {
   ChoiceFlags choice;
   std::string device;
   std::string profile;
+  std::string scale;
   std::string model = "all";
   bool json = false;
 };

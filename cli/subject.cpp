@@ -1,10 +1,12 @@
 #include "cli/subject.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/profile_cache.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/plan/what_if.hpp"
 
 namespace shiplap::cli {
 
@@ -38,6 +40,17 @@ void give_derived_cost(Job& job, const Profile& profile) {
 
 bool wants_probe(const Workload& workload, const DeviceInfo& info) {
   return !info.is_virtual && workload.real_kernel && workload.job.cost.points.empty();
+}
+
+CLI::Option* add_scale_flag(CLI::App& command, std::string& scale) {
+  return command
+      .add_option("--scale", scale,
+                  "what if the link were another one: link=pcie4, link=x8, or a factor as in link=0.5")
+      ->type_name("WHAT");
+}
+
+Profile scaled(Profile profile, const std::string& scale) {
+  return scale.empty() ? std::move(profile) : what_if(profile, scale);
 }
 
 }  // namespace shiplap::cli

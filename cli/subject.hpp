@@ -1,6 +1,7 @@
 // The device that a command speaks of, with the profile to predict from and the limits to stay within.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -31,5 +32,10 @@ void give_derived_cost(Job&, const Profile&);
 /// Whether the kernel is to be measured before planning: a real kernel on a real device, its time not
 /// stated.
 bool wants_probe(const Workload&, const DeviceInfo&);
+
+/// --scale: a profile derived from the one that is named.
+CLI::Option* add_scale_flag(CLI::App&, std::string& scale);
+/// The profile itself without such a wish.
+Profile scaled(Profile, const std::string& scale);
 
 }  // namespace shiplap::cli

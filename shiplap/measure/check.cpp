@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/limits.hpp"
+#include "shiplap/profile/topology.hpp"
 
 namespace shiplap {
 namespace {

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <map>
 
+#include "shiplap/profile/topology.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -24,14 +26,6 @@ double number(const std::string& text) {
 }
 
 }  // namespace
-
-double link_limit(const std::string& link) {
-  double transfers = 0;  // 10⁹ a second and lane
-  unsigned lanes = 0;
-  if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
-  const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
-  return transfers * 1e9 * coding * lanes / 8;
-}
 
 double device_memory_limit(const Conditions& conditions) {
   const double clock = number(condition(conditions, "gpu.memory_clock_max"));

@@ -9,10 +9,6 @@
 
 namespace shiplap {
 
-/// Bytes per second that a link such as "32.0 GT/s PCIe x16" carries after line coding (8b/10b up to 5 GT/s, 128b/130b
-/// up to 32, 1b/1b with 242 of 256 bytes of a flit from 64 on); 0 for a text that is no such link.
-double link_limit(const std::string& link);
-
 /// Theoretical bandwidth of device memory in bytes per second: clock x width x 2 transfers a clock (Harris 2012). The
 /// clock that CUDA reports counts two transfers for HBM and GDDR alike, whatever the memory does inside. 0 when the
 /// conditions lack one of them.

@@ -13,6 +13,7 @@
 #include "shiplap/measure/primitives.hpp"
 #include "shiplap/measure/row_memory.hpp"
 #include "shiplap/measure/sampler.hpp"
+#include "shiplap/profile/topology.hpp"
 
 namespace shiplap {
 namespace {

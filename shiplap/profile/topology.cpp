@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -124,6 +125,14 @@ Conditions host_facts() {
           {"host.iommu", iommu()},
           {"host.hypervisor", hypervisor()},
           {"host.kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
+}
+
+double link_limit(const std::string& link) {
+  double transfers = 0;  // 10⁹ a second and lane
+  unsigned lanes = 0;
+  if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
+  const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
+  return transfers * 1e9 * coding * lanes / 8;
 }
 
 }  // namespace shiplap

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/measure/limits.hpp"
+#include "shiplap/profile/topology.hpp"
 
 namespace shiplap {
 namespace {
