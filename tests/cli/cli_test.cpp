@@ -104,7 +104,7 @@ TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("plan saxpy --in 1GiB --profile gtx-titan-2014"), 64, {"--in", "saxpy"});
   expect_refused(shiplap("plan saxpy --device virtual:h200 --profile h200"), 64, {"--device", "--profile"});
   expect_refused(shiplap("predict saxpy --model magic --profile h200"), 64, {"--model", "magic", "engine"});
-  expect_refused(shiplap("plan saxpy --profile h200 --scale link=magic"), 64, {"--scale", "link=magic", "pcie4"});
+  expect_refused(shiplap("plan saxpy --profile h200 --scale link=magic"), 64, {"--scale", "link=magic", "link=pcie3"});
   expect_refused(shiplap("plan saxpy --device virtual:h200 --scale link=x8"), 64, {"--scale", "--profile"});
   expect_refused(shiplap("plan saxpy --strategy magic --profile h200"), 64, {"--strategy", "magic", "explicit"});
   expect_refused(shiplap("plan saxpy --layout magic --profile h200"), 64, {"--layout", "magic", "three"});
