@@ -55,7 +55,12 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
   for (const std::uint16_t node : nodes) {
     const auto to_device = direction(on_node(observations, "numa.copy.pinned.h2d", node), near.h2d);
     const auto to_host = direction(on_node(observations, "numa.copy.pinned.d2h", node), near.d2h);
-    if (!to_device || !to_host) continue;
+    if (!to_device || !to_host) {
+      findings.missing.push_back(
+          {fmt::format("the link of NUMA node {}", node),
+           "not measured: needs verified points of numa.copy.pinned.h2d and .d2h at two sizes whose times differ"});
+      continue;
+    }
     LinkModel link{.numa_node = node, .gpu = near.gpu, .h2d = *to_device, .d2h = *to_host};
     const std::string path = fmt::format("links[{}]", links.size() + 1);
     const auto missing = [&](const char* what, const char* reason) {
@@ -72,7 +77,7 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
       missing("pageable", not_measured);
     }
     for (const char* what : {"h2d.duplex", "h2d.batched", "d2h.duplex", "d2h.batched", "waiting_queues", "zero_copy"})
-      missing(what, "measured for the first NUMA node only; take it as there");
+      missing(what, "measured for the first NUMA node only; copies of this one are taken to know no such effect");
     missing("managed", "the driver chooses where managed memory is on the host");
     links.push_back(std::move(link));
   }

@@ -164,6 +164,8 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
     ways[1] = {buffer("pinned source", MemoryKind::pinned), buffer("pageable destination", MemoryKind::pageable)};
   const unsigned lanes = both ? 2 : 1;
   const unsigned each = std::max(1u, threads / lanes);
+  if (size.count / each < page_size())
+    throw Unsupported(fmt::format("{} leave {} threads less than a page each", to_string(size), each));
   for (unsigned lane = 0; lane < lanes; ++lane) {
     trial.transfers.push_back({ways[lane].from, ways[lane].to, size});
     for (unsigned i = 0; i < each; ++i)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/limits.hpp"
@@ -78,8 +79,11 @@ class Measuring {
 
   /// As many samples more of those points of the row that are to be visited again.
   void row_again(const PrimitiveRow& row, std::vector<Point> points) {
-    std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(label(row, point)); });
-    if (!points.empty()) visit(row, points, true);
+    std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(key(row, point)); });
+    if (points.empty()) return;
+    const std::size_t done_after = done_ + points.size();
+    visit(row, points, true);
+    done_ = done_after;
   }
 
   void skip(const PrimitiveRow& row, const char* reason) {
@@ -94,9 +98,13 @@ class Measuring {
       for (const auto& group : by_node(points)) visit_group(row, group, again);
       note_state();
     } catch (const Unsupported& reason) {
-      result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
+      if (again)
+        result_.failed.push_back({fmt::format("{} (second visit)", row.primitive.name), reason.what()});
+      else
+        result_.skipped.push_back({std::string(row.primitive.name), reason.what()});
     } catch (const Error& reason) {
-      result_.failed.push_back({std::string(row.primitive.name), reason.what()});
+      result_.failed.push_back(
+          {fmt::format("{}{}", row.primitive.name, again ? " (second visit)" : ""), reason.what()});
     }
     if (options_.row_done) options_.row_done(so_far());
   }
@@ -115,10 +123,17 @@ class Measuring {
     if (placement != unknown_fact) placement = memory.placement_known() ? "verified" : unknown_fact;
     for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
       for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
+      // Interrupted before it came to them, or they had used up their budget, which nobody can tell any more.
+      const auto once = [](const Measurement* m) { return m->visits == 1 && !all_equal({m->samples_us}); };
+      if (comes_back(options_.effort) && std::ranges::any_of(known[i], once)) visit_again(row, points[i]);
       if (known[i].empty()) point(row, points[i], trials[i], memory, again);
     }
   }
 
+  /// Of a point among all.
+  static std::pair<std::string, Arguments> key(const PrimitiveRow& row, const Point& point) {
+    return {std::string(row.primitive.name), point.variants.front()};
+  }
   static std::string label(const PrimitiveRow& row, const Point& point) {
     return fmt::format("{} {}", row.primitive.name, point.label);
   }
@@ -266,7 +281,6 @@ class Measuring {
     const auto samples = sample(ready.probes, options);
     const std::string held_by = clocks_held_by();
     const bool again = comes_back(options_.effort) && *ready.used < options.budget && !all_equal(samples);
-    if (again && to_visit_again_.insert(label).second) ++total_;
     for (const Trial& trial : trials)
       if (difference.empty()) difference = memory.difference(device_, trial);
     if (!difference.empty()) result_.failed.push_back({label, difference});
@@ -277,13 +291,21 @@ class Measuring {
                                       .samples_us = samples[i],
                                       .verified = difference.empty(),
                                       .held_by = held_by});
+    if (again && difference.empty()) visit_again(row, point);
+  }
+
+  void visit_again(const PrimitiveRow& row, const Point& point) {
+    if (to_visit_again_.insert(key(row, point)).second) ++total_;
   }
 
   /// Adds as many samples as there are. That each trial moves its bytes has been proved; one look behind them all does.
   void measure_point_again(const PrimitiveRow& row, const Point& point, const std::string& label,
                            const std::vector<Trial>& trials, const RowMemory& memory) {
     const Ready ready = make_ready(row, trials, memory);
-    for (const Probe& probe : ready.probes) probe();
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      memory.poison_destinations(device_, trials[i]);
+      ready.probes[i]();
+    }
     const auto as_before =
         static_cast<unsigned>(find(result_.measurements, row, point.variants.front())->samples_us.size());
     SampleOptions options = sampling(options_.effort);
@@ -309,7 +331,7 @@ class Measuring {
   std::size_t done_ = 0;
   MeasureResult result_;
   std::set<std::string> held_by_;
-  std::set<std::string> to_visit_again_;  ///< points by their labels
+  std::set<std::pair<std::string, Arguments>> to_visit_again_;  ///< points by their keys
 };
 
 std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {

@@ -39,8 +39,11 @@ std::vector<Point> large(const Setting& setting) {
 }
 std::vector<Point> by_threads(const Setting& setting) {
   std::vector<Point> points;
-  for (const double threads : {1.0, 8.0})
-    points.push_back(size_points({std::min(64_MiB, setting.largest)}, {{"threads", threads}}).front());
+  for (const double threads : {1.0, 8.0}) {
+    Point point = size_points({std::min(64_MiB, setting.largest)}, {{"threads", threads}}).front();
+    point.label += fmt::format(" by {} thread(s)", threads);
+    points.push_back(std::move(point));
+  }
   return on_each_node(setting, points);
 }
 std::vector<Point> kernels(const Setting& setting) {

@@ -238,7 +238,6 @@ Profile slowed(const Profile& original, Quantity quantity, double factor) {
       });
       for (GpuModel& gpu : profile.gpus) {
         stretch(gpu.launch_latency, factor);
-        stretch(gpu.memory_latency, factor);
         if (!gpu.handovers) continue;
         for (const auto& [name, member] : handover_names) {
           stretch(((*gpu.handovers).*member).idle, factor);

@@ -23,7 +23,8 @@ Profile moved(const Profile&, ParameterGroup, End);
 enum class Cause : std::uint8_t { submission, duplex_gap, gap, latency };
 Profile freed_of(const Profile&, Cause);
 
-/// What a prediction depends on, for elasticities. All times of a profile belong to one of them.
+/// What a prediction of copies, kernels and zero-copy depends on besides the kernel's own time, for elasticities. The
+/// latency of device memory is none of them: it says which part of a kernel's time another memory would save.
 enum class Quantity : std::uint8_t {
   h2d_rate,  ///< time per byte of copies to the GPU, alone and beside the other direction
   d2h_rate,
@@ -34,7 +35,7 @@ enum class Quantity : std::uint8_t {
 };
 inline constexpr std::array quantities{Quantity::h2d_rate, Quantity::d2h_rate,  Quantity::zero_copy_rate,
                                        Quantity::gaps,     Quantity::latencies, Quantity::submission};
-/// "H2D copies", "gaps between ops".
+/// "H2D copies, per byte", "gaps between ops (g)".
 std::string to_string(Quantity);
 /// The profile with the times behind that quantity multiplied by `factor` (rates divided).
 Profile slowed(const Profile&, Quantity, double factor);

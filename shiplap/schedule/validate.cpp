@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -103,6 +104,9 @@ class OpCheck {
     const Op& before = schedule_.ops[id_.index() - 1];
     if (!std::holds_alternative<Copy>(op.what) || !std::holds_alternative<Copy>(before.what))
       return add("{} is batched with {}; only copies can be", name(), describe(schedule_, OpId{id_.value - 1}));
+    for (const Copy* copy : {&std::get<Copy>(op.what), &std::get<Copy>(before.what)})
+      for (const Region* r : {&copy->from, &copy->to})
+        if (r->buffer.index() >= schedule_.buffers.size()) return;  // which is said on its own
     if (before.queue != op.queue || before.agent != op.agent)
       add("{} is batched with the op before it, which is of another queue or agent", name());
     if (!op.after.empty()) add("{} is batched and waits for other ops; let the first of its batch wait", name());
@@ -205,6 +209,23 @@ std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t
   return found;
 }
 
+/// One sentence for each op that destroys a queue which no op before it has created.
+std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
+  std::vector<std::string> found;
+  // By agent, so that no other agent has to be waited for.
+  std::vector<int> created(schedule.agents.size());
+  for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
+    const auto* call = std::get_if<HostCall>(&schedule.ops[i].what);
+    if (call == nullptr || has_region(call->kind)) continue;
+    int& own = created[schedule.ops[i].agent.index()];
+    own += call->kind == HostCall::Kind::create_queue ? 1 : -1;
+    if (own < 0)
+      found.push_back(fmt::format("{} has none before it that its agent has made", describe(schedule, OpId{i})));
+    own = std::max(own, 0);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
@@ -213,6 +234,11 @@ std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
   for (std::uint32_t i = 0; i < schedule.ops.size() && found.size() < limit; ++i)
     OpCheck(schedule, OpId{i}, allocated, found).check();
   if (found.empty()) found = uses_of_allocated(schedule, limit);
+  if (found.empty()) found = destroyed_too_often(schedule);
+  if (found.empty() && schedule.as_graph && !can_be_held(schedule))
+    found.emplace_back(
+        "the schedule is a graph, and the host or the driver waits for some of its ops: pin the memory, or submit them "
+        "one by one");
   if (found.size() < limit)
     for (std::string& problem : order_problems(schedule, limit - found.size())) found.push_back(std::move(problem));
   // Who comes before whom has a meaning only when all ids exist and nothing waits for a later op.

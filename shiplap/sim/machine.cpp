@@ -49,6 +49,8 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
       assumptions.push_back(fmt::format(
           "latency of device memory is not in profile {} and is taken as 0 for kernels that access host memory",
           profile.name));
+    // Of further NUMA nodes less is measured, and `missing` says so.
+    if (link.numa_node != profile.links.front().numa_node) continue;
     if (!link.waiting_queues)
       assumptions.push_back(fmt::format(
           "how far waiting queues slow copies down is not in profile {} and is taken as not at all", profile.name));

@@ -259,6 +259,7 @@ void Simulator::claim(std::uint32_t e, double now) {
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
     const bool slowed = slowed_by_waiting_queues(engine.gpu);
+    // Beside the other direction too: there the gaps of a batch were seen to be as small.
     const bool in_batch = node.batched && engine.last + 1 == op;
     const double gap = turns           ? node.latency
                        : in_batch      ? node.batched_gap

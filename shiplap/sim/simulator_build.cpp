@@ -117,6 +117,9 @@ void Simulator::build_copy(const Schedule& schedule, OpId id, const Copy& copy, 
   node.to_device = way == CopyDirection::host_to_device;
   node.bytes = static_cast<double>(size.count);
   if (way == CopyDirection::device_to_device) {
+    if (node.batched)
+      throw Unsupported(
+          fmt::format("{}: the simulator has no figures for batches inside or between GPUs", describe(schedule, id)));
     node.engine = static_cast<std::uint32_t>(2 * computes_.size()) + from.place.index;
     node.copy = machine_.device_copy(from.place.index, to.place.index, schedule.peer_access, size);
   } else {

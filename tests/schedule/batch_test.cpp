@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/schedule/submission.hpp"
+#include "shiplap/schedule/validate.hpp"
 #include "tests/schedule/builder.hpp"
 
 namespace shiplap {
@@ -328,6 +329,32 @@ TEST(ConcatenateGraphs, makes_one_graph_of_two_and_refuses_a_graph_and_none) {
                 "cannot concatenate schedules: one is submitted as a graph and the other op by op");
     }
   }
+}
+
+TEST(ValidateQueueCalls, refuse_to_destroy_what_their_agent_has_not_made) {
+  const auto call = [](Scene& s, HostCall::Kind kind, AgentId agent) {
+    s.schedule.add({.what = HostCall{.kind = kind}, .queue = {}, .agent = agent, .after = {}});
+  };
+  Scene sound;
+  call(sound, HostCall::Kind::create_queue, main_agent);
+  call(sound, HostCall::Kind::destroy_queue, main_agent);
+  EXPECT_TRUE(problems(sound.schedule).empty());
+  call(sound, HostCall::Kind::destroy_queue, main_agent);
+  ASSERT_EQ(problems(sound.schedule).size(), 1u);
+  EXPECT_NE(problems(sound.schedule).front().find("destruction of a queue of chunk 0 (op 2)"), std::string::npos);
+  Scene of_another;
+  call(of_another, HostCall::Kind::create_queue, main_agent);
+  call(of_another, HostCall::Kind::destroy_queue, worker);
+  EXPECT_EQ(problems(of_another.schedule).size(), 1u);
+}
+
+TEST(ValidateGraphs, refuse_copies_that_the_host_waits_for) {
+  Scene s;
+  s.schedule.agents = {{"main"}};
+  s.schedule.as_graph = true;
+  s.copy(s.q, s.eighth(s.p, 0), s.eighth(s.d, 0));
+  ASSERT_EQ(problems(s.schedule).size(), 1u);
+  EXPECT_NE(problems(s.schedule).front().find("pin the memory"), std::string::npos);
 }
 
 }  // namespace

@@ -214,12 +214,19 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       cudaStream_t stream = nullptr;
       if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
         fail(command, error, "cudaStreamCreateWithFlags");
+      const std::lock_guard lock(pinned_guard_);
       created_.emplace_back(stream, Release<&Api::stream_destroy>{&api_});
       return;
     }
-    case HostCall::Kind::destroy_queue:
-      if (!created_.empty()) created_.pop_back();
+    case HostCall::Kind::destroy_queue: {
+      Stream last;
+      {
+        const std::lock_guard lock(pinned_guard_);
+        last = std::move(created_.back());
+        created_.pop_back();
+      }
       return;
+    }
   }
 }
 

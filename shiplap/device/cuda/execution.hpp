@@ -151,8 +151,8 @@ class CudaExecution final : public Execution {
   std::vector<HostMark> host_marks_;  ///< by op, of those that agents perform; empty where there are none
   std::vector<Memory> allocated_;     ///< by buffer, by ops of the schedule
   std::vector<Stream> created_;       ///< by ops of the schedule
-  std::mutex pinned_guard_;
-  std::vector<std::byte*> pinned_;  ///< by ops of the schedule, and not unpinned yet
+  std::mutex pinned_guard_;           ///< of what several agents pin and create
+  std::vector<std::byte*> pinned_;    ///< by ops of the schedule, and not unpinned yet
   std::vector<Event> order_events_;
   std::vector<Event> end_marks_;
   std::vector<QueueId> ending_queues_;  ///< `end_marks_[i]` is the end of this queue

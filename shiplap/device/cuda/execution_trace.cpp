@@ -82,7 +82,12 @@ void CudaExecution::settle_recording() {
   check(api_, api_.memcpy_async(host.get(), device.get(), size.count, cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync", "the set-up of a recording");
   const Gates::Use gate = gpus_.gates->take(gpus_.gpus.front());
-  gate->close();
+  try {
+    gate->close();
+  } catch (...) {
+    gate->drain();
+    throw;
+  }
   gate->drain();
   check(api_, api_.stream_synchronize(stream), "cudaStreamSynchronize", "the set-up of a recording");
 }

@@ -190,7 +190,7 @@ std::vector<std::uint16_t> numa_nodes_of_host() {
   std::vector<std::uint16_t> numbers;
   for (hwloc_obj_t node = nullptr;
        (node = hwloc_get_next_obj_by_type(topology(), HWLOC_OBJ_NUMANODE, node)) != nullptr;)
-    numbers.push_back(static_cast<std::uint16_t>(node->os_index));
+    if (hwloc_bitmap_iszero(node->cpuset) == 0) numbers.push_back(static_cast<std::uint16_t>(node->os_index));
   return numbers;
 }
 

@@ -34,7 +34,7 @@ class OnCoresOf {
   std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_s*)> before_;
 };
 
-/// The NUMA nodes of this host, by the system's numbers.
+/// The NUMA nodes of this host that have cores which this process may use, by the system's numbers.
 std::vector<std::uint16_t> numa_nodes_of_host();
 
 /// The NUMA nodes on which the pages of the memory are, by increasing number; nullopt where the system does not say.
