@@ -61,33 +61,40 @@ const char* form_of(Category category) {
 void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& choice,
                        std::vector<ModelPrediction>& models) {
   const std::string printed = std::string(van_werkhoven) + " as printed";
-  const auto refuse = [&](const std::string& why) { models.push_back(no_form(van_werkhoven, why)); };
   const auto category = paper_category(profile.gpus.front());
-  const bool chunked = choice.strategy == "streams" || choice.strategy == "hybrid";
-  const std::uint32_t chunks = chunked ? choice.chunks : 1;
-  const bool overlapping = chunked && category == Category::two_engines;
+  const bool hybrid = choice.strategy == "hybrid";
+  const std::uint32_t chunks = hybrid || choice.strategy == "streams" ? choice.chunks : 1;
+  // The strategy knows its equation, for equal chunks and kernels with a grid of their own.
+  Choice level = choice;
+  level.ramp = {};
+  level.blocks = 0;
+  const auto form = find_strategy(choice.strategy).predict(job, level, profile);
+  // Hybrid moves both ways at once on every device.
+  const bool overlapping = hybrid || (choice.strategy == "streams" && category == Category::two_engines);
   const auto work = paper_parameters(job, chunks, profile, overlapping);
-  if (!work) return refuse("the profile has no link, or the kernel no cost");
-  const auto add = [&](std::string model, std::string form, Seconds time) {
+  if (choice.strategy == "hybrid-mirror")
+    return models.push_back(no_form(van_werkhoven, fmt::format("the paper has no {}", choice.strategy)));
+  if (!form || !work)
+    return models.push_back(
+        no_form(van_werkhoven, category ? "the profile has no link, or the kernel no cost"
+                                        : "no form for copies that are held until the last kernel has started"));
+  const auto add = [&](std::string model, std::string equation, Seconds time) {
     models.push_back({.model = std::move(model),
-                      .form = std::move(form),
+                      .form = std::move(equation),
                       .time = time,
                       .why_not = {},
                       .parts = parts_of(*work, chunks)});
   };
   if (choice.strategy == "explicit") {
-    add(van_werkhoven, "eqs 1, 2, 3, 5 at n = 1", explicit_time(*work));
+    add(van_werkhoven, "eqs 1, 2, 3, 5 at n = 1", *form);
   } else if (choice.strategy == "streams") {
-    if (!category) return refuse("no form for copies that are held until the last kernel has started");
-    add(van_werkhoven, form_of(*category), streams_time(*work, chunks, *category));
+    add(van_werkhoven, form_of(*category), *form);
     add(printed, "by tE > Thd", van_werkhoven_2014::as_printed::streams_time(*work, chunks, *category));
   } else if (choice.strategy == "implicit") {
-    add(van_werkhoven, "eq 6", eq6(*work));
-  } else if (choice.strategy == "hybrid") {
-    add(van_werkhoven, "two stages", van_werkhoven_2014::hybrid_time(*work, chunks));
-    add(printed, "eq 5", van_werkhoven_2014::as_printed::hybrid_time(*work, chunks));
+    add(van_werkhoven, "eq 6", *form);
   } else {
-    refuse(fmt::format("the paper has no {}", choice.strategy));
+    add(van_werkhoven, "two stages", van_werkhoven_2014::hybrid_time(*work, chunks));
+    add(printed, "eq 5", *form);
   }
 }
 

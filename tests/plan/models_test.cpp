@@ -67,6 +67,23 @@ TEST(CompareModels, say_why_where_there_is_no_form) {
   EXPECT_NE(model(comparison, "roofline").why_not.find("flops"), std::string::npos);
 }
 
+TEST(CompareModels, have_hybrid_move_both_ways_at_once_also_on_one_copy_engine) {
+  // Both directions slower under load, by hand: eq 5 with G2 = 2 G of Table I at 42 chunks and 5 ms,
+  // L + 2 Thd + 41 g_hd + (tE + 2 Tdh) / 42, all in ms.
+  Profile profile = paper_profile({.copy_engines = 1});
+  for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h})
+    d->duplex = DuplexModel{.per_byte = Interval<PerByte>::exact(PerByte{2 * d->per_byte.value.seconds}),
+                            .gaps = {{1_B, d->costs[0].gap}}};
+  const Choice hybrid{.strategy = "hybrid", .chunks = 42};
+  // Zero-copy rates, which the simulation wants; the paper's equation has none.
+  profile.links[0].zero_copy = planted_profile().links[0].zero_copy;
+  const auto comparison = compare_models(state(5), profile, hybrid, limits_of(profile));
+  const double in = 2 * 704643072 * 8.318392e-11 * 1e3;
+  const double out = 2 * 352321536 * 7.924734e-11 * 1e3;
+  EXPECT_NEAR(ms(model(comparison, "van-werkhoven-2014 as printed")), 0.018443 + in + 41 * 0.002503 + (5 + out) / 42,
+              1e-6);
+}
+
 TEST(CompareModels, take_the_cost_of_a_stream_from_the_host) {
   Profile profile = paper_profile({.copy_engines = 1});
   profile.host =

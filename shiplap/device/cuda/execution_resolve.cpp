@@ -111,10 +111,6 @@ void CudaExecution::resolve(const Bindings& bindings) {
 
 // The calls of a run are made once more, into a graph: all queues branch off from the first one and come back to it.
 void CudaExecution::make_graph() {
-  if (!can_be_held(schedule_))
-    throw Unsupported(
-        "a schedule whose host or driver waits for some of its ops cannot be submitted as a graph: pin the memory, or "
-        "submit it op by op");
   if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
   const cudaStream_t origin = used_streams_.front();
   const Event fork = make_order_event(api_);
