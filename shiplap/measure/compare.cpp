@@ -40,7 +40,9 @@ double between_runs(const Figure& figure) {
       // Handing over between engines takes 10 or 17 us, and stays so for as long as a process lives.
       Class{"chain.", 1.0},
       // Figures of a few microseconds.
-      Class{"copy.pinned.both", 0.25}, Class{"launch.", 0.15}, Class{"timing.events", 0.15}, Class{"waiting.", 0.15}};
+      Class{"copy.pinned.both", 0.25}, Class{"launch.", 0.25}, Class{"timing.events", 0.25}, Class{"waiting.", 0.25},
+      // Kernels that access host memory, and copies beside them: neighbours on the host's memory and on the link.
+      Class{"mapped.", 0.08}, Class{"copies.", 0.08}};
   constexpr Bytes few = 64_KiB;
   double share = figure.clock == "host" || (figure.bytes && *figure.bytes <= few) ? 0.25 : 0;
   for (const Class& one : classes)
@@ -48,8 +50,9 @@ double between_runs(const Figure& figure) {
   return share;
 }
 
-Change change_of(const Estimate& slower, double tolerance) {
-  if (slower.low > 1 + tolerance) return Change::degraded;
+/// `fastest` is the ratio of the fast samples now to the figure of the baseline.
+Change change_of(const Estimate& slower, double fastest, double tolerance) {
+  if (slower.low > 1 + tolerance) return fastest > 1 + tolerance ? Change::degraded : Change::unclear;
   if (slower.high < 1 / (1 + tolerance)) return Change::better;
   if (slower.value > 1 + tolerance || slower.value < 1 / (1 + tolerance)) return Change::unclear;
   // An interval this wide would hide a change of the size that is looked for.
@@ -121,7 +124,9 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
       continue;
     }
     const Estimate slower = ratio(found->time, figure.time);
-    result.figures.push_back({figure, *found, slower, change_of(slower, std::max(tolerance, between_runs(figure)))});
+    const double fastest = figure.time.value > Seconds{0} ? found->fast / figure.time.value : HUGE_VAL;
+    result.figures.push_back(
+        {figure, *found, slower, change_of(slower, fastest, std::max(tolerance, between_runs(figure)))});
   }
   for (const Figure& figure : after)
     if (like(before, figure) == before.end()) result.only_now.push_back(name_of(figure));

@@ -36,6 +36,22 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 
+/// Of which a tenth of the samples, one at least, are as fast.
+double fast_sample_us(const Measurement& m) {
+  std::vector<double> ordered = m.samples_us;
+  const auto tenth =
+      ordered.begin() + static_cast<std::ptrdiff_t>((std::max<std::size_t>(ordered.size(), 10) / 10) - 1);
+  std::ranges::nth_element(ordered, tenth);
+  return *tenth;
+}
+
+/// Of one op more between the fewest and the most, or of one on average.
+Seconds fast_of_one(const std::map<double, double>& us) {
+  const auto& [few, of_few] = *us.begin();
+  const auto& [many, of_many] = *us.rbegin();
+  return microseconds(us.size() > 1 ? (of_many - of_few) / (many - few) : of_few / few);
+}
+
 }  // namespace
 
 std::optional<Bytes> bytes_of_run(const Measurement& m) {
@@ -55,18 +71,22 @@ std::vector<Figure> figures(std::span<const Measurement> measurements, const Con
   for (const std::string& name : names) {
     std::map<std::map<std::string, double>, std::map<double, Uncertain>> families;
     std::map<std::map<std::string, double>, std::string> clocks;
+    std::map<std::map<std::string, double>, std::map<double, double>> fast_us;
     for (const Observation& o : observations.of(name)) {
       const char* count = count_of(*o.measurement);
       auto arguments = o.measurement->arguments;
       if (count != nullptr) arguments.erase(count);
       clocks[arguments] = o.measurement->clock;
-      families[arguments].emplace(count != nullptr ? o.argument(count) : 1, o.time);
+      const double ops = count != nullptr ? o.argument(count) : 1;
+      families[arguments].emplace(ops, o.time);
+      fast_us[arguments].emplace(ops, fast_sample_us(*o.measurement));
     }
     for (const auto& [arguments, times] : families) {
       const auto more = one_more(times);
       Figure figure{.primitive = name,
                     .arguments = arguments,
                     .time = non_negative<Seconds>(more ? *more : times.begin()->second / times.begin()->first),
+                    .fast = fast_of_one(fast_us.at(arguments)),
                     .bytes = bytes_moved(name, arguments),
                     .clock = clocks.at(arguments)};
       for (const auto& [count, time] : times) figure.counts.push_back(count);

@@ -19,6 +19,9 @@ struct Figure {
   /// Of one op more where the primitive was measured with several counts, of one on average where with a single count;
   /// with its 95 % interval.
   Interval<Seconds> time;
+  /// The same from a fast sample of each count in place of the median: a tenth of all samples, those of a visit that
+  /// was set aside among them, are as fast, and one at least. What disturbs a node only adds time.
+  Seconds fast{0};
   /// What the op moves, both ways together, where the figure is a bandwidth: as a rate it is `bytes / time`.
   std::optional<Bytes> bytes{};
   std::optional<double> limit{};  ///< what the hardware allows for these bytes, in bytes per second (limits.hpp)

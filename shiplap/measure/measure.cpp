@@ -23,15 +23,14 @@ namespace {
 SampleOptions sampling(Effort effort) {
   if (effort == Effort::full)  // no interval is narrow enough
     return {.warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};
-  SampleOptions options{.warm_up = 0, .least = 5, .most = 50, .window = milliseconds(5)};
+  SampleOptions options{.warm_up = 0, .least = 3, .most = 50, .window = milliseconds(5)};
   options.relative_half_width = effort == Effort::quick ? 0.01 : 0.005;
-  options.budget = milliseconds(effort == Effort::quick ? 35 : 50);
+  options.budget = milliseconds(effort == Effort::quick ? 15 : 25);  // of each visit
   return options;
 }
 
 // A neighbour's disturbance, or a clock that drifts, can last longer than all samples of a point, which then agree with
-// each other and are wrong together. What the table comes back to much later shows it. It does not come back to points
-// that have used up their budget: their samples are spread over a good while already, and so are five seconds.
+// each other and are wrong together. What the table comes back to much later shows it. Five seconds show it themselves.
 bool comes_back(Effort effort) { return effort != Effort::full; }
 
 bool all_equal(const std::vector<std::vector<double>>& samples) {
@@ -123,7 +122,6 @@ class Measuring {
     if (placement != unknown_fact) placement = memory.placement_known() ? "verified" : unknown_fact;
     for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
       for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
-      // Interrupted before it came to them, or they had used up their budget, which nobody can tell any more.
       const auto once = [](const Measurement* m) { return m->visits == 1 && !all_equal({m->samples_us}); };
       if (comes_back(options_.effort) && std::ranges::any_of(known[i], once)) visit_again(row, points[i]);
       if (known[i].empty()) point(row, points[i], trials[i], memory, again);
@@ -235,7 +233,6 @@ class Measuring {
   struct Ready {
     std::vector<std::unique_ptr<Execution>> executions;
     std::vector<Probe> probes;
-    std::unique_ptr<Seconds> used = std::make_unique<Seconds>(0);  ///< of the device's time, by all runs
   };
   Ready make_ready(const PrimitiveRow& row, const std::vector<Trial>& trials, const RowMemory& memory) {
     Ready ready;
@@ -253,13 +250,11 @@ class Measuring {
       // host meets dependencies that are still open. What the host waits for it has to see as it comes.
       const bool hold =
           can_be_held(trial.schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
-      ready.probes.push_back([execution = prepare(trial.schedule, trial), before, hold, &trial, &row,
-                              used = ready.used.get()]() -> Reading {
+      ready.probes.push_back([execution = prepare(trial.schedule, trial), before, hold, &trial, &row]() -> Reading {
         Seconds cost{0};
         if (before != nullptr) cost = before->run().host_total;
         const RunResult run = execution->run({.hold = hold, .timed = trial.timed});
         cost += run.host_total;
-        *used += cost;
         return {.time = time_of(row, trial, run), .cost = cost};
       });
     }
@@ -276,11 +271,9 @@ class Measuring {
       ready.probes[i]();
       if (difference.empty()) difference = memory.difference(device_, trials[i]);
     }
-    *ready.used = Seconds{0};
-    const SampleOptions options = sampling(options_.effort);
-    const auto samples = sample(ready.probes, options);
+    const auto samples = sample(ready.probes, sampling(options_.effort));
     const std::string held_by = clocks_held_by();
-    const bool again = comes_back(options_.effort) && *ready.used < options.budget && !all_equal(samples);
+    const bool again = comes_back(options_.effort) && !all_equal(samples);
     for (const Trial& trial : trials)
       if (difference.empty()) difference = memory.difference(device_, trial);
     if (!difference.empty()) result_.failed.push_back({label, difference});

@@ -4,9 +4,8 @@
 
 namespace shiplap {
 
-// Seconds that all rows took on one H200, both visits together: standard 67 to 76, of a bar of 90; quick 11, of 15,
-// with a budget of 20 ms a point instead of 35. Kernels beside copies take more than half of it: their load outlasts
-// them.
+// Seconds that all rows took on one H200, both visits together: standard 83, of a bar of 90; quick 14, of 15.
+// Kernels beside copies take most of it: their load outlasts them.
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;

@@ -10,6 +10,9 @@
 namespace shiplap {
 namespace {
 
+/// Fewer agree by chance too often.
+constexpr unsigned fewest_for_an_interval = 5;
+
 bool narrow_enough(std::span<const double> samples, double relative_half_width) {
   const Estimate median = median_estimate(samples);
   return (median.high - median.low) / 2 <= relative_half_width * std::abs(median.value);
@@ -29,7 +32,7 @@ std::vector<std::vector<double>> sample(std::span<const Probe> probes, const Sam
 
   std::vector<std::vector<double>> samples(probes.size());
   Seconds used{0};
-  double look_at = options.least;
+  double look_at = std::max(fewest_for_an_interval, options.least);
   for (unsigned round = 1;; ++round) {
     for (std::size_t i = 0; i < probes.size(); ++i) {
       const Reading reading = probes[i]();

@@ -96,8 +96,9 @@ std::vector<Point> copies_beside_points(const Setting& setting) {
   return points_beside(setting, pipelines, [](Bytes, std::uint64_t) { return std::pair{1.0, 4.0}; });
 }
 std::vector<Point> step_points(const Setting& setting) {
-  return points_beside(setting, true,
-                       [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks, 5, 17); });
+  return points_beside(setting, true, [&](Bytes size, std::uint64_t blocks) {
+    return size < 32_MiB ? mapped_counts(setting, size, blocks, 5, 17) : std::pair{4.0, 10.0};
+  });
 }
 
 using MappedAccess = MappedKernels::Access;
@@ -112,12 +113,14 @@ template <MappedAccess access>
 Trial mapped(Device& device, const Arguments& arguments) {
   return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
-/// The kernels are timed, and the copies outlast them, at whatever rate.
+/// The kernels are timed, and the copies outlast them.
 template <MappedAccess access, CopyDirection way>
 Trial mapped_beside(Device& device, const Arguments& arguments) {
   MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
-  // A block reads 1 GB/s at least and a copy moves 60 at most; a full GPU has the link's rate.
-  const double slowest = std::min(20.0, 1.0 * arguments.at("blocks"));
+  // GB/s beside copies at 60: a block of an H200 reads 2.4 and writes 10, and many come down to 37. Half as fast a link
+  // halves both sides at most.
+  const double of_a_block = access == MappedAccess::write ? 4 : 1.5;
+  const double slowest = std::min(27.0, of_a_block * arguments.at("blocks"));
   const double copies = wanted.kernels * arguments.at("bytes") / number(beside_copy_size);
   wanted.copies = way;
   wanted.copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest);
@@ -136,10 +139,12 @@ Trial copies_in_step(Device& device, const Arguments& arguments) {
 template <MappedAccess access, CopyDirection way>
 Trial copies_beside(Device& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
-  // Copies come down to 4 GB/s beside a full GPU, and kernels of one block to 1 GB/s.
+  // GB/s: copies of an H200 come down to 7 beside a full GPU and to 20 beside two blocks a multiprocessor; kernels have
+  // 60 at most, and 10 a block.
+  const bool full = arguments.at("blocks") > 2.0 * device.info().multiprocessors;
   const double fastest = std::min(60.0, 25 * arguments.at("blocks"));
   const double kernels = copies * number(beside_copy_size) / arguments.at("bytes");
-  MappedKernels wanted = kernels_of(access, arguments, 4 + static_cast<unsigned>(kernels * fastest / 4));
+  MappedKernels wanted = kernels_of(access, arguments, 4 + static_cast<unsigned>(kernels * fastest / (full ? 4 : 10)));
   wanted.copies = way;
   wanted.copy_count = copies;
   wanted.time_copies = true;

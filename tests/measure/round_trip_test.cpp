@@ -235,15 +235,15 @@ double widest(const std::string& name) {
   if (is(name, " G")) return 0.025;
   if (is(name, "MiB")) return std::numeric_limits<double>::infinity();
   if (is(name, "duplex g")) return 0.3;
-  if (is(name, " g at")) return 0.06;
-  if (is(name, "submission")) return 0.25;
+  if (is(name, " g at")) return 0.1;
+  if (is(name, "submission")) return 0.3;
   return 0.1;
 }
 
 /// What the middle one of several runs keeps within, where a single one may be unlucky with its samples.
 double widest_of_the_middle(const std::string& name) {
   if (is(name, " G") && !is(name, "duplex") && !is(name, "waiting queues")) return 0.02;
-  if (is(name, " g at") && !is(name, "MiB")) return is(name, "duplex") ? 0.15 : 0.06;
+  if (is(name, " g at") && !is(name, "MiB")) return is(name, "duplex") ? 0.15 : 0.075;
   return widest(name);
 }
 

@@ -62,10 +62,16 @@ TEST(Sample, lets_the_probes_take_turns_and_gives_each_equally_many_samples) {
   std::string order;
   const Probe a = [&]() -> Reading { return order += 'a', Reading{microseconds(1), microseconds(1)}; };
   const Probe b = [&]() -> Reading { return order += 'b', Reading{microseconds(2), microseconds(2)}; };
-  const auto samples = sample(std::vector{a, b}, {.warm_up = 1, .least = 3});
-  EXPECT_EQ(order, "abababab");
-  EXPECT_EQ(samples[0].size(), 3u);
-  EXPECT_EQ(samples[1].size(), 3u);
+  const auto samples = sample(std::vector{a, b}, {.warm_up = 1, .least = 6});
+  EXPECT_EQ(order, "ababababababab");
+  EXPECT_EQ(samples[0].size(), 6u);
+  EXPECT_EQ(samples[1].size(), 6u);
+}
+
+TEST(Sample, of_fewer_than_five_ends_with_its_budget_only) {
+  const Probe quick_one = [] { return Reading{milliseconds(1), milliseconds(1)}; };
+  EXPECT_EQ(sample(std::vector{quick_one}, {.least = 3})[0].size(), 5u) << "three that agree may do so by chance";
+  EXPECT_EQ(sample(std::vector{quick_one}, {.least = 3, .budget = milliseconds(2)})[0].size(), 3u);
 }
 
 TEST(Sample, waits_until_every_probe_is_known_well_enough) {
