@@ -66,6 +66,14 @@ std::uint32_t chunks_of(const std::string& text, const Job& job) {
   return static_cast<std::uint32_t>(chunks);
 }
 
+std::uint32_t threads_of(const std::string& text) {
+  constexpr std::uint64_t most = 256;
+  const std::uint64_t threads = parse_count(text, "--threads");
+  if (threads == 0 || threads > most)
+    throw UsageError(fmt::format("--threads {}: give 1 to {} threads, or auto", text, most));
+  return static_cast<std::uint32_t>(threads);
+}
+
 }  // namespace
 
 void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
@@ -105,7 +113,8 @@ Workload workload_of(const WorkloadFlags& flags) {
   }
   if (!flags.memory.empty())
     for (Array& array : workload.job.arrays)
-      if (array.role != Role::resident) array.memory = memory_kind(flags.memory);
+      if (array.role != Role::resident || memory_kind(flags.memory) == MemoryKind::managed)
+        array.memory = memory_kind(flags.memory);
   return workload;
 }
 
@@ -131,6 +140,10 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
   app.add_option("--order", flags.order, "order of submission: depth, breadth, or auto")
       ->type_name("ORDER")
       ->capture_default_str();
+  app.add_option("--threads", flags.threads,
+                 "host threads each way (staged), or that touch the results (managed), or auto")
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
@@ -150,6 +163,7 @@ PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
     options.layouts = {choice.layout};
     options.queues = choice.queues;
   }
+  if (flags.threads != "auto") options.threads = {threads_of(flags.threads)};
   if (flags.order != "auto") options.orders = {parse_order(flags.order)};
   return options;
 }

@@ -33,6 +33,7 @@ struct ChoiceFlags {
   std::string blocks = "auto";
   std::string layout = "auto";
   std::string order = "auto";
+  std::string threads = "auto";
 };
 void add_choice_flags(CLI::App&, ChoiceFlags&);
 /// Throws UsageError for an unknown word, and for more chunks than the job has items. A number of chunks that does not

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/run.hpp"
@@ -15,6 +16,22 @@ Bytes resident_size(const Job& job, std::uint64_t items) {
   for (const Array& array : job.arrays)
     sum += array.role == Role::resident ? array.size : slice(job, array, {0, items}).length;
   return sum;
+}
+
+/// Touches all managed buffers there: a buffer's place is where its pages are when a schedule starts.
+Schedule all_on_the_host(const Schedule& schedule) {
+  Schedule back;
+  back.buffers = schedule.buffers;
+  for (std::uint32_t b = 0; b < back.buffers.size(); ++b) {
+    if (back.buffers[b].memory != MemoryKind::managed || back.buffers[b].size.count == 0) continue;
+    back.buffers[b].place = Place::gpu();
+    back.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = {BufferId{b}, Bytes{0}, back.buffers[b].size}},
+              .queue = {},
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  }
+  return back;
 }
 
 }  // namespace
@@ -39,13 +56,14 @@ std::string Pipeline::verify() const {
   return workload_.verify(spans);
 }
 
-Pipeline::Prepared Pipeline::bind(Schedule schedule) {
+Pipeline::Prepared Pipeline::bind(Schedule schedule, std::vector<Memory> of_arrays) {
   Prepared prepared;
   prepared.schedule_ = std::move(schedule);
   Bindings bindings;
+  const std::vector<Memory>& arrays = of_arrays.empty() ? arrays_ : of_arrays;
   for (std::size_t b = 0; b < prepared.schedule_.buffers.size(); ++b) {
-    if (b < arrays_.size()) {
-      bindings.buffers.push_back(arrays_[b].data());
+    if (b < arrays.size()) {
+      bindings.buffers.push_back(arrays[b].data());
       continue;
     }
     const Buffer& buffer = prepared.schedule_.buffers[b];
@@ -54,11 +72,15 @@ Pipeline::Prepared Pipeline::bind(Schedule schedule) {
   }
   bindings.kernels.assign(prepared.schedule_.kernels.size(), workload_.kernel);
   prepared.execution_ = device_.prepare(prepared.schedule_, bindings);
+  const Schedule back = all_on_the_host(prepared.schedule_);
+  if (!back.ops.empty()) prepared.bring_back_ = device_.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
+  for (Memory& memory : of_arrays) prepared.device_memory_.push_back(std::move(memory));
   return prepared;
 }
 
 RunResult Pipeline::Prepared::run(const RunOptions& options) {
   if (schedule_.ops.empty()) return {};
+  if (bring_back_) bring_back_->run();
   return execution_->run(options);
 }
 
@@ -67,7 +89,20 @@ Pipeline::Prepared Pipeline::prepare(const Choice& choice, const Limits& limits)
 }
 
 Pipeline::Prepared Pipeline::prepare_duplex(const Limits& limits) {
-  return bind(duplex_schedule(workload_.job, limits.device_memory));
+  // What the link can do, whatever memory the arrays are in: others stand in for those that are not page-locked.
+  Job page_locked = workload_.job;
+  bool stand_ins = false;
+  for (Array& array : page_locked.arrays) {
+    stand_ins = stand_ins || !is_page_locked(array.memory);
+    if (!is_page_locked(array.memory)) array.memory = MemoryKind::pinned;
+  }
+  std::vector<Memory> of_arrays;
+  for (const Array& array : page_locked.arrays)
+    if (stand_ins) {
+      of_arrays.push_back(device_.allocate(Place::host(), array.memory, array.size));
+      device_.fill(of_arrays.back(), of_arrays.size());
+    }
+  return bind(duplex_schedule(page_locked, limits.device_memory), std::move(of_arrays));
 }
 
 // `pieces` launches over the same resident data, each of items / pieces items, behind the copies that bring the data.
@@ -75,8 +110,9 @@ Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, co
                                    std::uint64_t blocks) const {
   const Job& job = workload_.job;
   Schedule schedule;
+  // No launch reaches the arrays themselves, wherever their pages are.
   for (const Array& a : job.arrays)
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = MemoryKind::pinned, .size = a.size});
   const QueueId queue = schedule.add_queue("compute");
   const KernelId kernel = schedule.add_kernel(job.name);
   const std::uint64_t most = (items + pieces - 1) / pieces;
@@ -112,7 +148,18 @@ void Pipeline::load_resident(const Prepared& prepared) {
   load.buffers = prepared.schedule_.buffers;
   const QueueId queue = load.add_queue("in");
   Bindings bindings;
-  for (const Memory& memory : arrays_) bindings.buffers.push_back(memory.data());
+  std::vector<Memory> copies;  // of managed arrays, whose pages would move
+  for (std::size_t a = 0; a < arrays; ++a) {
+    const Array& array = workload_.job.arrays[a];
+    if (array.memory != MemoryKind::managed) {
+      load.buffers[a].memory = array.memory;
+      bindings.buffers.push_back(arrays_[a].data());
+      continue;
+    }
+    copies.push_back(device_.allocate(Place::host(), MemoryKind::pinned, array.size));
+    std::memcpy(copies.back().data(), arrays_[a].data(), array.size.count);
+    bindings.buffers.push_back(copies.back().data());
+  }
   for (const Memory& memory : prepared.device_memory_) bindings.buffers.push_back(memory.data());
   for (std::size_t a = 0; a < arrays; ++a) {
     const Bytes length = load.buffers[arrays + a].size;

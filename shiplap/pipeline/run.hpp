@@ -35,6 +35,7 @@ class Pipeline {
   /// A choice ready to run; device buffers live as long as it does. Throws as the strategy and the device do.
   class Prepared {
    public:
+    /// Pages of managed arrays are brought back to the host first.
     RunResult run(const RunOptions& = {});
     const Schedule& schedule() const { return schedule_; }
 
@@ -42,6 +43,7 @@ class Pipeline {
     friend class Pipeline;
     Schedule schedule_;
     std::vector<Memory> device_memory_;
+    std::unique_ptr<Execution> bring_back_;  ///< none without managed arrays
     std::unique_ptr<Execution> execution_;
   };
   Prepared prepare(const Choice&, const Limits&);
@@ -56,7 +58,8 @@ class Pipeline {
   std::string verify() const;
 
  private:
-  Prepared bind(Schedule);
+  /// `of_arrays`: what stands for the job's arrays; the arrays themselves when it is empty.
+  Prepared bind(Schedule, std::vector<Memory> of_arrays = {});
   void load_resident(const Prepared&);
   Schedule kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits&, std::uint64_t blocks) const;
   Device& device_;

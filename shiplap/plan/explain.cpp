@@ -20,7 +20,8 @@ std::pair<Engine, Seconds> busiest(const Timeline& timeline) {
 }
 
 std::string largest_part(const Distance& d) {
-  const std::array<std::pair<Seconds, const char*>, 5> parts{{
+  const std::array<std::pair<Seconds, const char*>, 6> parts{{
+      {d.host, "what host threads copy or fault over"},
       {d.submission, "the host's submission of ops"},
       {d.latency, "latencies of copies and launches"},
       {d.gap, "the gap that every copy costs"},

@@ -72,7 +72,7 @@ void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& cho
   // Hybrid moves both ways at once on every device.
   const bool overlapping = hybrid || (choice.strategy == "streams" && category == Category::two_engines);
   const auto work = paper_parameters(job, chunks, profile, overlapping);
-  if (choice.strategy == "hybrid-mirror")
+  if (choice.strategy == "hybrid-mirror" || find_strategy(choice.strategy).memory != ArrayMemory::page_locked)
     return models.push_back(no_form(van_werkhoven, fmt::format("the paper has no {}", choice.strategy)));
   if (!form || !work)
     return models.push_back(

@@ -18,6 +18,8 @@ constexpr std::uint32_t most_chunks = 256;
 // More than these are used when they are asked for.
 constexpr std::uint32_t most_queues = 32;
 constexpr std::size_t listed_per_strategy = 4;
+// Pieces that host threads move may be smaller: they are many threads, and what they touch stays in their caches.
+constexpr std::uint32_t most_pieces = 1024;
 
 // Chunk counts that are tried: 1, 2, 3, 4, 6, 8, 12 … (each octave in two steps), then the neighbourhood of the best.
 std::vector<std::uint32_t> coarse_chunks(const Job& job) {
@@ -118,10 +120,8 @@ class Search {
   std::vector<std::string> assumptions;
 
   void run(const Strategy& strategy) {
-    if (strategy.mapped) {
-      run_mapped(strategy);
-      return;
-    }
+    if (strategy.mapped) return run_mapped(strategy);
+    if (strategy.memory != ArrayMemory::page_locked) return run_unlocked(strategy);
     if (!strategy.chunked) {
       try_choice(strategy, {.strategy = std::string(strategy.name), .chunks = 1});
       return;
@@ -202,6 +202,43 @@ class Search {
     std::vector<std::uint32_t> counts = coarse_chunks(job_);
     std::erase_if(counts, [&](std::uint32_t c) { return std::find(few.begin(), few.end(), c) != few.end(); });
     try_grids(around, counts);
+  }
+
+  // Memory that is not page-locked: layouts mean nothing to these, pieces of a size do. First the piece is chosen with
+  // as many threads as the host has use for, then how many fewer do.
+  void run_unlocked(const Strategy& strategy) {
+    const auto attempt = [&](std::uint32_t chunks, std::uint32_t threads) {
+      try_choice(
+          strategy,
+          {.strategy = std::string(strategy.name), .chunks = chunks, .threads = strategy.threaded ? threads : 0});
+    };
+    const std::vector<std::uint32_t> threads = options_.threads.empty() ? threads_worth_trying() : options_.threads;
+    std::vector<std::uint32_t> counts = options_.chunks;
+    if (!strategy.chunked) counts = {1};
+    for (const Bytes piece : {1_MiB, 2_MiB, 4_MiB, 8_MiB, 32_MiB, 128_MiB}) {
+      if (!options_.chunks.empty() || !strategy.chunked) break;
+      const std::uint64_t count = std::max(bytes_in(job_), bytes_out(job_)).count / piece.count;
+      if (count >= 1 && count <= most_pieces && count <= job_.items)
+        counts.push_back(static_cast<std::uint32_t>(count));
+    }
+    if (counts.empty()) counts = {1};
+    for (const std::uint32_t count : counts) attempt(count, threads.back());
+    if (tried.empty() || !strategy.threaded) return;
+    const auto best =
+        std::min_element(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
+    const std::uint32_t chosen = best->choice.chunks;
+    for (const std::uint32_t count : threads) attempt(chosen, count);
+  }
+
+  /// Half of the threads with which copies by the host were measured, for each way, and fewer.
+  std::vector<std::uint32_t> threads_worth_trying() const {
+    unsigned most = 1;
+    if (profile_.host)
+      for (const RateOfThreads& row : profile_.host->copy) most = std::max(most, row.threads / 2);
+    std::vector<std::uint32_t> counts;
+    for (std::uint32_t count = 1; count < most; count *= 2) counts.push_back(count);
+    counts.push_back(most);
+    return counts;
   }
 
   std::vector<std::uint64_t> grids_worth_trying() const {

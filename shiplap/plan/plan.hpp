@@ -22,13 +22,15 @@ struct PlanOptions {
   std::vector<IssueOrder> orders{};
   std::vector<Ramp> ramps{};  ///< empty: what pays, and none where the number of chunks is chosen
   std::uint32_t queues = 4;
-  std::vector<std::uint64_t> blocks{};  ///< of kernels that access host memory; 0: their own grid
-  Bytes device_memory{0};               ///< 0: what the profile says
+  std::vector<std::uint64_t> blocks{};   ///< of kernels that access host memory; 0: their own grid
+  std::vector<std::uint32_t> threads{};  ///< each way, of strategies in which host threads take part
+  Bytes device_memory{0};                ///< 0: what the profile says
 };
 
 /// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
 /// `total`, the predicted time minus the bound.
 struct Distance {
+  Seconds host{0};            ///< host threads that copy or fault pages
   Seconds submission{0};      ///< the host cannot submit faster
   Seconds latency{0};         ///< L+o, launch and dependency latencies on the critical path
   Seconds gap{0};             ///< g of copies running alone, per copy

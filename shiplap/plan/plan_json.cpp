@@ -23,11 +23,13 @@ Json to_json(const Choice& choice) {
           {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
           {"blocks", choice.blocks == 0 ? Json("the kernel's own") : Json(choice.blocks)},
+          {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
           {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};
 }
 
 Json to_json(const Distance& d) {
-  return {{"submission_ms", in_milliseconds(d.submission)},
+  return {{"host_ms", in_milliseconds(d.host)},
+          {"submission_ms", in_milliseconds(d.submission)},
           {"latency_ms", in_milliseconds(d.latency)},
           {"gap_ms", in_milliseconds(d.gap)},
           {"duplex_gap_ms", in_milliseconds(d.duplex_gap)},

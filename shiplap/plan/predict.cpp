@@ -58,6 +58,7 @@ Distance distance(const Schedule& schedule, const Profile& profile, Seconds valu
     part = last - now;
     last = now;
   };
+  step(d.host, Cause::host);
   step(d.submission, Cause::submission);
   step(d.duplex_gap, Cause::duplex_gap);
   step(d.gap, Cause::gap);

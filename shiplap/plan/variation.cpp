@@ -34,6 +34,9 @@ void move(Parameter<T>& parameter, End end) {
   if (parameter) move(*parameter, end);
 }
 
+/// So much faster that nothing is left of the time.
+constexpr double beyond_measure = 1e6;
+
 void clear(Interval<Seconds>& interval) { interval = Interval<Seconds>::exact(Seconds{0}); }
 void clear(Parameter<Seconds>& parameter) {
   if (parameter) clear(*parameter);
@@ -64,6 +67,24 @@ void for_each_direction(Profile& profile, const Visit& visit) {
     visit(link.h2d);
     visit(link.d2h);
   }
+}
+
+/// Times of whole pageable copies and of managed pages, and rates of host threads.
+template <class Time, class Rate>
+void for_each_of_unlocked_memory(Profile& profile, const Time& time, const Rate& rate) {
+  const auto times = [&](std::vector<TimeAt>& rows) {
+    for (TimeAt& row : rows) time(row.time);
+  };
+  for (LinkModel& link : profile.links) {
+    if (link.pageable)
+      for (auto* rows : {&link.pageable->h2d, &link.pageable->d2h, &link.pageable->both}) times(*rows);
+    if (!link.managed) continue;
+    for (auto* rows : {&link.managed->prefetch_h2d, &link.managed->prefetch_d2h, &link.managed->demand_h2d})
+      times(*rows);
+    for (RateOfThreads& row : link.managed->demand_d2h) rate(row.rate);
+  }
+  if (profile.host)
+    for (RateOfThreads& row : profile.host->copy) rate(row.rate);
 }
 
 std::array<Parameter<Seconds>*, 7> submission_parameters(SubmissionModel& model) {
@@ -108,6 +129,9 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
         for_each_slowdown(link, [&](Slowdown& slowdown) { move(slowdown.per_byte, end); });
         move_flows(link, end);
       }
+      for_each_of_unlocked_memory(
+          profile, [&](Interval<Seconds>& t) { move(t, end); },
+          [&](Interval<Bandwidth>& r) { move(r, end == End::low ? End::high : End::low); });
       break;
     case ParameterGroup::gaps:
       for_each_direction(profile, [&](DirectionModel& d) {
@@ -144,6 +168,11 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
 Profile freed_of(const Profile& original, Cause cause) {
   Profile profile = parameters_of(original);
   switch (cause) {
+    case Cause::host:
+      for_each_of_unlocked_memory(
+          profile, [](Interval<Seconds>&) {},
+          [](Interval<Bandwidth>& r) { r = Interval<Bandwidth>::exact({r.value.bytes_per_second * beyond_measure}); });
+      break;
     case Cause::submission:
       for (auto* parameter : submission_parameters(profile.submission)) clear(*parameter);
       break;
@@ -197,6 +226,8 @@ std::string to_string(Quantity quantity) {
       return "latencies (L+o, launches, handovers)";
     case Quantity::submission:
       return "submission by the host";
+    case Quantity::host:
+      return "host threads, pageable copies, moving pages";
   }
   throw Error("not a quantity of a prediction");
 }
@@ -247,6 +278,13 @@ Profile slowed(const Profile& original, Quantity quantity, double factor) {
       break;
     case Quantity::submission:
       for (auto* parameter : submission_parameters(profile.submission)) stretch(*parameter, factor);
+      break;
+    case Quantity::host:
+      for_each_of_unlocked_memory(
+          profile, [&](Interval<Seconds>& t) { stretch(t, factor); },
+          [&](Interval<Bandwidth>& r) {
+            for (Bandwidth* b : {&r.value, &r.low, &r.high}) b->bytes_per_second /= factor;
+          });
       break;
   }
   return profile;

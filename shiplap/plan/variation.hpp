@@ -19,8 +19,8 @@ inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGro
 enum class End : std::uint8_t { low, high };
 Profile moved(const Profile&, ParameterGroup, End);
 
-/// `duplex_gap`: what the gap is more under duplex load than alone.
-enum class Cause : std::uint8_t { submission, duplex_gap, gap, latency };
+/// `duplex_gap`: what the gap is more under duplex load than alone. `host`: what host threads copy and fault.
+enum class Cause : std::uint8_t { host, submission, duplex_gap, gap, latency };
 Profile freed_of(const Profile&, Cause);
 
 /// What a prediction of copies, kernels and zero-copy depends on besides the kernel's own time, for elasticities. The
@@ -32,9 +32,11 @@ enum class Quantity : std::uint8_t {
   gaps,
   latencies,
   submission,
+  host,  ///< copies and faults by host threads, pageable copies, prefetches
 };
 inline constexpr std::array quantities{Quantity::h2d_rate, Quantity::d2h_rate,  Quantity::zero_copy_rate,
-                                       Quantity::gaps,     Quantity::latencies, Quantity::submission};
+                                       Quantity::gaps,     Quantity::latencies, Quantity::submission,
+                                       Quantity::host};
 /// "H2D copies, per byte", "gaps between ops (g)".
 std::string to_string(Quantity);
 /// The profile with the times behind that quantity multiplied by `factor` (rates divided).

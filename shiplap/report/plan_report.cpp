@@ -31,9 +31,12 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
     const Choice& choice = candidate.choice;
     // With a single chunk there is nothing to lay out or to order.
     const bool split = choice.chunks > 1;
+    const bool laid_out = split && find_strategy(choice.strategy).memory == ArrayMemory::page_locked;
     table.add({std::to_string(i + 1), choice.strategy, chunks_cell(choice),
-               split ? to_string(choice.layout, choice.queues) : "–",
-               split ? (choice.order == IssueOrder::depth ? "depth" : "breadth") : "–",
+               choice.threads > 0 ? fmt::format("{} threads a way", choice.threads)
+               : laid_out         ? to_string(choice.layout, choice.queues)
+                                  : "–",
+               laid_out ? (choice.order == IssueOrder::depth ? "depth" : "breadth") : "–",
                choice.blocks > 0 ? std::to_string(choice.blocks) : "–", with_range(candidate.predicted),
                fmt::format("{:.3f}", candidate.predicted.value / plan.bound.value),
                candidate.closed_form ? to_string(*candidate.closed_form) : "–",
@@ -60,16 +63,34 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
   return out;
 }
 
+/// Strategies that are refused for one and the same reason share a line.
+std::vector<std::string> refusals(const std::vector<Refused>& refused) {
+  std::vector<std::pair<std::string, std::string>> lines;  // strategies, reason
+  for (const Refused& r : refused) {
+    const bool begins = r.reason.starts_with(r.strategy + " ");
+    const std::string reason = begins ? r.reason.substr(r.strategy.size() + 1) : r.reason;
+    const auto same = std::ranges::find(lines, reason, &std::pair<std::string, std::string>::second);
+    if (same == lines.end())
+      lines.emplace_back(r.strategy, reason);
+    else
+      same->first += ", " + r.strategy;
+  }
+  std::vector<std::string> items;
+  for (const auto& [strategies, reason] : lines) items.push_back(fmt::format("{}: {}", strategies, reason));
+  return items;
+}
+
 }  // namespace
 
 std::string distance_report(const Distance& distance, Seconds bound, const TextStyle& style) {
   if (!(distance.total / bound > 0.0005)) return "";
-  const std::array<std::pair<const char*, Seconds>, 5> causes{
+  const std::array<std::pair<const char*, Seconds>, 6> causes{
       {{"fill and drain: the first chunk in, the last chunk out", distance.fill_and_drain},
        {"gap between copies (g)", distance.gap},
        {"lower rate of small copies in both directions at once", distance.duplex_gap},
        {"latency of copies, launches and dependencies (L+o)", distance.latency},
-       {"submission by the host", distance.submission}}};
+       {"submission by the host", distance.submission},
+       {"copies and page faults by host threads", distance.host}}};
   Table table({{"above the bound", Align::left}, {"time", Align::right}, {"of bound", Align::right}});
   for (const auto& [cause, time] : causes)
     if (time.count() != 0) table.add({cause, to_string(time), percent(time / bound)});
@@ -96,9 +117,7 @@ std::string plan_report(const Plan& plan, const PlanReportOptions& options) {
     out += "\n" + distance;
 
   if (!plan.why.empty()) out += "\n" + bold("why", style) + "\n  " + wrap(plan.why, style.width - 2, "  ") + "\n";
-  std::vector<std::string> refused;
-  for (const Refused& r : plan.refused) refused.push_back(fmt::format("{}: {}", r.strategy, r.reason));
-  out += list("refused", refused, style);
+  out += list("refused", refusals(plan.refused), style);
   out += assumptions_report(plan.assumptions, style);
   return out;
 }

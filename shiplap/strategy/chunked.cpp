@@ -6,6 +6,7 @@
 #include <map>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/strategy/staging.hpp"
 
 namespace shiplap {
 namespace {
@@ -32,12 +33,13 @@ std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second
 // one.
 class Builder {
  public:
-  Builder(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping)
+  Builder(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping, const Staging& staging)
       : job_(job),
         choice_(choice),
         limits_(limits),
         mapping_(mapping),
-        ranges_(split(job, choice.chunks, choice.ramp)) {
+        ranges_(split(job, choice.chunks, choice.ramp)),
+        rings_(schedule_, job, staging, choice.chunks) {
     inputs_ = arrays_in_order(job, Role::in, Role::inout);
     outputs_ = arrays_in_order(job, Role::inout, Role::out);
     for (auto* arrays : {&inputs_, &outputs_}) std::erase_if(*arrays, [&](std::size_t a) { return mapped(a); });
@@ -65,6 +67,9 @@ class Builder {
 
  private:
   bool mapped(std::size_t array) const { return mapping_.covers(job_.arrays[array].role); }
+  bool staged(std::size_t array) const {
+    return rings_.covers(array) && job_.arrays[array].role != Role::resident && !mapped(array);
+  }
 
   void add_buffers() {
     for (const Array& a : job_.arrays)
@@ -95,6 +100,8 @@ class Builder {
       device_.push_back(schedule_.add_buffer(
           {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size}));
     }
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      if (staged(a)) rings_.add_rings(a, stride_[a]);
   }
 
   void choose_ring(Bytes fixed, Bytes per_slot) {
@@ -114,6 +121,13 @@ class Builder {
 
   void add_queues() {
     const auto chunks = static_cast<std::uint32_t>(ranges_.size());
+    // Each thread has queues of its own: those of the way back wait for other things.
+    for (std::uint32_t t = 0; t < rings_.threads(); ++t) {
+      in_queues_.push_back(schedule_.add_queue(fmt::format("in {}", t)));
+      out_queues_.push_back(schedule_.add_queue(fmt::format("out {}", t)));
+    }
+    kernel_queues_ = in_queues_;
+    if (rings_.used()) return;
     if (choice_.layout == Layout::three) {
       in_queues_ = {schedule_.add_queue("in")};
       kernel_queues_ = {schedule_.add_queue("compute")};
@@ -164,12 +178,19 @@ class Builder {
 
   void copy_in(std::uint32_t chunk) {
     for (const std::size_t a : inputs_) {
-      const Region from = host_region(a, chunk);
+      Region from = host_region(a, chunk);
       if (from.length.count == 0) continue;
+      std::vector<OpId> after;
+      if (staged(a)) {
+        const OpId earlier = chunk >= rings_.places() ? in_op_[chunk - rings_.places()][a] : OpId{};
+        const auto filled = rings_.fill(a, chunk, from, earlier);
+        from = filled.place;
+        after.push_back(filled.op);
+      }
       Op op{.what = Copy{from, device_region(a, chunk)},
             .queue = queue(in_queues_, chunk),
-            .agent = AgentId{0},
-            .after = {},
+            .agent = rings_.agent(chunk),
+            .after = std::move(after),
             .chunk = chunk};
       if (chunk >= ring_) {
         const std::uint32_t earlier = chunk - ring_;
@@ -218,7 +239,7 @@ class Builder {
     }
     Op op{.what = std::move(kernel),
           .queue = queue(kernel_queues_, chunk),
-          .agent = AgentId{0},
+          .agent = rings_.agent(chunk),
           .after = {},
           .chunk = chunk};
     if (chunk < ring_) depend(op, resident_);  // later chunks wait for an earlier one that did
@@ -233,13 +254,16 @@ class Builder {
     for (const std::size_t a : outputs_) {
       const Region to = host_region(a, chunk);
       if (to.length.count == 0) continue;
-      Op op{.what = Copy{device_region(a, chunk), to},
+      const auto free = staged(a) ? rings_.free_place(a, chunk, to) : StagingRings::Free{to, OpId{}};
+      Op op{.what = Copy{device_region(a, chunk), free.place},
             .queue = queue(out_queues_, chunk),
-            .agent = AgentId{0},
+            .agent = rings_.agent(chunk),
             .after = {},
             .chunk = chunk};
+      if (!free.emptied.is_none()) op.after.push_back(free.emptied);
       depend(op, kernel_op_[chunk]);
       out_op_[chunk][a] = schedule_.add(std::move(op));
+      if (staged(a)) rings_.empty(a, chunk, out_op_[chunk][a], to);
     }
   }
 
@@ -251,6 +275,7 @@ class Builder {
   std::vector<std::size_t> inputs_;   // arrays that go in, in the order of their copies
   std::vector<std::size_t> outputs_;  // arrays that come out
   Schedule schedule_;
+  StagingRings rings_;
   std::vector<Bytes> stride_;     // by array: size of a slot
   std::vector<BufferId> device_;  // by array
   std::uint32_t ring_ = 1;
@@ -264,20 +289,31 @@ class Builder {
 
 }  // namespace
 
-Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping) {
+Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping,
+                          const Staging& staging) {
   if (choice.blocks > 0 && !job.any_grid)
     throw Unsupported(
         fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
-  return Builder(job, choice, limits, mapping).build();
+  return Builder(job, choice, limits, mapping, staging).build();
 }
 
-void require_pinned(const Job& job, std::string_view strategy) {
-  for (const Array& a : job.arrays)
-    if (!is_page_locked(a.memory))
+void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
+  for (const Array& a : job.arrays) {
+    if (a.role == Role::resident && wanted != ArrayMemory::page_locked) continue;
+    const std::string memory = to_string(a.memory);
+    if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
       throw Unsupported(
           fmt::format("{} needs page-locked arrays, and {} is in {} memory, from which copies do not overlap: "
-                      "pin it (--memory pinned)",
-                      strategy, a.name, to_string(a.memory)));
+                      "pin it (--memory pinned){}",
+                      strategy, a.name, memory,
+                      a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
+    if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
+      throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
+                                    memory, is_page_locked(a.memory) ? ": explicit and streams copy it" : ""));
+    if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
+      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (--memory managed)",
+                                    strategy, a.name, memory));
+  }
 }
 
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile,

@@ -15,12 +15,18 @@ struct Mapping {
   bool covers(Role role) const { return role == Role::in ? in : role != Role::resident && out; }
 };
 
+/// How arrays in pageable memory get to the GPU: through page-locked rings that host threads fill, and others that they
+/// empty. 0 threads: as they are.
+struct Staging {
+  std::uint32_t threads = 0;  ///< each way
+};
+
 /// The schedule of a job cut into `choice.chunks` chunks. Only needed dependencies: data from copy to kernel to copy,
 /// and the ring's slots, each reused when its last chunk is done with it.
-Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mapping& = {});
+Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mapping& = {}, const Staging& = {});
 
-/// Throws Unsupported unless all arrays that are copied live in page-locked memory.
-void require_pinned(const Job&, std::string_view strategy);
+/// Throws Unsupported that says what to do unless all arrays (resident ones may be in any) live in such memory.
+void require_memory(const Job&, ArrayMemory, std::string_view strategy);
 
 /// The device category of van Werkhoven et al. 2014, section IV; nullopt for copies that are held until the last kernel
 /// has started, for which the papers have no form.
@@ -37,5 +43,9 @@ extern const Strategy streams_strategy;
 extern const Strategy implicit_strategy;
 extern const Strategy hybrid_strategy;
 extern const Strategy hybrid_mirror_strategy;
+extern const Strategy pageable_strategy;
+extern const Strategy staged_strategy;
+extern const Strategy managed_strategy;
+extern const Strategy managed_prefetch_strategy;
 
 }  // namespace shiplap

@@ -5,7 +5,7 @@ namespace shiplap {
 namespace {
 
 Schedule schedule(const Job& job, const Choice&, const Limits& limits) {
-  require_pinned(job, "explicit");
+  require_memory(job, ArrayMemory::page_locked, "explicit");
   return chunked_schedule(job, {.strategy = "explicit", .chunks = 1, .layout = Layout::per_chunk}, limits);
 }
 

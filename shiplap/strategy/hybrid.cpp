@@ -8,7 +8,7 @@ namespace {
 
 template <bool mirror>
 Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_pinned(job, mirror ? "hybrid-mirror" : "hybrid");
+  require_memory(job, ArrayMemory::page_locked, mirror ? "hybrid-mirror" : "hybrid");
   return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
 }
 

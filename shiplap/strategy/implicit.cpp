@@ -6,7 +6,7 @@ namespace shiplap {
 namespace {
 
 Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_pinned(job, "implicit");
+  require_memory(job, ArrayMemory::page_locked, "implicit");
   return chunked_schedule(job,
                           {.strategy = "implicit", .chunks = 1, .layout = Layout::per_chunk, .blocks = choice.blocks},
                           limits, {.in = true, .out = true});

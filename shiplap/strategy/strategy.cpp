@@ -11,8 +11,9 @@
 namespace shiplap {
 
 std::span<const Strategy> strategies() {
-  static const std::array table{explicit_strategy, streams_strategy, implicit_strategy, hybrid_strategy,
-                                hybrid_mirror_strategy};
+  static const std::array table{explicit_strategy, streams_strategy,       implicit_strategy,
+                                hybrid_strategy,   hybrid_mirror_strategy, pageable_strategy,
+                                staged_strategy,   managed_strategy,       managed_prefetch_strategy};
   return table;
 }
 
@@ -38,8 +39,17 @@ std::string to_string(Layout layout, std::uint32_t queues) {
 }
 
 std::string to_string(const Choice& choice) {
+  const Strategy& strategy = find_strategy(choice.strategy);
+  if (strategy.threaded) {
+    const std::string cut =
+        strategy.chunked ? fmt::format(", {} chunk{}", choice.chunks, choice.chunks == 1 ? "" : "s") : "";
+    return fmt::format("{}{}, {} thread{}{}", choice.strategy, cut, choice.threads, choice.threads == 1 ? "" : "s",
+                       strategy.chunked ? " each way" : "");
+  }
   const std::string grid = choice.blocks == 0 ? "" : fmt::format(", {} blocks", choice.blocks);
-  if (!find_strategy(choice.strategy).chunked) return choice.strategy + grid;
+  if (!strategy.chunked) return choice.strategy + grid;
+  if (strategy.memory != ArrayMemory::page_locked)
+    return fmt::format("{}, {} chunk{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s");
   return fmt::format("{}, {} chunk{}{}, {}, {}-first{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
                      choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
                      to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth",

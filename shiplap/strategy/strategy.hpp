@@ -36,6 +36,8 @@ struct Choice {
   std::uint64_t blocks = 0;
   std::uint32_t ring =
       0;  ///< device buffers per array, each holding one chunk; 0: `chunks`, fewer when memory is short
+  /// Host threads that move or touch the data each way, for strategies of memory that is not page-locked; 0: none.
+  std::uint32_t threads = 0;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// "streams, 32 chunks, three queues, depth-first"
@@ -56,11 +58,16 @@ struct Limits {
 /// From a profile's first GPU: four fifths of its memory.
 Limits limits_of(const Profile&);
 
+/// The memory that a strategy is for, of all arrays but resident ones.
+enum class ArrayMemory : std::uint8_t { page_locked, pageable, managed };
+
 struct Strategy {
   std::string_view name;
   std::string_view summary;
-  bool chunked = false;  ///< whether chunks, ramp, layout and order mean something to it
-  bool mapped = false;   ///< whether its kernels access host memory, so that their grid means something
+  bool chunked = false;   ///< whether chunks, ramp, layout and order mean something to it
+  bool mapped = false;    ///< whether its kernels access host memory, so that their grid means something
+  bool threaded = false;  ///< whether host threads take part, so that their number means something
+  ArrayMemory memory = ArrayMemory::page_locked;
   /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as
   /// found on an H200 (results/h200/pipeline_grid.json). Part of the range of a prediction.
   double model_error = 0;

@@ -7,7 +7,7 @@ namespace {
 using van_werkhoven_2014::Category;
 
 Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_pinned(job, "streams");
+  require_memory(job, ArrayMemory::page_locked, "streams");
   return chunked_schedule(job, choice, limits);
 }
 

@@ -15,6 +15,8 @@
 namespace shiplap {
 
 enum class Role : std::uint8_t { in, out, inout, resident };
+constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
+constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
 
 /// One array of the job. Items [first, first + n) of the job own the proportional piece of it (see `slice`).
 struct Array {

@@ -158,7 +158,7 @@ TEST_F(Cli, predict_has_every_model_side_by_side) {
   for (const Json& choice : all.at("choices")) {
     EXPECT_EQ(choice.at("models").front().at("model"), "engine");
     EXPECT_EQ(choice.at("models").front().at("time_ms"), choice.at("predicted_ms").at("value"));
-    EXPECT_EQ(choice.at("elasticities").size(), 7u);
+    EXPECT_EQ(choice.at("elasticities").size(), 8u);
   }
   const Json one =
       parsed(shiplap("predict saxpy:n=1Mi --profile h200 --strategy streams --chunks 4 --model engine --json"));
@@ -358,7 +358,7 @@ TEST_F(Cli, more_device_memory_than_exists_is_refused_with_the_numbers_or_run_in
 }
 
 TEST_F(Cli, memory_that_a_strategy_cannot_use_is_refused_with_the_remedy) {
-  expect_refused(shiplap("run saxpy:n=1Ki --memory pageable --device virtual:h200"), 1,
+  expect_refused(shiplap("run saxpy:n=1Ki --memory pageable --strategy streams --device virtual:h200"), 1,
                  {"pageable", "--memory pinned"});
 }
 

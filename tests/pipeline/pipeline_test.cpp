@@ -63,5 +63,39 @@ TEST(Pipeline, measures_the_bound_of_a_job_larger_than_the_device_memory_in_piec
   EXPECT_GT(pipeline.prepare_duplex(limits).run({.hold = true}).timeline.makespan.count(), 0);
 }
 
+TEST(Pipeline, brings_every_byte_through_by_every_strategy_in_the_memory_that_it_is_for) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  for (const Strategy& strategy : strategies())
+    for (const std::uint32_t chunks : {1u, 7u}) {
+      Workload w = saxpy_workload();
+      for (Array& array : w.job.arrays)
+        array.memory = strategy.memory == ArrayMemory::pageable  ? MemoryKind::pageable
+                       : strategy.memory == ArrayMemory::managed ? MemoryKind::managed
+                                                                 : MemoryKind::pinned;
+      Pipeline pipeline(*gpu, w);
+      const Choice choice{.strategy = std::string(strategy.name), .chunks = chunks, .threads = 3};
+      const Limits limits = limits_of(planted_profile());
+      const RunReport report = run(pipeline, *gpu, limits, {.choice = choice, .predicted = {}, .repeat = 2});
+      EXPECT_TRUE(report.verified) << to_string(choice) << ": " << report.difference;
+      EXPECT_GT(report.efficiency, 0) << to_string(choice);
+      EXPECT_LT(report.efficiency, 1.001) << to_string(choice) << " is measured against what the link can do";
+      EXPECT_NEAR(report.observed_ms.value,
+                  in_milliseconds(predict(w.job, planted_profile(), choice, limits).predicted.value), 1e-9)
+          << to_string(choice);
+    }
+}
+
+TEST(Pipeline, finds_the_pages_of_managed_arrays_on_the_host_before_every_run) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Workload w = saxpy_workload();
+  for (Array& array : w.job.arrays) array.memory = MemoryKind::managed;
+  Pipeline pipeline(*gpu, w);
+  auto prepared = pipeline.prepare({.strategy = "managed", .threads = 1}, limits_of(planted_profile()));
+  const Seconds first = prepared.run().timeline.makespan;
+  EXPECT_EQ(prepared.run().timeline.makespan, first);
+  // 8 MiB over and 4 MiB back, at the planted rates.
+  EXPECT_GT(first, 4_MiB / gigabytes_per_second(4));
+}
+
 }  // namespace
 }  // namespace shiplap

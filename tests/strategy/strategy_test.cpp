@@ -121,6 +121,7 @@ TEST(Strategies, refuse_pageable_arrays_and_say_what_to_do) {
   Job job = job_with({Role::in, Role::out});
   job.arrays[1].memory = MemoryKind::pageable;
   for (const Strategy& strategy : strategies()) {
+    if (strategy.memory != ArrayMemory::page_locked) continue;
     try {
       strategy.schedule(job, {}, roomy);
       FAIL() << strategy.name;

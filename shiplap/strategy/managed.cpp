@@ -1,0 +1,143 @@
+// Strategies for arrays in managed memory, whose pages move to whoever touches them.
+// Managed: the kernel and then the host fault the pages over. Managed-prefetch: pages are moved ahead of the kernel and
+// back behind it, chunk by chunk, by a thread for each way, since the driver holds the call.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/strategy/chunked.hpp"
+
+namespace shiplap {
+namespace {
+
+Region part_of(const Job& job, std::size_t array, const ItemRange& range) {
+  const Slice s = job.arrays[array].role == Role::resident ? Slice{Bytes{0}, job.arrays[array].size}
+                                                           : slice(job, job.arrays[array], range);
+  return {BufferId{static_cast<std::uint32_t>(array)}, s.offset, s.length};
+}
+
+Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, std::uint32_t chunk,
+          const ItemRange& range) {
+  const Grid launch_grid = grid(job, range.count, limits.resident_threads, 1);
+  Kernel what{.kernel = kernel,
+              .first_item = range.first,
+              .items = range.count,
+              .work = kernel_time(job, range.count, 0),
+              .blocks = launch_grid.blocks,
+              .resident_blocks = launch_grid.resident_blocks,
+              .operands = {},
+              .flows = {}};
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const bool reads_only = job.arrays[a].role == Role::in || job.arrays[a].role == Role::resident;
+    what.operands.push_back({part_of(job, a, range), reads_only ? AccessMode::read : AccessMode::write});
+  }
+  return {.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
+}
+
+void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
+  Bytes total;
+  for (const Array& a : job.arrays) {
+    if (a.role == Role::resident && a.memory != MemoryKind::managed)
+      throw Unsupported(
+          fmt::format("{} stays on the GPU and is in {} memory: the managed strategies have it managed too", a.name,
+                      to_string(a.memory)));
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+    total += a.size;
+  }
+  if (total > limits.device_memory)
+    throw Unsupported(
+        fmt::format("{} of managed memory are more than the {} that may be used on the GPU: pages would be "
+                    "moved out again; use pinned or pageable arrays",
+                    to_string(total), to_string(limits.device_memory)));
+}
+
+Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_memory(job, ArrayMemory::managed, "managed");
+  if (choice.threads == 0) throw UsageError("--threads: managed needs at least 1 thread that touches the results");
+  Schedule schedule;
+  add_arrays(job, schedule, limits);
+  schedule.agents.clear();
+  for (std::uint32_t t = 0; t < choice.threads; ++t)
+    schedule.agents.push_back({.name = fmt::format("thread {}", t), .numa_node = std::uint16_t{0}});
+  const QueueId queue = schedule.add_queue("compute");
+  const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  const OpId launched = schedule.add(launch(job, limits, kernel, queue, 0, {0, job.items}));
+  // The threads share the pages of each result.
+  constexpr std::uint64_t page = 2 << 20;
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    if (!is_output(job.arrays[a].role)) continue;
+    const std::uint64_t pages = (job.arrays[a].size.count + page - 1) / page;
+    for (std::uint32_t t = 0; t < choice.threads; ++t) {
+      const std::uint64_t begin = pages * t / choice.threads * page;
+      const std::uint64_t end = std::min(job.arrays[a].size.count, pages * (t + 1) / choice.threads * page);
+      if (end <= begin) continue;
+      const Region part{BufferId{static_cast<std::uint32_t>(a)}, Bytes{begin}, Bytes{end - begin}};
+      schedule.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = part},
+                    .queue = {},
+                    .agent = AgentId{t},
+                    .after = {launched},
+                    .chunk = 0});
+    }
+  }
+  return schedule;
+}
+
+Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_memory(job, ArrayMemory::managed, "managed-prefetch");
+  Schedule schedule;
+  add_arrays(job, schedule, limits);
+  schedule.agents = {{.name = "in", .numa_node = {}}, {.name = "out", .numa_node = {}}};
+  const QueueId in = schedule.add_queue("in");
+  const QueueId compute = schedule.add_queue("compute");
+  const QueueId out = schedule.add_queue("out");
+  const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  const auto move = [&](std::size_t array, const ItemRange& range, Place to, std::uint32_t chunk, OpId after) {
+    Op op{.what = Prefetch{part_of(job, array, range), to},
+          .queue = to.is_gpu() ? in : out,
+          .agent = AgentId{to.is_gpu() ? 0u : 1u},
+          .after = {},
+          .chunk = chunk};
+    if (!after.is_none()) op.after.push_back(after);
+    return schedule.add(std::move(op));
+  };
+  const auto ranges = split(job, choice.chunks);
+  for (std::uint32_t c = 0; c < ranges.size(); ++c) {
+    OpId moved;
+    for (std::size_t a = 0; a < job.arrays.size(); ++a)
+      if (job.arrays[a].role != Role::resident || c == 0) moved = move(a, ranges[c], Place::gpu(), c, {});
+    Op op = launch(job, limits, kernel, compute, c, ranges[c]);
+    if (!moved.is_none()) op.after.push_back(moved);
+    const OpId launched = schedule.add(std::move(op));
+    OpId after = launched;
+    for (std::size_t a = 0; a < job.arrays.size(); ++a)
+      if (is_output(job.arrays[a].role)) {
+        move(a, ranges[c], Place::host(), c, after);
+        after = {};  // the others come behind in the queue
+      }
+  }
+  return schedule;
+}
+
+// The papers are older than memory whose pages move.
+std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
+
+}  // namespace
+
+const Strategy managed_strategy{.name = "managed",
+                                .summary = "kernel and host fault the pages of managed memory over",
+                                .threaded = true,
+                                .memory = ArrayMemory::managed,
+                                .model_error = 0.15,
+                                .schedule = managed_schedule,
+                                .predict = no_form};
+
+const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
+                                         .summary = "pages of managed memory moved ahead of the kernel and back",
+                                         .chunked = true,
+                                         .memory = ArrayMemory::managed,
+                                         .model_error = 0.15,
+                                         .schedule = prefetch_schedule,
+                                         .predict = no_form};
+
+}  // namespace shiplap

@@ -1,0 +1,44 @@
+// Strategies for arrays in pageable memory, as they come from malloc and std::vector.
+// Pageable: plain copies, which the driver stages through buffers of its own while the host waits. Staged: host threads
+// bring the chunks through page-locked rings, so that copies overlap with kernels and with each other.
+#include <fmt/format.h>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/strategy/chunked.hpp"
+
+namespace shiplap {
+namespace {
+
+Schedule pageable_schedule(const Job& job, const Choice&, const Limits& limits) {
+  require_memory(job, ArrayMemory::pageable, "pageable");
+  return chunked_schedule(job, {.strategy = "pageable", .chunks = 1, .layout = Layout::per_chunk}, limits);
+}
+
+Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_memory(job, ArrayMemory::pageable, "staged");
+  if (choice.threads == 0) throw UsageError("--threads: staged needs at least 1 thread each way");
+  return chunked_schedule(job, choice, limits, {}, {.threads = choice.threads});
+}
+
+// The papers know page-locked memory only.
+std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
+
+}  // namespace
+
+const Strategy pageable_strategy{.name = "pageable",
+                                 .summary = "plain copies of pageable memory, one after the other",
+                                 .memory = ArrayMemory::pageable,
+                                 .model_error = 0.1,
+                                 .schedule = pageable_schedule,
+                                 .predict = no_form};
+
+const Strategy staged_strategy{.name = "staged",
+                               .summary = "pageable memory in chunks through pinned rings that host threads serve",
+                               .chunked = true,
+                               .threaded = true,
+                               .memory = ArrayMemory::pageable,
+                               .model_error = 0.15,
+                               .schedule = staged_schedule,
+                               .predict = no_form};
+
+}  // namespace shiplap

@@ -1,0 +1,67 @@
+#include "shiplap/strategy/staging.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace shiplap {
+
+StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& staging, std::uint32_t chunks)
+    : schedule_(schedule),
+      job_(job),
+      threads_(std::min(staging.threads, chunks)),
+      stride_(job.arrays.size()),
+      in_ring_(job.arrays.size()),
+      out_ring_(job.arrays.size()),
+      emptied_(job.arrays.size(), std::vector<OpId>(chunks)) {
+  if (!used()) return;
+  // Next to the arrays.
+  const std::uint16_t node = 0;
+  const bool out = std::ranges::any_of(
+      job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable && is_output(a.role); });
+  schedule.agents.clear();
+  for (std::uint32_t t = 0; t < threads_; ++t)
+    schedule.agents.push_back({.name = fmt::format("in {}", t), .numa_node = node});
+  for (std::uint32_t t = 0; t < threads_ && out; ++t)
+    schedule.agents.push_back({.name = fmt::format("out {}", t), .numa_node = node});
+}
+
+void StagingRings::add_rings(std::size_t array, Bytes stride) {
+  stride_[array] = stride;
+  const Array& a = job_.arrays[array];
+  const auto ring = [&](const char* way) {
+    return schedule_.add_buffer({.name = fmt::format("ring of {} {}", a.name, way),
+                                 .place = Place::host(),
+                                 .memory = MemoryKind::pinned,
+                                 .size = stride * places()});
+  };
+  if (is_input(a.role)) in_ring_[array] = ring("in");
+  if (is_output(a.role)) out_ring_[array] = ring("out");
+}
+
+Region StagingRings::place(BufferId ring, std::size_t array, std::uint32_t chunk, Bytes length) const {
+  return {ring, stride_[array] * (chunk % places()), length};
+}
+
+StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, const Region& from, OpId earlier) {
+  const Region to = place(in_ring_[array], array, chunk, from.length);
+  Op op{.what = HostCopy{from, to}, .queue = {}, .agent = agent(chunk), .after = {}, .chunk = chunk};
+  if (!earlier.is_none()) op.after.push_back(earlier);
+  return {to, schedule_.add(std::move(op))};
+}
+
+StagingRings::Free StagingRings::free_place(std::size_t array, std::uint32_t chunk, const Region& to) const {
+  return {place(out_ring_[array], array, chunk, to.length),
+          chunk >= places() ? emptied_[array][chunk - places()] : OpId{}};
+}
+
+void StagingRings::empty(std::size_t array, std::uint32_t chunk, OpId copy, const Region& to) {
+  Op op{.what = HostCopy{place(out_ring_[array], array, chunk, to.length), to},
+        .queue = {},
+        .agent = AgentId{threads_ + chunk % threads_},
+        .after = {copy},
+        .chunk = chunk};
+  emptied_[array][chunk] = schedule_.add(std::move(op));
+}
+
+}  // namespace shiplap
