@@ -134,12 +134,14 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--layout", flags.layout,
-                 "queues: per-chunk, few (few:8), three, or auto, which takes per-chunk up to 32 queues")
+                 "queues: per-chunk, few (few:8), three, or auto, which takes per-chunk up to 32 queues; older GPUs "
+                 "emulated, submitted breadth-first: one-engine, implicit-sync")
       ->type_name("L")
       ->capture_default_str();
   app.add_option("--order", flags.order, "order of submission: depth, breadth, or auto")
       ->type_name("ORDER")
       ->capture_default_str();
+  app.add_flag("--graph", flags.graph, "submit all ops in one call, as a CUDA graph that is made once");
   app.add_option("--threads", flags.threads,
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
@@ -163,6 +165,7 @@ PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
     options.layouts = {choice.layout};
     options.queues = choice.queues;
   }
+  options.graph = flags.graph;
   if (flags.threads != "auto") options.threads = {threads_of(flags.threads)};
   if (flags.order != "auto") options.orders = {parse_order(flags.order)};
   return options;

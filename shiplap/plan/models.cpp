@@ -61,7 +61,7 @@ const char* form_of(Category category) {
 void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& choice,
                        std::vector<ModelPrediction>& models) {
   const std::string printed = std::string(van_werkhoven) + " as printed";
-  const auto category = paper_category(profile.gpus.front());
+  const auto category = paper_category(profile.gpus.front(), choice);
   const bool hybrid = choice.strategy == "hybrid";
   const std::uint32_t chunks = hybrid || choice.strategy == "streams" ? choice.chunks : 1;
   // The strategy knows its equation, for equal chunks and kernels with a grid of their own.
@@ -77,7 +77,8 @@ void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& cho
   if (!form || !work)
     return models.push_back(
         no_form(van_werkhoven, category ? "the profile has no link, or the kernel no cost"
-                                        : "no form for copies that are held until the last kernel has started"));
+                                        : "no form for copies that are held until the last kernel has started, or for "
+                                          "this order of submission"));
   const auto add = [&](std::string model, std::string equation, Seconds time) {
     models.push_back({.model = std::move(model),
                       .form = std::move(equation),
@@ -102,7 +103,7 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
                     std::vector<ModelPrediction>& models) {
   using namespace gomez_luna_2012;
   if (choice.strategy != "streams") return models.push_back(no_form(gomez_luna, "the paper has streams only"));
-  const auto category = paper_category(profile.gpus.front());
+  const auto category = paper_category(profile.gpus.front(), choice);
   if (!category || category == Category::two_engines)
     return models.push_back(no_form(gomez_luna, "the paper has GPUs with one copy engine only"));
   const auto calls = profile.host ? profile.host->calls.find("create queue") : decltype(profile.host->calls.end()){};

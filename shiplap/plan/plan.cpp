@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/explain.hpp"
+#include "shiplap/plan/probability.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {
@@ -261,6 +262,7 @@ class Search {
   }
 
   void try_choice(const Strategy& strategy, Choice choice) {
+    choice.graph = options_.graph;
     if (std::ranges::find(tried, choice, &Tried::choice) != tried.end()) return;
     try {
       Prediction prediction = simulate(strategy.schedule(job_, choice, limits_), profile_);
@@ -326,6 +328,10 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
     return again;
   });
   for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice, limits));
+  std::vector<Interval<Seconds>> times;
+  for (const Candidate& candidate : result.candidates) times.push_back(candidate.predicted);
+  const std::vector<double> probabilities = probability_of_least(times);
+  for (std::size_t i = 0; i < times.size(); ++i) result.candidates[i].probability_best = probabilities[i];
   const Interval<Seconds> best = result.candidates.front().predicted;
   for (Candidate& candidate : result.candidates) candidate.tied_with_best = candidate.predicted.low <= best.high;
   result.why = explain(result, b);

@@ -24,6 +24,7 @@ struct PlanOptions {
   std::uint32_t queues = 4;
   std::vector<std::uint64_t> blocks{};   ///< of kernels that access host memory; 0: their own grid
   std::vector<std::uint32_t> threads{};  ///< each way, of strategies in which host threads take part
+  bool graph = false;                    ///< as a graph each
   Bytes device_memory{0};                ///< 0: what the profile says
 };
 
@@ -44,6 +45,7 @@ struct Candidate {
   Interval<Seconds> predicted;         ///< for about nine in ten observations on the GPU of the profile
   std::optional<Seconds> closed_form;  ///< the papers' equation for the same choice
   bool tied_with_best = false;         ///< ranges overlap
+  double probability_best = 0;         ///< among the candidates of its plan (probability.hpp); 0: it is of none
   Distance distance;
   Timeline timeline;
 };

@@ -17,13 +17,12 @@ Json to_json(const Choice& choice) {
   return {{"strategy", choice.strategy},
           {"chunks", choice.chunks},
           {"ramp", to_string(choice.ramp)},
-          {"layout", choice.layout == Layout::three ? "three"
-                     : choice.layout == Layout::few ? "few"
-                                                    : "per-chunk"},
+          {"layout", name_of(choice.layout)},
           {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
           {"blocks", choice.blocks == 0 ? Json("the kernel's own") : Json(choice.blocks)},
           {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
+          {"graph", choice.graph},
           {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};
 }
 
@@ -42,6 +41,7 @@ Json to_json(const Candidate& candidate) {
   json["predicted"] = milliseconds_json(candidate.predicted);
   json["closed_form_ms"] = candidate.closed_form ? Json(in_milliseconds(*candidate.closed_form)) : Json(nullptr);
   json["tied_with_best"] = candidate.tied_with_best;
+  if (candidate.probability_best > 0) json["probability_best"] = candidate.probability_best;
   json["distance_to_bound"] = to_json(candidate.distance);
   return json;
 }

@@ -23,6 +23,7 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
                {"blocks", Align::right},
                {"predicted", Align::right},
                {"x bound", Align::right},
+               {"best", Align::right},
                {"closed form", Align::right},
                {"", Align::left}});
   const std::size_t shown = std::min(plan.candidates.size(), options.most_candidates);
@@ -39,6 +40,7 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
                laid_out ? (choice.order == IssueOrder::depth ? "depth" : "breadth") : "–",
                choice.blocks > 0 ? std::to_string(choice.blocks) : "–", with_range(candidate.predicted),
                fmt::format("{:.3f}", candidate.predicted.value / plan.bound.value),
+               fmt::format("{:.0f} %", 100 * candidate.probability_best),
                candidate.closed_form ? to_string(*candidate.closed_form) : "–",
                i > 0 && candidate.tied_with_best ? "tie" : ""});
   }
@@ -52,7 +54,9 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
     out += fmt::format("{} more candidates in --json\n", plan.candidates.size() - shown);
   if (std::any_of(plan.candidates.begin() + 1, plan.candidates.begin() + static_cast<std::ptrdiff_t>(shown),
                   [](const Candidate& c) { return c.tied_with_best; }))
-    out += "tie: its range overlaps that of rank 1, so the profile cannot tell them apart\n";
+    out +=
+        "best: probability of being the fastest of all listed; tie: its range overlaps that of rank 1, so the profile "
+        "cannot tell them apart\n";
   return out;
 }
 

@@ -62,6 +62,7 @@ class Builder {
       for (std::uint32_t c = first; c < last; ++c) launch(c);
       for (std::uint32_t c = first; c < last; ++c) copy_out(c);
     }
+    schedule_.as_graph = choice_.graph;
     return std::move(schedule_);
   }
 
@@ -132,6 +133,11 @@ class Builder {
       in_queues_ = {schedule_.add_queue("in")};
       kernel_queues_ = {schedule_.add_queue("compute")};
       out_queues_ = {schedule_.add_queue("out")};
+      return;
+    }
+    if (choice_.layout == Layout::one_engine || choice_.layout == Layout::implicit_sync) {
+      in_queues_ = out_queues_ = {schedule_.add_queue("copies")};
+      kernel_queues_ = {schedule_.add_queue("compute")};
       return;
     }
     const std::uint32_t count = choice_.layout == Layout::few ? std::clamp(choice_.queues, 1u, chunks) : chunks;
@@ -247,7 +253,7 @@ class Builder {
     if (chunk >= ring_)
       for (const std::size_t a : outputs_)
         if (job_.arrays[a].role == Role::out) depend(op, out_op_[chunk - ring_][a]);
-    kernel_op_[chunk] = schedule_.add(std::move(op));
+    last_kernel_ = kernel_op_[chunk] = schedule_.add(std::move(op));
   }
 
   void copy_out(std::uint32_t chunk) {
@@ -261,7 +267,7 @@ class Builder {
             .after = {},
             .chunk = chunk};
       if (!free.emptied.is_none()) op.after.push_back(free.emptied);
-      depend(op, kernel_op_[chunk]);
+      depend(op, choice_.layout == Layout::implicit_sync ? last_kernel_ : kernel_op_[chunk]);
       out_op_[chunk][a] = schedule_.add(std::move(op));
       if (staged(a)) rings_.empty(a, chunk, out_op_[chunk][a], to);
     }
@@ -284,6 +290,7 @@ class Builder {
   std::vector<OpId> kernel_op_;
   std::vector<std::vector<OpId>> in_op_, out_op_;  // by chunk and array
   OpId resident_;
+  OpId last_kernel_;
   std::map<std::pair<QueueId, QueueId>, OpId> waited_;
 };
 
@@ -295,6 +302,11 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
     throw Unsupported(
         fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
   return Builder(job, choice, limits, mapping, staging).build();
+}
+
+void require_no_graph(const Choice& choice, std::string_view strategy) {
+  if (choice.graph)
+    throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave --graph out)", strategy));
 }
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
@@ -339,8 +351,12 @@ std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::ui
                                   .kernel = job.cost.at(job.items)};
 }
 
-std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu) {
+std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu, const Choice& choice) {
   using van_werkhoven_2014::Category;
+  if (choice.layout == Layout::one_engine || choice.layout == Layout::implicit_sync) {
+    if (choice.order != IssueOrder::breadth) return std::nullopt;
+    return choice.layout == Layout::one_engine ? Category::one_engine : Category::implicit_sync_one_engine;
+  }
   if (gpu.copy_engines >= 2) return Category::two_engines;
   if (gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
   return gpu.implicit_sync == ImplicitSync::none ? Category::one_engine : Category::implicit_sync_one_engine;

@@ -27,10 +27,13 @@ Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mappin
 
 /// Throws Unsupported that says what to do unless all arrays (resident ones may be in any) live in such memory.
 void require_memory(const Job&, ArrayMemory, std::string_view strategy);
+/// Throws Unsupported when the choice wants a graph: host threads take part in the strategy.
+void require_no_graph(const Choice&, std::string_view strategy);
 
-/// The device category of van Werkhoven et al. 2014, section IV; nullopt for copies that are held until the last kernel
-/// has started, for which the papers have no form.
-std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&);
+/// The device category of van Werkhoven et al. 2014, section IV, the GPU's or the one that the layout emulates; nullopt
+/// for copies that are held until the last kernel has started and for emulated ones that are not submitted
+/// breadth-first, for which the paper has no form.
+std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&, const Choice&);
 
 /// The parameters of the papers' closed forms for a job cut into `chunks`; nullopt when the profile has no link.
 /// With `overlapping`, G and g are those under bidirectional load where the profile has them (Table II).

@@ -4,9 +4,10 @@
 namespace shiplap {
 namespace {
 
-Schedule schedule(const Job& job, const Choice&, const Limits& limits) {
+Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, "explicit");
-  return chunked_schedule(job, {.strategy = "explicit", .chunks = 1, .layout = Layout::per_chunk}, limits);
+  return chunked_schedule(
+      job, {.strategy = "explicit", .chunks = 1, .layout = Layout::per_chunk, .graph = choice.graph}, limits);
 }
 
 std::optional<Seconds> predict(const Job& job, const Choice&, const Profile& profile) {

@@ -8,7 +8,11 @@ namespace {
 Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, "implicit");
   return chunked_schedule(job,
-                          {.strategy = "implicit", .chunks = 1, .layout = Layout::per_chunk, .blocks = choice.blocks},
+                          {.strategy = "implicit",
+                           .chunks = 1,
+                           .layout = Layout::per_chunk,
+                           .blocks = choice.blocks,
+                           .graph = choice.graph},
                           limits, {.in = true, .out = true});
 }
 

@@ -54,6 +54,7 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
 
 Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::managed, "managed");
+  require_no_graph(choice, "managed");
   if (choice.threads == 0) throw UsageError("--threads: managed needs at least 1 thread that touches the results");
   Schedule schedule;
   add_arrays(job, schedule, limits);
@@ -85,6 +86,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
 
 Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::managed, "managed-prefetch");
+  require_no_graph(choice, "managed-prefetch");
   Schedule schedule;
   add_arrays(job, schedule, limits);
   schedule.agents = {{.name = "in", .numa_node = {}}, {.name = "out", .numa_node = {}}};

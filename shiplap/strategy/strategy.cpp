@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -9,6 +10,17 @@
 #include "shiplap/strategy/chunked.hpp"
 
 namespace shiplap {
+namespace {
+
+struct NamedLayout {
+  Layout layout;
+  std::string_view name;
+};
+constexpr std::array layout_names{NamedLayout{Layout::per_chunk, "per-chunk"}, NamedLayout{Layout::few, "few"},
+                                  NamedLayout{Layout::three, "three"}, NamedLayout{Layout::one_engine, "one-engine"},
+                                  NamedLayout{Layout::implicit_sync, "implicit-sync"}};
+
+}  // namespace
 
 std::span<const Strategy> strategies() {
   static const std::array table{explicit_strategy, streams_strategy,       implicit_strategy,
@@ -33,9 +45,19 @@ std::string to_string(Layout layout, std::uint32_t queues) {
     case Layout::few:
       return fmt::format("{} queues", queues);
     case Layout::three:
-      break;
+      return "three queues";
+    case Layout::one_engine:
+      return "one copy queue";
+    case Layout::implicit_sync:
+      return "one copy queue, results held";
   }
-  return "three queues";
+  throw Error("a layout that does not exist");
+}
+
+std::string_view name_of(Layout layout) {
+  for (const auto& [named, name] : layout_names)
+    if (named == layout) return name;
+  throw Error("a layout that does not exist");
 }
 
 std::string to_string(const Choice& choice) {
@@ -47,13 +69,14 @@ std::string to_string(const Choice& choice) {
                        strategy.chunked ? " each way" : "");
   }
   const std::string grid = choice.blocks == 0 ? "" : fmt::format(", {} blocks", choice.blocks);
-  if (!strategy.chunked) return choice.strategy + grid;
+  const char* graph = choice.graph ? ", as a graph" : "";
+  if (!strategy.chunked) return choice.strategy + grid + graph;
   if (strategy.memory != ArrayMemory::page_locked)
     return fmt::format("{}, {} chunk{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s");
-  return fmt::format("{}, {} chunk{}{}, {}, {}-first{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s",
-                     choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
+  return fmt::format("{}, {} chunk{}{}, {}, {}-first{}{}", choice.strategy, choice.chunks,
+                     choice.chunks == 1 ? "" : "s", choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
                      to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth",
-                     grid);
+                     grid, graph);
 }
 
 std::string to_string(const Ramp& ramp) {
@@ -80,18 +103,15 @@ Ramp parse_ramp(std::string_view text) {
 }
 
 void parse_layout(std::string_view text, Choice& into) {
-  if (text == "per-chunk") {
-    into.layout = Layout::per_chunk;
-  } else if (text == "three") {
-    into.layout = Layout::three;
-  } else if (text == "few" || text.starts_with("few:")) {
-    into.layout = Layout::few;
-    if (text.size() > 4) into.queues = static_cast<std::uint32_t>(parse_count(text.substr(4), "--layout few:N"));
-    if (into.queues == 0) throw UsageError("--layout few:0: at least one queue is needed");
-  } else {
-    throw UsageError(
-        fmt::format("--layout {}: there is no such layout; there are: per-chunk, few, few:N, three", text));
-  }
+  const bool numbered = text.starts_with("few:");
+  const auto found = std::ranges::find(layout_names, numbered ? "few" : text, &NamedLayout::name);
+  if (found == layout_names.end())
+    throw UsageError(fmt::format(
+        "--layout {}: there is no such layout; there are: per-chunk, few, few:N, three, one-engine, implicit-sync",
+        text));
+  into.layout = found->layout;
+  if (numbered) into.queues = static_cast<std::uint32_t>(parse_count(text.substr(4), "--layout few:N"));
+  if (into.queues == 0) throw UsageError("--layout few:0: at least one queue is needed");
 }
 
 IssueOrder parse_order(std::string_view text) {

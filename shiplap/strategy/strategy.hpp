@@ -19,6 +19,9 @@ enum class Layout : std::uint8_t {
   per_chunk,  ///< a queue for each chunk (the papers' streams)
   few,        ///< `queues` queues, chunks dealt out in turn
   three,      ///< one queue each for in, compute and out, tied by events
+  /// Older GPUs, emulated: the device categories 2 and 1 of van Werkhoven et al. 2014, section IV.
+  one_engine,     ///< copies of both directions share a queue, in the order in which they are submitted
+  implicit_sync,  ///< so they do, and results are held until the last kernel submitted before them has ended
 };
 
 /// Depth: chunk by chunk. Breadth: all copies in, all kernels, all copies out (in batches of the ring's size).
@@ -38,12 +41,16 @@ struct Choice {
       0;  ///< device buffers per array, each holding one chunk; 0: `chunks`, fewer when memory is short
   /// Host threads that move or touch the data each way, for strategies of memory that is not page-locked; 0: none.
   std::uint32_t threads = 0;
+  /// All ops in one call, as a graph that is made once and launched for every run: for page-locked memory.
+  bool graph = false;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// "streams, 32 chunks, three queues, depth-first"
 std::string to_string(const Choice&);
 std::string to_string(Layout, std::uint32_t queues = 4);
-/// "per-chunk", "few" ("few:8"), "three". Throws UsageError.
+/// As flags and files have it.
+std::string_view name_of(Layout);
+/// "per-chunk", "few" ("few:8"), "three", "one-engine", "implicit-sync". Throws UsageError.
 void parse_layout(std::string_view text, Choice& into);
 IssueOrder parse_order(std::string_view text);
 /// "none", or "FIRST:LAST:GROWTH" as in `Ramp`. Throws UsageError.

@@ -13,7 +13,7 @@ Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
 
 std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
   if (profile.gpus.empty() || !choice.ramp.level()) return std::nullopt;
-  const auto category = paper_category(profile.gpus.front());
+  const auto category = paper_category(profile.gpus.front(), choice);
   if (!category) return std::nullopt;
   const auto work = paper_parameters(job, choice.chunks, profile, *category == Category::two_engines);
   if (!work) return std::nullopt;

@@ -60,6 +60,21 @@ TEST(CompareModels, show_the_jump_of_the_printed_selection) {
       41 * 2.503, 2.0);
 }
 
+TEST(CompareModels, have_the_forms_of_the_device_that_a_layout_emulates) {
+  // On a GPU with two copy engines, what the ones with a single engine take.
+  Choice emulated = breadth;
+  emulated.layout = Layout::one_engine;
+  const auto one = on_paper({.copy_engines = 2}, emulated, 5);
+  EXPECT_NEAR(ms(model(one, "van-werkhoven-2014")), 86.76621748251648, 1e-9);
+  EXPECT_NEAR(in_milliseconds(one.engine.value), 86.76621748251648, 0.002 * 86.77) << "and the GPU itself is as slow";
+  emulated.layout = Layout::implicit_sync;
+  const auto sync = on_paper({.copy_engines = 2}, emulated, 200);
+  EXPECT_NEAR(ms(model(sync, "van-werkhoven-2014")), 229.44421614628095, 1e-9);
+  EXPECT_NEAR(in_milliseconds(sync.engine.value), 229.44421614628095, 0.002 * 229.44);
+  emulated.order = IssueOrder::depth;
+  EXPECT_FALSE(model(on_paper({.copy_engines = 2}, emulated, 5), "van-werkhoven-2014").time);
+}
+
 TEST(CompareModels, say_why_where_there_is_no_form) {
   const auto comparison = on_paper({.copy_engines = 2}, breadth, 5);
   EXPECT_FALSE(model(comparison, "gomez-luna-2012").time);

@@ -206,5 +206,55 @@ TEST(Ramp, is_read_as_it_is_written_and_refused_when_it_is_none) {
     EXPECT_THROW(parse_ramp(text), UsageError) << text;
 }
 
+TEST(EmulatedLayouts, are_sound_with_all_copies_in_one_queue) {
+  for (const auto& roles : all_roles)
+    for (const Layout layout : {Layout::one_engine, Layout::implicit_sync})
+      for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
+        for (const std::uint32_t chunks : {1u, 7u, 12u})
+          for (const std::uint32_t ring : {0u, 1u, 5u}) {
+            const Choice choice{.chunks = chunks, .layout = layout, .order = order, .ring = ring};
+            const Schedule schedule = find_strategy("streams").schedule(job_with(roles), choice, roomy);
+            const auto found = problems(schedule);
+            EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << ring << ": " << found.front();
+            for (const Op& op : schedule.ops)
+              EXPECT_EQ(op.queue == QueueId{0}, std::holds_alternative<Copy>(op.what)) << to_string(choice);
+          }
+}
+
+TEST(EmulatedLayouts, hold_every_result_until_the_last_kernel_before_it_has_ended) {
+  const Choice choice{.chunks = 6, .layout = Layout::implicit_sync, .order = IssueOrder::breadth, .ring = 3};
+  const Schedule schedule = find_strategy("streams").schedule(job_with({Role::in, Role::out}), choice, roomy);
+  OpId last_kernel;
+  OpId waited;  // by an earlier copy in the queue
+  for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
+    const Op& op = schedule.ops[i];
+    if (std::holds_alternative<Kernel>(op.what)) last_kernel = OpId{i};
+    const auto* copy = std::get_if<Copy>(&op.what);
+    if (copy == nullptr || direction(schedule, *copy) != CopyDirection::device_to_host) continue;
+    for (const OpId after : op.after) waited = std::max(waited.is_none() ? after : waited, after);
+    EXPECT_EQ(waited, last_kernel) << describe(schedule, OpId{i});
+  }
+}
+
+TEST(Graphs, are_made_of_the_same_ops_by_every_strategy_that_the_host_takes_no_part_in) {
+  for (const Strategy& strategy : strategies()) {
+    Job job = job_with({Role::in, Role::out});
+    const ArrayMemory memory = strategy.memory;
+    for (Array& array : job.arrays)
+      array.memory = memory == ArrayMemory::pageable  ? MemoryKind::pageable
+                     : memory == ArrayMemory::managed ? MemoryKind::managed
+                                                      : MemoryKind::pinned;
+    const Choice choice{.strategy = std::string(strategy.name), .chunks = 3, .threads = 2, .graph = true};
+    if (memory != ArrayMemory::page_locked) {
+      EXPECT_THROW(strategy.schedule(job, choice, roomy), Unsupported) << strategy.name;
+      continue;
+    }
+    const Schedule schedule = strategy.schedule(job, choice, roomy);
+    EXPECT_TRUE(schedule.as_graph) << strategy.name;
+    EXPECT_TRUE(problems(schedule).empty()) << strategy.name;
+    EXPECT_NE(to_string(choice).find("as a graph"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace shiplap
