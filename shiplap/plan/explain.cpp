@@ -11,14 +11,6 @@ namespace {
 
 double percent(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
 
-// The busiest engine of a timeline: the one that everything else waits for.
-std::pair<Engine, Seconds> busiest(const Timeline& timeline) {
-  std::pair<Engine, Seconds> best{Engine::compute, Seconds{-1}};
-  for (const Engine engine : {Engine::copy_h2d, Engine::copy_d2h, Engine::copy_shared, Engine::compute})
-    if (const Seconds busy = busy_time(timeline, engine); busy > best.second) best = {engine, busy};
-  return best;
-}
-
 std::string largest_part(const Distance& d) {
   const std::array<std::pair<Seconds, const char*>, 6> parts{{
       {d.host, "what host threads copy or fault over"},
@@ -37,7 +29,7 @@ std::string largest_part(const Distance& d) {
 
 std::string explain(const Plan& plan, const Bound& bound) {
   const Candidate& best = plan.best();
-  const auto [engine, busy] = busiest(best.timeline);
+  const auto [engine, busy] = busiest_engine(best.timeline);
   std::string text = fmt::format(
       "{} is predicted to take {}, {:.1f} % above the bound of {}, which is set by the {} (copies {}, kernel {}). {} "
       "is busy for {:.0f} % of the "

@@ -179,14 +179,20 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
 
 }  // namespace
 
+std::vector<ModelPrediction> model_predictions(const Job& job, const Profile& profile, const Candidate& candidate) {
+  std::vector<ModelPrediction> models{engine(candidate)};
+  add_van_werkhoven(job, profile, candidate.choice, models);
+  add_gomez_luna(job, profile, candidate.choice, models);
+  add_roofline(job, profile, candidate.choice, models);
+  return models;
+}
+
 ModelComparison compare_models(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
   const Candidate candidate = predict(job, profile, choice, limits);
-  ModelComparison result{.choice = choice, .engine = candidate.predicted, .models = {engine(candidate)}};
-  add_van_werkhoven(job, profile, choice, result.models);
-  add_gomez_luna(job, profile, choice, result.models);
-  add_roofline(job, profile, choice, result.models);
-  result.elasticities = elasticities(job, profile, choice, limits);
-  return result;
+  return {.choice = choice,
+          .engine = candidate.predicted,
+          .models = model_predictions(job, profile, candidate),
+          .elasticities = elasticities(job, profile, choice, limits)};
 }
 
 Json to_json(const ModelComparison& comparison) {

@@ -40,8 +40,12 @@ struct ModelComparison {
   std::vector<Elasticity> elasticities{};  ///< of the engine's prediction, the largest first
 };
 
-/// What every model says of a choice. The papers know equal chunks without a ramp: of others they predict the level
-/// choice. Throws as `predict` does.
+/// What every model says of a candidate that `predict` gave for this job and profile: the engine's word first, then the
+/// closed forms. The papers know equal chunks without a ramp: of others they predict the level choice.
+std::vector<ModelPrediction> model_predictions(const Job&, const Profile&, const Candidate&);
+
+/// The same of a choice, and what the engine's word hangs on, which takes dozens of simulations. Throws as `predict`
+/// does.
 ModelComparison compare_models(const Job&, const Profile&, const Choice&, const Limits&);
 
 Json to_json(const ModelComparison&);

@@ -74,6 +74,14 @@ Seconds busy_time(const Timeline& timeline, Engine engine) {
   return busy;
 }
 
+BusiestEngine busiest_engine(const Timeline& timeline) {
+  BusiestEngine best{Engine::compute, Seconds{-1}};
+  for (const Engine engine :
+       {Engine::copy_h2d, Engine::copy_d2h, Engine::copy_shared, Engine::compute, Engine::copy_d2d, Engine::host})
+    if (const Seconds busy = busy_time(timeline, engine); busy > best.busy) best = {engine, busy};
+  return best;
+}
+
 std::vector<OpId> critical_path(const Schedule& schedule, const Timeline& timeline) {
   const std::size_t n = schedule.ops.size();
   const auto& spans = timeline.spans;

@@ -33,6 +33,14 @@ struct Timeline {
 /// Time during which at least one op keeps the engine busy.
 Seconds busy_time(const Timeline&, Engine);
 
+/// The engine that is busy longest, the one that everything else waits for; of several the first of: copies to the GPU,
+/// to the host, on a shared engine, kernels, copies on the GPU, the host.
+struct BusiestEngine {
+  Engine engine = Engine::compute;
+  Seconds busy{0};
+};
+BusiestEngine busiest_engine(const Timeline&);
+
 /// The chain of ops that determines the makespan, first to last: walks back from the op that ends last, each time to
 /// the predecessor (dependency, queue order or same engine) that ended last before it started.
 std::vector<OpId> critical_path(const Schedule&, const Timeline&);

@@ -162,5 +162,14 @@ TEST(Timeline, every_engine_has_a_name_of_its_own) {
   EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }
 
+TEST(BusiestEngine, counts_time_and_not_ops) {
+  const Timeline timeline{.spans = {{.start = Seconds{0}, .end = Seconds{1}, .engine = Engine::copy_h2d},
+                                    {.start = Seconds{1}, .end = Seconds{2}, .engine = Engine::copy_h2d},
+                                    {.start = Seconds{2}, .end = Seconds{5}, .engine = Engine::host}},
+                          .makespan = Seconds{5}};
+  EXPECT_EQ(busiest_engine(timeline).engine, Engine::host);
+  EXPECT_DOUBLE_EQ(busiest_engine(timeline).busy.count(), 3);
+}
+
 }  // namespace
 }  // namespace shiplap
