@@ -43,12 +43,6 @@ std::pair<std::uint64_t, std::uint64_t> nearest_divisors(std::uint64_t items, st
   return {below, above};
 }
 
-MemoryKind memory_kind(const std::string& word) {
-  if (word == "pageable") return MemoryKind::pageable;
-  if (word == "managed") return MemoryKind::managed;
-  return MemoryKind::pinned;
-}
-
 std::uint32_t chunks_of(const std::string& text, const Job& job) {
   const std::uint64_t chunks = parse_count(text, "--chunks");
   if (chunks == 0) throw UsageError("--chunks 0: give 1 or more, or auto");
@@ -111,11 +105,19 @@ Workload workload_of(const WorkloadFlags& flags) {
   } else {
     throw UsageError("WORKLOAD is missing.\n" + workload_help());
   }
-  if (!flags.memory.empty())
-    for (Array& array : workload.job.arrays)
-      if (array.role != Role::resident || memory_kind(flags.memory) == MemoryKind::managed)
-        array.memory = memory_kind(flags.memory);
+  if (!flags.memory.empty()) put_into(workload, memory_kind(flags.memory));
   return workload;
+}
+
+MemoryKind memory_kind(const std::string& word) {
+  if (word == "pageable") return MemoryKind::pageable;
+  if (word == "managed") return MemoryKind::managed;
+  return MemoryKind::pinned;
+}
+
+void put_into(Workload& workload, MemoryKind memory) {
+  for (Array& array : workload.job.arrays)
+    if (array.role != Role::resident || memory == MemoryKind::managed) array.memory = memory;
 }
 
 void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {

@@ -25,6 +25,11 @@ void add_workload_flags(CLI::App&, WorkloadFlags&);
 /// Throws UsageError when there is neither a name nor a stated size, or both, or a stated size without a kernel time.
 Workload workload_of(const WorkloadFlags&);
 
+/// "pageable", "pinned" or "managed", as the flags' checks have made sure.
+MemoryKind memory_kind(const std::string& word);
+/// Moves the arrays that go to the GPU or come back into memory of that kind.
+void put_into(Workload&, MemoryKind);
+
 /// What is asked for of a run; "auto" leaves it to the plan.
 struct ChoiceFlags {
   std::string strategy = "auto";

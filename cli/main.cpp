@@ -9,6 +9,7 @@
 #include "cli/check.hpp"
 #include "cli/compare.hpp"
 #include "cli/devices.hpp"
+#include "cli/evaluate.hpp"
 #include "cli/measure.hpp"
 #include "cli/plan.hpp"
 #include "cli/predict.hpp"
@@ -40,6 +41,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_predict(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
+  shiplap::cli::add_evaluate(app);
   try {
     app.parse(argc, argv);  // runs the subcommand
     return static_cast<int>(ExitCode::success);

@@ -91,20 +91,48 @@ Table& Table::add(std::vector<std::string> cells) {
   return *this;
 }
 
-std::string Table::text(const TextStyle& style, std::string_view indent) const {
-  std::vector<std::size_t> widths;
+std::vector<bool> Table::right_aligned() const {
   std::vector<bool> right;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = display_width(columns_[c].title);
     bool numbers = false;
     bool words = false;
-    for (const auto& row : rows_) {
-      width = std::max(width, display_width(row[c]));
+    for (const auto& row : rows_)
       if (!is_blank(row[c])) (begins_like_a_number(row[c]) ? numbers : words) = true;
-    }
-    widths.push_back(width);
     const Align align = columns_[c].align;
     right.push_back(align == Align::right || (align == Align::automatic && numbers && !words));
+  }
+  return right;
+}
+
+std::string Table::markdown() const {
+  const auto line = [&](const auto& cell) {
+    std::string out = "|";
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      out += ' ';
+      for (const char character : std::string(cell(c))) {
+        if (character == '|') out += '\\';
+        out += character;
+      }
+      out += " |";
+    }
+    return out + "\n";
+  };
+  const std::vector<bool> right = right_aligned();
+  std::string out = line([&](std::size_t c) { return columns_[c].title; });
+  out += "|";
+  for (const bool is_right : right) out += is_right ? "---:|" : "---|";
+  out += "\n";
+  for (const auto& row : rows_) out += line([&](std::size_t c) { return row[c]; });
+  return out;
+}
+
+std::string Table::text(const TextStyle& style, std::string_view indent) const {
+  std::vector<std::size_t> widths;
+  const std::vector<bool> right = right_aligned();
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t width = display_width(columns_[c].title);
+    for (const auto& row : rows_) width = std::max(width, display_width(row[c]));
+    widths.push_back(width);
   }
 
   const auto line = [&](const auto& cell) {

@@ -40,8 +40,13 @@ class Table {
   /// Header, rule, one line for each row; two spaces between columns, none at the end of a line. Every line starts with
   /// `indent`.
   std::string text(const TextStyle& = {}, std::string_view indent = "") const;
+  /// The same as a table of a Markdown page, with vertical bars in cells escaped.
+  std::string markdown() const;
 
  private:
+  /// By column: whether its cells end at the right.
+  std::vector<bool> right_aligned() const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

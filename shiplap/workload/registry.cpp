@@ -1,6 +1,7 @@
 // Workloads by name or from a file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "shiplap/core/error.hpp"
@@ -103,6 +104,23 @@ std::vector<WorkloadHelp> built_in_workloads() {
   return {{"saxpy", "n=COUNT (64Mi)", "y = a*x + y over n floats"},
           {"scalar-add", "in=SIZE (256MiB), out=SIZE (256MiB), iterations=COUNT (1)",
            "a scalar added iterations times to every int32"}};
+}
+
+std::string with_size(std::string_view name, Bytes each) {
+  const std::string base(name.substr(0, name.find(':')));
+  const std::vector<WorkloadHelp> known = built_in_workloads();
+  if (std::ranges::find(known, base, &WorkloadHelp::name) == known.end()) return std::string(name);
+  const std::vector<std::string> keys =
+      base == "saxpy" ? std::vector<std::string>{"n"} : std::vector<std::string>{"in", "out"};
+  const std::uint64_t value = base == "saxpy" ? each.count / 4 : each.count;  // floats, or bytes
+  std::string sized(name);
+  for (const std::string& key : keys) {
+    const bool stated =
+        name.find(":" + key + "=") != std::string_view::npos || name.find("," + key + "=") != std::string_view::npos;
+    if (stated) return std::string(name);
+    sized += fmt::format("{}{}={}", sized.find(':') == std::string::npos ? ":" : ",", key, value);
+  }
+  return sized;
 }
 
 Workload find_workload(std::string_view name, const CudaKernels& cuda) {

@@ -36,6 +36,10 @@ std::vector<WorkloadHelp> built_in_workloads();
 /// that ends in .json; schema docs/schema/workload.schema.json). Throws UsageError that names the parameter.
 Workload find_workload(std::string_view name, const CudaKernels& = cuda_kernels());
 
+/// The name of a built-in workload with arrays of about `each` bytes: "saxpy" and 64 MiB give "saxpy:n=16777216". A
+/// name that states its own sizes, and a file, stay as they are.
+std::string with_size(std::string_view name, Bytes each);
+
 /// Sizes and kernel time of the whole job.
 struct StatedJob {
   Bytes in;

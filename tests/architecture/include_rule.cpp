@@ -23,11 +23,13 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"strategy", {"model", "profile", "schedule", "workload"}},
     {"plan", {"strategy", "sim", "model", "profile", "schedule", "workload"}},
     {"pipeline", {"device", "plan", "strategy", "workload", "profile", "measure"}},
+    {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     // Report knows the value types, not what makes them.
     {"report",
      {"schedule/schedule.hpp", "schedule/timeline.hpp", "profile/profile.hpp", "strategy/strategy.hpp",
       "workload/job.hpp", "plan/plan.hpp", "plan/models.hpp", "measure/measure.hpp", "measure/check.hpp",
-      "measure/compare.hpp", "measure/figures.hpp", "measure/limits.hpp", "pipeline/run.hpp", "device/device.hpp"}},
+      "measure/compare.hpp", "measure/figures.hpp", "measure/limits.hpp", "pipeline/run.hpp", "device/device.hpp",
+      "evaluate/errors.hpp", "evaluate/evaluation.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "shiplap/core/json.hpp"
+#include "tests/support/json_schema.hpp"
 
 namespace shiplap {
 namespace {
@@ -86,7 +87,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 TEST_F(Cli, version_and_help_succeed) {
   EXPECT_EQ(shiplap("--version").code, 0);
   EXPECT_TRUE(shiplap("--version").out.starts_with("shiplap "));
-  for (const char* command : {"", "devices", "profiles", "profiles show", "measure", "predict", "plan", "run"}) {
+  for (const char* command :
+       {"", "devices", "profiles", "profiles show", "measure", "predict", "plan", "run", "evaluate"}) {
     const Outcome help = shiplap(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Usage:"), std::string::npos) << command;
@@ -165,6 +167,72 @@ TEST_F(Cli, predict_has_every_model_side_by_side) {
   ASSERT_EQ(one.at("choices").size(), 1u);
   EXPECT_EQ(one.at("choices").front().at("choice").at("chunks"), 4);
   EXPECT_EQ(one.at("choices").front().at("models").size(), 1u);
+}
+
+TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
+  const std::string results = (folder / "e.json").string();
+  const std::string page = (folder / "e.md").string();
+  const std::string command = "evaluate --device virtual:h200 --sizes 64KiB --chunks 1,2,8 --blocks 8,full -o " +
+                              results + " --markdown " + page;
+  const Outcome human = shiplap(command);
+  EXPECT_EQ(human.code, 0) << human.err;
+  for (const char* word : {"engine", "van-werkhoven-2014", "streams, three queues", "virtual", "verified", "LogGP"})
+    EXPECT_NE(human.out.find(word), std::string::npos) << word;
+  EXPECT_NE(read(page).find("| engine |"), std::string::npos);
+
+  const Json json = parsed(shiplap(command + " --json"));
+  EXPECT_EQ(json, Json::parse(read(results)));
+  const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/evaluation.schema.json")));
+  EXPECT_EQ(schema.problems(json), std::vector<std::string>{});
+  ASSERT_EQ(json.at("workloads").size(), 2u);
+  EXPECT_EQ(json.at("transfers").size(), 2u * 3);
+  for (const Json& workload : json.at("workloads")) {
+    // explicit, streams 3 x 3 less 2 that are the same, implicit 2, two hybrids 2 x 3 each; the plan may add its own.
+    EXPECT_GE(workload.at("points").size(), 1u + 7 + 2 + 12);
+    for (const Json& point : workload.at("points")) EXPECT_TRUE(point.at("verified").get<bool>());
+  }
+
+  Json broken = json;
+  broken["workloads"][0]["points"][0]["busy"] = "much";
+  broken["surprise"] = 1;
+  EXPECT_EQ(schema.problems(broken).size(), 2u) << "the checker checks";
+}
+
+TEST_F(Cli, evaluate_on_another_profile_finds_that_the_link_is_another_one) {
+  Json slower = Json::parse(shiplap("profiles show h200 --json").out);
+  for (const char* direction : {"h2d", "d2h"})
+    for (const char* end : {"value", "low", "high"}) {
+      auto& per_byte = slower["links"][0][direction]["per_byte"][end];
+      per_byte = per_byte.get<double>() * 2;
+    }
+  write("slower.json", slower.dump());
+  const Json json = parsed(shiplap("evaluate --transfers --device virtual:h200 --sizes 16MiB --chunks 1 --profile " +
+                                   (folder / "slower.json").string() + " --json"));
+  for (const Json& direction : json.at("statistics").at("transfers"))
+    EXPECT_NEAR(direction.at("engine").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
+}
+
+TEST_F(Cli, evaluate_lists_what_is_skipped_and_stops_at_its_budget) {
+  const Outcome pageable =
+      shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --strategies streams --chunks 2 --memory pageable");
+  EXPECT_EQ(pageable.code, 0) << pageable.err;
+  EXPECT_NE(pageable.out.find("pageable memory"), std::string::npos) << pageable.out;
+  const Json late = parsed(shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --budget 1ns --json"));
+  EXPECT_NE(late.at("workloads").front().at("not_run").get<std::string>().find("--budget"), std::string::npos);
+}
+
+TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
+  expect_refused(shiplap("evaluate magic --device virtual:h200"), 64, {"magic", "saxpy"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --sizes 0"), 64, {"--sizes"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --strategies magic"), 64, {"magic", "explicit"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --chunks 0"), 64, {"--chunks"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --layouts magic"), 64, {"magic", "three"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --blocks 0"), 64, {"--blocks"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --memory magic"), 64, {"--memory"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --rounds 0"), 64, {"--rounds"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --budget soon"), 64, {"--budget"});
+  expect_refused(shiplap("evaluate saxpy --transfers --device virtual:h200"), 64, {"--transfers"});
+  expect_refused(shiplap("evaluate --device virtual:h200 -o /nowhere/e.json"), 1, {"/nowhere"});
 }
 
 TEST_F(Cli, kept_profiles_are_found_by_name_and_a_broken_one_hides_nothing) {

@@ -100,5 +100,11 @@ TEST(Percent, shows_as_many_digits_as_mean_something) {
   EXPECT_EQ(signed_percent(0.005), "+0.5 %");
 }
 
+TEST(Table, is_a_markdown_table_with_numbers_at_the_right_and_bars_escaped) {
+  Table table({{"model"}, {"error"}});
+  table.add({"a|b", "1.0 %"}).add({"c", "–"});
+  EXPECT_EQ(table.markdown(), "| model | error |\n|---|---:|\n| a\\|b | 1.0 % |\n| c | – |\n");
+}
+
 }  // namespace
 }  // namespace shiplap

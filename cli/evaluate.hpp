@@ -1,0 +1,32 @@
+// shiplap evaluate: runs a grid of choices and says how good every model is.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace shiplap::cli {
+
+struct EvaluateFlags {
+  std::vector<std::string> workloads;
+  std::string device;
+  std::string profile;
+  std::vector<std::string> sizes;
+  std::vector<std::string> strategies;
+  std::vector<std::string> chunks;
+  std::vector<std::string> layouts;
+  std::vector<std::string> blocks;
+  std::vector<std::string> memory{"pinned"};
+  unsigned rounds = 0;       ///< 0: 11 on a GPU; 1 on a virtual device, where all runs are equal
+  unsigned duel_rounds = 0;  ///< 0: 51, or 1 likewise
+  std::string budget;
+  bool transfers_only = false;
+  bool no_transfers = false;
+  std::string output;
+  std::string markdown;
+  bool json = false;
+};
+void add_evaluate(CLI::App&);
+void run_evaluate(const EvaluateFlags&);
+
+}  // namespace shiplap::cli

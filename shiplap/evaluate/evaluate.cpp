@@ -1,0 +1,260 @@
+#include "shiplap/evaluate/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/models.hpp"
+#include "shiplap/plan/plan.hpp"
+
+namespace shiplap {
+namespace {
+
+double milliseconds_of(Pipeline::Prepared& prepared, bool hold = false) {
+  return in_milliseconds(prepared.run({.hold = hold}).timeline.makespan);
+}
+
+struct BoundRuns {
+  Pipeline::Prepared copies;
+  Pipeline::Prepared kernel;
+  double sample() { return std::max(milliseconds_of(copies, true), milliseconds_of(kernel, true)); }
+};
+
+/// A choice with its prediction, and the memory that it needs beside the job's arrays.
+struct Entry {
+  EvaluatedPoint point;
+  Bytes on_gpu;
+  Bytes on_host;
+};
+
+struct Need {
+  Bytes gpu;
+  Bytes host;
+};
+Need need_of(const Schedule& schedule, const Job& job) {
+  Bytes arrays;
+  for (const Array& array : job.arrays) arrays += array.size;
+  const Bytes host = memory_at(schedule, Place::host());
+  return {memory_at(schedule, Place::gpu()), host > arrays ? host - arrays : Bytes{0}};
+}
+
+bool page_locked(const Job& job) {
+  return std::ranges::all_of(job.arrays, [](const Array& array) { return is_page_locked(array.memory); });
+}
+
+MemoryKind memory_of(const Job& job) {
+  for (const Array& array : job.arrays)
+    if (array.role != Role::resident) return array.memory;
+  return MemoryKind::pinned;
+}
+
+class WorkloadRun {
+ public:
+  WorkloadRun(Device& device, const Profile& profile, const Limits& limits, const EvaluateOptions& options,
+              Pipeline& pipeline)
+      : profile_(profile),
+        whole_(limits),
+        for_one_(limits),
+        for_bound_(limits),
+        options_(options),
+        pipeline_(pipeline),
+        multiprocessors_(device.info().multiprocessors) {
+    for_one_.device_memory = limits.device_memory / 5 * 2;
+    for_bound_.device_memory = limits.device_memory / 10;
+  }
+
+  void run(EvaluatedWorkload& result) {
+    const Job& job = pipeline_.workload().job;
+    if (job.cost.points.empty()) {
+      progress("timing the kernel on resident data");
+      pipeline_.set_cost(pipeline_.probe_kernel(for_one_));
+    }
+    result.cost = job.cost;
+    result.kernel = job.cost.at(job.items);
+    // Predictions first: nothing that is observed below can have gone into them.
+    progress("predicting");
+    result.bound = bound(job, profile_).time;
+    std::vector<Entry> entries;
+    for (const Choice& choice : grid_of(job, options_.grid, multiprocessors_))
+      predict_choice(choice, false, entries, result);
+    Plan planned;
+    try {
+      planned = plan(job, profile_, {.strategies = options_.grid.strategies, .device_memory = for_one_.device_memory});
+    } catch (const Unsupported& none) {
+      result.not_run = none.what();
+      return;
+    }
+    // What the plan would take of each strategy stands beside the sweep.
+    std::set<std::string> seen;
+    for (const Candidate& candidate : planned.candidates)
+      if (seen.insert(candidate.choice.strategy).second) predict_choice(candidate.choice, true, entries, result);
+
+    automatic_choice_ = planned.best().choice;
+    automatic_ = pipeline_.prepare(automatic_choice_, for_one_);
+    if (page_locked(job))
+      bound_ = BoundRuns{pipeline_.prepare_duplex(for_bound_), pipeline_.prepare_kernel(for_bound_)};
+    milliseconds_of(*automatic_);
+    if (bound_) bound_->sample();
+    total_ = entries.size();
+    for (std::size_t first = 0; first < entries.size();) {
+      const std::size_t last = end_of_group(entries, first);
+      run_group(std::span(entries).subspan(first, last - first), result);
+      first = last;
+    }
+    run_duel(result);
+  }
+
+ private:
+  void progress(std::string_view what, std::size_t done = 0, std::size_t total = 0) const {
+    if (options_.progress) options_.progress(fmt::format("{}: {}", pipeline_.workload().job.name, what), done, total);
+  }
+
+  void predict_choice(const Choice& choice, bool planned, std::vector<Entry>& entries, EvaluatedWorkload& result) {
+    const Job& job = pipeline_.workload().job;
+    const auto same = [&](const Entry& entry) { return entry.point.choice == choice; };
+    if (std::ranges::any_of(entries, same)) return;
+    try {
+      const Candidate candidate = predict(job, profile_, choice, for_one_);
+      const BusiestEngine busiest = busiest_engine(candidate.timeline);
+      Entry entry;
+      entry.point = {.choice = choice,
+                     .planned = planned,
+                     .predicted = candidate.predicted,
+                     .models = {},
+                     .busiest = busiest.engine,
+                     .busy = busiest.busy / candidate.predicted.value,
+                     .samples_ms = {},
+                     .difference = {}};
+      for (const ModelPrediction& m : model_predictions(job, profile_, candidate))
+        if (m.time) entry.point.models.push_back({m.model, *m.time});
+      const Need need = need_of(find_strategy(choice.strategy).schedule(job, choice, for_one_), job);
+      entry.on_gpu = need.gpu;
+      entry.on_host = need.host;
+      entries.push_back(std::move(entry));
+    } catch (const Error& why) {
+      result.skipped.push_back({choice, why.what()});
+    }
+  }
+
+  // As many as fit beside the automatic choice and the bound, at least one.
+  std::size_t end_of_group(const std::vector<Entry>& entries, std::size_t first) const {
+    Bytes taken = need_of(automatic_->schedule(), pipeline_.workload().job).gpu;
+    if (bound_)
+      taken += memory_at(bound_->copies.schedule(), Place::gpu()) + memory_at(bound_->kernel.schedule(), Place::gpu());
+    const Bytes left = taken < whole_.device_memory ? whole_.device_memory - taken : Bytes{0};
+    const Bytes most = std::min(options_.ready, left);
+    Bytes gpu;
+    Bytes host;
+    std::size_t last = first;
+    while (last < entries.size()) {
+      gpu += entries[last].on_gpu;
+      host += entries[last].on_host;
+      if (last > first && (gpu > most || host > options_.ready)) break;
+      ++last;
+    }
+    return last;
+  }
+
+  void run_group(std::span<Entry> entries, EvaluatedWorkload& result) {
+    struct Ready {
+      EvaluatedPoint* point;
+      Pipeline::Prepared prepared;
+    };
+    std::vector<Ready> ready;
+    for (Entry& entry : entries) {
+      progress(to_string(entry.point.choice), ++done_, total_);
+      try {
+        Pipeline::Prepared prepared = pipeline_.prepare(entry.point.choice, for_one_);
+        pipeline_.refill();
+        milliseconds_of(prepared);
+        entry.point.difference = pipeline_.verify();
+        entry.point.verified = entry.point.difference.empty();
+        ready.push_back({&entry.point, std::move(prepared)});
+      } catch (const Unsupported& why) {
+        result.skipped.push_back({entry.point.choice, why.what()});
+      }
+    }
+    EvaluatedGroup group{.choices = ready.size(), .automatic_ms = {}, .bound_ms = {}};
+    for (unsigned round = 0; round < options_.rounds; ++round) {
+      for (Ready& r : ready) r.point->samples_ms.push_back(milliseconds_of(r.prepared));
+      group.automatic_ms.push_back(milliseconds_of(*automatic_));
+      if (bound_) group.bound_ms.push_back(bound_->sample());
+    }
+    for (const Ready& r : ready) {
+      r.point->group = result.groups.size();
+      result.points.push_back(*r.point);
+    }
+    result.groups.push_back(std::move(group));
+  }
+
+  void run_duel(EvaluatedWorkload& result) {
+    const EvaluatedPoint* winner = nullptr;
+    for (const EvaluatedPoint& point : result.points) {
+      if (!point.verified || point.choice == automatic_choice_) continue;
+      if (winner == nullptr || median(point.samples_ms) < median(winner->samples_ms)) winner = &point;
+    }
+    if (winner == nullptr) return;
+    progress("the automatic choice against the winner");
+    Pipeline::Prepared again = pipeline_.prepare(winner->choice, for_one_);
+    milliseconds_of(again);
+    Duel duel{
+        .automatic = automatic_choice_, .winner = winner->choice, .automatic_ms = {}, .winner_ms = {}, .bound_ms = {}};
+    for (unsigned round = 0; round < options_.duel_rounds; ++round) {
+      duel.automatic_ms.push_back(milliseconds_of(*automatic_));
+      duel.winner_ms.push_back(milliseconds_of(again));
+      if (bound_) duel.bound_ms.push_back(bound_->sample());
+    }
+    result.duel = std::move(duel);
+  }
+
+  const Profile& profile_;
+  Limits whole_;
+  Limits for_one_;
+  Limits for_bound_;
+  const EvaluateOptions& options_;
+  Pipeline& pipeline_;
+  unsigned multiprocessors_;
+  Choice automatic_choice_;
+  std::optional<Pipeline::Prepared> automatic_;
+  std::optional<BoundRuns> bound_;
+  std::size_t done_ = 0;
+  std::size_t total_ = 0;
+};
+
+}  // namespace
+
+Evaluation begin_evaluation(const Device& device, const Profile& profile) {
+  const DeviceInfo info = device.info();
+  return {.device = info.id,
+          .device_name = info.name,
+          .simulated = info.is_virtual,
+          .conditions = info.conditions,
+          .profile = profile.name,
+          .profile_hash = parameter_hash(profile),
+          .workloads = {},
+          .transfers = {}};
+}
+
+EvaluatedWorkload evaluate(Device& device, const Profile& profile, const Limits& limits, Workload workload,
+                           const EvaluateOptions& options) {
+  EvaluatedWorkload result;
+  result.name = workload.job.name;
+  result.memory = memory_of(workload.job);
+  std::optional<Pipeline> pipeline;
+  try {
+    if (options.progress) options.progress(fmt::format("{}: preparing the data", result.name), 0, 0);
+    pipeline.emplace(device, std::move(workload));
+  } catch (const Error& why) {
+    // The memory is short, or the device has none of that kind.
+    result.not_run = why.what();
+    return result;
+  }
+  WorkloadRun(device, profile, limits, options, *pipeline).run(result);
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,213 @@
+#include "shiplap/evaluate/evaluation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/evaluate/errors.hpp"
+#include "shiplap/plan/plan.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t schema_version = 1;
+
+Json milliseconds_json(const Interval<Seconds>& t) {
+  return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
+}
+Json estimate_json(const std::vector<double>& samples_ms) {
+  if (samples_ms.empty()) return nullptr;
+  const Estimate e = median_estimate(samples_ms);
+  return {{"value", e.value}, {"low", e.low}, {"high", e.high}};
+}
+
+// To 10 ns, which is finer than any clock behind them.
+Json samples_json(const std::vector<double>& samples_ms) {
+  Json json = Json::array();
+  for (const double s : samples_ms) json.push_back(std::round(s * 1e5) / 1e5);
+  return json;
+}
+
+Json cost_json(const KernelCost& cost) {
+  const auto point = [](std::uint64_t items, const Interval<Seconds>& work) -> Json {
+    return {{"items", items}, {"ms", milliseconds_json(work)}};
+  };
+  Json json{{"origin", cost.origin}, {"points", Json::array()}, {"limited", nullptr}};
+  for (const KernelCost::Point& p : cost.points) json["points"].push_back(point(p.items, p.work));
+  if (cost.limited) {
+    json["limited"] = point(cost.limited->items, cost.limited->work);
+    json["limited"]["blocks"] = cost.limited->blocks;
+  }
+  return json;
+}
+
+Json point_json(const EvaluatedPoint& point) {
+  Json models = Json::object();
+  for (const ModelTime& m : point.models) models[m.model] = in_milliseconds(m.time);
+  const bool observed = !point.samples_ms.empty();
+  return {{"choice", to_json(point.choice)},
+          {"planned", point.planned},
+          {"predicted_ms", milliseconds_json(point.predicted)},
+          {"models_ms", std::move(models)},
+          {"busiest", to_string(point.busiest)},
+          {"busy", point.busy},
+          {"group", point.group},
+          {"observed_ms", estimate_json(point.samples_ms)},
+          {"error", observed ? Json(in_milliseconds(point.predicted.value) / median(point.samples_ms) - 1) : nullptr},
+          {"spread", observed ? Json(relative_spread(point.samples_ms)) : nullptr},
+          {"verified", point.verified},
+          {"difference", point.verified ? Json(nullptr) : Json(point.difference)},
+          {"samples_ms", samples_json(point.samples_ms)}};
+}
+
+Json duel_json(const Duel& duel) {
+  return {{"automatic", to_json(duel.automatic)},
+          {"winner", to_json(duel.winner)},
+          {"automatic_ms", estimate_json(duel.automatic_ms)},
+          {"winner_ms", estimate_json(duel.winner_ms)},
+          {"bound_ms", estimate_json(duel.bound_ms)},
+          {"over_winner", duel.over_winner()},
+          {"over_bound", duel.bound_ms.empty() ? Json(nullptr) : Json(duel.over_bound())},
+          {"within_rule", duel.within_rule()},
+          {"automatic_samples_ms", samples_json(duel.automatic_ms)},
+          {"winner_samples_ms", samples_json(duel.winner_ms)},
+          {"bound_samples_ms", samples_json(duel.bound_ms)}};
+}
+
+Json workload_json(const EvaluatedWorkload& workload) {
+  Json json{{"workload", workload.name},
+            {"memory", to_string(workload.memory)},
+            {"not_run", workload.not_run.empty() ? Json(nullptr) : Json(workload.not_run)},
+            {"kernel_ms", in_milliseconds(workload.kernel)},
+            {"kernel_cost", cost_json(workload.cost)},
+            {"predicted_bound_ms", milliseconds_json(workload.bound)},
+            {"points", Json::array()},
+            {"skipped", Json::array()},
+            {"groups", Json::array()},
+            {"duel", workload.duel ? duel_json(*workload.duel) : Json(nullptr)}};
+  for (const EvaluatedPoint& point : workload.points) json["points"].push_back(point_json(point));
+  for (const SkippedChoice& skipped : workload.skipped)
+    json["skipped"].push_back({{"choice", to_json(skipped.choice)}, {"reason", skipped.reason}});
+  for (const EvaluatedGroup& group : workload.groups)
+    json["groups"].push_back({{"choices", group.choices},
+                              {"automatic_ms", estimate_json(group.automatic_ms)},
+                              {"bound_ms", estimate_json(group.bound_ms)}});
+  return json;
+}
+
+Json transfer_json(const EvaluatedTransfer& t) {
+  return {{"direction", t.to_device ? "h2d" : "d2h"},
+          {"bytes", t.total.count},
+          {"copies", t.copies},
+          {"engine_ms", in_milliseconds(t.engine)},
+          {"loggp_ms", in_milliseconds(t.loggp)},
+          {"observed_ms", estimate_json(t.samples_ms)},
+          {"wrong_bytes", t.wrong_bytes},
+          {"samples_ms", samples_json(t.samples_ms)}};
+}
+
+Json summary_json(const ErrorSummary& s) {
+  if (s.points == 0) return {{"points", 0}};
+  return {{"points", s.points},
+          {"median", s.median},
+          {"p95", s.p95},
+          {"worst", s.worst},
+          {"median_signed", s.median_signed},
+          {"over", s.over},
+          {"under", s.under}};
+}
+
+Json errors_json(const ModelErrors& errors) {
+  Json json{{"name", errors.name},
+            {"all", summary_json(errors.all)},
+            {"steady", summary_json(errors.steady)},
+            {"unsteady", summary_json(errors.unsteady)},
+            {"unsteady_share", errors.unsteady_share()},
+            {"coverage", nullptr},
+            {"worst_at", nullptr}};
+  if (errors.coverage)
+    json["coverage"] = {{"covered", errors.coverage->covered}, {"median_width", errors.coverage->median_width}};
+  if (errors.worst)
+    json["worst_at"] = {{"workload", errors.worst->workload},
+                        {"choice", to_json(errors.worst->choice)},
+                        {"error", errors.worst->error},
+                        {"busiest", to_string(errors.worst->busiest)},
+                        {"busy", errors.worst->busy}};
+  return json;
+}
+
+Json regret_json(const Regret& regret) {
+  if (regret.cases == 0) return {{"cases", 0}};
+  return {
+      {"cases", regret.cases}, {"median", regret.median}, {"worst", regret.worst}, {"worst_case", regret.worst_case}};
+}
+
+Json statistics_json(const Evaluation& evaluation) {
+  Json json{{"steady_spread_at_most", steady_spread},
+            {"models", Json::array()},
+            {"engine_by_strategy", Json::array()},
+            {"regret", Json::array()},
+            {"transfers", Json::array()}};
+  for (const ModelErrors& e : errors_by_model(evaluation.workloads)) json["models"].push_back(errors_json(e));
+  for (const ModelErrors& e : errors_by_strategy(evaluation.workloads))
+    json["engine_by_strategy"].push_back(errors_json(e));
+  for (const ModelRegret& r : regrets(evaluation.workloads))
+    json["regret"].push_back(
+        {{"model", r.model}, {"strategy", regret_json(r.strategy)}, {"chunks", regret_json(r.chunks)}});
+  for (const TransferErrors& t : transfer_errors(evaluation.transfers)) {
+    const PublishedTransferErrors published = published_transfer_errors(t.to_device);
+    json["transfers"].push_back({{"direction", t.to_device ? "h2d" : "d2h"},
+                                 {"engine", summary_json(t.engine)},
+                                 {"loggp", summary_json(t.loggp)},
+                                 {"published_over", published.over},
+                                 {"published_under", published.under}});
+  }
+  return json;
+}
+
+}  // namespace
+
+double Duel::over_winner() const { return median(automatic_ms) / median(winner_ms) - 1; }
+double Duel::over_bound() const { return median(automatic_ms) / median(bound_ms) - 1; }
+bool Duel::within_rule() const {
+  const double error = std::hypot(median_standard_error(automatic_ms), median_standard_error(winner_ms));
+  constexpr double three_microseconds = 0.003;  // in ms
+  const double allowed = std::max({0.01 * median(winner_ms), three_microseconds, 2 * error});
+  return median(automatic_ms) - median(winner_ms) <= allowed;
+}
+
+std::vector<std::string> wrong_results(const Evaluation& evaluation) {
+  std::vector<std::string> wrong;
+  for (const EvaluatedWorkload& workload : evaluation.workloads)
+    for (const EvaluatedPoint& point : workload.points)
+      if (!point.verified)
+        wrong.push_back(fmt::format("{}: {}: {}", workload.name, to_string(point.choice), point.difference));
+  for (const EvaluatedTransfer& t : evaluation.transfers)
+    if (t.wrong_bytes > 0)
+      wrong.push_back(fmt::format("{} in {} copies {} the GPU: {} bytes are wrong", to_string(t.total), t.copies,
+                                  t.to_device ? "to" : "from", t.wrong_bytes));
+  return wrong;
+}
+
+Json to_json(const Evaluation& evaluation) {
+  Json json{{"schema", "shiplap/evaluation"},
+            {"version", schema_version},
+            {"device", evaluation.device},
+            {"device_name", evaluation.device_name},
+            {"simulated", evaluation.simulated},
+            {"conditions", Json::object()},
+            {"profile", evaluation.profile},
+            {"profile_hash", evaluation.profile_hash},
+            {"clock", "device events, from the mark before the first op to the last end mark; medians, interleaved"},
+            {"statistics", statistics_json(evaluation)},
+            {"workloads", Json::array()},
+            {"transfers", Json::array()}};
+  for (const auto& [key, value] : evaluation.conditions) json["conditions"][key] = value;
+  for (const EvaluatedWorkload& w : evaluation.workloads) json["workloads"].push_back(workload_json(w));
+  for (const EvaluatedTransfer& t : evaluation.transfers) json["transfers"].push_back(transfer_json(t));
+  return json;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,72 @@
+#include "shiplap/evaluate/grid.hpp"
+
+#include <algorithm>
+
+namespace shiplap {
+namespace {
+
+std::vector<std::uint32_t> powers_of_two() {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t count = 1; count <= 256; count *= 2) counts.push_back(count);
+  return counts;
+}
+
+// Each is run with every grid. Making large jobs ready and verifying them takes long, so of these fewer are.
+std::vector<std::uint32_t> mapped_chunks(const Job& job) {
+  Bytes largest;
+  for (const Array& array : job.arrays) largest = std::max(largest, array.size);
+  if (largest > 512_MiB) return {32, 64};
+  if (largest > 64_MiB) return {16, 32, 64};
+  return {4, 16, 32, 64};
+}
+
+std::vector<std::uint64_t> grids(const Job& job, unsigned multiprocessors) {
+  if (!job.any_grid) return {0};
+  std::vector<std::uint64_t> blocks{8, 16, 24, 32, 48, 64};
+  const std::uint64_t one_each = std::max(1u, multiprocessors);
+  std::erase_if(blocks, [&](std::uint64_t count) { return count >= one_each; });
+  blocks.push_back(one_each);
+  blocks.push_back(0);
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned multiprocessors) {
+  for (const std::string& name : options.strategies) find_strategy(name);
+  const auto wanted = [&](std::string_view name) {
+    return options.strategies.empty() || std::ranges::find(options.strategies, name) != options.strategies.end();
+  };
+  const auto or_else = [](const auto& chosen, auto fallback) { return chosen.empty() ? fallback : chosen; };
+  const auto grid_blocks = or_else(options.blocks, grids(job, multiprocessors));
+  const bool own_queues =
+      std::ranges::find(options.layouts, Layout::per_chunk, &QueueLayout::layout) != options.layouts.end();
+  std::vector<Choice> choices;
+  const auto add = [&](Choice choice) {
+    if (choice.chunks > job.items || std::ranges::find(choices, choice) != choices.end()) return;
+    choices.push_back(std::move(choice));
+  };
+  for (const Strategy& strategy : strategies()) {
+    if (!wanted(strategy.name)) continue;
+    const std::string name(strategy.name);
+    const std::vector<std::uint32_t> counts =
+        !strategy.chunked ? std::vector<std::uint32_t>{1}
+                          : or_else(options.chunks, strategy.mapped ? mapped_chunks(job) : powers_of_two());
+    if (strategy.mapped) {
+      // They take turns on the link, so one queue of them is enough.
+      for (const std::uint64_t blocks : grid_blocks)
+        for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .blocks = blocks});
+    } else if (!strategy.chunked) {
+      add({.strategy = name});
+    } else {
+      for (const QueueLayout& shape : options.layouts)
+        for (const std::uint32_t chunks : counts) {
+          if (shape.layout == Layout::few && chunks <= shape.queues && own_queues) continue;
+          add({.strategy = name, .chunks = chunks, .layout = shape.layout, .queues = shape.queues});
+        }
+    }
+  }
+  return choices;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,31 @@
+// Which choices an evaluation runs of a job: strategies x chunks x layouts x grids of the kernels that access host
+// memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shiplap/strategy/strategy.hpp"
+
+namespace shiplap {
+
+struct QueueLayout {
+  Layout layout = Layout::three;
+  std::uint32_t queues = 4;  ///< for Layout::few
+};
+
+/// What a grid is made of; an empty list leaves it to the job and the GPU.
+struct GridOptions {
+  std::vector<std::string> strategies{};  ///< empty: all
+  std::vector<std::uint32_t> chunks{};    ///< empty: powers of two up to 256; of strategies with `mapped` fewer
+  std::vector<QueueLayout> layouts{{Layout::three}, {Layout::few}, {Layout::per_chunk}};  ///< none for `mapped`
+  std::vector<std::uint64_t> blocks{};  ///< of strategies with `mapped`; 0 is the kernel's own grid; empty: from 8 on
+};
+
+/// Every choice once, in the order in which strategies are listed. Choices that give the same schedule are one: chunks
+/// on no fewer shared queues are those on a queue each. Numbers of chunks that the job cannot be cut into are left out.
+/// Throws UsageError for an unknown strategy.
+std::vector<Choice> grid_of(const Job&, const GridOptions&, unsigned multiprocessors);
+
+}  // namespace shiplap

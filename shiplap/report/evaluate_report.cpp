@@ -1,0 +1,215 @@
+#include "shiplap/report/evaluate_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/evaluate/errors.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Both forms of the report are made of these.
+struct Section {
+  std::string heading;
+  Table table;
+  std::vector<std::string> notes{};
+};
+
+std::string count(std::size_t n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
+
+std::string title(const Evaluation& e) {
+  return fmt::format("{} ({}), predicted on profile {} ({})", e.device_name, e.device, e.profile, e.profile_hash);
+}
+
+std::vector<std::string> opening(const Evaluation& e) {
+  std::size_t points = 0;
+  for (const EvaluatedWorkload& w : e.workloads) points += w.points.size();
+  std::vector<std::string> notes{fmt::format("{} of {}, {} of copies alone.", count(points, "point"),
+                                             count(e.workloads.size(), "workload"), e.transfers.size())};
+  const std::size_t wrong = wrong_results(e).size();
+  notes.push_back(wrong == 0 ? "Every result was verified."
+                             : fmt::format("{} WRONG: left out of all figures, and listed below.", wrong));
+  if (e.simulated)
+    notes.push_back(
+        "The device is virtual: its times are the simulation's, so the engine's errors only say how far the profile is "
+        "from the device's own. The closed forms are compared with the simulation.");
+  return notes;
+}
+
+Table errors_table(const std::string& what) {
+  return Table({{what},
+                {"points", Align::right},
+                {"median", Align::right},
+                {"95th", Align::right},
+                {"worst", Align::right},
+                {"signed", Align::right},
+                {"steady", Align::right},
+                {"median", Align::right},
+                {"95th", Align::right},
+                {"worst", Align::right},
+                {"unsteady", Align::right}});
+}
+
+void add_errors(Table& table, const ModelErrors& e) {
+  const auto of = [](const ErrorSummary& s, double figure) { return s.points == 0 ? "–" : percent(figure); };
+  table.add({e.name, std::to_string(e.all.points), of(e.all, e.all.median), of(e.all, e.all.p95),
+             of(e.all, e.all.worst), signed_percent(e.all.median_signed), std::to_string(e.steady.points),
+             of(e.steady, e.steady.median), of(e.steady, e.steady.p95), of(e.steady, e.steady.worst),
+             percent(e.unsteady_share())});
+}
+
+void add_models(const Evaluation& e, std::vector<Section>& sections) {
+  const std::vector<ModelErrors> models = errors_by_model(e.workloads);
+  if (models.empty()) return;
+  Section section{"Every model against what was observed", errors_table("model")};
+  for (const ModelErrors& m : models) add_errors(section.table, m);
+  section.notes.push_back(
+      fmt::format("Errors are predicted over observed minus 1, without their sign but for \"signed\", the median with "
+                  "it. Steady are "
+                  "points whose own samples spread by at most {}.",
+                  percent(steady_spread)));
+  for (const ModelErrors& m : models)
+    if (m.coverage)
+      section.notes.push_back(fmt::format("The {}'s ranges cover {} of its steady points; their median width is {}.",
+                                          m.name, percent(m.coverage->covered), percent(m.coverage->median_width)));
+  sections.push_back(std::move(section));
+
+  Section groups{"The engine, by strategy", errors_table("strategy")};
+  for (const ModelErrors& g : errors_by_strategy(e.workloads)) add_errors(groups.table, g);
+  sections.push_back(std::move(groups));
+
+  Section worst{"Where each model is worst",
+                Table({{"model"}, {"error", Align::right}, {"workload"}, {"choice"}, {"busiest, as predicted"}})};
+  for (const ModelErrors& m : models)
+    if (m.worst)
+      worst.table.add({m.name, signed_percent(m.worst->error), m.worst->workload, to_string(m.worst->choice),
+                       fmt::format("{}, {}", to_string(m.worst->busiest), percent(m.worst->busy))});
+  sections.push_back(std::move(worst));
+}
+
+void add_regrets(const Evaluation& e, std::vector<Section>& sections) {
+  Section section{"What following a model would have cost", Table({{"model"},
+                                                                   {"strategy of", Align::right},
+                                                                   {"median", Align::right},
+                                                                   {"worst", Align::right},
+                                                                   {"chunks of", Align::right},
+                                                                   {"median", Align::right},
+                                                                   {"worst", Align::right}})};
+  const auto share = [](const Regret& r, double figure) { return r.cases == 0 ? "–" : percent(figure); };
+  for (const ModelRegret& r : regrets(e.workloads)) {
+    if (r.strategy.cases + r.chunks.cases == 0) continue;
+    section.table.add({r.model, std::to_string(r.strategy.cases), share(r.strategy, r.strategy.median),
+                       share(r.strategy, r.strategy.worst), std::to_string(r.chunks.cases),
+                       share(r.chunks, r.chunks.median), share(r.chunks, r.chunks.worst)});
+    for (const auto& [what, regret] : {std::pair{"strategy", &r.strategy}, std::pair{"chunks", &r.chunks}})
+      if (regret->worst > 0)
+        section.notes.push_back(fmt::format("{}, worst by {}: {}.", r.model, what, regret->worst_case));
+  }
+  if (section.table.empty()) return;
+  section.notes.insert(section.notes.begin(),
+                       "Observed time of what the model puts first, over the best observed of the sweep, minus 1: of "
+                       "each workload the strategy, of each strategy, layout and grid the number of chunks.");
+  sections.push_back(std::move(section));
+}
+
+void add_duels(const Evaluation& e, std::vector<Section>& sections) {
+  Section section{"The automatic choice against the winner of the sweep, measured again side by side",
+                  Table({{"workload"},
+                         {"automatic choice"},
+                         {"time", Align::right},
+                         {"over bound", Align::right},
+                         {"winner of the sweep"},
+                         {"over winner", Align::right},
+                         {"as good"}})};
+  for (const EvaluatedWorkload& w : e.workloads) {
+    if (!w.duel) continue;
+    const Duel& d = *w.duel;
+    section.table.add({w.name, to_string(d.automatic), to_string(milliseconds(median(d.automatic_ms))),
+                       d.bound_ms.empty() ? "–" : signed_percent(d.over_bound()), to_string(d.winner),
+                       signed_percent(d.over_winner()), d.within_rule() ? "yes" : "no"});
+  }
+  if (section.table.empty()) return;
+  section.notes.push_back(
+      "As good: slower by at most 1 %, 3 µs or two standard errors. The bound, the larger of the kernel alone and the "
+      "copies in both directions at once, was measured between the runs.");
+  sections.push_back(std::move(section));
+}
+
+void add_transfers(const Evaluation& e, std::vector<Section>& sections) {
+  const std::vector<TransferErrors> directions = transfer_errors(e.transfers);
+  if (directions.empty()) return;
+  Section section{"Copies alone, in pieces", Table({{"direction"},
+                                                    {"model"},
+                                                    {"points", Align::right},
+                                                    {"median", Align::right},
+                                                    {"95th", Align::right},
+                                                    {"most too long", Align::right},
+                                                    {"most too short", Align::right}})};
+  for (const TransferErrors& t : directions) {
+    const char* direction = t.to_device ? "to the GPU" : "from the GPU";
+    for (const auto& [model, s] : {std::pair{"engine", t.engine}, std::pair{"LogGP", t.loggp}})
+      section.table.add({direction, model, std::to_string(s.points), percent(s.median), percent(s.p95),
+                         signed_percent(s.over), signed_percent(s.under)});
+    const PublishedTransferErrors p = published_transfer_errors(t.to_device);
+    section.table.add({direction, "LogGP, published", "–", "–", "–", signed_percent(p.over), signed_percent(p.under)});
+  }
+  section.notes.push_back(
+      "LogGP: L+o + k·G + (n − 1)·g. Published are the largest errors of van Werkhoven et al. 2014, section V, on a "
+      "GPU "
+      "of their own, over 16 MB to 1 GB in 1 to 256 streams.");
+  sections.push_back(std::move(section));
+}
+
+void add_failures(const Evaluation& e, std::vector<Section>& sections) {
+  Section wrong{"Wrong results", Table({{"what"}})};
+  for (const std::string& line : wrong_results(e)) wrong.table.add({line});
+  if (!wrong.table.empty()) sections.push_back(std::move(wrong));
+
+  std::map<std::pair<std::string, std::string>, std::size_t> reasons;  // by who is concerned and why
+  for (const EvaluatedWorkload& w : e.workloads) {
+    if (!w.not_run.empty()) ++reasons[{fmt::format("{}, {} memory", w.name, to_string(w.memory)), w.not_run}];
+    for (const SkippedChoice& s : w.skipped) ++reasons[{s.choice.strategy, s.reason}];
+  }
+  Section skipped{"Skipped", Table({{"what"}, {"choices", Align::right}, {"reason"}})};
+  for (const auto& [what, number] : reasons) skipped.table.add({what.first, std::to_string(number), what.second});
+  if (!skipped.table.empty()) sections.push_back(std::move(skipped));
+}
+
+std::vector<Section> sections_of(const Evaluation& e) {
+  std::vector<Section> sections;
+  add_models(e, sections);
+  add_regrets(e, sections);
+  add_duels(e, sections);
+  add_transfers(e, sections);
+  add_failures(e, sections);
+  return sections;
+}
+
+}  // namespace
+
+std::string evaluate_report(const Evaluation& evaluation, const TextStyle& style) {
+  std::string out = bold(title(evaluation), style) + "\n";
+  for (const std::string& note : opening(evaluation)) out += wrap(note, style.width) + "\n";
+  for (const Section& section : sections_of(evaluation)) {
+    out += "\n" + bold(section.heading, style) + "\n" + section.table.text(style, "  ");
+    for (const std::string& note : section.notes) out += "  " + wrap(note, style.width - 2, "  ") + "\n";
+  }
+  return out;
+}
+
+std::string evaluate_markdown(const Evaluation& evaluation) {
+  std::string out = "# " + title(evaluation) + "\n";
+  for (const std::string& note : opening(evaluation)) out += "\n" + note + "\n";
+  for (const Section& section : sections_of(evaluation)) {
+    out += "\n## " + section.heading + "\n\n" + section.table.markdown();
+    for (const std::string& note : section.notes) out += "\n" + note + "\n";
+  }
+  return out;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,173 @@
+#include "shiplap/evaluate/evaluate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/evaluate/errors.hpp"
+#include "tests/support/noisy_device.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// A device whose every run takes `factor` times as long as on the planted one, and which may spoil what it copied.
+class OffDevice : public Device {
+ public:
+  explicit OffDevice(double factor, bool spoils = false)
+      : inner_(open_virtual(planted_profile(), "virtual:planted")), factor_(factor), spoils_(spoils) {}
+
+  DeviceInfo info() const override { return inner_->info(); }
+  Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
+  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
+  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
+                           Bytes pattern_offset) override {
+    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
+  }
+  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
+    // The first byte of what the last op wrote.
+    std::byte* target = nullptr;
+    if (spoils_ && !schedule.ops.empty())
+      if (const auto* copy = std::get_if<Copy>(&schedule.ops.back().what))
+        target = bindings.buffers[copy->to.buffer.index()] + copy->to.offset.count;
+    return std::make_unique<OffExecution>(inner_->prepare(schedule, bindings), factor_, target);
+  }
+  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
+    return inner_->probe_kernel(kind, blocks, amount);
+  }
+
+ private:
+  class OffExecution : public Execution {
+   public:
+    OffExecution(std::unique_ptr<Execution> inner, double factor, std::byte* target)
+        : inner_(std::move(inner)), factor_(factor), target_(target) {}
+    RunResult run(const RunOptions& options) override {
+      RunResult result = inner_->run(options);
+      result.timeline.makespan *= factor_;
+      if (target_ != nullptr) *target_ ^= std::byte{1};
+      return result;
+    }
+
+   private:
+    std::unique_ptr<Execution> inner_;
+    double factor_;
+    std::byte* target_;
+  };
+
+  std::unique_ptr<Device> inner_;
+  double factor_;
+  bool spoils_;
+};
+
+Workload small_saxpy() {
+  Workload w = find_workload("saxpy:n=64Ki", {});
+  w.job.cost = derived_cost(w.job, planted_profile());
+  return w;
+}
+
+EvaluateOptions few(std::vector<std::string> strategies) {
+  return {
+      .grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .blocks = {8}}, .rounds = 3, .duel_rounds = 3};
+}
+
+EvaluatedWorkload evaluate_on(Device& device, const EvaluateOptions& options, Workload workload = small_saxpy()) {
+  return evaluate(device, planted_profile(), limits_of(planted_profile()), std::move(workload), options);
+}
+
+TEST(Evaluate, finds_the_factor_that_a_device_is_off_by) {
+  OffDevice device(1.25);
+  const std::vector workloads{evaluate_on(device, few({}))};
+  const auto models = errors_by_model(workloads);
+  ASSERT_EQ(models.front().name, "engine");
+  // Predicted over observed: 1 / 1.25 - 1.
+  EXPECT_NEAR(models.front().all.median_signed, -0.2, 1e-9);
+  EXPECT_NEAR(models.front().all.worst, 0.2, 1e-9);
+  EXPECT_EQ(models.front().all.points, workloads.front().points.size());
+  EXPECT_GE(workloads.front().points.size(), 13u) << "explicit, 3 x 3 streams less 2, implicit, 2 x 3 hybrids, planned";
+  for (const EvaluatedPoint& point : workloads.front().points) EXPECT_TRUE(point.verified) << point.difference;
+}
+
+TEST(Evaluate, of_a_noisy_device_has_errors_as_large_as_its_noise) {
+  const auto device = make_noisy(open_virtual(planted_profile(), "virtual:planted"),
+                                 {.seed = 3, .relative = 0.03, .event_step = microseconds(0.001)});
+  EvaluateOptions options = few({"streams"});
+  options.rounds = 25;
+  const std::vector workloads{evaluate_on(*device, options)};
+  const ModelErrors engine = errors_by_model(workloads).front();
+  // Medians of 25 with a standard deviation of 3 %: that of the median is 1.25 · 3 % / 5 = 0.75 %.
+  EXPECT_GT(engine.all.worst, 0.002);
+  EXPECT_LT(engine.all.worst, 0.03);
+  EXPECT_LT(std::abs(engine.all.median_signed), 0.0075);
+  EXPECT_EQ(engine.unsteady.points, engine.all.points) << "5th to 95th percentile: 3.3 standard deviations, 10 %";
+}
+
+TEST(Evaluate, keeps_a_wrong_result_as_such_and_counts_it_nowhere) {
+  OffDevice device(1, true);
+  Evaluation evaluation = begin_evaluation(device, planted_profile());
+  evaluation.workloads.push_back(evaluate_on(device, few({"explicit", "streams"})));
+  ASSERT_FALSE(evaluation.workloads.front().points.empty());
+  for (const EvaluatedPoint& point : evaluation.workloads.front().points) {
+    EXPECT_FALSE(point.verified);
+    EXPECT_NE(point.difference.find("y["), std::string::npos) << point.difference;
+    EXPECT_EQ(point.samples_ms.size(), 3u) << "results are kept";
+  }
+  EXPECT_EQ(wrong_results(evaluation).size(), evaluation.workloads.front().points.size());
+  EXPECT_TRUE(errors_by_model(evaluation.workloads).empty());
+}
+
+TEST(Evaluate, lists_what_a_strategy_refuses_with_the_reason) {
+  Workload pageable = small_saxpy();
+  for (Array& array : pageable.job.arrays) array.memory = MemoryKind::pageable;
+  OffDevice device(1);
+  const EvaluatedWorkload result = evaluate_on(device, few({"streams"}), pageable);
+  EXPECT_TRUE(result.points.empty());
+  ASSERT_FALSE(result.skipped.empty());
+  EXPECT_NE(result.skipped.front().reason.find("pageable"), std::string::npos) << result.skipped.front().reason;
+  EXPECT_FALSE(result.not_run.empty());
+}
+
+TEST(Evaluate, forms_groups_that_fit_each_with_the_automatic_choice_and_the_bound) {
+  OffDevice device(1);
+  EvaluateOptions options = few({"streams"});
+  options.ready = 1_MiB;  // each choice takes half a MiB on the GPU
+  const EvaluatedWorkload result = evaluate_on(device, options);
+  ASSERT_GT(result.groups.size(), 1u);
+  std::size_t choices = 0;
+  for (const EvaluatedGroup& group : result.groups) {
+    EXPECT_LE(group.choices, 2u);
+    EXPECT_EQ(group.automatic_ms.size(), 3u);
+    EXPECT_EQ(group.bound_ms.size(), 3u);
+    choices += group.choices;
+  }
+  EXPECT_EQ(choices, result.points.size());
+  ASSERT_TRUE(result.duel);
+  EXPECT_EQ(result.duel->winner_ms.size(), 3u);
+}
+
+TEST(EvaluateTransfers, find_the_factor_and_wrong_bytes_in_each_direction) {
+  OffDevice slow(1.25);
+  const auto errors = transfer_errors(evaluate_transfers(slow, planted_profile(), {1_MiB}, {1, 4, 16}, {.rounds = 3}));
+  ASSERT_EQ(errors.size(), 2u);
+  for (const TransferErrors& e : errors) {
+    EXPECT_EQ(e.engine.points, 3u);
+    EXPECT_NEAR(e.engine.median_signed, -0.2, 1e-9);
+  }
+  OffDevice spoiling(1, true);
+  for (const EvaluatedTransfer& t : evaluate_transfers(spoiling, planted_profile(), {64_KiB}, {1, 2}, {.rounds = 1}))
+    EXPECT_EQ(t.wrong_bytes, 1u);
+}
+
+TEST(EvaluateTransfers, have_loggp_equal_the_device_where_its_idea_of_a_link_holds) {
+  // L+o, G and g of Table I whatever the size: T of 1 MiB in 4 copies by hand.
+  const Profile paper = paper_profile();
+  const auto device = open_virtual(paper, "virtual:paper");
+  const auto transfers = evaluate_transfers(*device, paper, {1_MiB}, {4}, {.rounds = 1});
+  ASSERT_EQ(transfers.size(), 2u);
+  const double h2d_ms = 1e3 * (9.42e-6 + 1048576 * 8.318392e-11 + 3 * 2.503e-6);
+  EXPECT_NEAR(in_milliseconds(transfers[0].loggp), h2d_ms, 1e-9);
+  EXPECT_NEAR(transfers[0].samples_ms.front(), h2d_ms, 1e-9);
+}
+
+}  // namespace
+}  // namespace shiplap
