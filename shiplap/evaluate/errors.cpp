@@ -45,7 +45,7 @@ class Collector {
     (steady ? steady_ : unsteady_).push_back(error);
     auto& worst = steady ? worst_steady_ : worst_unsteady_;
     if (!worst || std::abs(error) > std::abs(worst->error))
-      worst = WorstPoint{workload.name, point.choice, error, point.busiest, point.busy};
+      worst = WorstPoint{label(workload), point.choice, error, point.busiest, point.busy};
   }
   void add_range(const EvaluatedPoint& point) {
     if (!is_steady(point)) return;
@@ -125,7 +125,7 @@ void add_strategy_case(const EvaluatedWorkload& workload, const std::string& mod
   }
   std::vector<Compared> choices;
   for (const auto& [name, compared] : fastest) choices.push_back(compared);
-  if (choices.size() > 1) cases.add(workload.name, choices, best_observed);
+  if (choices.size() > 1) cases.add(label(workload), choices, best_observed);
 }
 
 void add_chunk_cases(const EvaluatedWorkload& workload, const std::string& model, RegretCases& cases) {
@@ -141,7 +141,7 @@ void add_chunk_cases(const EvaluatedWorkload& workload, const std::string& model
   }
   for (const auto& [shape, choices] : groups)
     if (choices.size() > 2)
-      cases.add(workload.name, choices, std::ranges::min_element(choices, {}, &Compared::observed)->observed);
+      cases.add(label(workload), choices, std::ranges::min_element(choices, {}, &Compared::observed)->observed);
 }
 
 }  // namespace

@@ -178,12 +178,17 @@ bool Duel::within_rule() const {
   return median(automatic_ms) - median(winner_ms) <= allowed;
 }
 
+std::string label(const EvaluatedWorkload& workload) {
+  if (workload.memory == MemoryKind::pinned) return workload.name;
+  return fmt::format("{}, {} memory", workload.name, to_string(workload.memory));
+}
+
 std::vector<std::string> wrong_results(const Evaluation& evaluation) {
   std::vector<std::string> wrong;
   for (const EvaluatedWorkload& workload : evaluation.workloads)
     for (const EvaluatedPoint& point : workload.points)
       if (!point.verified)
-        wrong.push_back(fmt::format("{}: {}: {}", workload.name, to_string(point.choice), point.difference));
+        wrong.push_back(fmt::format("{}: {}: {}", label(workload), to_string(point.choice), point.difference));
   for (const EvaluatedTransfer& t : evaluation.transfers)
     if (t.wrong_bytes > 0)
       wrong.push_back(fmt::format("{} in {} copies {} the GPU: {} bytes are wrong", to_string(t.total), t.copies,

@@ -76,6 +76,9 @@ struct EvaluatedWorkload {
   std::optional<Duel> duel{};
 };
 
+/// Its name, with the memory where that is not pinned: "saxpy:n=65536, pageable memory".
+std::string label(const EvaluatedWorkload&);
+
 /// Copies of one direction alone: `total` bytes in `copies` equal copies on one queue.
 struct EvaluatedTransfer {
   bool to_device = true;

@@ -117,6 +117,21 @@ void add_regrets(const Evaluation& e, std::vector<Section>& sections) {
   sections.push_back(std::move(section));
 }
 
+/// How far the median of the automatic choice, which runs in every group, moved between groups of one workload: the
+/// clocks or the machine did.
+double largest_drift(const Evaluation& e) {
+  double drift = 0;
+  for (const EvaluatedWorkload& w : e.workloads) {
+    std::vector<double> medians;
+    for (const EvaluatedGroup& group : w.groups)
+      if (!group.automatic_ms.empty()) medians.push_back(median(group.automatic_ms));
+    if (medians.empty()) continue;
+    const auto [least, most] = std::ranges::minmax(medians);
+    drift = std::max(drift, most / least - 1);
+  }
+  return drift;
+}
+
 void add_duels(const Evaluation& e, std::vector<Section>& sections) {
   Section section{"The automatic choice against the winner of the sweep, measured again side by side",
                   Table({{"workload"},
@@ -129,7 +144,7 @@ void add_duels(const Evaluation& e, std::vector<Section>& sections) {
   for (const EvaluatedWorkload& w : e.workloads) {
     if (!w.duel) continue;
     const Duel& d = *w.duel;
-    section.table.add({w.name, to_string(d.automatic), to_string(milliseconds(median(d.automatic_ms))),
+    section.table.add({label(w), to_string(d.automatic), to_string(milliseconds(median(d.automatic_ms))),
                        d.bound_ms.empty() ? "–" : signed_percent(d.over_bound()), to_string(d.winner),
                        signed_percent(d.over_winner()), d.within_rule() ? "yes" : "no"});
   }
@@ -137,6 +152,10 @@ void add_duels(const Evaluation& e, std::vector<Section>& sections) {
   section.notes.push_back(
       "As good: slower by at most 1 %, 3 µs or two standard errors. The bound, the larger of the kernel alone and the "
       "copies in both directions at once, was measured between the runs.");
+  section.notes.push_back(fmt::format(
+      "The automatic choice, which ran in every group of choices, moved by at most {} from one group of a workload to "
+      "another.",
+      percent(largest_drift(e))));
   sections.push_back(std::move(section));
 }
 
@@ -172,7 +191,7 @@ void add_failures(const Evaluation& e, std::vector<Section>& sections) {
 
   std::map<std::pair<std::string, std::string>, std::size_t> reasons;  // by who is concerned and why
   for (const EvaluatedWorkload& w : e.workloads) {
-    if (!w.not_run.empty()) ++reasons[{fmt::format("{}, {} memory", w.name, to_string(w.memory)), w.not_run}];
+    if (!w.not_run.empty()) ++reasons[{label(w), w.not_run}];
     for (const SkippedChoice& s : w.skipped) ++reasons[{s.choice.strategy, s.reason}];
   }
   Section skipped{"Skipped", Table({{"what"}, {"choices", Align::right}, {"reason"}})};
