@@ -30,6 +30,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "workload/job.hpp", "plan/plan.hpp", "plan/models.hpp", "measure/measure.hpp", "measure/check.hpp",
       "measure/compare.hpp", "measure/figures.hpp", "measure/limits.hpp", "pipeline/run.hpp", "device/device.hpp",
       "evaluate/errors.hpp", "evaluate/evaluation.hpp"}},
+      "evaluate/published_evaluation.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

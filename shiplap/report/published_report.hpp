@@ -1,0 +1,15 @@
+// How well the models predict published points, for people.
+#pragma once
+
+#include <string>
+
+#include "shiplap/evaluate/published_evaluation.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+/// A table of the models' errors on fitted and held-out points, what was fitted, and where the held-out points of the
+/// engine model are off.
+std::string published_report(const PublishedEvaluation&, const TextStyle& = {});
+
+}  // namespace shiplap
