@@ -1,6 +1,6 @@
 #include "shiplap/evaluate/published_closed_forms.hpp"
 
-#include "shiplap/core/least_squares.hpp"
+#include "shiplap/core/nonlinear_fit.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,7 +20,7 @@ auto fitted(std::span<const PublishedPoint> points, std::vector<double> start, M
     for (const PublishedPoint& point : points) out.push_back(predict(fit, point) / point.time - 1);
     return out;
   };
-  const LeastSquaresFit found = least_squares(residuals, std::move(start), {.iterations = 200, .tolerance = 1e-9});
+  const NonlinearFit found = nonlinear_fit(residuals, std::move(start), {.iterations = 200, .tolerance = 1e-9});
   auto fit = make(found.parameters);
   fit.converged = found.converged;
   return fit;

@@ -18,7 +18,8 @@ struct Eq5Fit {
   bool converged = false;
 };
 /// Least squares on relative errors, as `fit_engine` but without its treatment of outliers. Eq 5 is symmetric in the
-/// two directions when as much comes back as goes in: which G is whose is not identified. Throws Error where there are
+/// two directions when as much comes back as goes in: which G is whose is not identified, and of g only
+/// that of the direction that takes longer. Throws Error where there are
 /// fewer points than parameters.
 Eq5Fit fit_eq5(std::span<const PublishedPoint>);
 Seconds predict(const Eq5Fit&, const PublishedPoint&);

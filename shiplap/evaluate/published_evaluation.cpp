@@ -67,6 +67,7 @@ PublishedModel evaluated(std::string name, std::string form, const Fit& fit, con
   model.by_size = groups(held_out, [](const PublishedPoint& p) { return p.size; });
   model.by_streams = groups(held_out, [](const PublishedPoint& p) { return p.streams; });
   model.by_calls = groups(held_out, [](const PublishedPoint& p) { return p.calls; });
+  model.by_chunk = groups(held_out, [](const PublishedPoint& p) { return 4 * p.size / p.streams; });
   return model;
 }
 
@@ -144,6 +145,7 @@ Json to_json(const PublishedEvaluation& e) {
     one["held_out_by_size"] = json_of(m.by_size, "size");
     one["held_out_by_streams"] = json_of(m.by_streams, "streams");
     one["held_out_by_calls"] = json_of(m.by_calls, "calls");
+    one["held_out_by_chunk"] = json_of(m.by_chunk, "bytes");
     models.push_back(std::move(one));
   }
   return {{"schema", PublishedEvaluation::schema},

@@ -40,9 +40,10 @@ struct PublishedModel {
   std::string form;
   PublishedErrors training;
   std::optional<PublishedErrors> held_out;  ///< nullopt when the rule holds no point out
-  std::vector<PublishedGroup> by_size;      ///< held-out points, by increasing value, as the next two
+  std::vector<PublishedGroup> by_size;      ///< held-out points, by increasing value, as the next three
   std::vector<PublishedGroup> by_streams;
   std::vector<PublishedGroup> by_calls;
+  std::vector<PublishedGroup> by_chunk;  ///< bytes of a copy
 };
 
 struct PublishedEvaluation {

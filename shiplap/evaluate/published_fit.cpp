@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "shiplap/core/least_squares.hpp"
+#include "shiplap/core/nonlinear_fit.hpp"
 #include "shiplap/core/parallel.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -219,7 +219,7 @@ EngineFit fit_engine(std::span<const PublishedPoint> points, const std::string& 
   const bool calls_vary =
       std::ranges::any_of(points, [&](const PublishedPoint& p) { return p.calls != points[0].calls; });
   // A coarse step: the simulated time of a kernel changes with whole blocks and waves.
-  const LeastSquaresFit found = least_squares(
+  const NonlinearFit found = nonlinear_fit(
       [&](std::span<const double> values) { return relative_errors(points, unpacked(values, calls_vary)); },
       packed({}, calls_vary), {.iterations = 40, .tolerance = 1e-4, .outlier = 0.05, .step = 0.03});
 

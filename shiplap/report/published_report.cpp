@@ -74,6 +74,7 @@ std::string published_report(const PublishedEvaluation& evaluation, const TextSt
   out += "\n" + bold("Held-out points (engine)", style) + "\n" + of_groups("elements", engine.by_size, style);
   out += "\n" + of_groups("streams", engine.by_streams, style);
   out += "\n" + of_groups("calls", engine.by_calls, style);
+  out += "\n" + of_groups("bytes of a copy", engine.by_chunk, style);
   return out;
 }
 

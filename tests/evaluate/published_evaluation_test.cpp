@@ -33,9 +33,9 @@ TEST(Eth2025, eq_5_explains_126_points_within_5_percent) {
     worst = std::max(worst, sizes.back());
   }
   // Known from a fit of the same form to the same points by another program.
-  EXPECT_NEAR(std::sqrt(squares / 126), 0.010, 0.001);
-  EXPECT_NEAR(median(sizes), 0.006, 0.001);
-  EXPECT_NEAR(worst, 0.048, 0.003);
+  EXPECT_NEAR(std::sqrt(squares / 126), 0.010, 0.0005);
+  EXPECT_NEAR(median(sizes), 0.006, 0.0005);
+  EXPECT_LE(worst, 0.048);
   EXPECT_NEAR(std::max(fit.h2d.per_byte.seconds, fit.d2h.per_byte.seconds), 1.24e-11, 0.02e-11);
   EXPECT_NEAR(std::min(fit.h2d.per_byte.seconds, fit.d2h.per_byte.seconds), 1.00e-11, 0.02e-11);
   EXPECT_NEAR(in_milliseconds(fit.h2d.latency_overhead + fit.d2h.latency_overhead), 0.10, 0.02);
@@ -85,7 +85,7 @@ TEST(EvaluatePublished, errors_are_shares_of_the_observed_time_and_groups_add_up
   const PublishedEvaluation evaluation = evaluate_published(selection());
   for (const PublishedModel& model : evaluation.models) {
     ASSERT_TRUE(model.held_out);
-    for (const auto* groups : {&model.by_size, &model.by_streams, &model.by_calls}) {
+    for (const auto* groups : {&model.by_size, &model.by_streams, &model.by_calls, &model.by_chunk}) {
       std::size_t count = 0;
       double worst = 0;
       for (const PublishedGroup& g : *groups) {

@@ -1,4 +1,4 @@
-#include "shiplap/core/least_squares.hpp"
+#include "shiplap/core/nonlinear_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -92,20 +92,19 @@ Matrix damped(Matrix matrix, double damping) {
 
 }  // namespace
 
-LeastSquaresFit least_squares(const std::function<Vector(std::span<const double>)>& residuals, Vector start,
-                              const LeastSquaresOptions& options) {
+NonlinearFit nonlinear_fit(const std::function<Vector(std::span<const double>)>& residuals, Vector start,
+                           const NonlinearFitOptions& options) {
   Vector at;
   for (const double value : start) {
     if (!(value > 0) || !std::isfinite(value))
-      throw Error(fmt::format("least squares: a start of {}, expected a positive number", value));
+      throw Error(fmt::format("fit: a start of {}, expected a positive number", value));
     at.push_back(std::log(value));
   }
   Vector now = residuals(exponentials(at));
-  if (now.size() < at.size())
-    throw Error(fmt::format("least squares: {} observations for {} parameters", now.size(), at.size()));
-  LeastSquaresFit fit;
+  if (now.size() < at.size()) throw Error(fmt::format("fit: {} observations for {} parameters", now.size(), at.size()));
+  NonlinearFit fit;
   fit.cost = cost_of(now, options.outlier);
-  if (!std::isfinite(fit.cost)) throw Error("least squares: a residual at the start is not finite");
+  if (!std::isfinite(fit.cost)) throw Error("fit: a residual at the start is not finite");
 
   const auto derivatives = [&] {
     Matrix columns;

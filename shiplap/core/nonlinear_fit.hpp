@@ -8,7 +8,7 @@
 
 namespace shiplap {
 
-struct LeastSquaresOptions {
+struct NonlinearFitOptions {
   unsigned iterations = 60;  ///< at most
   double tolerance = 1e-7;   ///< of the cost from one iteration to the next, relative: below it the fit has converged
   /// Residuals beyond it count in proportion instead of by their square (Huber), so that a few outliers do not decide
@@ -17,7 +17,7 @@ struct LeastSquaresOptions {
   double step = 1e-3;  ///< of the logarithm of a parameter, for derivatives
 };
 
-struct LeastSquaresFit {
+struct NonlinearFit {
   std::vector<double> parameters;
   /// Of the logarithm of each parameter, which is its relative error where small; infinite when no residual depends on
   /// it. It takes the residuals as independent, which those of a model that lacks a term are not.
@@ -30,7 +30,7 @@ struct LeastSquaresFit {
 /// `residuals` gives one number for each observation, as many as there are parameters or more, for parameters that are
 /// all positive. A parameter on which no residual depends stays at its start. Throws Error when a start is not positive
 /// and finite, there are fewer residuals than parameters, or a residual at the start is not finite.
-LeastSquaresFit least_squares(const std::function<std::vector<double>(std::span<const double>)>& residuals,
-                              std::vector<double> start, const LeastSquaresOptions& = {});
+NonlinearFit nonlinear_fit(const std::function<std::vector<double>(std::span<const double>)>& residuals,
+                           std::vector<double> start, const NonlinearFitOptions& = {});
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-#include "shiplap/core/least_squares.hpp"
+#include "shiplap/core/nonlinear_fit.hpp"
 
 #include <gmock/gmock.h>
 
@@ -25,19 +25,19 @@ auto decay(double a, double b, const std::vector<double>& noise) {
   };
 }
 
-TEST(LeastSquares, finds_the_parameters_behind_exact_data) {
-  const auto fit = least_squares(decay(3e-6, 0.2, std::vector<double>(20, 0.0)), {1e-6, 1.0}, {.iterations = 100});
+TEST(NonlinearFit, finds_the_parameters_behind_exact_data) {
+  const auto fit = nonlinear_fit(decay(3e-6, 0.2, std::vector<double>(20, 0.0)), {1e-6, 1.0}, {.iterations = 100});
   EXPECT_TRUE(fit.converged);
   EXPECT_NEAR(fit.parameters[0] / 3e-6, 1, 1e-6);
   EXPECT_NEAR(fit.parameters[1] / 0.2, 1, 1e-6);
 }
 
-TEST(LeastSquares, agrees_with_the_mean_and_its_standard_error) {
+TEST(NonlinearFit, agrees_with_the_mean_and_its_standard_error) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal(10, 0.5);
   std::vector<double> samples(400);
   for (double& s : samples) s = normal(random);
-  const auto fit = least_squares(
+  const auto fit = nonlinear_fit(
       [&](std::span<const double> p) {
         std::vector<double> out;
         for (const double s : samples) out.push_back(p[0] - s);
@@ -52,17 +52,17 @@ TEST(LeastSquares, agrees_with_the_mean_and_its_standard_error) {
   EXPECT_NEAR(fit.standard_errors[0] * mean, std::sqrt(squares / 399 / 400), 1e-4);
 }
 
-TEST(LeastSquares, outliers_do_not_decide_a_robust_fit) {
+TEST(NonlinearFit, outliers_do_not_decide_a_robust_fit) {
   std::vector<double> noise(20, 0.0);
   noise[3] = 20;
-  const auto plain = least_squares(decay(3, 0.2, noise), {1, 1}, {.iterations = 200});
-  const auto robust = least_squares(decay(3, 0.2, noise), {1, 1}, {.iterations = 200, .outlier = 0.01});
+  const auto plain = nonlinear_fit(decay(3, 0.2, noise), {1, 1}, {.iterations = 200});
+  const auto robust = nonlinear_fit(decay(3, 0.2, noise), {1, 1}, {.iterations = 200, .outlier = 0.01});
   EXPECT_GT(std::abs(plain.parameters[0] / 3 - 1), 0.5);
   EXPECT_NEAR(robust.parameters[0] / 3, 1, 0.02);
 }
 
-TEST(LeastSquares, a_parameter_on_which_nothing_depends_stays_and_has_no_error) {
-  const auto fit = least_squares(
+TEST(NonlinearFit, a_parameter_on_which_nothing_depends_stays_and_has_no_error) {
+  const auto fit = nonlinear_fit(
       [](std::span<const double> p) {
         return std::vector<double>{p[0] - 2, p[0] - 2.1, p[0] - 1.9};
       },
@@ -73,11 +73,11 @@ TEST(LeastSquares, a_parameter_on_which_nothing_depends_stays_and_has_no_error) 
   EXPECT_TRUE(std::isinf(fit.standard_errors[1]));
 }
 
-TEST(LeastSquares, refuses_what_cannot_be_fitted) {
+TEST(NonlinearFit, refuses_what_cannot_be_fitted) {
   const auto two = [](std::span<const double> p) { return std::vector<double>(2, p[0]); };
-  EXPECT_THAT([&] { least_squares(two, {0.0}); }, ThrowsMessage<Error>(HasSubstr("positive")));
-  EXPECT_THAT([&] { least_squares(two, {1.0, 1.0, 1.0}); }, ThrowsMessage<Error>(HasSubstr("2 observations")));
-  EXPECT_THAT([&] { least_squares([](auto) { return std::vector<double>{NAN}; }, {1.0}); },
+  EXPECT_THAT([&] { nonlinear_fit(two, {0.0}); }, ThrowsMessage<Error>(HasSubstr("positive")));
+  EXPECT_THAT([&] { nonlinear_fit(two, {1.0, 1.0, 1.0}); }, ThrowsMessage<Error>(HasSubstr("2 observations")));
+  EXPECT_THAT([&] { nonlinear_fit([](auto) { return std::vector<double>{NAN}; }, {1.0}); },
               ThrowsMessage<Error>(HasSubstr("not finite")));
 }
 
