@@ -60,14 +60,6 @@ std::uint32_t chunks_of(const std::string& text, const Job& job) {
   return static_cast<std::uint32_t>(chunks);
 }
 
-std::uint32_t threads_of(const std::string& text) {
-  constexpr std::uint64_t most = 256;
-  const std::uint64_t threads = parse_count(text, "--threads");
-  if (threads == 0 || threads > most)
-    throw UsageError(fmt::format("--threads {}: give 1 to {} threads, or auto", text, most));
-  return static_cast<std::uint32_t>(threads);
-}
-
 }  // namespace
 
 void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
@@ -113,6 +105,14 @@ MemoryKind memory_kind(const std::string& word) {
   if (word == "pageable") return MemoryKind::pageable;
   if (word == "managed") return MemoryKind::managed;
   return MemoryKind::pinned;
+}
+
+std::uint32_t threads_of(const std::string& text) {
+  constexpr std::uint64_t most = 256;
+  const std::uint64_t threads = parse_count(text, "--threads");
+  if (threads == 0 || threads > most)
+    throw UsageError(fmt::format("--threads {}: give 1 to {} threads, or auto", text, most));
+  return static_cast<std::uint32_t>(threads);
 }
 
 void put_into(Workload& workload, MemoryKind memory) {

@@ -30,6 +30,9 @@ MemoryKind memory_kind(const std::string& word);
 /// Moves the arrays that go to the GPU or come back into memory of that kind.
 void put_into(Workload&, MemoryKind);
 
+/// Of --threads. Throws UsageError.
+std::uint32_t threads_of(const std::string& text);
+
 /// What is asked for of a run; "auto" leaves it to the plan.
 struct ChoiceFlags {
   std::string strategy = "auto";

@@ -37,6 +37,8 @@ GridOptions grid_options_of(const EvaluateFlags& flags) {
   for (const std::string& name : flags.strategies) grid.strategies.emplace_back(find_strategy(name).name);
   for (const std::string& text : flags.chunks) grid.chunks.push_back(chunk_count(text));
   for (const std::string& text : flags.blocks) grid.blocks.push_back(block_count(text));
+  if (!flags.threads.empty()) grid.threads.clear();
+  for (const std::string& text : flags.threads) grid.threads.push_back(threads_of(text));
   if (!flags.layouts.empty()) grid.layouts.clear();
   for (const std::string& text : flags.layouts) {
     Choice choice;
@@ -95,6 +97,7 @@ void add_evaluate(CLI::App& app) {
   list("--chunks", flags->chunks,
        "numbers of pieces (default: powers of two to 256; where kernels access host memory a few)", "COUNTS");
   list("--layouts", flags->layouts, "default: three,few,per-chunk", "LAYOUTS");
+  list("--threads", flags->threads, "of host threads, for memory that is not page-locked; default: 1,2,4,8", "COUNTS");
   list("--blocks", flags->blocks,
        "grids of kernels that access host memory, full for their own (default: 8 to one for each multiprocessor, full)",
        "COUNTS");

@@ -16,6 +16,7 @@ struct EvaluateFlags {
   std::vector<std::string> chunks;
   std::vector<std::string> layouts;
   std::vector<std::string> blocks;
+  std::vector<std::string> threads;
   std::vector<std::string> memory{"pinned"};
   unsigned rounds = 0;       ///< 0: 11 on a GPU; 1 on a virtual device, where all runs are equal
   unsigned duel_rounds = 0;  ///< 0: 51, or 1 likewise

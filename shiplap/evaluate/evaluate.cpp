@@ -42,10 +42,6 @@ Need need_of(const Schedule& schedule, const Job& job) {
   return {memory_at(schedule, Place::gpu()), host > arrays ? host - arrays : Bytes{0}};
 }
 
-bool page_locked(const Job& job) {
-  return std::ranges::all_of(job.arrays, [](const Array& array) { return is_page_locked(array.memory); });
-}
-
 MemoryKind memory_of(const Job& job) {
   for (const Array& array : job.arrays)
     if (array.role != Role::resident) return array.memory;
@@ -95,10 +91,9 @@ class WorkloadRun {
 
     automatic_choice_ = planned.best().choice;
     automatic_ = pipeline_.prepare(automatic_choice_, for_one_);
-    if (page_locked(job))
-      bound_ = BoundRuns{pipeline_.prepare_duplex(for_bound_), pipeline_.prepare_kernel(for_bound_)};
+    bound_ = BoundRuns{pipeline_.prepare_duplex(for_bound_), pipeline_.prepare_kernel(for_bound_)};
     milliseconds_of(*automatic_);
-    if (bound_) bound_->sample();
+    bound_->sample();
     total_ = entries.size();
     for (std::size_t first = 0; first < entries.size();) {
       const std::size_t last = end_of_group(entries, first);
@@ -143,8 +138,7 @@ class WorkloadRun {
   // As many as fit beside the automatic choice and the bound, at least one.
   std::size_t end_of_group(const std::vector<Entry>& entries, std::size_t first) const {
     Bytes taken = need_of(automatic_->schedule(), pipeline_.workload().job).gpu;
-    if (bound_)
-      taken += memory_at(bound_->copies.schedule(), Place::gpu()) + memory_at(bound_->kernel.schedule(), Place::gpu());
+    taken += memory_at(bound_->copies.schedule(), Place::gpu()) + memory_at(bound_->kernel.schedule(), Place::gpu());
     const Bytes left = taken < whole_.device_memory ? whole_.device_memory - taken : Bytes{0};
     const Bytes most = std::min(options_.ready, left);
     Bytes gpu;
@@ -182,7 +176,7 @@ class WorkloadRun {
     for (unsigned round = 0; round < options_.rounds; ++round) {
       for (Ready& r : ready) r.point->samples_ms.push_back(milliseconds_of(r.prepared));
       group.automatic_ms.push_back(milliseconds_of(*automatic_));
-      if (bound_) group.bound_ms.push_back(bound_->sample());
+      group.bound_ms.push_back(bound_->sample());
     }
     for (const Ready& r : ready) {
       r.point->group = result.groups.size();
@@ -206,7 +200,7 @@ class WorkloadRun {
     for (unsigned round = 0; round < options_.duel_rounds; ++round) {
       duel.automatic_ms.push_back(milliseconds_of(*automatic_));
       duel.winner_ms.push_back(milliseconds_of(again));
-      if (bound_) duel.bound_ms.push_back(bound_->sample());
+      duel.bound_ms.push_back(bound_->sample());
     }
     result.duel = std::move(duel);
   }

@@ -30,12 +30,18 @@ std::vector<std::uint64_t> grids(const Job& job, unsigned multiprocessors) {
   return blocks;
 }
 
+// Threads work on pieces that stay in their caches; pages are better moved in few.
+std::vector<std::uint32_t> unlocked_chunks(const Strategy& strategy) {
+  return strategy.threaded ? std::vector<std::uint32_t>{16, 64, 256, 1024} : std::vector<std::uint32_t>{1, 2, 4, 8, 16};
+}
+
 }  // namespace
 
 std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned multiprocessors) {
   for (const std::string& name : options.strategies) find_strategy(name);
-  const auto wanted = [&](std::string_view name) {
-    return options.strategies.empty() || std::ranges::find(options.strategies, name) != options.strategies.end();
+  const auto wanted = [&, memory = array_memory(job)](const Strategy& strategy) {
+    if (options.strategies.empty()) return strategy.memory == memory;
+    return std::ranges::find(options.strategies, strategy.name) != options.strategies.end();
   };
   const auto or_else = [](const auto& chosen, auto fallback) { return chosen.empty() ? fallback : chosen; };
   const auto grid_blocks = or_else(options.blocks, grids(job, multiprocessors));
@@ -47,12 +53,18 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     choices.push_back(std::move(choice));
   };
   for (const Strategy& strategy : strategies()) {
-    if (!wanted(strategy.name)) continue;
+    if (!wanted(strategy)) continue;
     const std::string name(strategy.name);
     const std::vector<std::uint32_t> counts =
-        !strategy.chunked ? std::vector<std::uint32_t>{1}
-                          : or_else(options.chunks, strategy.mapped ? mapped_chunks(job) : powers_of_two());
-    if (strategy.mapped) {
+        !strategy.chunked
+            ? std::vector<std::uint32_t>{1}
+            : or_else(options.chunks, strategy.mapped                               ? mapped_chunks(job)
+                                      : strategy.memory != ArrayMemory::page_locked ? unlocked_chunks(strategy)
+                                                                                    : powers_of_two());
+    if (strategy.memory != ArrayMemory::page_locked) {
+      for (const std::uint32_t threads : strategy.threaded ? options.threads : std::vector<std::uint32_t>{0})
+        for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .threads = threads});
+    } else if (strategy.mapped) {
       // They take turns on the link, so one queue of them is enough.
       for (const std::uint64_t blocks : grid_blocks)
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .blocks = blocks});
@@ -62,7 +74,12 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
       for (const QueueLayout& shape : options.layouts)
         for (const std::uint32_t chunks : counts) {
           if (shape.layout == Layout::few && chunks <= shape.queues && own_queues) continue;
-          add({.strategy = name, .chunks = chunks, .layout = shape.layout, .queues = shape.queues});
+          const bool emulated = shape.layout == Layout::one_engine || shape.layout == Layout::implicit_sync;
+          add({.strategy = name,
+               .chunks = chunks,
+               .layout = shape.layout,
+               .queues = shape.queues,
+               .order = emulated ? IssueOrder::breadth : IssueOrder::depth});
         }
     }
   }

@@ -17,9 +17,12 @@ struct QueueLayout {
 
 /// What a grid is made of; an empty list leaves it to the job and the GPU.
 struct GridOptions {
-  std::vector<std::string> strategies{};  ///< empty: all
-  std::vector<std::uint32_t> chunks{};    ///< empty: powers of two up to 256; of strategies with `mapped` fewer
-  std::vector<QueueLayout> layouts{{Layout::three}, {Layout::few}, {Layout::per_chunk}};  ///< none for `mapped`
+  std::vector<std::string> strategies{};  ///< empty: all that are for the job's memory
+  /// Empty: powers of two up to 256; fewer of strategies with `mapped` and of memory that is not page-locked.
+  std::vector<std::uint32_t> chunks{};
+  /// For copies by copy engines out of page-locked memory. Emulated older GPUs are submitted to breadth-first.
+  std::vector<QueueLayout> layouts{{Layout::three}, {Layout::few}, {Layout::per_chunk}};
+  std::vector<std::uint32_t> threads{1, 2, 4, 8};  ///< each way, of strategies in which host threads take part
   std::vector<std::uint64_t> blocks{};  ///< of strategies with `mapped`; 0 is the kernel's own grid; empty: from 8 on
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/run.hpp"
@@ -56,14 +57,13 @@ std::string Pipeline::verify() const {
   return workload_.verify(spans);
 }
 
-Pipeline::Prepared Pipeline::bind(Schedule schedule, std::vector<Memory> of_arrays) {
+Pipeline::Prepared Pipeline::bind(Schedule schedule, const std::vector<Memory>& given) {
   Prepared prepared;
   prepared.schedule_ = std::move(schedule);
   Bindings bindings;
-  const std::vector<Memory>& arrays = of_arrays.empty() ? arrays_ : of_arrays;
   for (std::size_t b = 0; b < prepared.schedule_.buffers.size(); ++b) {
-    if (b < arrays.size()) {
-      bindings.buffers.push_back(arrays[b].data());
+    if (b < given.size()) {
+      bindings.buffers.push_back(given[b].data());
       continue;
     }
     const Buffer& buffer = prepared.schedule_.buffers[b];
@@ -74,7 +74,6 @@ Pipeline::Prepared Pipeline::bind(Schedule schedule, std::vector<Memory> of_arra
   prepared.execution_ = device_.prepare(prepared.schedule_, bindings);
   const Schedule back = all_on_the_host(prepared.schedule_);
   if (!back.ops.empty()) prepared.bring_back_ = device_.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
-  for (Memory& memory : of_arrays) prepared.device_memory_.push_back(std::move(memory));
   return prepared;
 }
 
@@ -85,24 +84,25 @@ RunResult Pipeline::Prepared::run(const RunOptions& options) {
 }
 
 Pipeline::Prepared Pipeline::prepare(const Choice& choice, const Limits& limits) {
-  return bind(find_strategy(choice.strategy).schedule(workload_.job, choice, limits));
+  return bind(find_strategy(choice.strategy).schedule(workload_.job, choice, limits), arrays_);
 }
 
 Pipeline::Prepared Pipeline::prepare_duplex(const Limits& limits) {
   // What the link can do, whatever memory the arrays are in: others stand in for those that are not page-locked.
   Job page_locked = workload_.job;
-  bool stand_ins = false;
-  for (Array& array : page_locked.arrays) {
-    stand_ins = stand_ins || !is_page_locked(array.memory);
+  for (Array& array : page_locked.arrays)
     if (!is_page_locked(array.memory)) array.memory = MemoryKind::pinned;
+  const auto memory_of = [](const Array& array) { return array.memory; };
+  if (std::ranges::equal(page_locked.arrays, workload_.job.arrays, {}, memory_of, memory_of))
+    return bind(duplex_schedule(page_locked, limits.device_memory), arrays_);
+  std::vector<Memory> stand_ins;
+  for (const Array& array : page_locked.arrays) {
+    stand_ins.push_back(device_.allocate(Place::host(), array.memory, array.size));
+    device_.fill(stand_ins.back(), stand_ins.size());
   }
-  std::vector<Memory> of_arrays;
-  for (const Array& array : page_locked.arrays)
-    if (stand_ins) {
-      of_arrays.push_back(device_.allocate(Place::host(), array.memory, array.size));
-      device_.fill(of_arrays.back(), of_arrays.size());
-    }
-  return bind(duplex_schedule(page_locked, limits.device_memory), std::move(of_arrays));
+  Prepared prepared = bind(duplex_schedule(page_locked, limits.device_memory), stand_ins);
+  std::ranges::move(stand_ins, std::back_inserter(prepared.device_memory_));
+  return prepared;
 }
 
 // `pieces` launches over the same resident data, each of items / pieces items, behind the copies that bring the data.
@@ -110,9 +110,6 @@ Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, co
                                    std::uint64_t blocks) const {
   const Job& job = workload_.job;
   Schedule schedule;
-  // No launch reaches the arrays themselves, wherever their pages are.
-  for (const Array& a : job.arrays)
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = MemoryKind::pinned, .size = a.size});
   const QueueId queue = schedule.add_queue("compute");
   const KernelId kernel = schedule.add_kernel(job.name);
   const std::uint64_t most = (items + pieces - 1) / pieces;
@@ -143,29 +140,27 @@ Schedule Pipeline::kernel_schedule(std::uint64_t items, std::uint32_t pieces, co
 
 // Real data on the device: a kernel may take another time on whatever the memory held before.
 void Pipeline::load_resident(const Prepared& prepared) {
-  const std::size_t arrays = workload_.job.arrays.size();
   Schedule load;
-  load.buffers = prepared.schedule_.buffers;
   const QueueId queue = load.add_queue("in");
   Bindings bindings;
   std::vector<Memory> copies;  // of managed arrays, whose pages would move
-  for (std::size_t a = 0; a < arrays; ++a) {
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
     const Array& array = workload_.job.arrays[a];
-    if (array.memory != MemoryKind::managed) {
-      load.buffers[a].memory = array.memory;
-      bindings.buffers.push_back(arrays_[a].data());
-      continue;
+    const bool copied = array.memory == MemoryKind::managed;
+    if (copied) {
+      copies.push_back(device_.allocate(Place::host(), MemoryKind::pinned, array.size));
+      std::memcpy(copies.back().data(), arrays_[a].data(), array.size.count);
     }
-    copies.push_back(device_.allocate(Place::host(), MemoryKind::pinned, array.size));
-    std::memcpy(copies.back().data(), arrays_[a].data(), array.size.count);
-    bindings.buffers.push_back(copies.back().data());
-  }
-  for (const Memory& memory : prepared.device_memory_) bindings.buffers.push_back(memory.data());
-  for (std::size_t a = 0; a < arrays; ++a) {
-    const Bytes length = load.buffers[arrays + a].size;
+    const BufferId from = load.add_buffer({.name = array.name,
+                                           .place = Place::host(),
+                                           .memory = copied ? MemoryKind::pinned : array.memory,
+                                           .size = array.size});
+    bindings.buffers.push_back(copied ? copies.back().data() : arrays_[a].data());
+    const BufferId to = load.add_buffer(prepared.schedule_.buffers[a]);
+    bindings.buffers.push_back(prepared.device_memory_[a].data());
+    const Bytes length = load.buffers[to.index()].size;
     if (length.count == 0) continue;
-    load.add({.what = Copy{{BufferId{static_cast<std::uint32_t>(a)}, Bytes{0}, length},
-                           {BufferId{static_cast<std::uint32_t>(arrays + a)}, Bytes{0}, length}},
+    load.add({.what = Copy{{from, Bytes{0}, length}, {to, Bytes{0}, length}},
               .queue = queue,
               .agent = AgentId{0},
               .after = {},
@@ -178,7 +173,7 @@ Pipeline::Prepared Pipeline::prepare_kernel(const Limits& limits) {
   const Job& job = workload_.job;
   std::uint32_t pieces = 1;
   while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
-  Prepared prepared = bind(kernel_schedule(job.items, pieces, limits, 0));
+  Prepared prepared = bind(kernel_schedule(job.items, pieces, limits, 0), {});
   load_resident(prepared);
   return prepared;
 }
@@ -213,13 +208,13 @@ KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
   for (const std::uint64_t items : {floor, wave, whole}) {
     if (items > whole || (items < whole && 2 * items > whole) || (!sizes.empty() && sizes.back().items == items))
       continue;
-    sizes.push_back({items, 0, bind(kernel_schedule(items, 1, limits, 0)), {}});
+    sizes.push_back({items, 0, bind(kernel_schedule(items, 1, limits, 0), {}), {}});
     load_resident(sizes.back().prepared);
   }
   // The one of a wave once more with few blocks: what the kernel can do when it is throttled.
   constexpr std::uint64_t few_blocks = 16;
   if (const std::uint64_t items = std::min(wave, whole); job.any_grid && items >= few_blocks * job.items_per_block) {
-    sizes.push_back({items, few_blocks, bind(kernel_schedule(items, 1, limits, few_blocks)), {}});
+    sizes.push_back({items, few_blocks, bind(kernel_schedule(items, 1, limits, few_blocks), {}), {}});
     load_resident(sizes.back().prepared);
   }
   std::vector<double> latency;

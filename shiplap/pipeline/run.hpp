@@ -58,8 +58,8 @@ class Pipeline {
   std::string verify() const;
 
  private:
-  /// `of_arrays`: what stands for the job's arrays; the arrays themselves when it is empty.
-  Prepared bind(Schedule, std::vector<Memory> of_arrays = {});
+  /// Memory for the schedule's buffers, of which the first are `given`.
+  Prepared bind(Schedule, const std::vector<Memory>& given);
   void load_resident(const Prepared&);
   Schedule kernel_schedule(std::uint64_t items, std::uint32_t pieces, const Limits&, std::uint64_t blocks) const;
   Device& device_;

@@ -38,6 +38,16 @@ const Strategy& find_strategy(std::string_view name) {
   throw UsageError(fmt::format("--strategy {}: there is no such strategy; there are: {}", name, names));
 }
 
+ArrayMemory array_memory(const Job& job) {
+  for (const Array& array : job.arrays) {
+    if (array.role == Role::resident) continue;
+    return array.memory == MemoryKind::pageable  ? ArrayMemory::pageable
+           : array.memory == MemoryKind::managed ? ArrayMemory::managed
+                                                 : ArrayMemory::page_locked;
+  }
+  return ArrayMemory::page_locked;
+}
+
 std::string to_string(Layout layout, std::uint32_t queues) {
   switch (layout) {
     case Layout::per_chunk:

@@ -67,6 +67,8 @@ Limits limits_of(const Profile&);
 
 /// The memory that a strategy is for, of all arrays but resident ones.
 enum class ArrayMemory : std::uint8_t { page_locked, pageable, managed };
+/// Of the first array that is not resident.
+ArrayMemory array_memory(const Job&);
 
 struct Strategy {
   std::string_view name;

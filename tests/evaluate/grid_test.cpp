@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/workload.hpp"
@@ -37,6 +38,32 @@ TEST(Grid, of_kernels_that_access_host_memory_is_grids_times_chunks) {
 TEST(Grid, leaves_out_chunks_that_the_job_cannot_be_cut_into) {
   for (const Choice& choice : grid_of(in_out_job(1_KiB, 1_KiB, milliseconds(1), 10), {}, 132))
     EXPECT_LE(choice.chunks, 10u);
+}
+
+TEST(Grid, has_the_strategies_of_the_memory_that_the_arrays_are_in) {
+  Job job = in_out_job(64_MiB, 64_MiB, milliseconds(1), 1 << 20);
+  const auto names = [&](MemoryKind memory) {
+    for (Array& array : job.arrays) array.memory = memory;
+    std::set<std::string> found;
+    for (const Choice& choice : grid_of(job, {}, 132)) found.insert(choice.strategy);
+    return found;
+  };
+  EXPECT_EQ(names(MemoryKind::pageable), (std::set<std::string>{"pageable", "staged"}));
+  EXPECT_EQ(names(MemoryKind::managed), (std::set<std::string>{"managed", "managed-prefetch"}));
+  EXPECT_EQ(names(MemoryKind::pinned),
+            (std::set<std::string>{"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"}));
+}
+
+TEST(Grid, stages_by_every_number_of_threads_and_submits_to_emulated_gpus_breadth_first) {
+  Job job = in_out_job(64_MiB, 64_MiB, milliseconds(1), 1 << 20);
+  const auto emulated =
+      grid_of(job, {.strategies = {"streams"}, .chunks = {4}, .layouts = {{Layout::one_engine}}}, 132);
+  ASSERT_EQ(emulated.size(), 1u);
+  EXPECT_EQ(emulated[0].order, IssueOrder::breadth);
+  for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+  const auto staged = grid_of(job, {.strategies = {"staged"}, .chunks = {8, 32}, .threads = {1, 3}}, 132);
+  ASSERT_EQ(staged.size(), 4u);
+  EXPECT_EQ(staged[0].threads + staged[1].threads + staged[2].threads + staged[3].threads, 8u);
 }
 
 TEST(Grid, refuses_an_unknown_strategy) {

@@ -7,6 +7,12 @@
 namespace shiplap {
 namespace {
 
+/// A strategy wants a cost of the kernel, whatever it is.
+Workload with_cost(Workload workload) {
+  workload.job.cost = {.points = {{workload.job.items, Interval<Seconds>::exact(milliseconds(1))}}, .origin = "stated"};
+  return workload;
+}
+
 using StrategiesOnGpu = testing::OnGpu;
 
 MemoryKind kind_for(ArrayMemory memory) {
@@ -19,7 +25,7 @@ TEST_F(StrategiesOnGpu, bring_every_byte_through_in_the_memory_they_are_for_in_r
   for (const char* name : {"saxpy:n=1000003", "scalar-add:in=5MiB,out=3MiB,iterations=3"})
     for (const Strategy& strategy : strategies())
       for (const std::uint32_t chunks : {1u, 7u}) {
-        Workload workload = find_workload(name);
+        Workload workload = with_cost(find_workload(name));
         for (Array& array : workload.job.arrays) array.memory = kind_for(strategy.memory);
         Pipeline pipeline(*device, workload);
         const Choice choice{.strategy = std::string(strategy.name), .chunks = chunks, .threads = 3};
@@ -32,8 +38,27 @@ TEST_F(StrategiesOnGpu, bring_every_byte_through_in_the_memory_they_are_for_in_r
       }
 }
 
+TEST_F(StrategiesOnGpu, are_run_and_measured_against_the_bound_from_any_memory) {
+  for (const MemoryKind memory : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed}) {
+    Workload workload = find_workload("saxpy:n=1000003");
+    for (Array& array : workload.job.arrays) array.memory = memory;
+    Pipeline pipeline(*device, workload);
+    const Limits limits{.device_memory = 64_MiB};
+    pipeline.set_cost(pipeline.probe_kernel(limits, 3));
+    const Choice choice{.strategy = memory == MemoryKind::pinned     ? "streams"
+                                    : memory == MemoryKind::pageable ? "staged"
+                                                                     : "managed-prefetch",
+                        .chunks = 2,
+                        .threads = 2};
+    const RunReport report =
+        run(pipeline, *device, limits, {.choice = choice, .predicted = {}, .repeat = 3, .trace = true});
+    EXPECT_TRUE(report.verified) << to_string(choice) << ": " << report.difference;
+    EXPECT_GT(report.bound_ms.value, 0) << to_string(choice);
+  }
+}
+
 TEST_F(StrategiesOnGpu, stage_through_device_memory_that_holds_a_part_of_the_arrays) {
-  Workload workload = find_workload("saxpy:n=1Mi");  // 4 MiB each of x and y
+  Workload workload = with_cost(find_workload("saxpy:n=1Mi"));  // 4 MiB each of x and y
   for (Array& array : workload.job.arrays) array.memory = MemoryKind::pageable;
   Pipeline pipeline(*device, workload);
   auto prepared = pipeline.prepare({.strategy = "staged", .chunks = 64, .threads = 4}, {.device_memory = 1_MiB});
@@ -46,7 +71,7 @@ TEST_F(StrategiesOnGpu, stage_through_device_memory_that_holds_a_part_of_the_arr
 }
 
 TEST_F(StrategiesOnGpu, time_managed_memory_from_pages_that_are_on_the_host_in_every_run) {
-  Workload workload = find_workload("saxpy:n=4Mi");
+  Workload workload = with_cost(find_workload("saxpy:n=4Mi"));
   for (Array& array : workload.job.arrays) array.memory = MemoryKind::managed;
   Pipeline pipeline(*device, workload);
   auto prepared = pipeline.prepare({.strategy = "managed", .threads = 1}, {.device_memory = 1_GiB});

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -21,6 +22,37 @@ namespace {
 
 constexpr unsigned probe_block_threads = 1024;
 constexpr Seconds spin_block_time = microseconds(10);
+
+/// What the device has given out, by address. Outlives the device, as its memory may.
+class Given {
+ public:
+  void add(const std::byte* data, const Buffer& buffer) {
+    const std::lock_guard lock(mutex_);
+    blocks_[data] = buffer;
+    if (buffer.place.is_gpu()) on_gpus_ += buffer.size;
+  }
+  void remove(const std::byte* data) {
+    const std::lock_guard lock(mutex_);
+    const auto block = blocks_.find(data);
+    if (block->second.place.is_gpu()) on_gpus_ = on_gpus_ - block->second.size;
+    blocks_.erase(block);
+  }
+  Bytes on_gpus() const {
+    const std::lock_guard lock(mutex_);
+    return on_gpus_;
+  }
+  /// Nothing for what comes from elsewhere.
+  std::optional<Buffer> find(const std::byte* data) const {
+    const std::lock_guard lock(mutex_);
+    const auto block = blocks_.find(data);
+    return block == blocks_.end() ? std::nullopt : std::optional(block->second);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<const std::byte*, Buffer> blocks_;
+  Bytes on_gpus_;
+};
 
 class VirtualExecution : public Execution {
  public:
@@ -113,7 +145,7 @@ class VirtualDevice : public Device {
             .name = gpu.name,
             .is_virtual = true,
             .memory = gpu.memory,
-            .free_memory = gpu.memory - Bytes{*allocated_},
+            .free_memory = gpu.memory - given_->on_gpus(),
             .multiprocessors = gpu.multiprocessors,
             .copy_engines = gpu.copy_engines,
             .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
@@ -138,11 +170,10 @@ class VirtualDevice : public Device {
     if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
     for (std::size_t offset = 0; offset < rounded; offset += page)
       data[offset] = std::byte{0};  // pages exist before anything is timed
-    const std::uint64_t counted = place.is_gpu() ? size.count : 0;
-    *allocated_ += counted;
-    return Memory(data, size, place, kind, [allocated = allocated_, counted](std::byte* p) {
+    given_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
+    return Memory(data, size, place, kind, [given = given_](std::byte* p) {
+      given->remove(p);
       std::free(p);
-      *allocated -= counted;
     });
   }
 
@@ -163,6 +194,8 @@ class VirtualDevice : public Device {
       throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
                               schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
                               bindings.kernels.size()));
+    for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+      require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
     for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
       if (!bindings.kernels[k].host)
         throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
@@ -210,6 +243,18 @@ class VirtualDevice : public Device {
   }
 
  private:
+  /// As a GPU is about it: a wrong claim would be slow or block the host there, and nobody would see why.
+  void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
+    const auto given = given_->find(data);
+    if (!given || buffer.size.count == 0) return;
+    const bool as_claimed = is_page_locked(buffer.memory)           ? is_page_locked(given->memory)
+                            : buffer.memory == MemoryKind::pageable ? given->memory != MemoryKind::managed
+                                                                    : given->memory == buffer.memory;
+    if (!as_claimed)
+      throw Error(fmt::format("{}: buffer {} is {} memory in the schedule, and what is bound to it is {} memory", id_,
+                              buffer.name, to_string(buffer.memory), to_string(given->memory)));
+  }
+
   std::vector<std::uint16_t> numa_nodes() const {
     std::vector<std::uint16_t> nodes;
     for (const LinkModel& link : profile_.links)
@@ -219,7 +264,7 @@ class VirtualDevice : public Device {
 
   Profile profile_;
   std::string id_;
-  std::shared_ptr<std::atomic<std::uint64_t>> allocated_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::shared_ptr<Given> given_ = std::make_shared<Given>();
 };
 
 }  // namespace

@@ -341,11 +341,12 @@ TEST_F(CudaDevice, sees_the_same_times_by_activity_records_as_by_events) {
       EXPECT_NEAR((span.end - traced.timeline.makespan).count(), 0, 1e-9);
       by_records.push_back(in_microseconds(span.end - span.start));
     }
-    std::ranges::sort(by_events);
-    std::ranges::sort(by_records);
-    std::printf("32 MiB %s: %.2f us by events, %.2f us by activity records\n", to_device ? "H2D" : "D2H", by_events[5],
-                by_records[5]);
-    EXPECT_NEAR(by_records[5], by_events[5], 5);
+    // Of two runs, of which either may have been disturbed: the least of each.
+    const double events = std::ranges::min(by_events);
+    const double records = std::ranges::min(by_records);
+    std::printf("32 MiB %s: %.2f us by events, %.2f us by activity records\n", to_device ? "H2D" : "D2H", events,
+                records);
+    EXPECT_NEAR(records, events, 5);
   }
 }
 

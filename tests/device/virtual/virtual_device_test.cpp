@@ -85,6 +85,31 @@ TEST(VirtualDevice, gives_memory_back_when_it_goes_out_of_scope) {
   EXPECT_EQ(gpu->info().free_memory, before);
 }
 
+TEST(VirtualDevice, refuses_memory_that_is_not_what_the_schedule_claims_as_a_gpu_does) {
+  const auto gpu = device();
+  for (const auto& [claimed, bound, fits] : {std::tuple{MemoryKind::pinned, MemoryKind::pageable, false},
+                                             {MemoryKind::pinned, MemoryKind::managed, false},
+                                             {MemoryKind::mapped, MemoryKind::pinned, true},
+                                             {MemoryKind::pageable, MemoryKind::pinned, true},
+                                             {MemoryKind::managed, MemoryKind::pinned, false},
+                                             {MemoryKind::managed, MemoryKind::managed, true}}) {
+    Schedule schedule;
+    schedule.add_buffer({.name = "x", .place = Place::host(), .memory = claimed, .size = 4_KiB});
+    const Memory memory = gpu->allocate(Place::host(), bound, 4_KiB);
+    const Bindings bindings{.buffers = {memory.data()}, .kernels = {}};
+    if (fits) {
+      EXPECT_NO_THROW(gpu->prepare(schedule, bindings)) << to_string(claimed) << ", " << to_string(bound);
+      continue;
+    }
+    try {
+      gpu->prepare(schedule, bindings);
+      FAIL() << to_string(claimed) << ", " << to_string(bound);
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("buffer x is " + to_string(claimed)), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(VirtualDevice, reports_spans_only_when_asked) {
   const auto gpu = device();
   Workload workload = find_workload("saxpy:n=4096", {});
