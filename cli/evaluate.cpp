@@ -12,8 +12,10 @@
 #include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
+#include "shiplap/evaluate/published_evaluation.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 #include "shiplap/report/progress.hpp"
+#include "shiplap/report/published_report.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -113,6 +115,12 @@ void add_evaluate(CLI::App& app) {
       ->check(CLI::Range(1u, 100000u));
   command->add_option("--budget", flags->budget, "start no further workload after this time, as in 300s")
       ->type_name("TIME");
+  command
+      ->add_option("--data", flags->data,
+                   "instead of a device: a published sweep (calls, size, streams, time) that is fitted in part; the rest "
+                   "is predicted")
+      ->type_name("FILE")
+      ->excludes(workloads);
   auto* only =
       command->add_flag("--transfers", flags->transfers_only, "copies alone only, from 16 MiB on")->excludes(workloads);
   command->add_flag("--no-transfers", flags->no_transfers, "leave the copies alone out")->excludes(only);
@@ -128,8 +136,23 @@ void add_evaluate(CLI::App& app) {
   command->callback([flags] { run_evaluate(*flags); });
 }
 
+namespace {
+
+void run_published(const EvaluateFlags& flags) {
+  if (!flags.markdown.empty()) throw UsageError("--markdown: a published sweep has no page; give -o for its JSON");
+  const PublishedEvaluation evaluation = evaluate_published(load_published(flags.data));
+  if (!flags.output.empty()) write_file_atomically(flags.output, to_json(evaluation).dump(1) + "\n");
+  if (flags.json)
+    print_json(to_json(evaluation));
+  else
+    print(published_report(evaluation, style_of_stdout()));
+}
+
+}  // namespace
+
 void run_evaluate(const EvaluateFlags& flags) {
   if (!flags.output.empty()) require_writable(flags.output, "-o");
+  if (!flags.data.empty()) return run_published(flags);
   if (!flags.markdown.empty()) require_writable(flags.markdown, "--markdown");
   EvaluateOptions options;
   options.grid = grid_options_of(flags);

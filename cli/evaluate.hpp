@@ -21,6 +21,7 @@ struct EvaluateFlags {
   unsigned rounds = 0;       ///< 0: 11 on a GPU; 1 on a virtual device, where all runs are equal
   unsigned duel_rounds = 0;  ///< 0: 51, or 1 likewise
   std::string budget;
+  std::string data;
   bool transfers_only = false;
   bool no_transfers = false;
   std::string output;

@@ -456,6 +456,15 @@ TEST_F(Cli, compare_exits_2_and_names_the_figure_that_is_a_tenth_worse) {
   EXPECT_EQ(shiplap("compare h200").code, 64);
 }
 
+TEST_F(Cli, evaluate_fits_a_published_sweep_in_part_and_predicts_the_rest) {
+  const std::string file = write("sweep.csv", "Calls,Size,NUM_STREAMS,Time\n1,8,1,not-a-time\n");
+  const Outcome damaged = shiplap("evaluate --data " + file);
+  EXPECT_EQ(damaged.code, 1) << damaged.out;
+  EXPECT_NE(damaged.err.find("sweep.csv"), std::string::npos) << damaged.err;
+  expect_refused(shiplap("evaluate saxpy --data " + file), 64, {"--data"});
+  expect_refused(shiplap("evaluate --data " + file + " --markdown page.md"), 64, {"--markdown"});
+}
+
 TEST_F(Cli, check_passes_the_built_in_node_and_exits_2_for_one_whose_link_trained_down) {
   const Outcome good = shiplap("check --profile h200");
   EXPECT_EQ(good.code, 0) << good.err;
