@@ -116,9 +116,10 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--budget", flags->budget, "start no further workload after this time, as in 300s")
       ->type_name("TIME");
   command
-      ->add_option("--data", flags->data,
-                   "instead of a device: a published sweep (calls, size, streams, time) that is fitted in part; the rest "
-                   "is predicted")
+      ->add_option(
+          "--data", flags->data,
+          "instead of a device: a published sweep (calls, size, streams, time) that is fitted in part; the rest "
+          "is predicted")
       ->type_name("FILE")
       ->excludes(workloads);
   auto* only =
