@@ -19,14 +19,16 @@ constexpr double last_writes = 0.2;
 constexpr double bursts_of_reads = 1;
 constexpr double bursts_of_writes = 0.5;
 
+const KernelFlow::Way& way_of(const KernelFlow& flow, bool reads) { return reads ? flow.reads : flow.writes; }
+
 double unhidden(const KernelFlow& flow, bool reads) {
-  const double bytes = reads ? flow.reads : flow.writes;
-  if (reads) return std::min({bytes, flow.in_flight, first_reads * flow.busy});
-  const double together = std::min(flow.in_flight, flow.busy);
-  return std::min(bytes, together) * (last_writes + (1 - last_writes) * std::min(1.0, together / bytes));
+  const KernelFlow::Way& way = way_of(flow, reads);
+  if (reads) return std::min({way.bytes, way.in_flight, first_reads * way.busy});
+  const double together = std::min(way.in_flight, way.busy);
+  return std::min(way.bytes, together) * (last_writes + (1 - last_writes) * std::min(1.0, together / way.bytes));
 }
 
-double launch(const KernelFlow& flow) { return std::max(flow.reads, flow.writes); }
+double launch(const KernelFlow& flow) { return std::max(flow.reads.bytes, flow.writes.bytes); }
 
 const std::vector<MappedBeside>& beside(const KernelFlow& flow, bool reads, bool h2d) {
   const ZeroCopyModel& link = *flow.link;
@@ -38,12 +40,15 @@ const std::vector<MappedRate>& alone(const KernelFlow& flow, bool reads) {
   return reads ? flow.link->read : flow.link->write;
 }
 
-/// Of one direction in bytes per second, with so much under way. Copies take from each direction what they take from a
-/// kernel that has that direction alone.
+/// Of one direction in bytes per second, with so much under way. Of a kernel that moves more one way than the other,
+/// as much as moves both ways does so at the rate of both, and the rest at that of its way alone. Copies take from each
+/// direction what they take from a kernel that has that direction alone.
 double rate(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
-  const bool both = flow.reads > 0 && flow.writes > 0;
   const double by_itself = rate_at(alone(flow, reads), in_flight).bytes_per_second;
-  double result = both ? rate_at(flow.link->both, in_flight).bytes_per_second : by_itself;
+  const double both_ways = std::min(1.0, way_of(flow, !reads).bytes / way_of(flow, reads).bytes);
+  double result = by_itself;
+  if (both_ways > 0)
+    result = 1 / (both_ways / rate_at(flow.link->both, in_flight).bytes_per_second + (1 - both_ways) / by_itself);
   for (const bool h2d : {true, false})
     if (h2d ? beside_h2d : beside_d2h)
       result *= kernel_rate_at(beside(flow, reads, h2d), launch(flow), in_flight).bytes_per_second / by_itself;
@@ -62,20 +67,23 @@ struct Reached {
 Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside_d2h) {
   const auto at = [&](double under_way) { return rate(flow, reads, under_way, beside_h2d, beside_d2h); };
   // Kernels that write only read device memory too, and so do those that the rates were measured with.
-  const double accesses = std::max(1.0, std::max(flow.reads, flow.writes) / flow.in_flight);
+  double accesses = 1;
+  for (const KernelFlow::Way& way : {flow.reads, flow.writes})
+    if (way.bytes > 0) accesses = std::max(accesses, way.bytes / way.in_flight);
+  const double in_flight = way_of(flow, reads).in_flight;
   const double think = std::max(0.0, flow.thread_work / accesses - flow.memory_latency);
   constexpr double close = 1e-4;
   // The zero of a function that grows with what is under way, by false position (the Illinois variant).
   Reached low;
-  double below = -flow.in_flight;
-  Reached high{at(flow.in_flight), flow.in_flight};
+  double below = -in_flight;
+  Reached high{at(in_flight), in_flight};
   double above = high.rate * think;
   enum class End : std::uint8_t { none, lower, upper } moved = End::none;
-  while (above > close * flow.in_flight && high.under_way - low.under_way > close * high.under_way) {
+  while (above > close * in_flight && high.under_way - low.under_way > close * high.under_way) {
     const double middle = (low.under_way * above - high.under_way * below) / (above - below);
     const Reached found{at(middle), middle};
-    const double beyond = middle + found.rate * think - flow.in_flight;
-    if (std::abs(beyond) <= close * flow.in_flight) return found;
+    const double beyond = middle + found.rate * think - in_flight;
+    if (std::abs(beyond) <= close * in_flight) return found;
     const End side = beyond > 0 ? End::upper : End::lower;
     (side == End::upper ? high : low) = found;
     (side == End::upper ? above : below) = beyond;
@@ -95,10 +103,10 @@ Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
   Limits result;
   result.work = flow.work;
   for (const bool reads : {true, false}) {
-    const double bytes = reads ? flow.reads : flow.writes;
-    if (bytes <= 0) continue;
-    result.link = std::max(result.link, bytes / reached(flow, reads, beside_h2d, beside_d2h).rate);
-    result.work += unhidden(flow, reads) / rate(flow, reads, flow.in_flight, beside_h2d, beside_d2h);
+    const KernelFlow::Way& way = way_of(flow, reads);
+    if (way.bytes <= 0) continue;
+    result.link = std::max(result.link, way.bytes / reached(flow, reads, beside_h2d, beside_d2h).rate);
+    result.work += unhidden(flow, reads) / rate(flow, reads, way.in_flight, beside_h2d, beside_d2h);
   }
   return result;
 }
@@ -108,13 +116,13 @@ Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
 /// Reads come back one block at a time, so that they pile up no further than on a busy link; writes of blocks that work
 /// in step leave together.
 double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
-  const double bytes = reads ? flow.reads : flow.writes;
+  const auto [bytes, in_flight, busy] = way_of(flow, reads);
   const Limits limit = limits(flow, beside_h2d, !beside_h2d);
   const double under_way = reached(flow, reads, beside_h2d, !beside_h2d).under_way;
-  const double least = bytes / rate(flow, reads, flow.in_flight, beside_h2d, !beside_h2d);
+  const double least = bytes / rate(flow, reads, in_flight, beside_h2d, !beside_h2d);
   if (least >= limit.work) return under_way;
   const double steady = in_flight_for(alone(flow, reads), Bandwidth{bytes / limit.longest()});
-  const double most = reads ? under_way : flow.in_flight;
+  const double most = reads ? under_way : in_flight;
   if (steady >= most) return most;
   const double bursts = reads ? bursts_of_reads : bursts_of_writes;
   return steady * std::pow(most / steady, bursts * least / limit.longest());
@@ -123,7 +131,7 @@ double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
 double copy_per_byte(const KernelFlow& flow, bool to_device) {
   double longest = 0;
   for (const bool reads : {true, false}) {
-    if ((reads ? flow.reads : flow.writes) <= 0) continue;
+    if (way_of(flow, reads).bytes <= 0) continue;
     const double under_way = pressure(flow, reads, to_device);
     longest =
         std::max(longest, 1 / copy_rate_at(beside(flow, reads, to_device), launch(flow), under_way).bytes_per_second);
@@ -146,9 +154,10 @@ KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint
     if (flow.link != nullptr && flow.link != link)
       throw Unsupported("the simulator has no figures for kernels that access memory of several NUMA nodes");
     flow.link = link;
-    (f.mode == AccessMode::read ? flow.reads : flow.writes) += static_cast<double>(f.bytes.count);
-    flow.in_flight = std::max(flow.in_flight, static_cast<double>(f.in_flight.count));
-    flow.busy = std::max(flow.busy, static_cast<double>((f.busy.count > 0 ? f.busy : f.in_flight).count));
+    KernelFlow::Way& way = f.mode == AccessMode::read ? flow.reads : flow.writes;
+    way.bytes += static_cast<double>(f.bytes.count);
+    way.in_flight += static_cast<double>(f.in_flight.count);
+    way.busy += static_cast<double>((f.busy.count > 0 ? f.busy : f.in_flight).count);
   }
   return flow;
 }

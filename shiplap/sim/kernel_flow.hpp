@@ -10,10 +10,15 @@ namespace shiplap::sim {
 
 struct KernelFlow {
   const ZeroCopyModel* link = nullptr;
-  double reads = 0;   ///< bytes
-  double writes = 0;  ///< bytes
-  double in_flight = 0;
-  double busy = 0;            ///< bytes that keep the GPU busy, in `in_flight` at once
+  /// One way. Accesses of a thread to several buffers wait for none of each other: what is under way of them adds up.
+  struct Way {
+    double bytes = 0;
+    double in_flight = 0;  ///< bytes under way at once at most
+    double busy = 0;       ///< bytes under way that keep the GPU busy
+    friend bool operator==(const Way&, const Way&) = default;
+  };
+  Way reads;
+  Way writes;
   double work = 0;            ///< seconds with its data in device memory, and with the GPU and the link to itself
   double thread_work = 0;     ///< what of it a thread takes for its own share, one access after the other
   double memory_latency = 0;  ///< of an access to device memory, which `thread_work` has for each

@@ -54,6 +54,25 @@ TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
   EXPECT_NEAR(both.end_us(both.kernel(both.s.add_queue("q"), Seconds{0}, true, true)), 2500, 1e-6);
 }
 
+TEST(KernelFlow, has_the_accesses_of_a_thread_to_several_arrays_under_way_together) {
+  // Latency-bound: 4 KiB under way reach 0.5 GB/s and 8 KiB twice that, so that two arrays take no longer than one.
+  Profile p = profile();
+  const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
+  p.links[0].zero_copy->read = {{4_KiB, rate(0.5)}, {8_KiB, rate(1)}};
+  Bench b;
+  Kernel& kernel = std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("q"), Seconds{0}, true, false).index()].what);
+  kernel.flows.push_back(kernel.flows.front());
+  EXPECT_NEAR(in_microseconds(simulate(b.s, p, {.held = true}).timeline.makespan), 2000, 1e-6);
+}
+
+TEST(KernelFlow, moves_what_has_nothing_the_other_way_at_the_rate_of_its_way_alone) {
+  // 2 MB of reads and 1 MB of writes: 1 MB both ways at 0.4 GB/s, and 1 MB of reads alone at 0.5.
+  Bench b;
+  Kernel& kernel = std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("q"), Seconds{0}, true, true).index()].what);
+  kernel.flows.front().bytes = b.size * 2;
+  EXPECT_NEAR(in_microseconds(simulate(b.s, profile(), {.held = true}).timeline.makespan), 2500 + 2000, 1e-6);
+}
+
 TEST(KernelFlow, takes_its_work_where_that_is_longer) {
   // What nothing hides: the first 4 KiB of reads and, of the 4 KiB of writes that it may have under way when its work
   // ends, a fifth and little more, as it has moved 1 MB before.
