@@ -141,6 +141,11 @@ namespace {
 
 void run_published(const EvaluateFlags& flags) {
   if (!flags.markdown.empty()) throw UsageError("--markdown: a published sweep has no page; give -o for its JSON");
+  const bool about_a_run = !flags.device.empty() || !flags.profile.empty() || !flags.sizes.empty() ||
+                           !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
+                           !flags.blocks.empty() || !flags.threads.empty() || flags.rounds > 0 ||
+                           flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers;
+  if (about_a_run) throw UsageError("--data: nothing runs on a device; leave out what is about a device or a grid");
   const PublishedEvaluation evaluation = evaluate_published(load_published(flags.data));
   if (!flags.output.empty()) write_file_atomically(flags.output, to_json(evaluation).dump(1) + "\n");
   if (flags.json)
@@ -212,6 +217,11 @@ void run_evaluate(const EvaluateFlags& flags) {
     if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", flags.output));
     if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", flags.markdown));
   }
+  const bool anything =
+      !evaluation.transfers.empty() || std::ranges::any_of(evaluation.workloads, [](const EvaluatedWorkload& w) {
+        return !w.points.empty() || !w.not_run.empty();
+      });
+  if (!anything) throw Unsupported("no choice of the grid can run; --json or -o list why");
   if (const auto wrong = wrong_results(evaluation); !wrong.empty())
     throw CheckFailed(fmt::format("{} result(s) are wrong, the first: {}", wrong.size(), wrong.front()));
 }

@@ -168,7 +168,7 @@ class WorkloadRun {
         entry.point.difference = pipeline_.verify();
         entry.point.verified = entry.point.difference.empty();
         ready.push_back({&entry.point, std::move(prepared)});
-      } catch (const Unsupported& why) {
+      } catch (const Error& why) {
         result.skipped.push_back({entry.point.choice, why.what()});
       }
     }
@@ -247,7 +247,13 @@ EvaluatedWorkload evaluate(Device& device, const Profile& profile, const Limits&
     result.not_run = why.what();
     return result;
   }
-  WorkloadRun(device, profile, limits, options, *pipeline).run(result);
+  try {
+    WorkloadRun(device, profile, limits, options, *pipeline).run(result);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& why) {
+    result.not_run = why.what();  // what was sampled before is kept
+  }
   return result;
 }
 

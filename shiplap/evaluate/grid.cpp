@@ -74,12 +74,11 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
       for (const QueueLayout& shape : options.layouts)
         for (const std::uint32_t chunks : counts) {
           if (shape.layout == Layout::few && chunks <= shape.queues && own_queues) continue;
-          const bool emulated = shape.layout == Layout::one_engine || shape.layout == Layout::implicit_sync;
           add({.strategy = name,
                .chunks = chunks,
                .layout = shape.layout,
                .queues = shape.queues,
-               .order = emulated ? IssueOrder::breadth : IssueOrder::depth});
+               .order = is_emulated(shape.layout) ? IssueOrder::breadth : IssueOrder::depth});
         }
     }
   }

@@ -43,10 +43,10 @@ struct Comparison {
 
 /// A figure is worse when its time is longer by more than `tolerance` (0.05 is 5 %) even at the favourable end of the
 /// interval of the ratio, in which both 95 % intervals are combined as independent, and its fast samples
-/// (`Figure::fast`) are slower by as much: what a node reached in some runs it has not lost. Figures that differ more
-/// from run to run (host times, copies up to 64 KiB and launches 25 %, kernels that access host memory 8 %) must exceed
-/// that. Figures that were measured with other counts are not compared. Throws UsageError when the tolerance is not at
-/// least 0, Error when the profiles have no figure in common.
+/// (`Figure::fast`) take longer than the baseline's figure by as much: what a node reached in some runs it has not
+/// lost. Figures that differ more from run to run (host times, copies up to 64 KiB and launches 25 %, kernels that
+/// access host memory 8 %) must exceed that. Figures that were measured with other counts are not compared. Throws
+/// UsageError when the tolerance is not at least 0, Error when the profiles have no figure in common.
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance = 0.05);
 
 Json to_json(const Comparison&);

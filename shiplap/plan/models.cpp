@@ -126,6 +126,8 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
 
 void add_roofline(const Job& job, const Profile& profile, const Choice& choice, std::vector<ModelPrediction>& models) {
   const GpuModel& gpu = profile.gpus.front();
+  if (find_strategy(choice.strategy).memory != ArrayMemory::page_locked)
+    return models.push_back(no_form("roofline", "the paper knows page-locked memory only"));
   if (job.flops <= 0 || profile.links.empty() || !gpu.flop_rate || !gpu.memory_bandwidth)
     return models.push_back(no_form("roofline", "needs the flops of the workload, and the GPU's peak and bandwidth"));
   const LinkModel& link = profile.links.front();

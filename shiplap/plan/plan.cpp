@@ -159,8 +159,12 @@ class Search {
     const bool shared = profile_.gpus.front().copy_engines < 2;
     const std::vector<IssueOrder> default_orders =
         shared ? std::vector{IssueOrder::depth, IssueOrder::breadth} : std::vector{IssueOrder::depth};
+    const auto orders = [&](Layout layout) {
+      if (!options_.orders.empty()) return options_.orders;
+      return is_emulated(layout) ? std::vector{IssueOrder::breadth} : default_orders;
+    };
     for (const Layout layout : options_.layouts.empty() ? all_layouts : options_.layouts)
-      for (const IssueOrder order : options_.orders.empty() ? default_orders : options_.orders) visit(layout, order);
+      for (const IssueOrder order : orders(layout)) visit(layout, order);
   }
 
   // Kernels that access host memory take turns on the link, so one queue of them is enough. First the grid is chosen at
@@ -173,7 +177,9 @@ class Search {
     const std::vector<Ramp> ramps =
         options_.ramps.empty() || !strategy.chunked ? std::vector<Ramp>{{}} : options_.ramps;
     const std::vector<IssueOrder> orders =
-        options_.orders.empty() || !strategy.chunked ? std::vector{IssueOrder::depth} : options_.orders;
+        !options_.orders.empty() && strategy.chunked
+            ? options_.orders
+            : std::vector{is_emulated(layout) ? IssueOrder::breadth : IssueOrder::depth};
     const auto try_grids = [&](const auto& chosen, const std::vector<std::uint32_t>& counts) {
       for (const std::uint64_t blocks : chosen)
         for (const std::uint32_t chunks : counts)

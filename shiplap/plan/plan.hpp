@@ -31,7 +31,7 @@ struct PlanOptions {
 /// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
 /// `total`, the predicted time minus the bound.
 struct Distance {
-  Seconds host{0};            ///< host threads that copy or fault pages
+  Seconds host{0};            ///< memory is not page-locked: host threads, staging by the driver, moving pages
   Seconds submission{0};      ///< the host cannot submit faster
   Seconds latency{0};         ///< L+o, launch and dependency latencies on the critical path
   Seconds gap{0};             ///< g of copies running alone, per copy

@@ -169,6 +169,25 @@ Profile freed_of(const Profile& original, Cause cause) {
   Profile profile = parameters_of(original);
   switch (cause) {
     case Cause::host:
+      // Pages and pageable bytes move no slower than page-locked ones then.
+      for (LinkModel& link : profile.links) {
+        const auto as_page_locked = [](std::vector<TimeAt>& rows, const DirectionModel& d) {
+          for (TimeAt& row : rows) {
+            const Seconds pinned = cost_at(d, row.size).latency_overhead + row.size * d.per_byte.value;
+            row.time = Interval<Seconds>::exact(std::min(row.time.value, pinned));
+          }
+        };
+        if (link.pageable) {
+          as_page_locked(link.pageable->h2d, link.h2d);
+          as_page_locked(link.pageable->d2h, link.d2h);
+          as_page_locked(link.pageable->both, link.h2d);
+        }
+        if (link.managed) {
+          as_page_locked(link.managed->prefetch_h2d, link.h2d);
+          as_page_locked(link.managed->prefetch_d2h, link.d2h);
+          as_page_locked(link.managed->demand_h2d, link.h2d);
+        }
+      }
       for_each_of_unlocked_memory(
           profile, [](Interval<Seconds>&) {},
           [](Interval<Bandwidth>& r) { r = Interval<Bandwidth>::exact({r.value.bytes_per_second * beyond_measure}); });

@@ -94,7 +94,7 @@ std::string distance_report(const Distance& distance, Seconds bound, const TextS
        {"lower rate of small copies in both directions at once", distance.duplex_gap},
        {"latency of copies, launches and dependencies (L+o)", distance.latency},
        {"submission by the host", distance.submission},
-       {"copies and page faults by host threads", distance.host}}};
+       {"memory that is not page-locked: host threads, moving pages", distance.host}}};
   Table table({{"above the bound", Align::left}, {"time", Align::right}, {"of bound", Align::right}});
   for (const auto& [cause, time] : causes)
     if (time.count() != 0) table.add({cause, to_string(time), percent(time / bound)});

@@ -135,7 +135,7 @@ class Builder {
       out_queues_ = {schedule_.add_queue("out")};
       return;
     }
-    if (choice_.layout == Layout::one_engine || choice_.layout == Layout::implicit_sync) {
+    if (is_emulated(choice_.layout)) {
       in_queues_ = out_queues_ = {schedule_.add_queue("copies")};
       kernel_queues_ = {schedule_.add_queue("compute")};
       return;
@@ -353,7 +353,7 @@ std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::ui
 
 std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu, const Choice& choice) {
   using van_werkhoven_2014::Category;
-  if (choice.layout == Layout::one_engine || choice.layout == Layout::implicit_sync) {
+  if (is_emulated(choice.layout)) {
     if (choice.order != IssueOrder::breadth) return std::nullopt;
     return choice.layout == Layout::one_engine ? Category::one_engine : Category::implicit_sync_one_engine;
   }

@@ -94,8 +94,11 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   const QueueId compute = schedule.add_queue("compute");
   const QueueId out = schedule.add_queue("out");
   const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  // None of a region of no bytes.
   const auto move = [&](std::size_t array, const ItemRange& range, Place to, std::uint32_t chunk, OpId after) {
-    Op op{.what = Prefetch{part_of(job, array, range), to},
+    const Region region = part_of(job, array, range);
+    if (region.length.count == 0) return OpId{};
+    Op op{.what = Prefetch{region, to},
           .queue = to.is_gpu() ? in : out,
           .agent = AgentId{to.is_gpu() ? 0u : 1u},
           .after = {},
@@ -107,15 +110,18 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   for (std::uint32_t c = 0; c < ranges.size(); ++c) {
     OpId moved;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
-      if (job.arrays[a].role != Role::resident || c == 0) moved = move(a, ranges[c], Place::gpu(), c, {});
+      if (job.arrays[a].role != Role::resident || c == 0) {
+        const OpId op = move(a, ranges[c], Place::gpu(), c, {});
+        if (!op.is_none()) moved = op;
+      }
     Op op = launch(job, limits, kernel, compute, c, ranges[c]);
     if (!moved.is_none()) op.after.push_back(moved);
     const OpId launched = schedule.add(std::move(op));
     OpId after = launched;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (is_output(job.arrays[a].role)) {
-        move(a, ranges[c], Place::host(), c, after);
-        after = {};  // the others come behind in the queue
+        // The others come behind in the queue.
+        if (!move(a, ranges[c], Place::host(), c, after).is_none()) after = {};
       }
   }
   return schedule;

@@ -24,6 +24,9 @@ enum class Layout : std::uint8_t {
   implicit_sync,  ///< so they do, and results are held until the last kernel submitted before them has ended
 };
 
+/// Whether it stands for an older GPU: to be submitted breadth-first.
+constexpr bool is_emulated(Layout layout) { return layout == Layout::one_engine || layout == Layout::implicit_sync; }
+
 /// Depth: chunk by chunk. Breadth: all copies in, all kernels, all copies out (in batches of the ring's size).
 enum class IssueOrder : std::uint8_t { depth, breadth };
 

@@ -188,6 +188,20 @@ TEST(ManagedPrefetch, moves_every_page_to_the_gpu_and_the_results_back) {
   }
 }
 
+TEST(UnlockedMemory, goes_one_way_where_a_job_has_nothing_for_the_other) {
+  for (const Strategy& strategy : strategies()) {
+    if (strategy.memory == ArrayMemory::page_locked) continue;
+    for (const bool in : {true, false}) {
+      Job job = in_out_job(in ? 64_KiB : 0_B, in ? 0_B : 64_KiB, milliseconds(1), 1024);
+      for (Array& array : job.arrays)
+        array.memory = strategy.memory == ArrayMemory::pageable ? MemoryKind::pageable : MemoryKind::managed;
+      const Choice choice{.strategy = std::string(strategy.name), .chunks = 4, .threads = 2};
+      const auto found = problems(strategy.schedule(job, choice, roomy));
+      EXPECT_TRUE(found.empty()) << to_string(choice) << (in ? ", in: " : ", out: ") << found.front();
+    }
+  }
+}
+
 TEST(Managed, refuses_more_than_the_gpu_may_hold_with_the_numbers) {
   const Job job = job_in(MemoryKind::managed, {Role::in, Role::out}, 1 << 20);
   for (const char* name : {"managed", "managed-prefetch"}) {

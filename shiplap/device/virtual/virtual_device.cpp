@@ -250,6 +250,9 @@ class VirtualDevice : public Device {
     const bool as_claimed = is_page_locked(buffer.memory)           ? is_page_locked(given->memory)
                             : buffer.memory == MemoryKind::pageable ? given->memory != MemoryKind::managed
                                                                     : given->memory == buffer.memory;
+    if (buffer.size > given->size)
+      throw Error(fmt::format("{}: buffer {} of {} does not fit into the {} that are bound to it", id_, buffer.name,
+                              to_string(buffer.size), to_string(given->size)));
     if (!as_claimed)
       throw Error(fmt::format("{}: buffer {} is {} memory in the schedule, and what is bound to it is {} memory", id_,
                               buffer.name, to_string(buffer.memory), to_string(given->memory)));
