@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -115,6 +116,24 @@ std::uint32_t threads_of(const std::string& text) {
   return static_cast<std::uint32_t>(threads);
 }
 
+namespace {
+
+/// What a named strategy has no use for.
+void note_meaningless(const ChoiceFlags& flags) {
+  const Strategy& strategy = find_strategy(flags.strategy);
+  const bool laid_out = strategy.chunked && strategy.memory == ArrayMemory::page_locked;
+  for (const auto& [flag, value, means] : {std::tuple{"--chunks", &flags.chunks, strategy.chunked},
+                                           {"--ramp", &flags.ramp, laid_out},
+                                           {"--layout", &flags.layout, laid_out},
+                                           {"--order", &flags.order, laid_out},
+                                           {"--blocks", &flags.blocks, strategy.mapped},
+                                           {"--threads", &flags.threads, strategy.threaded}})
+    if (*value != "auto" && !means)
+      note(fmt::format("{} {} means nothing to --strategy {} and is left out", flag, *value, strategy.name));
+}
+
+}  // namespace
+
 void put_into(Workload& workload, MemoryKind memory) {
   for (Array& array : workload.job.arrays)
     if (array.role != Role::resident || memory == MemoryKind::managed) array.memory = memory;
@@ -152,7 +171,10 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
 
 PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
   PlanOptions options;
-  if (flags.strategy != "auto") options.strategies = {std::string(find_strategy(flags.strategy).name)};
+  if (flags.strategy != "auto") {
+    options.strategies = {std::string(find_strategy(flags.strategy).name)};
+    note_meaningless(flags);
+  }
   if (flags.chunks != "auto") options.chunks = {chunks_of(flags.chunks, job)};
   if (flags.blocks == "full")
     options.blocks = {0};

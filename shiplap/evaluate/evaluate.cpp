@@ -42,12 +42,6 @@ Need need_of(const Schedule& schedule, const Job& job) {
   return {memory_at(schedule, Place::gpu()), host > arrays ? host - arrays : Bytes{0}};
 }
 
-MemoryKind memory_of(const Job& job) {
-  for (const Array& array : job.arrays)
-    if (array.role != Role::resident) return array.memory;
-  return MemoryKind::pinned;
-}
-
 class WorkloadRun {
  public:
   WorkloadRun(Device& device, const Profile& profile, const Limits& limits, const EvaluateOptions& options,

@@ -39,13 +39,10 @@ const Strategy& find_strategy(std::string_view name) {
 }
 
 ArrayMemory array_memory(const Job& job) {
-  for (const Array& array : job.arrays) {
-    if (array.role == Role::resident) continue;
-    return array.memory == MemoryKind::pageable  ? ArrayMemory::pageable
-           : array.memory == MemoryKind::managed ? ArrayMemory::managed
-                                                 : ArrayMemory::page_locked;
-  }
-  return ArrayMemory::page_locked;
+  const MemoryKind memory = memory_of(job);
+  return memory == MemoryKind::pageable  ? ArrayMemory::pageable
+         : memory == MemoryKind::managed ? ArrayMemory::managed
+                                         : ArrayMemory::page_locked;
 }
 
 std::string to_string(Layout layout, std::uint32_t queues) {

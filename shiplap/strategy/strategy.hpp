@@ -81,7 +81,8 @@ struct Strategy {
   bool threaded = false;  ///< whether host threads take part, so that their number means something
   ArrayMemory memory = ArrayMemory::page_locked;
   /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as
-  /// found on an H200 (results/h200/pipeline_grid.json). Part of the range of a prediction.
+  /// found on an H200 (results/h200/pipeline_grid.json); for memory that is not page-locked assumed, not yet measured.
+  /// Part of the range of a prediction.
   double model_error = 0;
 
   /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is

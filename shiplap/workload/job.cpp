@@ -148,6 +148,11 @@ Bytes total(const Job& job, Role one, Role other) {
 }
 }  // namespace
 
+MemoryKind memory_of(const Job& job) {
+  const auto moved = std::ranges::find_if(job.arrays, [](const Array& a) { return a.role != Role::resident; });
+  return moved == job.arrays.end() ? MemoryKind::pinned : moved->memory;
+}
+
 Bytes bytes_in(const Job& job) { return total(job, Role::in, Role::inout); }
 Bytes bytes_out(const Job& job) { return total(job, Role::out, Role::inout); }
 

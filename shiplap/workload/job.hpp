@@ -114,6 +114,9 @@ struct Grid {
 };
 Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
+/// Of the first array that is not resident; pinned without one.
+MemoryKind memory_of(const Job&);
+
 /// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).
 Bytes bytes_in(const Job&);
 Bytes bytes_out(const Job&);

@@ -425,6 +425,14 @@ TEST_F(Cli, more_device_memory_than_exists_is_refused_with_the_numbers_or_run_in
   EXPECT_NE(pieces.out.find("refused"), std::string::npos);
 }
 
+TEST_F(Cli, what_a_named_strategy_has_no_use_for_is_left_out_with_a_note) {
+  const Outcome outcome = shiplap("plan saxpy:n=1Mi --profile h200 --strategy explicit --chunks 8 --threads 3");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* flag : {"--chunks 8", "--threads 3"})
+    EXPECT_NE(outcome.err.find(std::string(flag) + " means nothing"), std::string::npos) << outcome.err;
+  EXPECT_EQ(shiplap("plan saxpy:n=1Mi --profile h200 --strategy streams --chunks 8 --layout three").err, "");
+}
+
 TEST_F(Cli, memory_that_a_strategy_cannot_use_is_refused_with_the_remedy) {
   expect_refused(shiplap("run saxpy:n=1Ki --memory pageable --strategy streams --device virtual:h200"), 1,
                  {"pageable", "--memory pinned"});
