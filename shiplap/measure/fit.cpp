@@ -40,6 +40,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"peer.", {"bytes", "copies"}},
                                         {"all.", {"bytes", "copies", "gpus"}},
                                         {"host.", {"bytes", "threads"}},
+                                        {"staged.both", {"bytes", "piece", "threads"}},
                                         {"staged.", {"bytes", "threads"}},
                                         {"call.create_queue", {}},
                                         {"call.destroy_queue", {}},
@@ -150,7 +151,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   fit_gpu(observations, profile.gpus.front(), findings);
   profile.gpus.front().handovers =
       fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
-  profile.host = fit_host(observations, findings);
+  profile.host = fit_host(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
   if (!profile.links.empty())
     profile.links.front().zero_copy =
         fit_zero_copy(observations, &profile.links.front(), profile.gpus.front(), findings);

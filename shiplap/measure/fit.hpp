@@ -126,11 +126,11 @@ void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);
 /// From GPU 0 to GPU 1 and back, which are taken to be alike; empty where neither way was measured.
 std::vector<PeerModel> fit_peers(const Observations&, Findings&);
-/// These three: nullopt, with an entry in `missing`, when nothing of it was measured.
+/// These three: nullopt, with an entry in `missing`, when nothing of it was measured. `link` is what was fitted, or null.
 std::optional<PageableModel> fit_pageable(const Observations&, Findings&);
 /// With the launch latency and the submission that the profile has.
 std::optional<ManagedModel> fit_managed(const Observations&, const Profile&, Findings&);
-std::optional<HostModel> fit_host(const Observations&, Findings&);
+std::optional<HostModel> fit_host(const Observations&, const LinkModel* link, Findings&);
 
 /// Sizes from which on a copy is "large": its fixed cost no longer depends on the size. At most 16 MiB, and small
 /// enough that the three largest powers of two are large.

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "shiplap/measure/fit.hpp"
+#include "shiplap/measure/host_trial.hpp"
 
 namespace shiplap {
 namespace {
@@ -85,7 +86,46 @@ std::optional<ManagedModel> fit_managed(const Observations& observations, const 
   return model;
 }
 
-std::optional<HostModel> fit_host(const Observations& observations, Findings& findings) {
+namespace {
+
+// The rate of the threads while all of them copy. Of n threads each way those on the way in have filled their last
+// places n copies by the engine before the end, and those on the way out wait for (n + 1) / 2 on average in the
+// beginning.
+std::optional<RateThroughRings> rate_through_rings(const Observation& o, Bytes piece, unsigned ways,
+                                                   const LinkModel& link) {
+  const auto threads = static_cast<unsigned>(o.argument("threads"));
+  const PerByte engine = ways == 1           ? link.h2d.per_byte.value
+                         : link.d2h.duplex   ? link.d2h.duplex->per_byte.value
+                                             : link.d2h.per_byte.value;
+  const double each_way = std::max(1u, threads / ways);
+  const double waiting = (piece * engine).count() * (ways == 1 ? each_way : (3 * each_way + 1) / 4);
+  const Estimate time = o.time.estimate();
+  if (time.low <= waiting) return std::nullopt;
+  const double bytes = o.argument("bytes") * ways;
+  return RateThroughRings{.threads = threads,
+                          .rings = piece * (std::uint64_t{staging_places} * threads),
+                          .rate = {{bytes / (time.value - waiting)},
+                                   {bytes / (time.high - waiting)},
+                                   {bytes / (time.low - waiting)}}};
+}
+
+std::vector<RateThroughRings> fit_staging(const Observations& observations, const LinkModel* link) {
+  std::vector<RateThroughRings> rows;
+  if (link == nullptr) return rows;
+  const auto keep = [&](const std::optional<RateThroughRings>& row) {
+    if (row) rows.push_back(*row);
+  };
+  for (const Observation& o : observations.of("staged.h2d"))
+    if (o.argument("threads") == 1) keep(rate_through_rings(o, staging_piece, 1, *link));
+  for (const Observation& o : observations.of("staged.both"))
+    keep(rate_through_rings(o, {static_cast<std::uint64_t>(o.argument("piece"))}, 2, *link));
+  std::ranges::sort(rows, {}, [](const RateThroughRings& row) { return std::pair{row.threads, row.rings}; });
+  return rows;
+}
+
+}  // namespace
+
+std::optional<HostModel> fit_host(const Observations& observations, const LinkModel* link, Findings& findings) {
   using Kind = HostCall::Kind;
   struct Call {
     Kind kind;
@@ -106,7 +146,12 @@ std::optional<HostModel> fit_host(const Observations& observations, Findings& fi
                              Call{Kind::allocate, MemoryKind::device, "call.allocate.device"},
                              Call{Kind::release, MemoryKind::device, "call.release.device"}};
   std::vector<Missing> missing;
-  HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing), .calls = {}};
+  HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing),
+                  .staging = fit_staging(observations, link),
+                  .calls = {}};
+  if (model.staging.empty())
+    missing.push_back(
+        {"host.staging", not_measured("staged.both, and the rates of the link") + "; taken to be as host.copy"});
   for (const Call& call : calls)
     if (auto rows = times(observations, call.primitive); !rows.empty())
       model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));
@@ -114,8 +159,8 @@ std::optional<HostModel> fit_host(const Observations& observations, Findings& fi
        {std::pair{Kind::create_queue, "call.create_queue"}, std::pair{Kind::destroy_queue, "call.destroy_queue"}})
     for (const Observation& o : observations.of(primitive))
       model.calls[name_in_profile(kind, MemoryKind::device)] = {{1_B, non_negative<Seconds>(o.time)}};
-  if (model.copy.empty() && model.calls.empty()) {
-    findings.missing.push_back({"host", not_measured("host.copy and call.*")});
+  if (model.copy.empty() && model.staging.empty() && model.calls.empty()) {
+    findings.missing.push_back({"host", not_measured("host.copy, staged.both and call.*")});
     return std::nullopt;
   }
   keep(findings, std::move(missing));

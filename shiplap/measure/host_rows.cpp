@@ -12,8 +12,6 @@
 namespace shiplap {
 namespace {
 
-constexpr Bytes staging_piece = 4_MiB;
-
 std::vector<double> threads(const Setting& setting) {
   if (quick(setting)) return {1, 8};
   return {1, 2, 4, 8, 16};
@@ -47,6 +45,22 @@ std::vector<Point> staged_points(const Setting& setting) {
   return points;
 }
 
+// Both ways by a number of threads; every place of theirs is filled at least once.
+std::vector<Point> staged_both_points(const Setting& setting) {
+  not_in_quick(setting);
+  std::vector<Point> points;
+  for (const double t : threads(setting))
+    for (const Bytes piece : {1_MiB, 4_MiB, 16_MiB}) {
+      const Bytes size = piece * std::max(std::min(128_MiB, setting.largest).count / piece.count,
+                                          static_cast<std::uint64_t>(t));
+      if (t < 2 || (t < 4 && piece != staging_piece) || size > setting.largest) continue;
+      points.push_back({fmt::format("{} in pieces of {} by {} threads", to_string(size), to_string(piece), t),
+                        {{{"bytes", number(size)}, {"piece", number(piece)}, {"threads", t}}}});
+    }
+  if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces");
+  return points;
+}
+
 std::vector<Point> call_points(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {64_KiB, 4_MiB, 64_MiB}));
@@ -71,6 +85,12 @@ Trial call(Device&, const Arguments& arguments) {
 template <CopyDirection way>
 Trial through_rings(Device&, const Arguments& arguments) {
   return staged({.way = way, .size = bytes(arguments), .piece = staging_piece, .threads = whole(arguments, "threads")});
+}
+Trial both_ways_through_rings(Device&, const Arguments& arguments) {
+  return staged({.way = std::nullopt,
+                 .size = bytes(arguments),
+                 .piece = {static_cast<std::uint64_t>(arguments.at("piece"))},
+                 .threads = whole(arguments, "threads")});
 }
 Trial one_kernel(Device& device, const Arguments& arguments) {
   return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
@@ -113,6 +133,10 @@ const std::array rows{
     PrimitiveRow{{"staged.d2h", "the GPU's memory to pageable memory through the pinned ring of each thread", "host"},
                  staged_points,
                  through_rings<CopyDirection::device_to_host>,
+                 HostClock::completion},
+    PrimitiveRow{{"staged.both", "each way at once through such rings, by half of the threads each", "host"},
+                 staged_both_points,
+                 both_ways_through_rings,
                  HostClock::completion},
     call_row<Kind::pin, MemoryKind::pageable>("call.pin", "page-locking pageable memory (cudaHostRegister)",
                                               pin_points),

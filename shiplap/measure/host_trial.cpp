@@ -183,59 +183,77 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
   return trial;
 }
 
-Trial staged(const Staged& wanted) {
-  constexpr unsigned places = 2;
-  const bool to_device = wanted.way == CopyDirection::host_to_device;
-  Trial trial;
+namespace {
+
+/// Agents `first` and up, a queue of each; returns the pageable memory.
+BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, unsigned first, unsigned threads) {
+  const bool to_device = way == CopyDirection::host_to_device;
   Schedule& schedule = trial.schedule;
-  set_agents(schedule, wanted.threads);
   const BufferId host = schedule.add_buffer({.name = to_device ? "pageable source" : "pageable destination",
                                              .place = Place::host(0),
                                              .memory = MemoryKind::pageable,
-                                             .size = wanted.size});
+                                             .size = size});
   const BufferId device = schedule.add_buffer({.name = to_device ? "device destination" : "device source",
                                                .place = Place::gpu(0),
                                                .memory = MemoryKind::device,
-                                               .size = wanted.size});
+                                               .size = size});
   const BufferId ring = schedule.add_buffer({.name = "rings",
                                              .place = Place::host(0),
                                              .memory = MemoryKind::pinned,
-                                             .size = wanted.piece * (places * wanted.threads)});
-  trial.transfers.push_back({to_device ? host : device, to_device ? device : host, wanted.size});
-  for (unsigned t = 0; t < wanted.threads; ++t) schedule.add_queue(fmt::format("ring {}", t));
+                                             .size = piece * (staging_places * threads)});
+  trial.transfers.push_back({to_device ? host : device, to_device ? device : host, size});
+  std::vector<QueueId> queues;
+  for (unsigned t = 0; t < threads; ++t) queues.push_back(schedule.add_queue(fmt::format("ring {}", first + t)));
 
   // What an agent does to its second place waits in line before what it has started in its first: copies from the GPU
   // run one piece ahead of the host.
-  const auto pieces = static_cast<std::uint32_t>(wanted.size.count / wanted.piece.count);
-  std::vector<OpId> last_use(std::size_t{places} * wanted.threads);
-  std::vector<Op> behind(wanted.threads);
-  std::vector<bool> has_behind(wanted.threads, false);
+  const auto pieces = static_cast<std::uint32_t>(size.count / piece.count);
+  std::vector<OpId> last_use(std::size_t{staging_places} * threads);
+  std::vector<Op> behind(threads);
+  std::vector<bool> has_behind(threads, false);
   for (std::uint32_t i = 0; i < pieces; ++i) {
-    const std::uint32_t t = i % wanted.threads;
-    const std::uint32_t place = t * places + i / wanted.threads % places;
-    const Region far{host, wanted.piece * i, wanted.piece};
-    const Region near{ring, wanted.piece * place, wanted.piece};
-    const Region gpu{device, wanted.piece * i, wanted.piece};
+    const std::uint32_t t = i % threads;
+    const std::uint32_t place = t * staging_places + i / threads % staging_places;
+    const Region far{host, piece * i, piece};
+    const Region near{ring, piece * place, piece};
+    const Region gpu{device, piece * i, piece};
     const auto after = last_use[place].is_none() ? std::vector<OpId>{} : std::vector<OpId>{last_use[place]};
+    const AgentId agent{first + t};
     if (to_device) {
-      const OpId filled = schedule.add(by_agent(AgentId{t}, HostCopy{.from = far, .to = near}, after, i));
-      Op copy = on_queue(QueueId{t}, Copy{.from = near, .to = gpu}, i);
-      copy.agent = AgentId{t};
+      const OpId filled = schedule.add(by_agent(agent, HostCopy{.from = far, .to = near}, after, i));
+      Op copy = on_queue(queues[t], Copy{.from = near, .to = gpu}, i);
+      copy.agent = agent;
       copy.after = {filled};
       last_use[place] = schedule.add(copy);
     } else {
-      Op copy = on_queue(QueueId{t}, Copy{.from = gpu, .to = near}, i);
-      copy.agent = AgentId{t};
+      Op copy = on_queue(queues[t], Copy{.from = gpu, .to = near}, i);
+      copy.agent = agent;
       copy.after = after;
       const OpId arrived = schedule.add(copy);
-      if (has_behind[t]) last_use[t * places + (i / wanted.threads + 1) % places] = schedule.add(behind[t]);
-      behind[t] = by_agent(AgentId{t}, HostCopy{.from = near, .to = far}, {arrived}, i);
+      if (has_behind[t]) last_use[t * staging_places + (i / threads + 1) % staging_places] = schedule.add(behind[t]);
+      behind[t] = by_agent(agent, HostCopy{.from = near, .to = far}, {arrived}, i);
       has_behind[t] = true;
     }
   }
-  for (unsigned t = 0; t < wanted.threads; ++t)
+  for (unsigned t = 0; t < threads; ++t)
     if (has_behind[t]) schedule.add(behind[t]);
-  flush_before(trial, {host});
+  return host;
+}
+
+}  // namespace
+
+Trial staged(const Staged& wanted) {
+  Trial trial;
+  set_agents(trial.schedule, wanted.threads);
+  std::vector<BufferId> pageable;
+  if (wanted.way) {
+    pageable = {add_staged(trial, *wanted.way, wanted.size, wanted.piece, 0, wanted.threads)};
+  } else {
+    const unsigned half = wanted.threads / 2;
+    pageable = {add_staged(trial, CopyDirection::host_to_device, wanted.size, wanted.piece, 0, half),
+                add_staged(trial, CopyDirection::device_to_host, wanted.size, wanted.piece, half, half)};
+  }
+  flush_before(trial, pageable);
   return trial;
 }
 

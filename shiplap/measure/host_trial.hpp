@@ -1,6 +1,8 @@
 // Trials in which the host takes part: managed memory, copies by host threads, calls of the system and the driver.
 #pragma once
 
+#include <optional>
+
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
@@ -23,9 +25,11 @@ Trial host_copies(Bytes size, unsigned threads, bool both);
 /// Pageable memory through pinned rings: each of `threads` agents takes every so many-th piece, copies it to one of its
 /// two pinned places and has a copy engine take it from there; or the other way round. Nothing of the pageable memory
 /// is in the caches of the CPU when they begin.
+inline constexpr Bytes staging_piece = 4_MiB;  ///< where not said otherwise
+inline constexpr unsigned staging_places = 2;  ///< of a thread
 struct Staged {
-  CopyDirection way = CopyDirection::host_to_device;
-  Bytes size;
+  std::optional<CopyDirection> way;  ///< nullopt: both at once, between memories of their own, by half of the agents each
+  Bytes size;                        ///< each way
   Bytes piece;
   unsigned threads = 1;
 };

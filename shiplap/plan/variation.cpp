@@ -83,8 +83,9 @@ void for_each_of_unlocked_memory(Profile& profile, const Time& time, const Rate&
       times(*rows);
     for (RateOfThreads& row : link.managed->demand_d2h) rate(row.rate);
   }
-  if (profile.host)
-    for (RateOfThreads& row : profile.host->copy) rate(row.rate);
+  if (!profile.host) return;
+  for (RateOfThreads& row : profile.host->copy) rate(row.rate);
+  for (RateThroughRings& row : profile.host->staging) rate(row.rate);
 }
 
 std::array<Parameter<Seconds>*, 7> submission_parameters(SubmissionModel& model) {

@@ -176,6 +176,30 @@ Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
   return {(1 - share) * below.rate.value.bytes_per_second + share * above->rate.value.bytes_per_second};
 }
 
+std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
+  if (host.staging.empty()) return host.copy;
+  const auto between = [](const Interval<Bandwidth>& a, const Interval<Bandwidth>& b, double share) {
+    const auto mean = [&](Bandwidth x, Bandwidth y) {
+      return Bandwidth{(1 - share) * x.bytes_per_second + share * y.bytes_per_second};
+    };
+    return Interval<Bandwidth>{mean(a.value, b.value), mean(a.low, b.low), mean(a.high, b.high)};
+  };
+  std::vector<RateOfThreads> rates;
+  for (auto row = host.staging.begin(); row != host.staging.end();) {
+    const auto end = std::find_if(row, host.staging.end(), [&](const auto& r) { return r.threads != row->threads; });
+    const auto above = std::find_if(row, end, [&](const auto& r) { return r.rings >= rings; });
+    if (above == row || above == end) {
+      rates.push_back({row->threads, above == row ? row->rate : std::prev(end)->rate});
+    } else {
+      const RateThroughRings& below = *std::prev(above);
+      const double share = std::log(number(rings) / number(below.rings)) / std::log(number(above->rings) / number(below.rings));
+      rates.push_back({row->threads, between(below.rate, above->rate, share)});
+    }
+    row = end;
+  }
+  return rates;
+}
+
 std::span<const double> figure_samples(const Measurement& m) {
   const std::span<const double> all = m.samples_us;
   if (m.visits < 2 || all.size() < 2) return all;

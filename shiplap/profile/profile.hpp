@@ -160,9 +160,18 @@ struct PeerModel {
   std::vector<TimeAt> staged;
 };
 
+/// What several host threads copy together between pageable memory and page-locked rings of so many bytes in all, from
+/// which or to which copy engines copy meanwhile. Rings that fit into the caches of the CPU spare its memory.
+struct RateThroughRings {
+  unsigned threads = 1;
+  Bytes rings;
+  Interval<Bandwidth> rate;
+};
+
 /// What host threads do themselves.
 struct HostModel {
-  std::vector<RateOfThreads> copy;  ///< memcpy between pageable and page-locked memory
+  std::vector<RateOfThreads> copy;          ///< memcpy between pageable and page-locked memory, in no cache
+  std::vector<RateThroughRings> staging{};  ///< by threads, then by rings; empty: as `copy`
   /// By name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" of each kind of memory, and "create queue"
   /// and "destroy queue", whose only row is that of 1 byte.
   std::map<std::string, std::vector<TimeAt>> calls;
@@ -269,7 +278,7 @@ std::string condition(const Conditions&, const std::string& name);
 
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";
-  static constexpr std::uint64_t version = 5;
+  static constexpr std::uint64_t version = 6;
 
   std::string name;
   Origin origin = Origin::measured;
@@ -321,6 +330,9 @@ double in_flight_for(const std::vector<MappedRate>&, Bandwidth rate);
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);
 /// Between two rows in proportion to the threads, outside as in the nearest. Throws Error when there is no row.
 Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
+/// Through rings of so many bytes: between two rows of a number of threads in proportion to the logarithm of the rings,
+/// outside as in the nearest; `copy` where there are no rows.
+std::vector<RateOfThreads> staging_rates(const HostModel&, Bytes rings);
 /// By the rule of GapAt. Throws Error when there is no row.
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.

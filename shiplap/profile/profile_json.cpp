@@ -297,12 +297,29 @@ std::optional<ManagedModel> read_managed(const JsonReader& in, const std::string
 Json host_json(const HostModel& model) {
   Json calls = Json::object();
   for (const auto& [name, rows] : model.calls) calls[name] = times_json(rows);
-  return {{"copy", rates_json(model.copy)}, {"calls", std::move(calls)}};
+  Json staging = Json::array();
+  for (const RateThroughRings& row : model.staging)
+    staging.push_back({{"threads", row.threads},
+                       {"rings", row.rings.count},
+                       {"rate", interval_json(row.rate, bandwidth_quantity)}});
+  return {{"copy", rates_json(model.copy)}, {"staging", std::move(staging)}, {"calls", std::move(calls)}};
+}
+std::vector<RateThroughRings> read_staging(const JsonReader& in, const Explanations& missing) {
+  std::vector<RateThroughRings> rows = read_list(in, [](const JsonReader& row, std::size_t) -> RateThroughRings {
+    row.only_keys({"threads", "rings", "rate"});
+    return {.threads = read_count<unsigned>(row.at("threads"), 1),
+            .rings = read_bytes(row.at("rings")),
+            .rate = read_interval(row.at("rate"), bandwidth_quantity)};
+  });
+  if (!missing.absent(in, "host.staging", rows.empty()))
+    require_increasing(in, rows, [](const RateThroughRings& row) { return std::pair{row.threads, row.rings}; });
+  return rows;
 }
 std::optional<HostModel> read_host(const JsonReader& in, const Explanations& missing) {
   if (missing.absent(in, "host", in.value().is_null())) return std::nullopt;
-  in.only_keys({"copy", "calls"});
+  in.only_keys({"copy", "staging", "calls"});
   return HostModel{.copy = read_rates(in.at("copy"), "host.copy", missing),
+                   .staging = read_staging(in.at("staging"), missing),
                    .calls = read_map<std::vector<TimeAt>>(in.at("calls"), [&](const JsonReader& rows) {
                      return read_times(rows, "host.calls", missing);
                    })};

@@ -153,7 +153,12 @@ std::string host_tables(const HostModel& host, const TextStyle& style) {
   for (const auto& [name, rows] : host.calls)
     if (name.starts_with("allocate ")) allocations.push_back({name, &rows});
   if (!allocations.empty()) out += "\n" + times_table("of", allocations, style);
-  return out + threads_table("copying together", host.copy, style);
+  out += threads_table("copying together", host.copy, style);
+  if (host.staging.empty()) return out;
+  Table staging({{"threads", Align::right}, {"rings", Align::right}, {"copying through rings", Align::right}});
+  for (const RateThroughRings& row : host.staging)
+    staging.add({std::to_string(row.threads), to_string(row.rings), with_range(row.rate)});
+  return out + "\n" + staging.text(style, "  ");
 }
 
 std::string link_tables(const LinkModel& link, const TextStyle& style) {

@@ -153,8 +153,8 @@ double Machine::host_call(HostCall::Kind kind, MemoryKind memory, Bytes size) co
   return time_at(rows->second, size).count();
 }
 
-double Machine::host_copy_rate(std::size_t threads) const {
-  return rate_of(known(host().copy, "copies by host threads"), static_cast<unsigned>(threads)).bytes_per_second;
+std::vector<RateOfThreads> Machine::host_copy_rates(Bytes rings) const {
+  return known(rings.count == 0 ? host().copy : staging_rates(host(), rings), "copies by host threads");
 }
 
 double Machine::host_demand_rate(std::size_t threads) const {

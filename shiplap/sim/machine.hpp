@@ -68,9 +68,11 @@ class Machine {
   /// Of a call of a host thread that does not share a resource: pin, unpin, flush, allocate, release. Throws
   /// Unsupported likewise.
   double host_call(HostCall::Kind, MemoryKind, Bytes size) const;
-  /// Bytes a second that host threads move together: by memcpy, and by touching managed memory that is on a GPU. Throw
-  /// Unsupported likewise.
-  double host_copy_rate(std::size_t threads) const;
+  /// What host threads copy together, from and to no page-locked memory of which copy engines take their part, or so
+  /// many bytes of it. Throws Unsupported likewise.
+  std::vector<RateOfThreads> host_copy_rates(Bytes rings) const;
+  /// Bytes a second that host threads move together by touching managed memory that is on a GPU. Throws Unsupported
+  /// likewise.
   double host_demand_rate(std::size_t threads) const;
   /// The link's figures for kernels that access host memory. Throws Unsupported when the profile has none.
   const ZeroCopyModel& zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const;

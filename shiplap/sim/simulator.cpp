@@ -87,7 +87,7 @@ void Simulator::run() {
     if (host < next) {
       const std::uint32_t op =
           copying_.next() == host
-              ? copying_.retire([&](std::size_t threads) { return machine_.host_copy_rate(threads); })
+              ? copying_.retire([&](std::size_t threads) { return host_copy_rate(threads); })
               : touching_.retire([&](std::size_t threads) { return machine_.host_demand_rate(threads); });
       finished(op, host);
       continue;

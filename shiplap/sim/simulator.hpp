@@ -148,6 +148,7 @@ class Simulator {
   void submit(Caller&, const Step&);
   void wake(std::vector<WaitingCaller>& waiting, std::uint32_t op, double now);
   void start_host(std::uint32_t op, double now);
+  double host_copy_rate(std::size_t threads) const;
   std::uint32_t engine_of(std::uint32_t gpu, bool to_device) const;
   std::uint32_t gpu_of_op(const Node&) const;
   double handover(const Node& from, const Node& to) const;
@@ -181,6 +182,7 @@ class Simulator {
   std::vector<double> steps_done_;        // by op: when its agent had made all its calls; < 0: not yet
   std::vector<WaitingCaller> for_steps_;  // agents that await those of another one
   std::vector<WaitingCaller> for_end_;    // agents that wait for the end of an op
+  std::vector<RateOfThreads> host_copy_rates_;
   HostThreads copying_;
   HostThreads touching_;
   Residency residency_;

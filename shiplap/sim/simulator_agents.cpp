@@ -83,13 +83,17 @@ void Simulator::wake(std::vector<WaitingCaller>& waiting, std::uint32_t op, doub
   }
 }
 
+double Simulator::host_copy_rate(std::size_t threads) const {
+  return rate_of(host_copy_rates_, static_cast<unsigned>(threads)).bytes_per_second;
+}
+
 void Simulator::start_host(std::uint32_t op, double now) {
   Node& node = nodes_[op];
   node.start = now;
   if (node.bytes > 0 && node.touches)
     touching_.start(op, node.bytes, now, [&](std::size_t threads) { return machine_.host_demand_rate(threads); });
   else if (node.bytes > 0)
-    copying_.start(op, node.bytes, now, [&](std::size_t threads) { return machine_.host_copy_rate(threads); });
+    copying_.start(op, node.bytes, now, [&](std::size_t threads) { return host_copy_rate(threads); });
   else
     events_.push({.time = now + node.host_time, .op = op, .kind = EventKind::host_ends, .gpu = 0, .cohort = {}});
 }

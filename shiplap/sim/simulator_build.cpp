@@ -18,6 +18,22 @@ std::uint16_t node_of(const Schedule& schedule, const Copy& copy) {
   return from.is_host() ? from.index : schedule.buffers[copy.to.buffer.index()].place.index;
 }
 
+/// The page-locked memory that host threads fill for copy engines, or empty behind them.
+Bytes rings_of(const Schedule& schedule) {
+  std::vector<bool> by_host(schedule.buffers.size(), false);
+  std::vector<bool> by_engine(schedule.buffers.size(), false);
+  for (const Op& op : schedule.ops) {
+    if (const auto* copy = std::get_if<HostCopy>(&op.what))
+      by_host[copy->from.buffer.index()] = by_host[copy->to.buffer.index()] = true;
+    if (const auto* copy = std::get_if<Copy>(&op.what))
+      by_engine[copy->from.buffer.index()] = by_engine[copy->to.buffer.index()] = true;
+  }
+  Bytes rings;
+  for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+    if (by_host[b] && by_engine[b]) rings += schedule.buffers[b].size;
+  return rings;
+}
+
 }  // namespace
 
 void Simulator::build(const Schedule& schedule) {
@@ -195,6 +211,7 @@ void Simulator::build_host(const Schedule& schedule, const Op& op, Node& node) {
     if (residency_.is_managed(copy->from.buffer) || residency_.is_managed(copy->to.buffer))
       throw Unsupported("the simulator has no figures for copies of managed memory by host threads");
     node.bytes = static_cast<double>(copy->from.length.count);
+    if (host_copy_rates_.empty()) host_copy_rates_ = machine_.host_copy_rates(rings_of(schedule));
     return;
   }
   const auto& call = std::get<HostCall>(op.what);

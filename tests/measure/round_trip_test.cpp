@@ -247,6 +247,29 @@ double widest_of_the_middle(const std::string& name) {
   return widest(name);
 }
 
+// Staging is left out of quick measurements. How long the threads wait for copies in the end differs from what the fit
+// takes off by less than one piece.
+TEST(RoundTrip, recovers_the_rates_through_rings) {
+  const Profile planted = planted_profile();
+  const auto device = open_virtual(planted, "virtual:planted");
+  std::vector<Measurement> measurements;
+  for (const char* only : {"copy.pinned.*", "burst.*", "duplex.*", "staged.*"})
+    for (Measurement& m : measure(*device, {.effort = is(only, "staged") ? Effort::standard : Effort::quick,
+                                            .largest = 64_MiB,
+                                            .only = only,
+                                            .progress = {}})
+                              .measurements)
+      measurements.push_back(std::move(m));
+  const Profile fitted = fit(measurements, device->info());
+  ASSERT_TRUE(fitted.host);
+  EXPECT_EQ(fitted.host->staging.size(), 9u);
+  for (const RateThroughRings& row : fitted.host->staging) {
+    const double truth = rate_of(staging_rates(*planted.host, row.rings), row.threads).bytes_per_second;
+    EXPECT_NEAR(row.rate.value.bytes_per_second / truth, 1, 0.03)
+        << row.threads << " threads, rings of " << to_string(row.rings);
+  }
+}
+
 TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clocks) {
   const Profile truth = off_grid_truth();
   std::size_t parameters = 0;

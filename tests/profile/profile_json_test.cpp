@@ -255,7 +255,7 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
 
 TEST(ProfileJson, refuses_another_schema_and_another_version) {
   expect_names(refusal_with("/schema", "shiplap/job"), "schema", "shiplap/profile");
-  expect_names(refusal_with("/version", 1), "version", "5");
+  expect_names(refusal_with("/version", 1), "version", "6");
   expect_names(refusal_without("", "version"), "version", "");
 }
 

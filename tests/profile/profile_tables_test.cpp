@@ -37,6 +37,7 @@ Profile full() {
                                     .demand_h2d = {{256_KiB, us(44, 43, 46)}, {512_KiB, us(45)}},
                                     .demand_d2h = {{1, gbs(4)}, {4, gbs(9, 8, 10)}}};
   p.host = HostModel{.copy = {{1, gbs(10)}, {8, gbs(34, 33, 35)}},
+                     .staging = {{1, 8_MiB, gbs(11)}, {8, 16_MiB, gbs(40, 39, 42)}, {8, 64_MiB, gbs(30)}},
                      .calls = {{"pin", {{64_KiB, us(50)}, {64_MiB, us(2000, 1900, 2100)}}},
                                {"allocate driver-pinned", {{32_KiB, us(60)}}}}};
   p.peers = {{.from = 0, .to = 1, .direct = {{1_MiB, us(5)}}, .staged = {{1_MiB, us(90)}, {2_MiB, us(150)}}},
@@ -134,6 +135,12 @@ TEST(ProfileTables, reads_what_it_wrote) {
   expect_same(p.links[0].managed->demand_d2h, written.links[0].managed->demand_d2h);
   ASSERT_TRUE(p.host);
   expect_same(p.host->copy, written.host->copy);
+  ASSERT_EQ(written.host->staging.size(), p.host->staging.size());
+  for (std::size_t i = 0; i < p.host->staging.size(); ++i) {
+    EXPECT_EQ(written.host->staging[i].threads, p.host->staging[i].threads);
+    EXPECT_EQ(written.host->staging[i].rings, p.host->staging[i].rings);
+    EXPECT_DOUBLE_EQ(written.host->staging[i].rate.low.bytes_per_second, p.host->staging[i].rate.low.bytes_per_second);
+  }
   ASSERT_EQ(p.host->calls.size(), 2u);
   for (const char* name : {"pin", "allocate driver-pinned"})
     expect_same(p.host->calls.at(name), written.host->calls.at(name));
@@ -322,7 +329,7 @@ TEST(ProfileTables, says_nothing_about_clocks_that_nothing_held_down) {
   expect_names(refusal_with("/measurements/0/held_by", 3), "measurements[0].held_by", "a text");
 }
 
-TEST(ProfileTables, are_refused_in_a_file_of_version_4) { expect_names(refusal_with("/version", 4), "version", "5"); }
+TEST(ProfileTables, are_refused_in_a_file_of_version_5) { expect_names(refusal_with("/version", 5), "version", "6"); }
 
 TEST(ProfileTables, requires_its_new_keys) {
   expect_names(refusal_without("", "peers"), "peers", "missing");
@@ -379,6 +386,9 @@ TEST(ProfileTables, of_one_gpu_needs_no_peers_and_no_reason) {
 TEST(ProfileTables, refuses_no_threads_and_rows_that_do_not_increase) {
   expect_names(refusal_with("/host/copy/0/threads", 0), "host.copy[0].threads", "an integer from 1");
   expect_names(refusal_with("/host/copy/1/threads", 1), "host.copy[1]", "behind the one before it");
+  expect_names(refusal_with("/host/staging/0/threads", 0), "host.staging[0].threads", "an integer from 1");
+  expect_names(refusal_with("/host/staging/2/rings", 1 << 20), "host.staging[2]", "behind the one before it");
+  expect_names(refusal_with("/host/staging/2/threads", 4), "host.staging[2]", "behind the one before it");
   expect_names(refusal_with("/links/0/managed/demand_d2h/0/threads", 0), "links[0].managed.demand_d2h[0].threads",
                "an integer from 1");
   expect_names(refusal_with("/links/0/managed/demand_d2h/0/threads", 4), "links[0].managed.demand_d2h[1]",
@@ -422,6 +432,8 @@ TEST(ProfileTables, has_another_hash_when_any_new_parameter_differs) {
       [](Profile& p) { p.links[0].managed->demand_d2h[0].threads = 2; },
       [](Profile& p) { p.links[0].managed->prefetch_d2h.clear(); },
       [](Profile& p) { p.host->copy[1].rate = gbs(35); },
+      [](Profile& p) { p.host->staging[1].rings = 17_MiB; },
+      [](Profile& p) { p.host->staging.pop_back(); },
       [](Profile& p) {
         p.host->calls["unpin"] = {{64_KiB, us(1)}};
       },
@@ -490,6 +502,28 @@ TEST(RateOf, threads_lies_in_proportion_between_two_rows_and_stays_outside) {
   EXPECT_DOUBLE_EQ(of(6), 19);
   EXPECT_DOUBLE_EQ(of(8), 18);
   EXPECT_DOUBLE_EQ(of(64), 18);
+}
+
+TEST(StagingRates, lie_between_two_rings_by_their_logarithm_and_stay_outside) {
+  const HostModel host{.copy = {{1, gbs(5)}},
+                       .staging = {{1, 8_MiB, gbs(11)}, {8, 16_MiB, gbs(40)}, {8, 64_MiB, gbs(30, 28, 34)}},
+                       .calls = {}};
+  const auto of = [&](Bytes rings, unsigned threads) {
+    return in_gigabytes_per_second(rate_of(staging_rates(host, rings), threads));
+  };
+  EXPECT_DOUBLE_EQ(of(1_MiB, 8), 40);
+  EXPECT_DOUBLE_EQ(of(16_MiB, 8), 40);
+  EXPECT_NEAR(of(32_MiB, 8), 35, 1e-9);  // half of the way from 16 to 64
+  EXPECT_NEAR(of(64_MiB, 8), 30, 1e-9);
+  EXPECT_NEAR(of(1_GiB, 8), 30, 1e-9);
+  EXPECT_DOUBLE_EQ(of(1_GiB, 1), 11);             // the only row of one thread
+  EXPECT_NEAR(of(64_MiB, 2), 11 + 19.0 / 7, 1e-9);  // between one and eight threads
+  EXPECT_NEAR(in_gigabytes_per_second(staging_rates(host, 32_MiB)[1].rate.high), 37, 1e-9);
+}
+
+TEST(StagingRates, are_those_of_copies_where_none_were_measured) {
+  const HostModel host{.copy = {{1, gbs(5)}, {4, gbs(15)}}, .calls = {}};
+  EXPECT_DOUBLE_EQ(in_gigabytes_per_second(rate_of(staging_rates(host, 8_MiB), 4)), 15);
 }
 
 TEST(RateOf, no_rows_is_an_error) { EXPECT_THROW(rate_of({}, 1), Error); }

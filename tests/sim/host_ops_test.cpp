@@ -426,6 +426,30 @@ TEST(StagedCopy, through_a_single_slot_takes_both_stages_one_after_the_other) {
   EXPECT_NEAR(in_microseconds(staged(4, 1, 0.5)), 4 * (2000 + 1000), 1e-6);
 }
 
+TEST(StagedCopy, goes_at_the_rate_of_its_rings_and_a_copy_that_no_engine_takes_part_in_at_that_of_memory) {
+  Profile p = node();
+  p.host->copy = {rate(1, 1)};
+  const auto row = [](Bytes rings, double gb_per_second) {
+    return RateThroughRings{
+        .threads = 1, .rings = rings, .rate = Interval<Bandwidth>::exact(gigabytes_per_second(gb_per_second))};
+  };
+  p.host->staging = {row(mb, 4), row(mb * 4, 2)};
+  const auto through = [&](std::uint64_t slots, bool engine) {
+    Scene s;
+    const BufferId x = s.memory(MemoryKind::pageable, mb);
+    const BufferId ring = s.memory(MemoryKind::pinned, mb * slots);
+    const BufferId d = s.memory(MemoryKind::device, mb);
+    const OpId filled = s.host_copy(first_agent, {x, 0_B, mb}, {ring, 0_B, mb}, {}, 0);
+    if (engine) s.copy(s.in, {ring, 0_B, mb}, {d, 0_B, mb}, {filled}, 0);
+    const Timeline timeline = s.predict(p).timeline;
+    return in_microseconds(timeline.spans[filled.index()].end - timeline.spans[filled.index()].start);
+  };
+  EXPECT_NEAR(through(1, true), 250, 1e-6);
+  EXPECT_NEAR(through(2, true), 1000.0 / 3, 1e-6);  // 1, 2, 4 MB: half of the way
+  EXPECT_NEAR(through(4, true), 500, 1e-6);
+  EXPECT_NEAR(through(4, false), 1000, 1e-6);
+}
+
 TEST(StagedCopy, of_two_agents_shares_the_hosts_memory_and_the_copy_engine) {
   // Both fill a piece of 1 MB at 8 GB/s, which takes 125 µs; the copies follow each other.
   Scene s;

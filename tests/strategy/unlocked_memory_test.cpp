@@ -111,6 +111,7 @@ TEST(Staged, keeps_as_many_threads_busy_as_the_slower_of_host_and_link_allows) {
   // Without fixed costs: 64 chunks of 1 MiB each way. Host threads reach 10 GB/s alone and 34 GB/s by eight, both ways
   // together; the link is faster than that, so that 128 MiB at the rate of all threads is what remains.
   Profile profile = planted_profile();
+  profile.host->staging.clear();
   Job job = in_out_job(64_MiB, 64_MiB, microseconds(1), 64 << 10);
   for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
   const auto time = [&](std::uint32_t threads) {

@@ -74,8 +74,14 @@ ManagedModel managed() {
 }
 
 HostModel host() {
+  const auto row = [](unsigned threads, Bytes rings, double gb_per_second) {
+    return RateThroughRings{
+        .threads = threads, .rings = rings, .rate = Interval<Bandwidth>::exact(gigabytes_per_second(gb_per_second))};
+  };
   HostModel model{.copy = {{1, Interval<Bandwidth>::exact(gigabytes_per_second(10))},
                            {8, Interval<Bandwidth>::exact(gigabytes_per_second(34))}},
+                  .staging = {row(1, 8_MiB, 11), row(2, 16_MiB, 20), row(4, 8_MiB, 36), row(4, 128_MiB, 30),
+                              row(16, 32_MiB, 60), row(16, 512_MiB, 40)},
                   .calls = {}};
   model.calls["pin"] = {{64_KiB, us(50)}, {64_MiB, us(2000)}};
   model.calls["unpin"] = {{64_KiB, us(30)}, {64_MiB, us(900)}};
