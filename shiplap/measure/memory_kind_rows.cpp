@@ -25,6 +25,11 @@ std::vector<Point> some_points(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}));
 }
+std::vector<Point> flushed_points(const Setting& setting) {
+  std::vector<Point> points = some_points(setting);
+  for (Point& point : size_points(no_larger_than(setting.largest, {256_MiB}))) points.push_back(std::move(point));
+  return points;
+}
 // The host compares what came, and reads such memory at a hundredth of the usual rate.
 std::vector<Point> write_combined_points_to_host(const Setting& setting) {
   not_in_quick(setting);
@@ -111,11 +116,11 @@ const std::array rows{
                  both<pageable>},
     PrimitiveRow{
         {"copy.pageable.h2d.flushed", "the same as copy.pageable.h2d with nothing in the CPU's caches", "events"},
-        some_points,
+        flushed_points,
         flushed<to_device, pageable>},
     PrimitiveRow{
         {"copy.pageable.d2h.flushed", "the same as copy.pageable.d2h with nothing in the CPU's caches", "events"},
-        some_points,
+        flushed_points,
         flushed<to_host, pageable>},
     PrimitiveRow{{"copy.pinned.both", "one copy each way of pinned memory, by two threads", "events"},
                  both_points,
