@@ -126,7 +126,8 @@ void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);
 /// From GPU 0 to GPU 1 and back, which are taken to be alike; empty where neither way was measured.
 std::vector<PeerModel> fit_peers(const Observations&, Findings&);
-/// These three: nullopt, with an entry in `missing`, when nothing of it was measured. `link` is what was fitted, or null.
+/// These three: nullopt, with an entry in `missing`, when nothing of it was measured. `link` is what was fitted, or
+/// null.
 std::optional<PageableModel> fit_pageable(const Observations&, Findings&);
 /// With the launch latency and the submission that the profile has.
 std::optional<ManagedModel> fit_managed(const Observations&, const Profile&, Findings&);

@@ -52,9 +52,16 @@ void keep(Findings& findings, std::vector<Missing> missing) {
 std::optional<PageableModel> fit_pageable(const Observations& observations, Findings& findings) {
   const std::string path = "links[0].pageable";
   std::vector<Missing> missing;
+  // What a program copies is rarely in the caches of the CPU.
+  const auto way = [&](const std::string& direction) {
+    const std::string primitive = "copy.pageable." + direction;
+    std::vector<TimeAt> flushed = times(observations, primitive + ".flushed");
+    return flushed.empty() ? noted(times(observations, primitive), path + "." + direction, primitive, missing)
+                           : flushed;
+  };
   PageableModel model{
-      .h2d = noted(times(observations, "copy.pageable.h2d"), path + ".h2d", "copy.pageable.h2d", missing),
-      .d2h = noted(times(observations, "copy.pageable.d2h"), path + ".d2h", "copy.pageable.d2h", missing),
+      .h2d = way("h2d"),
+      .d2h = way("d2h"),
       .both = noted(times(observations, "copy.pageable.both"), path + ".both", "copy.pageable.both", missing)};
   if (model.h2d.empty() && model.d2h.empty()) {
     findings.missing.push_back({path, not_measured("copy.pageable.*")});
@@ -88,38 +95,66 @@ std::optional<ManagedModel> fit_managed(const Observations& observations, const 
 
 namespace {
 
+Bytes piece_of(const Observation& o) { return {static_cast<std::uint64_t>(o.argument("piece"))}; }
+unsigned threads_of(const Observation& o) { return static_cast<unsigned>(o.argument("threads")); }
+
 // The rate of the threads while all of them copy. Of n threads each way those on the way in have filled their last
 // places n copies by the engine before the end, and those on the way out wait for (n + 1) / 2 on average in the
 // beginning.
-std::optional<RateThroughRings> rate_through_rings(const Observation& o, Bytes piece, unsigned ways,
-                                                   const LinkModel& link) {
-  const auto threads = static_cast<unsigned>(o.argument("threads"));
-  const PerByte engine = ways == 1           ? link.h2d.per_byte.value
-                         : link.d2h.duplex   ? link.d2h.duplex->per_byte.value
-                                             : link.d2h.per_byte.value;
-  const double each_way = std::max(1u, threads / ways);
-  const double waiting = (piece * engine).count() * (ways == 1 ? each_way : (3 * each_way + 1) / 4);
+std::optional<RateThroughRings> rate_through_rings(const Observation& o, unsigned ways, const LinkModel& link,
+                                                   const HostModel& host) {
+  const auto engine = [&](const DirectionModel& direction) {
+    const PerByte rate = ways == 2 && direction.duplex ? direction.duplex->per_byte.value : direction.per_byte.value;
+    return (piece_of(o) * rate).count();
+  };
+  const double in = engine(link.h2d) + written_at(host, piece_of(o)).count();
+  const double each_way = std::max(1u, threads_of(o) / ways);
+  const double waiting = ways == 1 ? each_way * in : (each_way * in + (each_way + 1) / 2 * engine(link.d2h)) / 2;
   const Estimate time = o.time.estimate();
   if (time.low <= waiting) return std::nullopt;
   const double bytes = o.argument("bytes") * ways;
-  return RateThroughRings{.threads = threads,
-                          .rings = piece * (std::uint64_t{staging_places} * threads),
-                          .rate = {{bytes / (time.value - waiting)},
-                                   {bytes / (time.high - waiting)},
-                                   {bytes / (time.low - waiting)}}};
+  return RateThroughRings{
+      .threads = threads_of(o),
+      .rings = piece_of(o) * (std::uint64_t{staging_places} * threads_of(o)),
+      .rate = {{bytes / (time.value - waiting)}, {bytes / (time.high - waiting)}, {bytes / (time.low - waiting)}}};
 }
 
-std::vector<RateThroughRings> fit_staging(const Observations& observations, const LinkModel* link) {
+// With what `host` has of `written`.
+std::vector<RateThroughRings> fit_staging(const Observations& observations, const LinkModel* link,
+                                          const HostModel& host) {
   std::vector<RateThroughRings> rows;
   if (link == nullptr) return rows;
   const auto keep = [&](const std::optional<RateThroughRings>& row) {
     if (row) rows.push_back(*row);
   };
   for (const Observation& o : observations.of("staged.h2d"))
-    if (o.argument("threads") == 1) keep(rate_through_rings(o, staging_piece, 1, *link));
-  for (const Observation& o : observations.of("staged.both"))
-    keep(rate_through_rings(o, {static_cast<std::uint64_t>(o.argument("piece"))}, 2, *link));
+    if (o.argument("threads") == 1 && piece_of(o) == staging_piece) keep(rate_through_rings(o, 1, *link, host));
+  for (const Observation& o : observations.of("staged.both")) keep(rate_through_rings(o, 2, *link, host));
   std::ranges::sort(rows, {}, [](const RateThroughRings& row) { return std::pair{row.threads, row.rings}; });
+  return rows;
+}
+
+// Pieces to which the threads would be done sooner than the copy engine are copied at its pace. What it takes longer
+// than for a copy out of memory is what is asked for; where the threads take as long, it cannot be seen.
+std::vector<GapAt> fit_written(const Observations& observations, const HostModel& host, const LinkModel* link) {
+  std::vector<GapAt> rows;
+  if (link == nullptr || host.staging.empty()) return rows;
+  constexpr double clearly = 1.15;
+  for (const Observation& o : observations.of("staged.h2d")) {
+    const Bytes piece = piece_of(o);
+    if (piece >= staging_piece) continue;
+    const double pieces = o.argument("bytes") / static_cast<double>(piece.count);
+    const double by_threads =
+        (piece / rate_of(staging_rates(host, piece * (std::uint64_t{staging_places} * threads_of(o))), threads_of(o)))
+            .count();
+    const double engine = (piece * link->h2d.per_byte.value).count() + cost_at(link->h2d, piece).gap.count();
+    // The threads fill their first places together, while the engine waits.
+    const auto period = (o.time - Uncertain::exact(by_threads * threads_of(o))) / pieces;
+    const Uncertain longer = period - Uncertain::exact(engine);
+    if (period.value() < clearly * std::max(by_threads, engine)) continue;
+    rows.push_back({.size = piece, .gap = non_negative<Seconds>(longer)});
+  }
+  std::ranges::sort(rows, {}, &GapAt::size);
   return rows;
 }
 
@@ -146,12 +181,18 @@ std::optional<HostModel> fit_host(const Observations& observations, const LinkMo
                              Call{Kind::allocate, MemoryKind::device, "call.allocate.device"},
                              Call{Kind::release, MemoryKind::device, "call.release.device"}};
   std::vector<Missing> missing;
-  HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing),
-                  .staging = fit_staging(observations, link),
-                  .calls = {}};
+  HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing), .calls = {}};
+  // Either is fitted with the other.
+  model.staging = fit_staging(observations, link, model);
   if (model.staging.empty())
     missing.push_back(
         {"host.staging", not_measured("staged.both, and the rates of the link") + "; taken to be as host.copy"});
+  model.written = fit_written(observations, model, link);
+  model.staging = fit_staging(observations, link, model);
+  if (model.written.empty())
+    missing.push_back({"host.written",
+                       "not seen: needs verified points of staged.h2d in small pieces at which the copy engine and not "
+                       "the threads set the pace; taken to be nothing"});
   for (const Call& call : calls)
     if (auto rows = times(observations, call.primitive); !rows.empty())
       model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));

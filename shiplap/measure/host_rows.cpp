@@ -34,28 +34,42 @@ std::vector<Point> copies_both_ways(const Setting& setting) {
   return by_threads(setting, std::min(128_MiB, setting.largest), 2);
 }
 
+Point staged_point(Bytes size, Bytes piece, double threads) {
+  return {fmt::format("{} in pieces of {} by {} thread(s)", to_string(size), to_string(piece), threads),
+          {{{"bytes", number(size)}, {"piece", number(piece)}, {"threads", threads}}}};
+}
+
 // Each ring gets its pieces at least twice.
 std::vector<Point> staged_points(const Setting& setting) {
   not_in_quick(setting);
   const Bytes size = staging_piece * (std::min(128_MiB, setting.largest).count / staging_piece.count);
   std::vector<Point> points;
-  for (const Point& point : by_threads(setting, size, 1))
-    if (point.variants.front().at("threads") * 2 <= number(size) / number(staging_piece)) points.push_back(point);
+  const auto add = [&](Bytes piece, double threads) {
+    if (threads * 2 * number(piece) <= number(size)) points.push_back(staged_point(size, piece, threads));
+  };
+  for (const double t : threads(setting)) add(staging_piece, t);
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces of 4 MiB");
   return points;
 }
 
-// Both ways by a number of threads; every place of theirs is filled at least once.
+// And in pieces that stay in the caches of the cores.
+std::vector<Point> staged_to_gpu_points(const Setting& setting) {
+  std::vector<Point> points = staged_points(setting);
+  for (const Bytes piece : no_larger_than(setting.largest, {64_KiB, 256_KiB, 1_MiB}))
+    points.push_back(staged_point(piece * std::min<std::uint64_t>(128, setting.largest.count / piece.count), piece, 8));
+  return points;
+}
+
+// Both ways; every place of the threads is filled at least once.
 std::vector<Point> staged_both_points(const Setting& setting) {
   not_in_quick(setting);
   std::vector<Point> points;
   for (const double t : threads(setting))
-    for (const Bytes piece : {1_MiB, 4_MiB, 16_MiB}) {
-      const Bytes size = piece * std::max(std::min(128_MiB, setting.largest).count / piece.count,
-                                          static_cast<std::uint64_t>(t));
+    for (const Bytes piece : {staging_piece, 16_MiB}) {
+      const Bytes size =
+          piece * std::max(std::min(128_MiB, setting.largest).count / piece.count, static_cast<std::uint64_t>(t));
       if (t < 2 || (t < 4 && piece != staging_piece) || size > setting.largest) continue;
-      points.push_back({fmt::format("{} in pieces of {} by {} threads", to_string(size), to_string(piece), t),
-                        {{{"bytes", number(size)}, {"piece", number(piece)}, {"threads", t}}}});
+      points.push_back(staged_point(size, piece, t));
     }
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces");
   return points;
@@ -82,12 +96,9 @@ template <HostCall::Kind kind, MemoryKind memory>
 Trial call(Device&, const Arguments& arguments) {
   return host_call(kind, memory, bytes(arguments));
 }
-template <CopyDirection way>
+template <CopyDirection... way>
 Trial through_rings(Device&, const Arguments& arguments) {
-  return staged({.way = way, .size = bytes(arguments), .piece = staging_piece, .threads = whole(arguments, "threads")});
-}
-Trial both_ways_through_rings(Device&, const Arguments& arguments) {
-  return staged({.way = std::nullopt,
+  return staged({.way = {way...},
                  .size = bytes(arguments),
                  .piece = {static_cast<std::uint64_t>(arguments.at("piece"))},
                  .threads = whole(arguments, "threads")});
@@ -127,7 +138,7 @@ const std::array rows{
                  },
                  HostClock::completion},
     PrimitiveRow{{"staged.h2d", "pageable memory to the GPU through the pinned ring of each thread", "host"},
-                 staged_points,
+                 staged_to_gpu_points,
                  through_rings<CopyDirection::host_to_device>,
                  HostClock::completion},
     PrimitiveRow{{"staged.d2h", "the GPU's memory to pageable memory through the pinned ring of each thread", "host"},
@@ -136,7 +147,7 @@ const std::array rows{
                  HostClock::completion},
     PrimitiveRow{{"staged.both", "each way at once through such rings, by half of the threads each", "host"},
                  staged_both_points,
-                 both_ways_through_rings,
+                 through_rings<>,
                  HostClock::completion},
     call_row<Kind::pin, MemoryKind::pageable>("call.pin", "page-locking pageable memory (cudaHostRegister)",
                                               pin_points),

@@ -28,8 +28,9 @@ Trial host_copies(Bytes size, unsigned threads, bool both);
 inline constexpr Bytes staging_piece = 4_MiB;  ///< where not said otherwise
 inline constexpr unsigned staging_places = 2;  ///< of a thread
 struct Staged {
-  std::optional<CopyDirection> way;  ///< nullopt: both at once, between memories of their own, by half of the agents each
-  Bytes size;                        ///< each way
+  std::optional<CopyDirection>
+      way;     ///< nullopt: both at once, between memories of their own, by half of the agents each
+  Bytes size;  ///< each way
   Bytes piece;
   unsigned threads = 1;
 };

@@ -86,6 +86,7 @@ void for_each_of_unlocked_memory(Profile& profile, const Time& time, const Rate&
   if (!profile.host) return;
   for (RateOfThreads& row : profile.host->copy) rate(row.rate);
   for (RateThroughRings& row : profile.host->staging) rate(row.rate);
+  for (GapAt& row : profile.host->written) time(row.gap);
 }
 
 std::array<Parameter<Seconds>*, 7> submission_parameters(SubmissionModel& model) {

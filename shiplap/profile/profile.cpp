@@ -192,12 +192,20 @@ std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
       rates.push_back({row->threads, above == row ? row->rate : std::prev(end)->rate});
     } else {
       const RateThroughRings& below = *std::prev(above);
-      const double share = std::log(number(rings) / number(below.rings)) / std::log(number(above->rings) / number(below.rings));
+      const double share =
+          std::log(number(rings) / number(below.rings)) / std::log(number(above->rings) / number(below.rings));
       rates.push_back({row->threads, between(below.rate, above->rate, share)});
     }
     row = end;
   }
   return rates;
+}
+
+Seconds written_at(const HostModel& host, Bytes size) {
+  if (host.written.empty()) return Seconds{0};
+  const GapAt& first = host.written.front();
+  if (size >= first.size) return gap_at(host.written, size);
+  return first.gap.value * (number(size) / number(first.size));
 }
 
 std::span<const double> figure_samples(const Measurement& m) {

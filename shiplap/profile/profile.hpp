@@ -172,6 +172,9 @@ struct RateThroughRings {
 struct HostModel {
   std::vector<RateOfThreads> copy;          ///< memcpy between pageable and page-locked memory, in no cache
   std::vector<RateThroughRings> staging{};  ///< by threads, then by rings; empty: as `copy`
+  /// What a copy to the GPU takes longer from page-locked memory that threads have just written: the copy engine reads
+  /// it out of the caches of their cores, more slowly than out of memory. Read by `written_at`; empty: nothing.
+  std::vector<GapAt> written{};
   /// By name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" of each kind of memory, and "create queue"
   /// and "destroy queue", whose only row is that of 1 byte.
   std::map<std::string, std::vector<TimeAt>> calls;
@@ -333,6 +336,9 @@ Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
 /// Through rings of so many bytes: between two rows of a number of threads in proportion to the logarithm of the rings,
 /// outside as in the nearest; `copy` where there are no rows.
 std::vector<RateOfThreads> staging_rates(const HostModel&, Bytes rings);
+/// HostModel::written at a size: between two rows linear in the size, below the first in proportion to it, beyond the
+/// last as there.
+Seconds written_at(const HostModel&, Bytes size);
 /// By the rule of GapAt. Throws Error when there is no row.
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.

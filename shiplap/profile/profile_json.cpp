@@ -299,10 +299,12 @@ Json host_json(const HostModel& model) {
   for (const auto& [name, rows] : model.calls) calls[name] = times_json(rows);
   Json staging = Json::array();
   for (const RateThroughRings& row : model.staging)
-    staging.push_back({{"threads", row.threads},
-                       {"rings", row.rings.count},
-                       {"rate", interval_json(row.rate, bandwidth_quantity)}});
-  return {{"copy", rates_json(model.copy)}, {"staging", std::move(staging)}, {"calls", std::move(calls)}};
+    staging.push_back(
+        {{"threads", row.threads}, {"rings", row.rings.count}, {"rate", interval_json(row.rate, bandwidth_quantity)}});
+  return {{"copy", rates_json(model.copy)},
+          {"staging", std::move(staging)},
+          {"written", gaps_json(model.written)},
+          {"calls", std::move(calls)}};
 }
 std::vector<RateThroughRings> read_staging(const JsonReader& in, const Explanations& missing) {
   std::vector<RateThroughRings> rows = read_list(in, [](const JsonReader& row, std::size_t) -> RateThroughRings {
@@ -317,9 +319,10 @@ std::vector<RateThroughRings> read_staging(const JsonReader& in, const Explanati
 }
 std::optional<HostModel> read_host(const JsonReader& in, const Explanations& missing) {
   if (missing.absent(in, "host", in.value().is_null())) return std::nullopt;
-  in.only_keys({"copy", "staging", "calls"});
+  in.only_keys({"copy", "staging", "written", "calls"});
   return HostModel{.copy = read_rates(in.at("copy"), "host.copy", missing),
                    .staging = read_staging(in.at("staging"), missing),
+                   .written = read_gaps(in.at("written"), "host.written", missing),
                    .calls = read_map<std::vector<TimeAt>>(in.at("calls"), [&](const JsonReader& rows) {
                      return read_times(rows, "host.calls", missing);
                    })};

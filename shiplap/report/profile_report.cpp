@@ -158,7 +158,11 @@ std::string host_tables(const HostModel& host, const TextStyle& style) {
   Table staging({{"threads", Align::right}, {"rings", Align::right}, {"copying through rings", Align::right}});
   for (const RateThroughRings& row : host.staging)
     staging.add({std::to_string(row.threads), to_string(row.rings), with_range(row.rate)});
-  return out + "\n" + staging.text(style, "  ");
+  out += "\n" + staging.text(style, "  ");
+  if (host.written.empty()) return out;
+  Table written({{"copy to the GPU of", Align::right}, {"longer where a thread has just written it", Align::right}});
+  for (const GapAt& row : host.written) written.add({to_string(row.size), with_range(row.gap)});
+  return out + "\n" + written.text(style, "  ");
 }
 
 std::string link_tables(const LinkModel& link, const TextStyle& style) {

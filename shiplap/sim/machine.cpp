@@ -87,6 +87,8 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
           .duplex_waiting_per_byte = waiting.duplex.per_byte.value.seconds};
 }
 
+double Machine::written(Bytes size) const { return profile_->host ? written_at(*profile_->host, size).count() : 0; }
+
 double Machine::batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const LinkModel& link = profile_->link(gpu, numa_node);
   return gap_at(known((to_device ? link.h2d : link.d2h).batched, "copies in batches"), size).count();

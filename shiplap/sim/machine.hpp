@@ -57,7 +57,9 @@ class Machine {
   double batched_copy() const;
   /// Host time to launch a graph of so many ops. Throws Unsupported likewise.
   double graph_launch(std::size_t ops) const;
-  /// The same from or to pageable memory, and of a prefetch of managed memory. Throws Unsupported when the profile has
+  /// What a copy to the GPU takes longer from page-locked memory that host threads have just written.
+  double written(Bytes size) const;
+  /// Of a copy from or to pageable memory, and of a prefetch of managed memory. Throws Unsupported when the profile has
   /// no figures for them.
   CopyFigures pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   CopyFigures prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;

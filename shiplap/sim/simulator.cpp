@@ -24,9 +24,12 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
       steps_done_(schedule.ops.size(), -1),
       residency_(schedule) {
   pinned_by_op_.resize(schedule.buffers.size());
-  for (const Op& op : schedule.ops)
+  written_by_host_.resize(schedule.buffers.size());
+  for (const Op& op : schedule.ops) {
     if (const auto* call = std::get_if<HostCall>(&op.what); call != nullptr && call->kind == HostCall::Kind::pin)
       pinned_by_op_[call->region.buffer.index()] = true;
+    if (const auto* copy = std::get_if<HostCopy>(&op.what)) written_by_host_[copy->to.buffer.index()] = true;
+  }
   build(schedule);
   if (schedule.as_graph) {
     launch_graph();
@@ -237,6 +240,11 @@ void Simulator::pass_barrier(std::uint32_t kernel, double now) {
 // Implicit synchronisation: a copy back waits for every kernel that was submitted before it.
 bool Simulator::may_start(const CopyEngine& engine, std::uint32_t op) const {
   const Node& node = nodes_[op];
+  // The driver moves pages for one prefetch after the other, whichever way they go.
+  if (node.moves_pages && engine.opposite != none) {
+    const std::uint32_t other = engines_[engine.opposite].current;
+    if (other != none && nodes_[other].moves_pages) return false;
+  }
   if (node.to_device || machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).implicit_sync == ImplicitSync::none)
     return true;
   return barriers_[engine.gpu].passed_up_to >= node.kernel_number;
@@ -299,6 +307,8 @@ void Simulator::end_flow(std::uint32_t e, double now) {
   // The next copy may keep the engine occupied; only if none does, the other direction speeds up.
   const bool was_occupied = engine.occupied;
   finished(op, now);
+  // Prefetches of the two ways take turns.
+  if (nodes_[op].moves_pages && engine.opposite != none) claim(engine.opposite, now);
   claim(e, now);
   if (was_occupied && engine.current == none) set_occupied(e, false, now);
 }

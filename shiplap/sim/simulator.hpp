@@ -52,6 +52,7 @@ class Simulator {
     bool blocks_agent = false;
     bool holds_call = false;  // its time holds that of the call that submits it
     bool to_device = false;
+    bool moves_pages = false;  // a prefetch
     std::uint32_t engine = 0;  // index into engines_, and behind them computes_
     std::uint32_t queue = 0;
     CopyFigures copy;
@@ -115,6 +116,7 @@ class Simulator {
     std::uint16_t gpu = 0;
     bool to_device = false;
     bool pageable = false;
+    bool written = false;
     friend bool operator==(const CopyKey&, const CopyKey&) = default;
   };
   struct WaitingCaller {
@@ -176,7 +178,8 @@ class Simulator {
 
   const Machine& machine_;
   bool held_;
-  std::vector<bool> pinned_by_op_;  // by buffer: an op of the schedule page-locks it
+  std::vector<bool> pinned_by_op_;     // by buffer: an op of the schedule page-locks it
+  std::vector<bool> written_by_host_;  // by buffer: host threads of the schedule copy to it
   Submission program_;
   std::vector<Caller> callers_;           // by agent
   std::vector<double> steps_done_;        // by op: when its agent had made all its calls; < 0: not yet

@@ -143,10 +143,17 @@ void Simulator::build_copy(const Schedule& schedule, OpId id, const Copy& copy, 
     node.engine = machine_.gpu(gpu).copy_engines < 2 ? 2u * gpu : engine_of(gpu, node.to_device);
     const std::uint16_t numa = node_of(schedule, copy);
     // Chunks of one size follow each other.
-    const CopyKey key{size, numa, gpu, node.to_device, node.blocks_agent};
-    if (key != last_copy_)
+    const bool written = node.to_device && written_by_host_[copy.from.buffer.index()];
+    const CopyKey key{size, numa, gpu, node.to_device, node.blocks_agent, written};
+    if (key != last_copy_) {
       last_figures_ = node.blocks_agent ? machine_.pageable_copy(gpu, numa, node.to_device, size)
                                         : machine_.copy(gpu, numa, node.to_device, size);
+      if (written && !node.blocks_agent) {
+        const double longer = machine_.written(size) / node.bytes;
+        last_figures_.per_byte += longer;
+        last_figures_.duplex_per_byte += longer;
+      }
+    }
     last_copy_ = key;
     node.copy = last_figures_;
     if (node.batched) node.batched_gap = machine_.batched_gap(gpu, numa, node.to_device, size);
@@ -166,6 +173,7 @@ void Simulator::build_prefetch(const Schedule& schedule, const Op& op, const Pre
   node.bytes = static_cast<double>(missing.count);
   node.engine = machine_.gpu(gpu).copy_engines < 2 ? 2u * gpu : engine_of(gpu, node.to_device);
   node.holds_call = true;
+  node.moves_pages = true;
   if (missing.count > 0) node.copy = machine_.prefetch(gpu, numa, node.to_device, missing);
   node.kernel_number = static_cast<std::uint32_t>(barriers_[gpu].passed.size());
 }

@@ -38,6 +38,7 @@ Profile full() {
                                     .demand_d2h = {{1, gbs(4)}, {4, gbs(9, 8, 10)}}};
   p.host = HostModel{.copy = {{1, gbs(10)}, {8, gbs(34, 33, 35)}},
                      .staging = {{1, 8_MiB, gbs(11)}, {8, 16_MiB, gbs(40, 39, 42)}, {8, 64_MiB, gbs(30)}},
+                     .written = {{64_KiB, us(3)}, {256_KiB, us(14, 13, 16)}},
                      .calls = {{"pin", {{64_KiB, us(50)}, {64_MiB, us(2000, 1900, 2100)}}},
                                {"allocate driver-pinned", {{32_KiB, us(60)}}}}};
   p.peers = {{.from = 0, .to = 1, .direct = {{1_MiB, us(5)}}, .staged = {{1_MiB, us(90)}, {2_MiB, us(150)}}},
@@ -135,6 +136,8 @@ TEST(ProfileTables, reads_what_it_wrote) {
   expect_same(p.links[0].managed->demand_d2h, written.links[0].managed->demand_d2h);
   ASSERT_TRUE(p.host);
   expect_same(p.host->copy, written.host->copy);
+  ASSERT_EQ(written.host->written.size(), 2u);
+  EXPECT_DOUBLE_EQ(in_microseconds(written.host->written[1].gap.high), 16);
   ASSERT_EQ(written.host->staging.size(), p.host->staging.size());
   for (std::size_t i = 0; i < p.host->staging.size(); ++i) {
     EXPECT_EQ(written.host->staging[i].threads, p.host->staging[i].threads);
@@ -434,6 +437,7 @@ TEST(ProfileTables, has_another_hash_when_any_new_parameter_differs) {
       [](Profile& p) { p.host->copy[1].rate = gbs(35); },
       [](Profile& p) { p.host->staging[1].rings = 17_MiB; },
       [](Profile& p) { p.host->staging.pop_back(); },
+      [](Profile& p) { p.host->written[0].gap = us(4); },
       [](Profile& p) {
         p.host->calls["unpin"] = {{64_KiB, us(1)}};
       },
@@ -516,7 +520,7 @@ TEST(StagingRates, lie_between_two_rings_by_their_logarithm_and_stay_outside) {
   EXPECT_NEAR(of(32_MiB, 8), 35, 1e-9);  // half of the way from 16 to 64
   EXPECT_NEAR(of(64_MiB, 8), 30, 1e-9);
   EXPECT_NEAR(of(1_GiB, 8), 30, 1e-9);
-  EXPECT_DOUBLE_EQ(of(1_GiB, 1), 11);             // the only row of one thread
+  EXPECT_DOUBLE_EQ(of(1_GiB, 1), 11);               // the only row of one thread
   EXPECT_NEAR(of(64_MiB, 2), 11 + 19.0 / 7, 1e-9);  // between one and eight threads
   EXPECT_NEAR(in_gigabytes_per_second(staging_rates(host, 32_MiB)[1].rate.high), 37, 1e-9);
 }
@@ -524,6 +528,16 @@ TEST(StagingRates, lie_between_two_rings_by_their_logarithm_and_stay_outside) {
 TEST(StagingRates, are_those_of_copies_where_none_were_measured) {
   const HostModel host{.copy = {{1, gbs(5)}, {4, gbs(15)}}, .calls = {}};
   EXPECT_DOUBLE_EQ(in_gigabytes_per_second(rate_of(staging_rates(host, 8_MiB), 4)), 15);
+}
+
+TEST(WrittenAt, grows_from_nothing_and_stays_beyond_the_last_row) {
+  const HostModel host{.copy = {}, .written = {{64_KiB, us(4)}, {256_KiB, us(16)}}, .calls = {}};
+  const auto of = [&](Bytes size) { return in_microseconds(written_at(host, size)); };
+  EXPECT_NEAR(of(16_KiB), 1, 1e-12);
+  EXPECT_NEAR(of(64_KiB), 4, 1e-12);
+  EXPECT_NEAR(of(160_KiB), 10, 1e-12);
+  EXPECT_NEAR(of(4_MiB), 16, 1e-12);
+  EXPECT_EQ(written_at(HostModel{.copy = {}, .calls = {}}, 64_KiB), Seconds{0});
 }
 
 TEST(RateOf, no_rows_is_an_error) { EXPECT_THROW(rate_of({}, 1), Error); }

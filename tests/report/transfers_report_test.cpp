@@ -39,7 +39,7 @@ std::string report_of(const std::vector<Measurement>& measurements) { return tra
 
 Measurement copy(const char* primitive, double us) { return events(primitive, {{"bytes", mb}}, us); }
 Measurement staged(double threads, double us) {
-  return testing::host("staged.h2d", {{"bytes", mb}, {"threads", threads}}, us);
+  return testing::host("staged.h2d", {{"bytes", mb}, {"threads", threads}, {"piece", 4 * 1024 * 1024.0}}, us);
 }
 
 TEST(TransfersReport, marks_the_best_and_the_worst_of_each_direction) {

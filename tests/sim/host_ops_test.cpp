@@ -387,6 +387,28 @@ TEST(ManagedMemory, that_is_there_already_is_prefetched_in_no_time) {
   EXPECT_SPAN(t, home, 130, 130);
 }
 
+TEST(ManagedMemory, moves_for_one_prefetch_after_the_other_whichever_way) {
+  Scene s;
+  const BufferId a = s.memory(MemoryKind::managed, mb);
+  const BufferId b = s.schedule.add_buffer(buffer("b", Place::gpu(), MemoryKind::managed, mb));
+  const Region all_a{a, 0_B, mb};
+  const Region all_b{b, 0_B, mb};
+  const auto end_of = [](Scene& scene, std::initializer_list<OpId> ops) {
+    const Timeline t = scene.predict().timeline;
+    Seconds end{0};
+    for (const OpId op : ops) end = std::max(end, t.spans.at(op.index()).end);
+    return in_microseconds(end);
+  };
+  Scene in = s;
+  Scene out = s;
+  const double to_gpu = end_of(in, {in.prefetch(all_a, Place::gpu())});
+  const double to_host = end_of(out, {out.prefetch(all_b, Place::host())});
+  const OpId first = s.prefetch(all_a, Place::gpu());
+  const OpId second = s.add(Prefetch{.region = all_b, .to = Place::host()}, s.out, {}, 0);  // another queue
+  EXPECT_NEAR(end_of(s, {first, second}), to_gpu + to_host, 5);
+  EXPECT_GT(std::min(to_gpu, to_host), 40);
+}
+
 TEST(ManagedMemory, copied_by_a_host_thread_is_refused_for_want_of_figures) {
   ManagedScene s;
   const OpId kernel = s.work({write(s.all)});
@@ -448,6 +470,32 @@ TEST(StagedCopy, goes_at_the_rate_of_its_rings_and_a_copy_that_no_engine_takes_p
   EXPECT_NEAR(through(2, true), 1000.0 / 3, 1e-6);  // 1, 2, 4 MB: half of the way
   EXPECT_NEAR(through(4, true), 500, 1e-6);
   EXPECT_NEAR(through(4, false), 1000, 1e-6);
+}
+
+TEST(StagedCopy, is_read_by_the_engine_more_slowly_while_the_caches_hold_it_and_written_back_as_ever) {
+  Profile p = node();
+  const auto engine_time = [&](bool to_device) {
+    Scene s;
+    const BufferId x = s.memory(MemoryKind::pageable, mb);
+    const BufferId ring = s.memory(MemoryKind::pinned, mb);
+    const BufferId d = s.memory(MemoryKind::device, mb);
+    const Region all{ring, 0_B, mb};
+    OpId copy;
+    if (to_device) {
+      copy = s.copy(s.in, all, {d, 0_B, mb}, {s.host_copy(first_agent, {x, 0_B, mb}, all, {}, 0)}, 0);
+    } else {
+      copy = s.copy(s.out, {d, 0_B, mb}, all, {}, 0);
+      s.host_copy(first_agent, all, {x, 0_B, mb}, {copy}, 0);
+    }
+    const Span span = s.predict(p).timeline.spans.at(copy.index());
+    return in_microseconds(span.end - span.start);
+  };
+  const double in = engine_time(true);
+  const double out = engine_time(false);
+  p.host->written = {{mb / 2, Interval<Seconds>::exact(microseconds(100))},
+                     {mb * 2, Interval<Seconds>::exact(microseconds(400))}};
+  EXPECT_NEAR(engine_time(true) - in, 200, 1e-6);
+  EXPECT_NEAR(engine_time(false), out, 1e-9);
 }
 
 TEST(StagedCopy, of_two_agents_shares_the_hosts_memory_and_the_copy_engine) {

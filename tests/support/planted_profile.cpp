@@ -82,6 +82,7 @@ HostModel host() {
                            {8, Interval<Bandwidth>::exact(gigabytes_per_second(34))}},
                   .staging = {row(1, 8_MiB, 11), row(2, 16_MiB, 20), row(4, 8_MiB, 36), row(4, 128_MiB, 30),
                               row(16, 32_MiB, 60), row(16, 512_MiB, 40)},
+                  .written = {{64_KiB, us(4)}, {256_KiB, us(14)}, {1_MiB, us(20)}},
                   .calls = {}};
   model.calls["pin"] = {{64_KiB, us(50)}, {64_MiB, us(2000)}};
   model.calls["unpin"] = {{64_KiB, us(30)}, {64_MiB, us(900)}};
