@@ -28,6 +28,19 @@ double unhidden(const KernelFlow& flow, bool reads) {
   return std::min(way.bytes, together) * (last_writes + (1 - last_writes) * std::min(1.0, together / way.bytes));
 }
 
+/// A kernel that only reads moves nothing until its first reads are answered. With little under way that is the time of
+/// a round of its reads like any other; the closer to the link's rate, the more it comes on top. One that writes as well
+/// has the time of its writes for it, and writes are posted.
+double first_answer(const KernelFlow& flow) {
+  if (flow.reads.bytes <= 0 || flow.writes.bytes > 0) return 0;
+  const MappedRate& least = flow.link->read.front();
+  const double slowest = least.rate.value.bytes_per_second;
+  const double fastest = flow.link->read.back().rate.value.bytes_per_second;
+  if (fastest <= slowest) return 0;
+  const double reached = rate_at(flow.link->read, flow.reads.in_flight).bytes_per_second;
+  return static_cast<double>(least.in_flight.count) / slowest * (reached - slowest) / (fastest - slowest);
+}
+
 double launch(const KernelFlow& flow) { return std::max(flow.reads.bytes, flow.writes.bytes); }
 
 const std::vector<MappedBeside>& beside(const KernelFlow& flow, bool reads, bool h2d) {
@@ -40,19 +53,59 @@ const std::vector<MappedRate>& alone(const KernelFlow& flow, bool reads) {
   return reads ? flow.link->read : flow.link->write;
 }
 
-/// Of one direction in bytes per second, with so much under way. Of a kernel that moves more one way than the other,
-/// as much as moves both ways does so at the rate of both, and the rest at that of its way alone. Copies take from each
-/// direction what they take from a kernel that has that direction alone.
-double rate(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
+/// Of one direction in bytes per second while the kernel moves nothing the other way, with so much under way. Copies of
+/// either direction leave it a share.
+double rate_alone(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
   const double by_itself = rate_at(alone(flow, reads), in_flight).bytes_per_second;
-  const double both_ways = std::min(1.0, way_of(flow, !reads).bytes / way_of(flow, reads).bytes);
   double result = by_itself;
-  if (both_ways > 0)
-    result = 1 / (both_ways / rate_at(flow.link->both, in_flight).bytes_per_second + (1 - both_ways) / by_itself);
   for (const bool h2d : {true, false})
     if (h2d ? beside_h2d : beside_d2h)
       result *= kernel_rate_at(beside(flow, reads, h2d), launch(flow), in_flight).bytes_per_second / by_itself;
   return result;
+}
+
+/// The sum of the powers of two shares of the link, one each way, is 1 at what a kernel reaches that moves as much one
+/// way as the other.
+double exponent(double read_share, double write_share) {
+  double low = 1, high = 32;
+  for (int i = 0; i < 30; ++i) {
+    const double middle = (low + high) / 2;
+    (std::pow(read_share, middle) + std::pow(write_share, middle) > 1 ? low : high) = middle;
+  }
+  return high;
+}
+
+/// Bytes each way, moved at the same time.
+struct Ways {
+  double reads = 0;
+  double writes = 0;
+};
+
+/// Seconds for bytes each way with so much under way. The rates of the two ways lie on a superellipse: through what each
+/// reaches alone, with the exponent that without copies gives what a kernel reaches that moves the same both ways.
+double together(const KernelFlow& flow, const Ways& bytes, const Ways& under_way, bool beside_h2d, bool beside_d2h) {
+  const auto by_itself = [&](bool reads) {
+    const double moved = reads ? bytes.reads : bytes.writes;
+    if (moved <= 0) return 0.0;
+    return moved / rate_alone(flow, reads, reads ? under_way.reads : under_way.writes, beside_h2d, beside_d2h);
+  };
+  const double in = by_itself(true);
+  const double out = by_itself(false);
+  if (in <= 0 || out <= 0) return in + out;
+  const double most = std::max(under_way.reads, under_way.writes);
+  const auto share = [&](bool reads) {
+    return rate_at(flow.link->both, most).bytes_per_second / rate_at(alone(flow, reads), most).bytes_per_second;
+  };
+  const double p = exponent(share(true), share(false));
+  return std::pow(std::pow(in, p) + std::pow(out, p), 1 / p);
+}
+
+/// Of one direction in bytes per second, with so much under way, and as much in proportion the other way.
+double rate(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
+  const double share = in_flight / way_of(flow, reads).in_flight;
+  return way_of(flow, reads).bytes /
+         together(flow, {flow.reads.bytes, flow.writes.bytes},
+                  {flow.reads.in_flight * share, flow.writes.in_flight * share}, beside_h2d, beside_d2h);
 }
 
 /// What a kernel reaches in one direction if nothing but the link and its own threads hold it up.
@@ -99,16 +152,27 @@ struct Limits {
   double longest() const { return std::max(link, work); }
 };
 
+// Of a kernel that reads and writes, the first reads come while nothing is written yet, and the last writes leave when
+// nothing is read any more.
 Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
-  Limits result;
-  result.work = flow.work;
+  Ways under_way;
+  Ways between{flow.reads.bytes, flow.writes.bytes};
+  double ends = 0;
+  double link = 0;
   for (const bool reads : {true, false}) {
     const KernelFlow::Way& way = way_of(flow, reads);
     if (way.bytes <= 0) continue;
-    result.link = std::max(result.link, way.bytes / reached(flow, reads, beside_h2d, beside_d2h).rate);
-    result.work += unhidden(flow, reads) / rate(flow, reads, way.in_flight, beside_h2d, beside_d2h);
+    const double at_an_end = unhidden(flow, reads);
+    const Reached found = reached(flow, reads, beside_h2d, beside_d2h);
+    ends += at_an_end / rate_alone(flow, reads, way.in_flight, beside_h2d, beside_d2h);
+    (reads ? between.reads : between.writes) -= at_an_end;
+    (reads ? under_way.reads : under_way.writes) = found.under_way;
+    link = std::max(link, way.bytes / found.rate);
   }
-  return result;
+  if (flow.reads.bytes > 0 && flow.writes.bytes > 0)
+    link = std::max(link, ends + together(flow, between, under_way, beside_h2d, beside_d2h));
+  ends += first_answer(flow);
+  return {.link = link + first_answer(flow), .work = ends + flow.work};
 }
 
 /// Bytes under way as copies feel them. A kernel that the link limits piles up as much as its threads leave it; one
