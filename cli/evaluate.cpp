@@ -91,7 +91,12 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--profile", flags->profile, "predict from this profile (default: the device's own)")
       ->type_name("P");
   const auto list = [&](const char* name, std::vector<std::string>& into, const char* what, const char* type) {
-    return command->add_option(name, into, what)->delimiter(',')->expected(1)->take_all()->type_name(type);
+    return command->add_option(name, into, what)
+        ->delimiter(',')
+        ->expected(1)
+        ->allow_extra_args(false)  // a WORKLOAD may follow
+        ->take_all()
+        ->type_name(type);
   };
   list("--sizes", flags->sizes,
        "bytes of each array, as in 1MiB,64MiB (default: 1 MiB to 1 GiB, on a virtual device to 16 MiB)", "SIZES");

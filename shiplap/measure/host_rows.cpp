@@ -60,15 +60,14 @@ std::vector<Point> staged_to_gpu_points(const Setting& setting) {
   return points;
 }
 
-// Both ways; every place of the threads is filled at least once.
+// Both ways, between arrays that are larger than the caches of the CPU: it writes back what the threads write.
 std::vector<Point> staged_both_points(const Setting& setting) {
   not_in_quick(setting);
   std::vector<Point> points;
   for (const double t : threads(setting))
     for (const Bytes piece : {staging_piece, 16_MiB}) {
-      const Bytes size =
-          piece * std::max(std::min(128_MiB, setting.largest).count / piece.count, static_cast<std::uint64_t>(t));
-      if (t < 2 || (t < 4 && piece != staging_piece) || size > setting.largest) continue;
+      const Bytes size = piece * (std::min(512_MiB, setting.largest).count / piece.count);
+      if (t < 2 || (t < 8 && piece != staging_piece) || number(size) < number(piece) * t) continue;
       points.push_back(staged_point(size, piece, t));
     }
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces");

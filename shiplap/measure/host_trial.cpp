@@ -245,15 +245,13 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
 Trial staged(const Staged& wanted) {
   Trial trial;
   set_agents(trial.schedule, wanted.threads);
-  std::vector<BufferId> pageable;
   if (wanted.way) {
-    pageable = {add_staged(trial, *wanted.way, wanted.size, wanted.piece, 0, wanted.threads)};
-  } else {
-    const unsigned half = wanted.threads / 2;
-    pageable = {add_staged(trial, CopyDirection::host_to_device, wanted.size, wanted.piece, 0, half),
-                add_staged(trial, CopyDirection::device_to_host, wanted.size, wanted.piece, half, half)};
+    flush_before(trial, {add_staged(trial, *wanted.way, wanted.size, wanted.piece, 0, wanted.threads)});
+    return trial;
   }
-  flush_before(trial, pageable);
+  const unsigned half = wanted.threads / 2;
+  add_staged(trial, CopyDirection::host_to_device, wanted.size, wanted.piece, 0, half);
+  add_staged(trial, CopyDirection::device_to_host, wanted.size, wanted.piece, half, half);
   return trial;
 }
 

@@ -22,11 +22,13 @@ Trial demand_both(Device&, Bytes size);
 /// Nothing of it is in the caches of the CPU when they begin.
 Trial host_copies(Bytes size, unsigned threads, bool both);
 
-/// Pageable memory through pinned rings: each of `threads` agents takes every so many-th piece, copies it to one of its
-/// two pinned places and has a copy engine take it from there; or the other way round. Nothing of the pageable memory
-/// is in the caches of the CPU when they begin.
 inline constexpr Bytes staging_piece = 4_MiB;  ///< where not said otherwise
 inline constexpr unsigned staging_places = 2;  ///< of a thread
+
+/// Pageable memory through pinned rings: each of `threads` agents takes every so many-th piece, copies it to one of its
+/// two pinned places and has a copy engine take it from there; or the other way round. One way nothing of the pageable
+/// memory is in the caches of the CPU when they begin; both ways they hold what the last run has left, which has to
+/// make way, dirty lines too.
 struct Staged {
   std::optional<CopyDirection>
       way;     ///< nullopt: both at once, between memories of their own, by half of the agents each

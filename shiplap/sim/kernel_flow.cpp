@@ -29,8 +29,8 @@ double unhidden(const KernelFlow& flow, bool reads) {
 }
 
 /// A kernel that only reads moves nothing until its first reads are answered. With little under way that is the time of
-/// a round of its reads like any other; the closer to the link's rate, the more it comes on top. One that writes as well
-/// has the time of its writes for it, and writes are posted.
+/// a round of its reads like any other; the closer to the link's rate, the more it comes on top. One that writes as
+/// well has the time of its writes for it, and writes are posted.
 double first_answer(const KernelFlow& flow) {
   if (flow.reads.bytes <= 0 || flow.writes.bytes > 0) return 0;
   const MappedRate& least = flow.link->read.front();
@@ -64,25 +64,14 @@ double rate_alone(const KernelFlow& flow, bool reads, double in_flight, bool bes
   return result;
 }
 
-/// The sum of the powers of two shares of the link, one each way, is 1 at what a kernel reaches that moves as much one
-/// way as the other.
-double exponent(double read_share, double write_share) {
-  double low = 1, high = 32;
-  for (int i = 0; i < 30; ++i) {
-    const double middle = (low + high) / 2;
-    (std::pow(read_share, middle) + std::pow(write_share, middle) > 1 ? low : high) = middle;
-  }
-  return high;
-}
-
 /// Bytes each way, moved at the same time.
 struct Ways {
   double reads = 0;
   double writes = 0;
 };
 
-/// Seconds for bytes each way with so much under way. The rates of the two ways lie on a superellipse: through what each
-/// reaches alone, with the exponent that without copies gives what a kernel reaches that moves the same both ways.
+/// Seconds for bytes each way with so much under way. The rates of the two ways lie on a superellipse: through what
+/// each reaches alone, with the exponent that without copies gives what a kernel reaches that moves the same both ways.
 double together(const KernelFlow& flow, const Ways& bytes, const Ways& under_way, bool beside_h2d, bool beside_d2h) {
   const auto by_itself = [&](bool reads) {
     const double moved = reads ? bytes.reads : bytes.writes;
@@ -92,20 +81,15 @@ double together(const KernelFlow& flow, const Ways& bytes, const Ways& under_way
   const double in = by_itself(true);
   const double out = by_itself(false);
   if (in <= 0 || out <= 0) return in + out;
-  const double most = std::max(under_way.reads, under_way.writes);
-  const auto share = [&](bool reads) {
-    return rate_at(flow.link->both, most).bytes_per_second / rate_at(alone(flow, reads), most).bytes_per_second;
-  };
-  const double p = exponent(share(true), share(false));
-  return std::pow(std::pow(in, p) + std::pow(out, p), 1 / p);
+  return std::pow(std::pow(in, flow.exponent) + std::pow(out, flow.exponent), 1 / flow.exponent);
 }
 
 /// Of one direction in bytes per second, with so much under way, and as much in proportion the other way.
 double rate(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
   const double share = in_flight / way_of(flow, reads).in_flight;
-  return way_of(flow, reads).bytes /
-         together(flow, {flow.reads.bytes, flow.writes.bytes},
-                  {flow.reads.in_flight * share, flow.writes.in_flight * share}, beside_h2d, beside_d2h);
+  return way_of(flow, reads).bytes / together(flow, {flow.reads.bytes, flow.writes.bytes},
+                                              {flow.reads.in_flight * share, flow.writes.in_flight * share}, beside_h2d,
+                                              beside_d2h);
 }
 
 /// What a kernel reaches in one direction if nothing but the link and its own threads hold it up.
@@ -203,6 +187,22 @@ double copy_per_byte(const KernelFlow& flow, bool to_device) {
   return longest;
 }
 
+/// The sum of the powers of two shares of the link, one each way, is 1 at what a kernel reaches that moves as much one
+/// way as the other.
+double exponent(const KernelFlow& flow) {
+  const double in_flight = std::max(flow.reads.in_flight, flow.writes.in_flight);
+  const double both = rate_at(flow.link->both, in_flight).bytes_per_second;
+  const double reads = both / rate_at(flow.link->read, in_flight).bytes_per_second;
+  const double writes = both / rate_at(flow.link->write, in_flight).bytes_per_second;
+  double low = 1;
+  double high = 32;
+  while (high - low > 1e-6) {
+    const double middle = (low + high) / 2;
+    (std::pow(reads, middle) + std::pow(writes, middle) > 1 ? low : high) = middle;
+  }
+  return high;
+}
+
 }  // namespace
 
 KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine) {
@@ -223,6 +223,7 @@ KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint
     way.in_flight += static_cast<double>(f.in_flight.count);
     way.busy += static_cast<double>((f.busy.count > 0 ? f.busy : f.in_flight).count);
   }
+  if (flow.reads.bytes > 0 && flow.writes.bytes > 0) flow.exponent = exponent(flow);
   return flow;
 }
 

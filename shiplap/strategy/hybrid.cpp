@@ -26,7 +26,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .summary = "input copied in chunks, output written in host memory by the kernels",
                                .chunked = true,
                                .mapped = true,
-                               .model_error = 0.1,
+                               .model_error = 0.08,
                                .schedule = schedule<false>,
                                .predict = predict};
 
@@ -34,7 +34,7 @@ const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
                                       .chunked = true,
                                       .mapped = true,
-                                      .model_error = 0.1,
+                                      .model_error = 0.08,
                                       .schedule = schedule<true>,
                                       .predict = predict};
 

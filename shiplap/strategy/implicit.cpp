@@ -28,7 +28,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .summary = "the kernel accesses its input and output in host memory",
                                  .chunked = false,
                                  .mapped = true,
-                                 .model_error = 0.05,
+                                 .model_error = 0.04,
                                  .schedule = schedule,
                                  .predict = predict};
 

@@ -212,6 +212,13 @@ TEST_F(Cli, evaluate_on_another_profile_finds_that_the_link_is_another_one) {
     EXPECT_NEAR(direction.at("engine").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
 }
 
+TEST_F(Cli, evaluate_takes_workloads_behind_a_list) {
+  const Json json = parsed(
+      shiplap("evaluate --device virtual:h200 --strategies streams --no-transfers --chunks 1,2 saxpy:n=4096 --json"));
+  ASSERT_EQ(json.at("workloads").size(), 1u);
+  EXPECT_EQ(json.at("workloads").front().at("workload"), "saxpy:n=4096");
+}
+
 TEST_F(Cli, evaluate_lists_what_is_skipped_and_stops_at_its_budget) {
   const Outcome pageable =
       shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --strategies streams --chunks 2 --memory pageable");

@@ -262,7 +262,7 @@ TEST(RoundTrip, recovers_the_rates_through_rings) {
       measurements.push_back(std::move(m));
   const Profile fitted = fit(measurements, device->info());
   ASSERT_TRUE(fitted.host);
-  EXPECT_EQ(fitted.host->staging.size(), 6u);
+  EXPECT_EQ(fitted.host->staging.size(), 5u);
   for (const RateThroughRings& row : fitted.host->staging) {
     const double truth = rate_of(staging_rates(*planted.host, row.rings), row.threads).bytes_per_second;
     EXPECT_NEAR(row.rate.value.bytes_per_second / truth, 1, 0.03)
