@@ -16,18 +16,22 @@ namespace {
 constexpr std::uint64_t right_seed = 11;
 constexpr std::uint64_t poison_seed = 12;
 
-Schedule burst(bool to_device, Bytes total, std::uint32_t copies) {
+// More than the cache of a GPU holds: one that reads what it has just moved would be faster than one that reads memory.
+constexpr Bytes beyond_caches = 256_MiB;
+
+/// Of `total` bytes from the `turn`-th such part of buffers of `size` bytes.
+Schedule burst(bool to_device, Bytes size, Bytes total, std::uint32_t copies, std::uint64_t turn) {
   Schedule schedule;
   const BufferId host =
-      schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pinned, .size = total});
+      schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
   const BufferId gpu =
-      schedule.add_buffer({.name = "GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = total});
+      schedule.add_buffer({.name = "GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size});
   const QueueId queue = schedule.add_queue(to_device ? "in" : "out");
   for (std::uint32_t c = 0; c < copies; ++c) {
     const Bytes begin = total * c / copies;
     const Bytes length = total * (c + 1) / copies - begin;
-    const Region h{host, begin, length};
-    const Region d{gpu, begin, length};
+    const Region h{host, total * turn + begin, length};
+    const Region d{gpu, total * turn + begin, length};
     schedule.add(
         {.what = to_device ? Copy{h, d} : Copy{d, h}, .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = c});
   }
@@ -55,31 +59,39 @@ std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile&
     for (const Bytes total : sizes) {
       if (options.progress)
         options.progress(fmt::format("copies alone: {} {} the GPU", to_string(total), to_device ? "to" : "from"), 0, 0);
-      const Memory host = device.allocate(Place::host(), MemoryKind::pinned, total);
-      const Memory gpu = device.allocate(Place::gpu(), MemoryKind::device, total);
+      // Every round takes the next part.
+      const std::uint64_t turns = std::clamp<std::uint64_t>(beyond_caches.count / total.count, 1, options.rounds);
+      const Bytes size = total * turns;
+      const Memory host = device.allocate(Place::host(), MemoryKind::pinned, size);
+      const Memory gpu = device.allocate(Place::gpu(), MemoryKind::device, size);
       const Memory& from = to_device ? host : gpu;
       const Memory& to = to_device ? gpu : host;
       device.fill(from, right_seed);
       const std::size_t first = result.size();
-      std::vector<std::unique_ptr<Execution>> executions;
+      std::vector<std::vector<std::unique_ptr<Execution>>> executions;
       for (const std::uint32_t count : copies) {
         if (count == 0 || count > total.count) continue;
-        const Schedule schedule = burst(to_device, total, count);
+        const Schedule schedule = burst(to_device, size, total, count, 0);
         EvaluatedTransfer transfer{.to_device = to_device,
                                    .total = total,
                                    .copies = count,
                                    .engine = simulate(schedule, profile).timeline.makespan,
                                    .loggp = loggp_time(profile, to_device, total, count),
                                    .samples_ms = {}};
-        executions.push_back(device.prepare(schedule, {.buffers = {host.data(), gpu.data()}, .kernels = {}}));
+        auto& of_turns = executions.emplace_back();
         device.fill(to, poison_seed);
-        executions.back()->run();
-        transfer.wrong_bytes = device.mismatches(to, Bytes{0}, total, right_seed, Bytes{0});
+        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+          of_turns.push_back(device.prepare(burst(to_device, size, total, count, turn),
+                                            {.buffers = {host.data(), gpu.data()}, .kernels = {}}));
+          of_turns.back()->run();
+        }
+        transfer.wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0});
         result.push_back(std::move(transfer));
       }
       for (unsigned round = 0; round < options.rounds; ++round)
         for (std::size_t e = 0; e < executions.size(); ++e)
-          result[first + e].samples_ms.push_back(in_milliseconds(executions[e]->run().timeline.makespan));
+          result[first + e].samples_ms.push_back(
+              in_milliseconds(executions[e][round % turns]->run().timeline.makespan));
     }
   }
   return result;

@@ -136,7 +136,7 @@ const Strategy managed_strategy{.name = "managed",
                                 .summary = "kernel and host fault the pages of managed memory over",
                                 .threaded = true,
                                 .memory = ArrayMemory::managed,
-                                .model_error = 0.15,
+                                .model_error = 0.35,
                                 .schedule = managed_schedule,
                                 .predict = no_form};
 
@@ -144,7 +144,7 @@ const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .summary = "pages of managed memory moved ahead of the kernel and back",
                                          .chunked = true,
                                          .memory = ArrayMemory::managed,
-                                         .model_error = 0.15,
+                                         .model_error = 0.5,
                                          .schedule = prefetch_schedule,
                                          .predict = no_form};
 

@@ -30,7 +30,7 @@ std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { retu
 const Strategy pageable_strategy{.name = "pageable",
                                  .summary = "plain copies of pageable memory, one after the other",
                                  .memory = ArrayMemory::pageable,
-                                 .model_error = 0.1,
+                                 .model_error = 0.3,
                                  .schedule = pageable_schedule,
                                  .predict = no_form};
 
@@ -39,7 +39,7 @@ const Strategy staged_strategy{.name = "staged",
                                .chunked = true,
                                .threaded = true,
                                .memory = ArrayMemory::pageable,
-                               .model_error = 0.15,
+                               .model_error = 0.35,
                                .schedule = staged_schedule,
                                .predict = no_form};
 

@@ -81,7 +81,7 @@ struct Strategy {
   bool threaded = false;  ///< whether host threads take part, so that their number means something
   ArrayMemory memory = ArrayMemory::page_locked;
   /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as
-  /// found on an H200 (results/h200/pipeline_grid.json); for memory that is not page-locked assumed, not yet measured.
+  /// found on an H200 (docs/evaluation.md).
   /// Part of the range of a prediction.
   double model_error = 0;
 
