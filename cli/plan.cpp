@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "cli/profile_cache.hpp"
 #include "cli/subject.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/plan/plan.hpp"
+#include "shiplap/report/memory_report.hpp"
 #include "shiplap/report/plan_report.hpp"
 #include "shiplap/report/trace.hpp"
 
@@ -26,6 +31,11 @@ void add_plan(CLI::App& app) {
   add_scale_flag(*command, flags->scale)->needs(profile);
   command->add_option("--trace", flags->trace, "write the spans of rank 1 for Perfetto or chrome://tracing")
       ->type_name("FILE");
+  command
+      ->add_option("--reuse", flags->reuse,
+                   "runs with the same arrays: whether it pays to page-lock pageable ones (default: 1)")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53));
   add_json_flag(*command, flags->json);
   command->callback([flags] { run_plan(*flags); });
 }
@@ -47,25 +57,38 @@ void run_plan(const PlanFlags& flags) {
   PlanOptions options = plan_options_of(flags.choice, workload.job);
   Job job = workload.job;
   Limits limits;
+  std::optional<MemoryChoice> memory;
   const Plan ranked = [&] {
+    const auto planned = [&](const Profile& profile) {
+      Plan as_it_is = plan(job, profile, options);
+      if (std::ranges::any_of(job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable; }))
+        memory = choose_memory(job, profile, options, as_it_is, flags.reuse);
+      else if (flags.reuse > 1)
+        throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
+      return as_it_is;
+    };
     if (!flags.profile.empty()) {
       const Profile profile = scaled(find_any_profile(flags.profile), flags.scale);
       give_derived_cost(job, profile);
       limits = limits_of(profile);
-      return plan(job, profile, options);
+      return planned(profile);
     }
     const Subject subject(flags.device, "");
     options.device_memory = subject.limits.device_memory;
     limits = subject.limits;
     job = subject.costed(std::move(workload));
-    return plan(job, subject.profile, options);
+    return planned(subject.profile);
   }();
   if (!flags.trace.empty()) write_trace(flags.trace, job, ranked.best().choice, ranked.best().timeline, limits);
-  if (flags.json)
-    print_json(to_json(ranked));
-  else
-    print(plan_report(ranked, {.style = style_of_stdout()}) +
-          (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)));
+  if (flags.json) {
+    Json json = to_json(ranked);
+    json["memory"] = memory ? to_json(*memory) : Json(nullptr);
+    print_json(json);
+    return;
+  }
+  print(plan_report(ranked, {.style = style_of_stdout()}) +
+        (memory ? "\n" + memory_report(*memory, style_of_stdout()) : "") +
+        (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)));
 }
 
 }  // namespace shiplap::cli

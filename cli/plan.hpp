@@ -15,6 +15,7 @@ struct PlanFlags {
   std::string profile;
   std::string scale;
   std::string trace;
+  std::uint64_t reuse = 1;
   bool json = false;
 };
 void add_plan(CLI::App&);

@@ -212,6 +212,22 @@ TEST_F(Cli, evaluate_on_another_profile_finds_that_the_link_is_another_one) {
     EXPECT_NEAR(direction.at("engine").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
 }
 
+TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_page_lock) {
+  const std::string plan = "plan scalar-add:in=64MiB,out=64MiB --profile h200 --memory pageable --reuse ";
+  const Json few = parsed(shiplap(plan + "1 --json")).at("memory");
+  const Json many = parsed(shiplap(plan + "100000 --json")).at("memory");
+  EXPECT_EQ(few.at("ways").front().at("name"), "as it is");
+  EXPECT_EQ(many.at("ways").front().at("name"), "registered");
+  EXPECT_EQ(many.at("runs"), 100000);
+  const auto pays_from = many.at("ways").front().at("pays_from_runs").get<std::uint64_t>();
+  EXPECT_GT(pays_from, 1u);
+  const Outcome table = shiplap(plan + "5");
+  EXPECT_NE(table.out.find(std::to_string(pays_from) + " runs"), std::string::npos) << table.out;
+  EXPECT_EQ(parsed(shiplap("plan saxpy:n=4096 --profile h200 --json")).at("memory"), Json(nullptr));
+  expect_refused(shiplap("plan saxpy:n=4096 --profile h200 --reuse 2"), 64, {"--reuse", "--memory pageable"});
+  expect_refused(shiplap(plan + "0"), 64, {"--reuse"});
+}
+
 TEST_F(Cli, evaluate_takes_workloads_behind_a_list) {
   const Json json = parsed(
       shiplap("evaluate --device virtual:h200 --strategies streams --no-transfers --chunks 1,2 saxpy:n=4096 --json"));

@@ -1,0 +1,100 @@
+#include "shiplap/plan/memory_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+using Kind = HostCall::Kind;
+
+/// Throws Unsupported without figures.
+Seconds call_time(const Profile& profile, Kind kind, MemoryKind memory, Bytes size) {
+  const std::string name = name_in_profile(kind, memory);
+  if (profile.host)
+    if (const auto rows = profile.host->calls.find(name); rows != profile.host->calls.end() && !rows->second.empty())
+      return time_at(rows->second, size);
+  throw Unsupported(
+      fmt::format("profile {} has no figures for \"{}\": measure it (shiplap measure)", profile.name, name));
+}
+
+/// Of all pageable arrays.
+template <class Time>
+Seconds of_arrays(const Job& job, const Time& time) {
+  Seconds sum{0};
+  for (const Array& array : job.arrays)
+    if (array.memory == MemoryKind::pageable) sum += time(array.size);
+  return sum;
+}
+
+std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_run_as_it_is) {
+  if (once <= Seconds{0} && a_run <= a_run_as_it_is) return 1;
+  if (a_run >= a_run_as_it_is) return std::nullopt;
+  return static_cast<std::uint64_t>(std::floor(once / (a_run_as_it_is - a_run))) + 1;
+}
+
+}  // namespace
+
+MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOptions& options, const Plan& as_it_is,
+                           std::uint64_t runs) {
+  if (runs == 0) throw UsageError("--reuse: arrays are used once at least");
+  if (std::ranges::none_of(job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable; }))
+    throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
+  MemoryChoice choice{.runs = runs, .ways = {}, .unknown = {}};
+  const auto add = [&](MemoryWay way) {
+    way.in_all = way.once + static_cast<double>(runs) * way.best.predicted.value;
+    choice.ways.push_back(std::move(way));
+  };
+  add({.name = "as it is", .what = "nothing", .best = as_it_is.best()});
+
+  Job page_locked = job;
+  for (Array& array : page_locked.arrays)
+    if (array.memory == MemoryKind::pageable) array.memory = MemoryKind::pinned;
+  PlanOptions any = options;  // strategies and threads were named for pageable memory
+  any.strategies.clear();
+  any.threads.clear();
+  const Candidate fastest = plan(page_locked, profile, any).best();
+  const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
+  const auto offer = [&](const char* name, const char* what, const auto& once) {
+    try {
+      const Seconds time = of_arrays(job, once);
+      add({.name = name,
+           .what = what,
+           .once = time,
+           .best = fastest,
+           .pays_from = pays_from(time, fastest.predicted.value, a_run_as_it_is)});
+    } catch (const Unsupported& reason) {
+      choice.unknown.push_back({name, reason.what()});
+    }
+  };
+  offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", [&](Bytes size) {
+    return call_time(profile, Kind::pin, MemoryKind::pageable, size) +
+           call_time(profile, Kind::unpin, MemoryKind::pageable, size);
+  });
+  offer("page-locked", "obtained page-locked instead of by malloc, and given back", [&](Bytes size) {
+    return call_time(profile, Kind::allocate, MemoryKind::pinned, size) +
+           call_time(profile, Kind::release, MemoryKind::pinned, size);
+  });
+  std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);
+  return choice;
+}
+
+Json to_json(const MemoryChoice& choice) {
+  Json ways = Json::array();
+  for (const MemoryWay& way : choice.ways)
+    ways.push_back({{"name", way.name},
+                    {"what", way.what},
+                    {"once_ms", in_milliseconds(way.once)},
+                    {"a_run", to_json(way.best)},
+                    {"in_all_ms", in_milliseconds(way.in_all)},
+                    {"pays_from_runs", way.pays_from ? Json(*way.pays_from) : Json(nullptr)}});
+  Json unknown = Json::array();
+  for (const Refused& way : choice.unknown) unknown.push_back({{"name", way.strategy}, {"reason", way.reason}});
+  return {{"runs", choice.runs}, {"ways", std::move(ways)}, {"unknown", std::move(unknown)}};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,31 @@
+#include "shiplap/report/memory_report.hpp"
+
+#include <fmt/format.h>
+
+namespace shiplap {
+
+std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
+  const std::string runs = choice.runs == 1 ? "1 run" : fmt::format("{} runs", choice.runs);
+  Table table({{"the arrays", Align::left},
+               {"once", Align::right},
+               {"a run", Align::right},
+               {runs, Align::right},
+               {"pays from", Align::right},
+               {"a run is", Align::left}});
+  for (const MemoryWay& way : choice.ways) {
+    const bool changed = way.name != "as it is";
+    table.add({way.name, changed ? to_string(way.once) : "–", to_string(way.best.predicted.value),
+               to_string(way.in_all),
+               !changed        ? "–"
+               : way.pays_from ? fmt::format("{} run{}", *way.pays_from, *way.pays_from == 1 ? "" : "s")
+                               : "never",
+               to_string(way.best.choice)});
+  }
+  std::string out = fmt::format("memory of the arrays, used for {}\n", runs) + table.text(style, "  ");
+  for (const MemoryWay& way : choice.ways)
+    if (way.name != "as it is") out += fmt::format("  {}: {}\n", way.name, way.what);
+  for (const Refused& way : choice.unknown) out += fmt::format("  {}: not known, {}\n", way.strategy, way.reason);
+  return out;
+}
+
+}  // namespace shiplap
