@@ -51,6 +51,10 @@ const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const
     if (candidate.gpu == gpu && candidate.numa_node == numa_node) return candidate;
     known.push_back(fmt::format("NUMA node {} to GPU {}", candidate.numa_node, candidate.gpu));
   }
+  for (const Missing& m : missing)
+    if (m.parameter == "links")
+      throw Unsupported(
+          fmt::format("profile '{}' has no link: {}; use a profile of a node that was measured", name, m.reason));
   throw Unsupported(
       fmt::format("profile '{}' has no link between host NUMA node {} and GPU {} (it has: {}); measure that pair, or "
                   "place the data where the profile has a link",

@@ -148,6 +148,32 @@ TEST(GtxTitan2014, claims_nothing_that_was_not_published) {
   EXPECT_EQ(profile.missing.size(), 23u);
 }
 
+// Of most machines of the papers no latency, rate and gap of one direction were published. What was is named.
+TEST(BuiltInProfiles, of_machines_whose_link_was_not_published_say_so_and_are_refused_with_what_was) {
+  struct Machine {
+    const char* name;
+    const char* published;
+  };
+  for (const auto& [name, published] :
+       {Machine{"tesla-k20m-2014", "0.1741965 ns/byte"}, Machine{"gtx-680-2014", "L+o, G and g"},
+        Machine{"gtx-280-2012", "0.10 ms"}, Machine{"gtx-480-2012", "0.03 ms"},
+        Machine{"tesla-m2050-2012", "no transfer"}, Machine{"ac922-v100-2019", "72 GB/s"},
+        Machine{"s822lc-p100-2019", "10 GB/s less"}, Machine{"4029gp-v100-2019", "in pictures"}}) {
+    const Profile profile = find_profile(name);
+    EXPECT_EQ(profile.origin, Origin::published) << name;
+    EXPECT_TRUE(profile.links.empty()) << name;
+    try {
+      profile.link(0);
+      ADD_FAILURE() << name << " has a link";
+    } catch (const Unsupported& refusal) {
+      EXPECT_NE(std::string(refusal.what()).find(published), std::string::npos) << refusal.what();
+    }
+  }
+  // Harris 2012: 12 bytes an element of 20 Mi in 2.280032 ms.
+  const Profile m2050 = find_profile("tesla-m2050-2012");
+  EXPECT_NEAR(m2050.gpus[0].memory_bandwidth->value.bytes_per_second, 12.0 * 20 * 1048576 / 2.280032e-3, 1e4);
+}
+
 TEST(BuiltInProfiles, every_profile_file_is_built_in_under_its_name_and_can_be_read) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(SHIPLAP_SOURCE_DIR "/profiles"))
