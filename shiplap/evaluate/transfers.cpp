@@ -60,7 +60,8 @@ std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile&
       if (options.progress)
         options.progress(fmt::format("copies alone: {} {} the GPU", to_string(total), to_device ? "to" : "from"), 0, 0);
       // Every round takes the next part.
-      const std::uint64_t turns = std::clamp<std::uint64_t>(beyond_caches.count / total.count, 1, options.rounds);
+      const std::uint64_t turns =
+          std::clamp<std::uint64_t>(beyond_caches.count / total.count, 1, std::max(1u, options.rounds));
       const Bytes size = total * turns;
       const Memory host = device.allocate(Place::host(), MemoryKind::pinned, size);
       const Memory gpu = device.allocate(Place::gpu(), MemoryKind::device, size);

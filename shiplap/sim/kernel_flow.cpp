@@ -194,8 +194,8 @@ double exponent(const KernelFlow& flow) {
   const double both = rate_at(flow.link->both, in_flight).bytes_per_second;
   const double reads = both / rate_at(flow.link->read, in_flight).bytes_per_second;
   const double writes = both / rate_at(flow.link->write, in_flight).bytes_per_second;
-  double low = 1;
-  double high = 32;
+  double low = 0.125;  // both ways at once much slower than one after the other
+  double high = 32;    // neither way feels the other
   while (high - low > 1e-6) {
     const double middle = (low + high) / 2;
     (std::pow(reads, middle) + std::pow(writes, middle) > 1 ? low : high) = middle;

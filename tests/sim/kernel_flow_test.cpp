@@ -67,6 +67,15 @@ TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
               4.096 / 0.5 + both_ways_us(1000 - 4.096, 1000 - last_writes_kb) + last_writes_kb / 0.8, 0.01);
 }
 
+TEST(KernelFlow, takes_what_was_measured_both_ways_even_where_one_way_after_the_other_would_be_faster) {
+  // 1 MB each way alone take 2 and 1.25 ms; at 0.25 GB/s both take 4 ms.
+  Profile p = profile();
+  p.links[0].zero_copy->both.front().rate = Interval<Bandwidth>::exact(gigabytes_per_second(0.25));
+  Bench b;
+  b.kernel(b.s.add_queue("q"), Seconds{0}, true, true);
+  EXPECT_NEAR(in_microseconds(simulate(b.s, p, {.held = true}).timeline.makespan), 4000, 0.01);
+}
+
 TEST(KernelFlow, reads_a_whole_launch_before_it_writes_where_all_of_it_is_under_way_at_once) {
   Bench b;
   Kernel& kernel = std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("q"), Seconds{0}, true, true).index()].what);
