@@ -14,6 +14,9 @@ namespace {
 // them.
 constexpr double first_reads = 1.5;
 constexpr double last_writes = 0.2;
+// Of the shorter of the two ends of a kernel that reads and writes, the part during which it does both: the first
+// blocks write while the last ones still read.
+constexpr double shared_end = 0.2;
 // How far a kernel that its work limits comes from the bytes under way that its rate needs (0) to the most that it can
 // have under way (1) when it is close to the link's limit: reads come in bursts of whole blocks.
 constexpr double bursts_of_reads = 1;
@@ -64,7 +67,7 @@ double rate_alone(const KernelFlow& flow, bool reads, double in_flight, bool bes
   return result;
 }
 
-/// Bytes each way, moved at the same time.
+/// One figure each way.
 struct Ways {
   double reads = 0;
   double writes = 0;
@@ -136,27 +139,27 @@ struct Limits {
   double longest() const { return std::max(link, work); }
 };
 
-// Of a kernel that reads and writes, the first reads come while nothing is written yet, and the last writes leave when
-// nothing is read any more.
+// Of a kernel that reads and writes, the first reads come while little is written yet, and the last writes leave when
+// little is read any more.
 Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
   Ways under_way;
   Ways between{flow.reads.bytes, flow.writes.bytes};
-  double ends = 0;
+  Ways ends;  // seconds
   double link = 0;
   for (const bool reads : {true, false}) {
     const KernelFlow::Way& way = way_of(flow, reads);
     if (way.bytes <= 0) continue;
     const double at_an_end = unhidden(flow, reads);
     const Reached found = reached(flow, reads, beside_h2d, beside_d2h);
-    ends += at_an_end / rate_alone(flow, reads, way.in_flight, beside_h2d, beside_d2h);
+    (reads ? ends.reads : ends.writes) = at_an_end / rate_alone(flow, reads, way.in_flight, beside_h2d, beside_d2h);
     (reads ? between.reads : between.writes) -= at_an_end;
     (reads ? under_way.reads : under_way.writes) = found.under_way;
     link = std::max(link, way.bytes / found.rate);
   }
+  const double apart = ends.reads + ends.writes - shared_end * std::min(ends.reads, ends.writes);
   if (flow.reads.bytes > 0 && flow.writes.bytes > 0)
-    link = std::max(link, ends + together(flow, between, under_way, beside_h2d, beside_d2h));
-  ends += first_answer(flow);
-  return {.link = link + first_answer(flow), .work = ends + flow.work};
+    link = std::max(link, apart + together(flow, between, under_way, beside_h2d, beside_d2h));
+  return {.link = link + first_answer(flow), .work = apart + first_answer(flow) + flow.work};
 }
 
 /// Bytes under way as copies feel them. A kernel that the link limits piles up as much as its threads leave it; one
