@@ -16,8 +16,11 @@ namespace {
 constexpr std::uint64_t right_seed = 11;
 constexpr std::uint64_t poison_seed = 12;
 
-// More than the cache of a GPU holds: one that reads what it has just moved would be faster than one that reads memory.
+// More than the cache of a GPU holds: a copy of what was moved shortly before would be faster than one out of memory. A
+// simulated GPU has no cache.
 constexpr Bytes beyond_caches = 256_MiB;
+
+std::uint64_t parts_beyond_caches(Bytes total) { return std::max<std::uint64_t>(1, beyond_caches.count / total.count); }
 
 /// Of `total` bytes from the `turn`-th such part of buffers of `size` bytes.
 Schedule burst(bool to_device, Bytes size, Bytes total, std::uint32_t copies, std::uint64_t turn) {
@@ -59,9 +62,8 @@ std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile&
     for (const Bytes total : sizes) {
       if (options.progress)
         options.progress(fmt::format("copies alone: {} {} the GPU", to_string(total), to_device ? "to" : "from"), 0, 0);
-      // Every round takes the next part.
-      const std::uint64_t turns =
-          std::clamp<std::uint64_t>(beyond_caches.count / total.count, 1, std::max(1u, options.rounds));
+      // Every run takes the part behind that of the run before it.
+      const std::uint64_t turns = device.info().is_virtual ? 1 : parts_beyond_caches(total);
       const Bytes size = total * turns;
       const Memory host = device.allocate(Place::host(), MemoryKind::pinned, size);
       const Memory gpu = device.allocate(Place::gpu(), MemoryKind::device, size);
@@ -69,30 +71,28 @@ std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile&
       const Memory& to = to_device ? gpu : host;
       device.fill(from, right_seed);
       const std::size_t first = result.size();
-      std::vector<std::vector<std::unique_ptr<Execution>>> executions;
+      std::vector<std::vector<std::unique_ptr<Execution>>> executions;  // by number of copies, and by part
       for (const std::uint32_t count : copies) {
         if (count == 0 || count > total.count) continue;
-        const Schedule schedule = burst(to_device, size, total, count, 0);
-        EvaluatedTransfer transfer{.to_device = to_device,
-                                   .total = total,
-                                   .copies = count,
-                                   .engine = simulate(schedule, profile).timeline.makespan,
-                                   .loggp = loggp_time(profile, to_device, total, count),
-                                   .samples_ms = {}};
-        auto& of_turns = executions.emplace_back();
+        auto& of_parts = executions.emplace_back();
         device.fill(to, poison_seed);
         for (std::uint64_t turn = 0; turn < turns; ++turn) {
-          of_turns.push_back(device.prepare(burst(to_device, size, total, count, turn),
+          of_parts.push_back(device.prepare(burst(to_device, size, total, count, turn),
                                             {.buffers = {host.data(), gpu.data()}, .kernels = {}}));
-          of_turns.back()->run();
+          of_parts.back()->run();
         }
-        transfer.wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0});
-        result.push_back(std::move(transfer));
+        result.push_back({.to_device = to_device,
+                          .total = total,
+                          .copies = count,
+                          .engine = simulate(burst(to_device, size, total, count, 0), profile).timeline.makespan,
+                          .loggp = loggp_time(profile, to_device, total, count),
+                          .samples_ms = {},
+                          .wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0})});
       }
+      std::uint64_t run = 0;
       for (unsigned round = 0; round < options.rounds; ++round)
-        for (std::size_t e = 0; e < executions.size(); ++e)
-          result[first + e].samples_ms.push_back(
-              in_milliseconds(executions[e][round % turns]->run().timeline.makespan));
+        for (std::size_t e = 0; e < executions.size(); ++e, ++run)
+          result[first + e].samples_ms.push_back(in_milliseconds(executions[e][run % turns]->run().timeline.makespan));
     }
   }
   return result;

@@ -101,22 +101,20 @@ unsigned threads_of(const Observation& o) { return static_cast<unsigned>(o.argum
 // The rate of the threads while all of them copy. Of n threads each way those on the way in have filled their last
 // places n copies by the engine before the end, and those on the way out wait for (n + 1) / 2 on average in the
 // beginning.
-std::optional<RateThroughRings> rate_through_rings(const Observation& o, unsigned ways, const LinkModel& link,
-                                                   const HostModel& host) {
+RateThroughRings rate_through_rings(const Observation& o, unsigned ways, const LinkModel& link, const HostModel& host) {
   const auto engine = [&](const DirectionModel& direction) {
     const PerByte rate = ways == 2 && direction.duplex ? direction.duplex->per_byte.value : direction.per_byte.value;
     return (piece_of(o) * rate).count();
   };
   const double in = engine(link.h2d) + written_at(host, piece_of(o)).count();
   const double each_way = std::max(1u, threads_of(o) / ways);
-  const double waiting = ways == 1 ? each_way * in : (each_way * in + (each_way + 1) / 2 * engine(link.d2h)) / 2;
+  double waiting = ways == 1 ? each_way * in : (each_way * in + (each_way + 1) / 2 * engine(link.d2h)) / 2;
   const Estimate time = o.time.estimate();
-  if (time.low <= waiting) return std::nullopt;
+  if (time.low <= waiting) waiting = 0;  // cannot be: then all of the time is counted as theirs
   const double bytes = o.argument("bytes") * ways;
-  return RateThroughRings{
-      .threads = threads_of(o),
-      .rings = piece_of(o) * (std::uint64_t{staging_places} * threads_of(o)),
-      .rate = {{bytes / (time.value - waiting)}, {bytes / (time.high - waiting)}, {bytes / (time.low - waiting)}}};
+  return {.threads = threads_of(o),
+          .rings = piece_of(o) * (std::uint64_t{staging_places} * threads_of(o)),
+          .rate = {{bytes / (time.value - waiting)}, {bytes / (time.high - waiting)}, {bytes / (time.low - waiting)}}};
 }
 
 // With what `host` has of `written`.
@@ -124,12 +122,10 @@ std::vector<RateThroughRings> fit_staging(const Observations& observations, cons
                                           const HostModel& host) {
   std::vector<RateThroughRings> rows;
   if (link == nullptr) return rows;
-  const auto keep = [&](const std::optional<RateThroughRings>& row) {
-    if (row) rows.push_back(*row);
-  };
   for (const Observation& o : observations.of("staged.h2d"))
-    if (o.argument("threads") == 1 && piece_of(o) == staging_piece) keep(rate_through_rings(o, 1, *link, host));
-  for (const Observation& o : observations.of("staged.both")) keep(rate_through_rings(o, 2, *link, host));
+    if (o.argument("threads") == 1 && piece_of(o) == staging_piece)
+      rows.push_back(rate_through_rings(o, 1, *link, host));
+  for (const Observation& o : observations.of("staged.both")) rows.push_back(rate_through_rings(o, 2, *link, host));
   std::ranges::sort(rows, {}, [](const RateThroughRings& row) { return std::pair{row.threads, row.rings}; });
   return rows;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "shiplap/core/error.hpp"
 
@@ -54,19 +55,24 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
   Job page_locked = job;
   for (Array& array : page_locked.arrays)
     if (array.memory == MemoryKind::pageable) array.memory = MemoryKind::pinned;
-  PlanOptions any = options;  // strategies and threads were named for pageable memory
-  any.strategies.clear();
-  any.threads.clear();
-  const Candidate fastest = plan(page_locked, profile, any).best();
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
+  std::optional<Candidate> fastest;
+  std::string why_not;
+  try {
+    // What was asked of the way for pageable memory is not asked of this one.
+    fastest = plan(page_locked, profile, {.device_memory = options.device_memory}).best();
+  } catch (const Unsupported& reason) {
+    why_not = reason.what();
+  }
   const auto offer = [&](const char* name, const char* what, const auto& once) {
     try {
+      if (!fastest) throw Unsupported(why_not);
       const Seconds time = of_arrays(job, once);
       add({.name = name,
            .what = what,
            .once = time,
-           .best = fastest,
-           .pays_from = pays_from(time, fastest.predicted.value, a_run_as_it_is)});
+           .best = *fastest,
+           .pays_from = pays_from(time, fastest->predicted.value, a_run_as_it_is)});
     } catch (const Unsupported& reason) {
       choice.unknown.push_back({name, reason.what()});
     }

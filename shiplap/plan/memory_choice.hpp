@@ -30,7 +30,8 @@ struct MemoryChoice {
 /// For a job with pageable arrays and its plan. Registering page-locks them where they are (cudaHostRegister) and lets
 /// go of them after the last run; the other way is a program that obtains its arrays page-locked, so that nothing is
 /// copied into them and what pageable ones would have cost to obtain is not counted. Throws UsageError when no array is
-/// pageable, or for no runs.
+/// pageable, or for no runs. Of the options only the device memory counts for page-locked arrays: strategies, chunks
+/// and threads were chosen for pageable ones.
 MemoryChoice choose_memory(const Job&, const Profile&, const PlanOptions&, const Plan& as_it_is, std::uint64_t runs);
 
 Json to_json(const MemoryChoice&);

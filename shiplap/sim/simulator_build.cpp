@@ -30,7 +30,8 @@ Bytes rings_of(const Schedule& schedule) {
   }
   Bytes rings;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-    if (by_host[b] && by_engine[b]) rings += schedule.buffers[b].size;
+    if (by_host[b] && by_engine[b] && schedule.buffers[b].memory == MemoryKind::pinned)
+      rings += schedule.buffers[b].size;
   return rings;
 }
 
