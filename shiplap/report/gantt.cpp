@@ -85,7 +85,9 @@ std::string axis_lines(Seconds end, std::size_t columns) {
     if (column >= columns) continue;
     ruler[column] = column == 0 ? "├" : "┼";
     const std::string label = axis.label(tick);
-    if (column + label.size() <= columns) numbers.replace(column, label.size(), label);
+    // Behind the axis is room for the number of a mark near its end.
+    numbers.resize(std::max(numbers.size(), column + label.size()), ' ');
+    numbers.replace(column, label.size(), label);
   }
   std::string line;
   for (const auto& mark : ruler) line += mark;

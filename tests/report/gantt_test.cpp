@@ -51,6 +51,24 @@ TEST(Gantt, says_how_busy_each_engine_is_and_names_the_unit) {
   EXPECT_TRUE(lines.back().ends_with("ms")) << lines.back();
 }
 
+TEST(Gantt, gives_every_mark_of_the_axis_its_number) {
+  // Lengths that bring a mark to every place up to the end of the axis.
+  const std::regex number(R"([0-9]+(\.[0-9]+)?)");
+  for (double each = 0.9; each < 1.2; each += 0.003) {
+    const Drawn d = diagonal(8, milliseconds(each));
+    const auto lines = lines_of(gantt(d.schedule, d.timeline));
+    const std::string& ruler = lines[lines.size() - 2];
+    long marks = 0;
+    for (const char* mark : {"├", "┼"})
+      for (auto at = ruler.find(mark); at != ruler.npos; at = ruler.find(mark, at + 1)) ++marks;
+    const std::string& numbers = lines.back();
+    EXPECT_EQ(std::distance(std::sregex_iterator(numbers.begin(), numbers.end(), number), std::sregex_iterator()),
+              marks)
+        << ruler << "\n"
+        << numbers;
+  }
+}
+
 TEST(Gantt, fits_into_80_columns_with_and_without_colour) {
   for (const std::uint32_t chunks : {1u, 3u, 32u, 256u}) {
     const Drawn d = diagonal(chunks, microseconds(173));
