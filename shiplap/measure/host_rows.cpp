@@ -44,10 +44,8 @@ std::vector<Point> staged_points(const Setting& setting) {
   not_in_quick(setting);
   const Bytes size = staging_piece * (std::min(128_MiB, setting.largest).count / staging_piece.count);
   std::vector<Point> points;
-  const auto add = [&](Bytes piece, double threads) {
-    if (threads * 2 * number(piece) <= number(size)) points.push_back(staged_point(size, piece, threads));
-  };
-  for (const double t : threads(setting)) add(staging_piece, t);
+  for (const double t : threads(setting))
+    if (t * 2 * number(staging_piece) <= number(size)) points.push_back(staged_point(size, staging_piece, t));
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces of 4 MiB");
   return points;
 }

@@ -1,27 +1,16 @@
 #include "shiplap/plan/memory_choice.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/sim/machine.hpp"
 
 namespace shiplap {
 namespace {
 
 using Kind = HostCall::Kind;
-
-/// Throws Unsupported without figures.
-Seconds call_time(const Profile& profile, Kind kind, MemoryKind memory, Bytes size) {
-  const std::string name = name_in_profile(kind, memory);
-  if (profile.host)
-    if (const auto rows = profile.host->calls.find(name); rows != profile.host->calls.end() && !rows->second.empty())
-      return time_at(rows->second, size);
-  throw Unsupported(
-      fmt::format("profile {} has no figures for \"{}\": measure it (shiplap measure)", profile.name, name));
-}
 
 /// Of all pageable arrays.
 template <class Time>
@@ -33,7 +22,6 @@ Seconds of_arrays(const Job& job, const Time& time) {
 }
 
 std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_run_as_it_is) {
-  if (once <= Seconds{0} && a_run <= a_run_as_it_is) return 1;
   if (a_run >= a_run_as_it_is) return std::nullopt;
   return static_cast<std::uint64_t>(std::floor(once / (a_run_as_it_is - a_run))) + 1;
 }
@@ -64,6 +52,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
   } catch (const Unsupported& reason) {
     why_not = reason.what();
   }
+  const sim::Machine machine(profile);
+  const auto call = [&](Kind kind, MemoryKind memory, Bytes size) {
+    return Seconds{machine.host_call(kind, memory, size)};
+  };
   const auto offer = [&](const char* name, const char* what, const auto& once) {
     try {
       if (!fastest) throw Unsupported(why_not);
@@ -78,12 +70,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
     }
   };
   offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", [&](Bytes size) {
-    return call_time(profile, Kind::pin, MemoryKind::pageable, size) +
-           call_time(profile, Kind::unpin, MemoryKind::pageable, size);
+    return call(Kind::pin, MemoryKind::pageable, size) + call(Kind::unpin, MemoryKind::pageable, size);
   });
   offer("page-locked", "obtained page-locked instead of by malloc, and given back", [&](Bytes size) {
-    return call_time(profile, Kind::allocate, MemoryKind::pinned, size) +
-           call_time(profile, Kind::release, MemoryKind::pinned, size);
+    return call(Kind::allocate, MemoryKind::pinned, size) + call(Kind::release, MemoryKind::pinned, size);
   });
   std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);
   return choice;
