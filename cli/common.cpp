@@ -136,7 +136,7 @@ void note_meaningless(const ChoiceFlags& flags) {
 
 void put_into(Workload& workload, MemoryKind memory) {
   for (Array& array : workload.job.arrays)
-    if (array.role != Role::resident || memory == MemoryKind::managed) array.memory = memory;
+    if (!stays(array.role) || memory == MemoryKind::managed) array.memory = memory;
 }
 
 void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {

@@ -169,7 +169,7 @@ void run_measure(const MeasureFlags& flags) {
   if (!flags.csv.empty())
     write_file_atomically(flags.csv, measurements_csv(measured.profile.measurements, measured.profile.conditions));
   if (whole && !info.is_virtual && info.gpus == 1 && measured.result.failed.empty())
-    keep_profile(measured.profile, info);
+    note(keep_profile(measured.profile, info));
 
   const TextStyle style = style_of_stdout();
   if (flags.json) {

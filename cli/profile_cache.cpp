@@ -1,126 +1,22 @@
 #include "cli/profile_cache.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <system_error>
+#include <cstdio>
 
 #include "cli/common.hpp"
-#include "shiplap/core/error.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::cli {
-namespace fs = std::filesystem;
-namespace {
-
-std::string kebab_case(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-      out += upper ? static_cast<char>(c - 'A' + 'a') : c;
-    else if (!out.empty() && out.back() != '-')
-      out += '-';
-  }
-  while (out.ends_with('-')) out.pop_back();
-  return out;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "host";
-  return name.data();
-}
-
-constexpr std::string_view virtual_prefix = "virtual:";
-
-}  // namespace
-
-std::optional<fs::path> cache_directory() {
-  // The base directory specification says that a relative path is to be ignored.
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && fs::path(cache).is_absolute())
-    return fs::path(cache) / "shiplap";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-    return fs::path(home) / ".cache" / "shiplap";
-  return std::nullopt;
-}
-
-std::optional<fs::path> cache_path(const DeviceInfo& info) {
-  const auto directory = cache_directory();
-  if (!directory) return std::nullopt;
-  // Two GPUs of one model may hang on different links, so the bus counts.
-  const auto known = [&](const char* key) {
-    const auto found = info.conditions.find(key);
-    return found == info.conditions.end() ? fmt::format("unknown-{}", kebab_case(key)) : kebab_case(found->second);
-  };
-  return *directory / fmt::format("{}-{}-{}-{}.json", kebab_case(info.name), known("gpu.driver"),
-                                  known("gpu.pci_bus_id"), kebab_case(host_name()));
-}
-
-std::vector<fs::path> cached_profiles() {
-  std::vector<fs::path> files;
-  std::error_code error;
-  if (const auto directory = cache_directory())
-    for (const auto& entry : fs::directory_iterator(*directory, error))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-void keep_profile(const Profile& profile, const DeviceInfo& info) {
-  const auto path = cache_path(info);
-  if (!path) {
-    note("the profile is not kept, as neither XDG_CACHE_HOME nor HOME is set; write it with measure -o FILE");
-    return;
-  }
-  try {
-    std::error_code error;
-    fs::create_directories(path->parent_path(), error);
-    save_profile(profile, *path);
-    note(fmt::format("profile of {} kept in {}", info.id, path->string()));
-  } catch (const Error& e) {
-    note(fmt::format("the profile is not kept: {}", e.what()));
-  }
-}
-
-Profile find_any_profile(const std::string& name) {
-  const auto built_in = built_in_profiles();
-  if (std::find(built_in.begin(), built_in.end(), name) == built_in.end()) {
-    for (const fs::path& file : cached_profiles())
-      if (file.stem() == name) return load_profile(file);
-  }
-  return find_profile(name);
-}
 
 Profile profile_of(Device& device) {
-  const DeviceInfo info = device.info();
-  if (info.is_virtual) return find_profile(std::string_view(info.id).substr(virtual_prefix.size()));
-  const auto path = cache_path(info);
-  std::error_code error;
-  if (path && fs::exists(*path, error)) {
-    try {
-      return load_profile(*path);
-    } catch (const Error& e) {
-      throw Error(fmt::format("{}\nThis is the kept profile of {}: write it anew with shiplap measure --device {}",
-                              e.what(), info.id, info.id));
-    }
-  }
-  note(
-      fmt::format("there is no profile of {} ({}) yet, so it is measured now, quickly (about 15 s); shiplap measure "
-                  "--device {} measures it in full",
-                  info.id, info.name, info.id));
-  MeasureOptions options;
-  options.effort = Effort::quick;
-  const Measured measured =
-      measure_profile(device, options, fmt::format("shiplap measure --device {} --quick", info.id));
-  fmt::print(stderr, "{}", skips_report(measured.result));
-  // A profile with holes is used this once, with its failures shown; the next command measures again.
-  if (measured.result.failed.empty()) keep_profile(measured.profile, info);
-  return measured.profile;
+  const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
+    Measured measured = measure_profile(device, options, command);
+    fmt::print(stderr, "{}", skips_report(measured.result));
+    return measured;
+  };
+  return shiplap::profile_of(device, measure_now, note);
 }
 
 Measured measure_profile(Device& device, MeasureOptions options, const std::string& command) {
@@ -133,14 +29,6 @@ Measured measure_profile(Device& device, MeasureOptions options, const std::stri
   progress.clear();
   measured.profile = profile_from(measured.result, device.info(), command);
   return measured;
-}
-
-Profile profile_from(const MeasureResult& result, const DeviceInfo& info, const std::string& command) {
-  Profile profile = fit(result.measurements, info);
-  for (const auto& [name, value] : result.state) profile.conditions[name] = value;
-  if (profile.name.empty()) profile.name = kebab_case(info.name);
-  profile.source = command;
-  return profile;
 }
 
 }  // namespace shiplap::cli

@@ -2,6 +2,7 @@
 include(GNUInstallDirs)
 option(SHIPLAP_TESTS "Build the tests" ON)
 option(SHIPLAP_BENCH "Build the benchmarks" ON)
+option(SHIPLAP_EXAMPLES "Build the examples" ON)
 option(SHIPLAP_WERROR "Treat warnings as errors" OFF)
 set(SHIPLAP_CUDA "auto" CACHE STRING "Build the CUDA device: auto, on or off")
 set_property(CACHE SHIPLAP_CUDA PROPERTY STRINGS auto on off)

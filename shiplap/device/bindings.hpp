@@ -17,6 +17,7 @@ struct Launch {
   std::uint64_t items = 0;
   std::span<std::byte* const> operands;  ///< start of each operand's region, in the order of the op's operands
   std::span<const Bytes> lengths;        ///< length of each operand's region
+  std::span<const Bytes> origins{};      ///< where each of them begins in the array that it is a piece of
   std::uint64_t blocks = 0;              ///< grid that the schedule asks for
   void* stream = nullptr;                ///< the cudaStream_t to enqueue on; null for a host kernel
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
@@ -123,6 +124,11 @@ class Device {
   /// Host memory is touched, so that its pages exist, and on the NUMA node asked for. Throws Error with the numbers
   /// when memory is short, Unsupported for a kind that the device does not have.
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
+  /// What memory of the host is, wherever it came from: pageable, pinned or managed.
+  virtual MemoryKind kind_of(const std::byte*) const { return MemoryKind::pageable; }
+  /// Page-locks host memory that came from elsewhere, until what is returned goes; it stays its owner's. Throws Error
+  /// with what to do when the system refuses, Unsupported where that cannot be done.
+  virtual Memory page_lock(std::byte*, Bytes);
   /// The NUMA nodes on which the pages of host memory really are; nullopt where that cannot be told.
   virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
   /// Which share of the pages of managed memory is on the host; nullopt where that cannot be told.
@@ -139,5 +145,9 @@ class Device {
   /// `data` is device memory of at least `amount` bytes for `stream`, unused by the others.
   virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;
 };
+
+inline Memory Device::page_lock(std::byte*, Bytes) {
+  throw Unsupported("this device does not page-lock memory that came from elsewhere");
+}
 
 }  // namespace shiplap

@@ -14,13 +14,13 @@
 namespace shiplap {
 namespace {
 
-double milliseconds_of(Pipeline::Prepared& prepared, bool hold = false) {
+double milliseconds_of(Prepared& prepared, bool hold = false) {
   return in_milliseconds(prepared.run({.hold = hold}).timeline.makespan);
 }
 
 struct BoundRuns {
-  Pipeline::Prepared copies;
-  Pipeline::Prepared kernel;
+  Prepared copies;
+  Prepared kernel;
   double sample() { return std::max(milliseconds_of(copies, true), milliseconds_of(kernel, true)); }
 };
 
@@ -150,13 +150,13 @@ class WorkloadRun {
   void run_group(std::span<Entry> entries, EvaluatedWorkload& result) {
     struct Ready {
       EvaluatedPoint* point;
-      Pipeline::Prepared prepared;
+      Prepared prepared;
     };
     std::vector<Ready> ready;
     for (Entry& entry : entries) {
       progress(to_string(entry.point.choice), ++done_, total_);
       try {
-        Pipeline::Prepared prepared = pipeline_.prepare(entry.point.choice, for_one_);
+        Prepared prepared = pipeline_.prepare(entry.point.choice, for_one_);
         pipeline_.refill();
         milliseconds_of(prepared);
         entry.point.difference = pipeline_.verify();
@@ -187,7 +187,7 @@ class WorkloadRun {
     }
     if (winner == nullptr) return;
     progress("the automatic choice against the winner");
-    Pipeline::Prepared again = pipeline_.prepare(winner->choice, for_one_);
+    Prepared again = pipeline_.prepare(winner->choice, for_one_);
     milliseconds_of(again);
     Duel duel{
         .automatic = automatic_choice_, .winner = winner->choice, .automatic_ms = {}, .winner_ms = {}, .bound_ms = {}};
@@ -207,7 +207,7 @@ class WorkloadRun {
   Pipeline& pipeline_;
   unsigned multiprocessors_;
   Choice automatic_choice_;
-  std::optional<Pipeline::Prepared> automatic_;
+  std::optional<Prepared> automatic_;
   std::optional<BoundRuns> bound_;
   std::size_t done_ = 0;
   std::size_t total_ = 0;

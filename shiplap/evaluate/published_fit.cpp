@@ -196,8 +196,8 @@ void describe(Profile& profile, std::span<const PublishedPoint> points, const st
 
 Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
   const Bytes size = 4_B * point.size;
-  Job job{.name = fmt::format("arccos:n={},calls={}", point.size, point.calls),
-          .items = point.size,
+  Job job{.items = point.size,
+          .name = fmt::format("arccos:n={},calls={}", point.size, point.calls),
           .arrays = {{.name = "x", .role = Role::in, .size = size, .element = 4_B},
                      {.name = "result", .role = Role::out, .size = size, .element = 4_B}},
           .cost = {.points = {}, .limited = {}, .origin = "fitted to published times"},

@@ -13,7 +13,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint32_t most_chunks = 256;
+constexpr std::uint64_t most_chunks = 256;
 // Pipelines of many queues are unsteady: on an H200 runs of one and the same schedule differ by up to 25 % with 128
 // queues and more at 256 MiB each way, and by up to 19 % with 32 and 64 at 64 MiB (results/h200/pipeline_grid*.json).
 // More than these are used when they are asked for.
@@ -23,21 +23,28 @@ constexpr std::size_t listed_per_strategy = 4;
 constexpr std::uint32_t most_pieces = 1024;
 
 // Chunk counts that are tried: 1, 2, 3, 4, 6, 8, 12 … (each octave in two steps), then the neighbourhood of the best.
-std::vector<std::uint32_t> coarse_chunks(const Job& job) {
+std::vector<std::uint32_t> coarse_chunks(std::uint64_t most) {
   std::vector<std::uint32_t> counts;
-  for (std::uint32_t power = 1; power <= most_chunks; power *= 2)
+  for (std::uint32_t power = 1; power <= most; power *= 2)
     for (const std::uint32_t count : {power, power + power / 2})
-      if (count <= most_chunks && count <= job.items && (counts.empty() || counts.back() < count))
-        counts.push_back(count);
+      if (count <= most && (counts.empty() || counts.back() < count)) counts.push_back(count);
   return counts;
 }
-std::vector<std::uint32_t> neighbours(const Job& job, std::uint32_t best) {
+std::vector<std::uint32_t> counts_around(std::uint32_t best, std::uint64_t most) {
   std::vector<std::uint32_t> counts;
   for (const double factor : {0.8, 0.9, 1.1, 1.2, 1.35}) {
     const auto count = static_cast<std::uint32_t>(best * factor + 0.5);
-    if (count >= 1 && count != best && count <= most_chunks && count <= job.items) counts.push_back(count);
+    if (count >= 1 && count != best && count <= most) counts.push_back(count);
   }
   return counts;
+}
+// More than usual where the GPU's memory is small beside the data, of which it then holds a few chunks at a time.
+std::uint64_t most_useful_chunks(const Job& job, const Limits& limits, std::uint32_t gpus) {
+  constexpr std::uint64_t held_at_once = 8;
+  const std::uint64_t items = std::max<std::uint64_t>(1, job.items / std::max(1u, gpus));
+  const std::uint64_t loads =
+      (bytes_in(job) + bytes_out(job)).count / std::max<std::uint64_t>(1, limits.device_memory.count);
+  return std::min(items, std::max<std::uint64_t>(most_chunks, held_at_once * loads));
 }
 
 // Where copies decide, the direction that ends last waits for the first chunk, and the other one is ahead by its faster
@@ -114,7 +121,11 @@ void rank(std::vector<Tried>& tried) {
 class Search {
  public:
   Search(const Job& job, const Profile& profile, const PlanOptions& options, const Limits& limits)
-      : job_(job), profile_(profile), options_(options), limits_(limits) {}
+      : job_(job),
+        profile_(profile),
+        options_(options),
+        limits_(limits),
+        most_chunks_(most_useful_chunks(job, limits, options.gpus)) {}
 
   std::vector<Tried> tried;
   std::string refusal;
@@ -136,16 +147,16 @@ class Search {
             ->choice.chunks;
       };
       const auto ramps = options_.ramps.empty() ? std::vector<Ramp>{{}} : options_.ramps;
-      for (const std::uint32_t chunks : chosen ? options_.chunks : coarse_chunks(job_))
+      for (const std::uint32_t chunks : chosen ? options_.chunks : coarse_chunks(most_chunks_))
         for (const Ramp& ramp : ramps) try_shape(strategy, chunks, layout, order, ramp);
       if (chosen || tried.begin() + first == tried.end()) return;
-      for (const std::uint32_t chunks : neighbours(job_, best()))
+      for (const std::uint32_t chunks : counts_around(best(), most_chunks_))
         for (const Ramp& ramp : ramps) try_shape(strategy, chunks, layout, order, ramp);
       if (!options_.ramps.empty()) return;
       const std::uint32_t level = best();
       for (const double factor : {0.8, 1.0, 1.2, 1.4}) {
         const auto chunks = static_cast<std::uint32_t>(std::lround(level * factor));
-        if (chunks < 4 || chunks > most_chunks || chunks > job_.items) continue;
+        if (chunks < 4 || chunks > most_chunks_) continue;
         for (const Ramp& ramp : ramps_worth_trying(chunks)) try_shape(strategy, chunks, layout, order, ramp);
       }
     });
@@ -196,7 +207,7 @@ class Search {
     if (!strategy.chunked) return try_grids(grids, {1});
     if (!options_.chunks.empty()) return try_grids(grids, options_.chunks);
     std::vector<std::uint32_t> few{16, 64};
-    std::erase_if(few, [&](std::uint32_t chunks) { return chunks > job_.items; });
+    std::erase_if(few, [&](std::uint32_t chunks) { return chunks > most_chunks_; });
     if (few.empty()) few = {1};
     try_grids(grids, few);
     if (tried.empty()) return;
@@ -206,7 +217,7 @@ class Search {
     std::vector<std::uint64_t> around{*at};
     if (at != grids.begin()) around.push_back(*std::prev(at));
     if (std::next(at) != grids.end()) around.push_back(*std::next(at));
-    std::vector<std::uint32_t> counts = coarse_chunks(job_);
+    std::vector<std::uint32_t> counts = coarse_chunks(most_chunks_);
     std::erase_if(counts, [&](std::uint32_t c) { return std::find(few.begin(), few.end(), c) != few.end(); });
     try_grids(around, counts);
   }
@@ -225,7 +236,7 @@ class Search {
     for (const Bytes piece : {1_MiB, 2_MiB, 4_MiB, 8_MiB, 32_MiB, 128_MiB}) {
       if (!options_.chunks.empty() || !strategy.chunked) break;
       const std::uint64_t count = std::max(bytes_in(job_), bytes_out(job_)).count / piece.count;
-      if (count >= 1 && count <= most_pieces && count <= job_.items)
+      if (count >= 1 && count <= most_pieces && count <= items_of_a_gpu())
         counts.push_back(static_cast<std::uint32_t>(count));
     }
     if (counts.empty()) counts = {1};
@@ -269,6 +280,7 @@ class Search {
 
   void try_choice(const Strategy& strategy, Choice choice) {
     choice.graph = options_.graph;
+    choice.gpus = options_.gpus;
     if (std::ranges::find(tried, choice, &Tried::choice) != tried.end()) return;
     try {
       Prediction prediction = simulate(strategy.schedule(job_, choice, limits_), profile_);
@@ -281,10 +293,13 @@ class Search {
     }
   }
 
+  std::uint64_t items_of_a_gpu() const { return job_.items / std::max(1u, options_.gpus); }
+
   const Job& job_;
   const Profile& profile_;
   const PlanOptions& options_;
   const Limits& limits_;
+  std::uint64_t most_chunks_;
 };
 
 }  // namespace
@@ -297,7 +312,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
   result.profile = profile.name;
   result.profile_hash = parameter_hash(profile);
   result.kernel_cost_origin = job.cost.origin;
-  const Bound b = bound(job, profile);
+  const Bound b = bound(job, profile, options.gpus);
   result.bound = b.time;
   result.bound_by = b.copies >= b.kernel ? "copies in both directions" : "kernel";
 

@@ -25,6 +25,7 @@ struct PlanOptions {
   std::vector<std::uint64_t> blocks{};   ///< of kernels that access host memory; 0: their own grid
   std::vector<std::uint32_t> threads{};  ///< each way, of strategies in which host threads take part
   bool graph = false;                    ///< as a graph each
+  std::uint32_t gpus = 1;                ///< that share the job
   Bytes device_memory{0};                ///< 0: what the profile says
 };
 
@@ -77,10 +78,11 @@ struct Bound {
   Seconds kernel{0};
   Seconds copies{0};
 };
-Bound bound(const Job&, const Profile&);
+Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1);
 /// The schedule whose makespan, held, is the copies' part of the bound; empty of ops when nothing is copied. Buffers:
 /// the job's arrays, then scratch. Arrays larger than the device memory that may be used go through a buffer that fits.
-Schedule duplex_schedule(const Job&, Bytes device_memory);
+/// Several GPUs copy equal parts.
+Schedule duplex_schedule(const Job&, Bytes device_memory, std::uint32_t gpus = 1);
 
 /// Ranks. Throws UsageError when nothing that was asked for exists and Unsupported when nothing can be done.
 Plan plan(const Job&, const Profile&, const PlanOptions& = {});

@@ -23,6 +23,7 @@ Json to_json(const Choice& choice) {
           {"blocks", choice.blocks == 0 ? Json("the kernel's own") : Json(choice.blocks)},
           {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
           {"graph", choice.graph},
+          {"gpus", choice.gpus},
           {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};
 }
 

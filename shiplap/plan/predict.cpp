@@ -70,21 +70,30 @@ Distance distance(const Schedule& schedule, const Profile& profile, Seconds valu
 
 }  // namespace
 
-Schedule duplex_schedule(const Job& job, Bytes device_memory) {
+Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus) {
   Schedule schedule;
   std::size_t copies = 0;
   for (const Array& a : job.arrays) {
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
     copies += a.role == Role::inout ? 2 : 1;
   }
-  const QueueId in = schedule.add_queue("in");
-  const QueueId out = schedule.add_queue("out");
-  const auto copy = [&](std::size_t index, bool to_device) {
+  schedule.agents.clear();
+  std::vector<QueueId> in;
+  std::vector<QueueId> out;
+  for (std::uint16_t gpu = 0; gpu < gpus; ++gpu) {
+    const std::string name = gpus == 1 ? "" : fmt::format(" of GPU {}", gpu);
+    in.push_back(schedule.add_queue("in" + name, Place::gpu(gpu)));
+    out.push_back(schedule.add_queue("out" + name, Place::gpu(gpu)));
+    schedule.agents.push_back({.name = gpus == 1 ? "main" : fmt::format("for GPU {}", gpu), .numa_node = {}});
+  }
+  const auto copy = [&](std::size_t index, bool to_device, std::uint16_t gpu) {
     const Array& array = job.arrays[index];
-    const Bytes piece = std::min(array.size, device_memory / copies);
+    const Bytes begin = array.size * gpu / gpus;
+    const Bytes end = array.size * (gpu + 1u) / gpus;
+    const Bytes piece = std::min(end - begin, device_memory / copies);
     if (piece.count == 0) return;
     const BufferId device = schedule.add_buffer({.name = array.name + (to_device ? " in" : " out"),
-                                                 .place = Place::gpu(),
+                                                 .place = Place::gpu(gpu),
                                                  .memory = MemoryKind::device,
                                                  .size = piece});
     // Both directions of an inout array move at once: the way back lands in a buffer of its own.
@@ -93,35 +102,35 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory) {
             ? schedule.add_buffer(
                   {.name = array.name + " back", .place = Place::host(), .memory = array.memory, .size = array.size})
             : BufferId{static_cast<std::uint32_t>(index)};
-    for (Bytes offset; offset < array.size; offset += piece) {
-      const Bytes length = std::min(piece, array.size - offset);
+    for (Bytes offset = begin; offset < end; offset += piece) {
+      const Bytes length = std::min(piece, end - offset);
       const Region h{host, offset, length};
       const Region d{device, Bytes{0}, length};
       schedule.add({.what = to_device ? Copy{h, d} : Copy{d, h},
-                    .queue = to_device ? in : out,
-                    .agent = AgentId{0},
+                    .queue = to_device ? in[gpu] : out[gpu],
+                    .agent = AgentId{gpu},
                     .after = {},
                     .chunk = 0});
     }
   };
-  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    const Role role = job.arrays[a].role;
-    if (role == Role::in || role == Role::inout) copy(a, true);
-    if (role == Role::out || role == Role::inout) copy(a, false);
-  }
+  for (std::uint16_t gpu = 0; gpu < gpus; ++gpu)
+    for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+      if (is_input(job.arrays[a].role)) copy(a, true, gpu);
+      if (is_output(job.arrays[a].role)) copy(a, false, gpu);
+    }
   return schedule;
 }
 
-Bound bound(const Job& job, const Profile& profile) {
+Bound bound(const Job& job, const Profile& profile, std::uint32_t gpus) {
   Bound result;
   // What the link can do, whatever memory the arrays are in.
   Job page_locked = job;
   for (Array& array : page_locked.arrays) array.memory = MemoryKind::pinned;
-  const Schedule copies = duplex_schedule(page_locked, limits_of(profile).device_memory);
+  const Schedule copies = duplex_schedule(page_locked, limits_of(profile).device_memory, gpus);
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const auto at = [&](const Profile& p, const Job& j) {
     const Seconds copied = copies.ops.empty() ? Seconds{0} : makespan(copies, p, true);
-    const Seconds kernel = j.cost.at(j.items) + (latency ? latency->value : Seconds{0});
+    const Seconds kernel = j.cost.at((j.items + gpus - 1) / gpus) + (latency ? latency->value : Seconds{0});
     return std::pair{copied, kernel};
   };
   std::tie(result.copies, result.kernel) = at(profile, job);
@@ -145,7 +154,7 @@ Candidate predict(const Job& job, const Profile& profile, const Choice& choice, 
   const Seconds value = prediction.timeline.makespan;
   result.predicted = range(job, profile, choice, limits, schedule, value);
   result.closed_form = strategy.predict(job, choice, profile);
-  result.distance = distance(schedule, profile, value, bound(job, profile).time.value);
+  result.distance = distance(schedule, profile, value, bound(job, profile, choice.gpus).time.value);
   result.timeline = std::move(prediction.timeline);
   return result;
 }

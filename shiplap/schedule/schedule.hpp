@@ -59,6 +59,9 @@ enum class AccessMode : std::uint8_t { read, write };
 struct Access {
   Region region;
   AccessMode mode = AccessMode::read;
+  /// Of a kernel's operand: where in the array that it is a piece of the region begins. Kernels that work with global
+  /// indices need it; nothing else does.
+  Bytes origin{};
 };
 
 /// What a kernel sends over a link while it runs (zero-copy): bytes that reach the link, not the payload.

@@ -6,13 +6,11 @@
 #include <map>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/strategy/device_ring.hpp"
 #include "shiplap/strategy/staging.hpp"
 
 namespace shiplap {
 namespace {
-
-constexpr std::uint64_t slot_alignment =
-    256;  // bytes; what cudaMalloc guarantees, so that every slot allows wide accesses
 
 // Arrays in an order in which each further dependency says something new: see `Builder`.
 std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second) {
@@ -23,125 +21,142 @@ std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second
   return order;
 }
 
-// Builds ops in submission order. A chunk takes slot (chunk mod ring); the chunk that had it before is the "earlier"
-// one.
-//   copy in of an `in` array     waits for the earlier chunk's kernel, which read the slot
-//   copy in of an `inout` array  waits for the earlier chunk's copy out, which read the slot
-//   kernel                       waits for its copies in, and for the earlier chunk's copies out of `out` arrays
+/// What of the job one GPU does: consecutive chunks, the first of which has this number among all.
+struct Part {
+  std::uint16_t gpu = 0;
+  std::uint16_t gpus = 1;
+  std::uint32_t first_chunk = 0;
+  std::vector<ItemRange> ranges;
+};
+
+// Builds the ops of one GPU in submission order. A chunk takes its place in the rings (see `DeviceRing`); the chunks
+// whose data lay there are the "earlier" ones.
+//   copy in of an `in` array     waits for the earlier chunks' kernels, which read the place
+//   copy in of an `inout` array  waits for the earlier chunks' copies out, which read the place
+//   kernel                       waits for the copies in of all that it is handed, and for the earlier chunks' copies
+//                                out of `out` arrays; where an array is carried, for the kernel before
 //   copy out                     waits for its kernel
 // Copies in are ordered `in` before `inout` and copies out `inout` before `out`; so no dependency is implied by another
-// one.
+// one, as long as chunks share nothing.
 class Builder {
  public:
-  Builder(const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping, const Staging& staging)
-      : job_(job),
+  Builder(Schedule& schedule, const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping,
+          const Staging& staging, Part part)
+      : schedule_(schedule),
+        job_(job),
         choice_(choice),
         limits_(limits),
         mapping_(mapping),
-        ranges_(split(job, choice.chunks, choice.ramp)),
-        rings_(schedule_, job, staging, choice.chunks) {
+        part_(std::move(part)),
+        chunks_(static_cast<std::uint32_t>(part_.ranges.size())),
+        agent_(static_cast<std::uint32_t>(schedule.agents.size())),
+        rings_(schedule, job, staging, chunks_) {
+    if (!rings_.used()) schedule_.agents.push_back({.name = part_.gpus == 1 ? "main" : on_gpu("for"), .numa_node = {}});
     inputs_ = arrays_in_order(job, Role::in, Role::inout);
     outputs_ = arrays_in_order(job, Role::inout, Role::out);
     for (auto* arrays : {&inputs_, &outputs_}) std::erase_if(*arrays, [&](std::size_t a) { return mapped(a); });
+    for (const Array& a : job.arrays)
+      pieces_.push_back(stays(a.role) ? std::vector<Piece>{} : pieces(job, a, part_.ranges));
     add_buffers();
     add_queues();
-    kernel_ = schedule_.add_kernel(job.name.substr(0, job.name.find(':')));
-    const std::size_t chunks = ranges_.size();
-    kernel_op_.resize(chunks);
-    in_op_.assign(chunks, std::vector<OpId>(job.arrays.size()));
-    out_op_.assign(chunks, std::vector<OpId>(job.arrays.size()));
+    kernel_op_.resize(chunks_);
+    in_op_.assign(chunks_, std::vector<OpId>(job.arrays.size()));
+    moved_op_ = in_op_;
+    out_op_ = in_op_;
   }
 
-  Schedule build() && {
-    copy_residents();
-    const auto chunks = static_cast<std::uint32_t>(ranges_.size());
-    const std::uint32_t batch = choice_.order == IssueOrder::depth ? 1 : ring_;
-    for (std::uint32_t first = 0; first < chunks; first += batch) {
-      const std::uint32_t last = std::min(chunks, first + batch);
+  void build() && {
+    bring_what_stays();
+    std::uint32_t batch = choice_.order == IssueOrder::depth ? 1 : ring_;
+    // At the seam of a ring in which chunks share data there may be no room for one more chunk.
+    const bool shared = std::ranges::any_of(device_rings_, &DeviceRing::shares);
+    if (shared && ring_ < chunks_) batch = std::max(1u, std::min(batch, ring_ - 1));
+    for (std::uint32_t first = 0; first < chunks_; first += batch) {
+      const std::uint32_t last = std::min(chunks_, first + batch);
       for (std::uint32_t c = first; c < last; ++c) copy_in(c);
       for (std::uint32_t c = first; c < last; ++c) launch(c);
       for (std::uint32_t c = first; c < last; ++c) copy_out(c);
     }
-    schedule_.as_graph = choice_.graph;
-    return std::move(schedule_);
+    bring_carried_back();
   }
 
  private:
-  bool mapped(std::size_t array) const { return mapping_.covers(job_.arrays[array].role); }
-  bool staged(std::size_t array) const {
-    return rings_.covers(array) && job_.arrays[array].role != Role::resident && !mapped(array);
+  std::string on_gpu(std::string_view what) const {
+    return part_.gpus == 1 ? std::string(what) : fmt::format("{} GPU {}", what, part_.gpu);
   }
+  bool mapped(std::size_t array) const {
+    return !stays(job_.arrays[array].role) && mapping_.covers(job_.arrays[array].role);
+  }
+  bool staged(std::size_t array) const { return rings_.covers(array) && !mapped(array); }
+  std::uint32_t number(std::uint32_t chunk) const { return part_.first_chunk + chunk; }
+  AgentId agent(std::uint32_t chunk) const { return rings_.used() ? rings_.agent(chunk) : AgentId{agent_}; }
 
   void add_buffers() {
-    for (const Array& a : job_.arrays)
-      schedule_.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
     Bytes fixed;
     Bytes per_slot;
-    stride_.resize(job_.arrays.size());
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
-      const Array& array = job_.arrays[a];
-      if (array.role == Role::resident) {
-        fixed += array.size;
-        continue;
+      if (stays(job_.arrays[a].role)) {
+        fixed += job_.arrays[a].size;
+      } else if (!mapped(a)) {
+        const DeviceRing::Room room = DeviceRing::room(pieces_[a]);
+        per_slot += room.each_slot;
+        fixed += room.beyond;
       }
-      if (mapped(a)) continue;
-      std::uint64_t largest = 0;
-      for (const ItemRange& range : ranges_) largest = std::max(largest, slice(job_, array, range).length.count);
-      stride_[a] = Bytes{(largest + slot_alignment - 1) / slot_alignment * slot_alignment};
-      per_slot += stride_[a];
     }
     choose_ring(fixed, per_slot);
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
-      if (mapped(a)) {
-        device_.push_back({});
-        continue;
-      }
-      const Bytes size = array.role == Role::resident ? array.size : stride_[a] * ring_;
-      device_.push_back(schedule_.add_buffer(
-          {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size}));
+      device_rings_.push_back(mapped(a) || stays(array.role) ? DeviceRing() : DeviceRing(pieces_[a], ring_));
+      device_.push_back(
+          mapped(a) ? BufferId{}
+                    : schedule_.add_buffer({.name = array.name + (part_.gpus == 1 ? " on the GPU" : on_gpu(" on")),
+                                            .place = Place::gpu(part_.gpu),
+                                            .memory = MemoryKind::device,
+                                            .size = stays(array.role) ? array.size : device_rings_[a].size()}));
     }
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
-      if (staged(a)) rings_.add_rings(a, stride_[a]);
+      if (staged(a)) rings_.add_rings(a, DeviceRing::room(pieces_[a]).each_slot);
   }
 
   void choose_ring(Bytes fixed, Bytes per_slot) {
-    const auto chunks = static_cast<std::uint64_t>(ranges_.size());
     const std::uint64_t budget = limits_.device_memory > fixed ? limits_.device_memory.count - fixed.count : 0;
-    const std::uint64_t fits = per_slot.count == 0 ? chunks : budget / per_slot.count;
+    const std::uint64_t fits = per_slot.count == 0 ? chunks_ : budget / per_slot.count;
     const std::uint64_t wanted =
-        choice_.ring == 0 ? std::min(chunks, fits) : std::min<std::uint64_t>(choice_.ring, chunks);
+        choice_.ring == 0 ? std::min<std::uint64_t>(chunks_, fits) : std::min<std::uint64_t>(choice_.ring, chunks_);
     if (wanted == 0 || wanted > fits)
       throw Error(fmt::format(
           "{} in {} chunk(s) needs {} of device memory for {} ring slot(s), {} may be used: use more chunks{}",
-          job_.name, chunks, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)),
+          job_.name, chunks_, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)),
           std::max<std::uint64_t>(wanted, 1), to_string(limits_.device_memory),
           choice_.ring > 1 ? " or a smaller ring" : ""));
     ring_ = static_cast<std::uint32_t>(wanted);
   }
 
   void add_queues() {
-    const auto chunks = static_cast<std::uint32_t>(ranges_.size());
+    const auto add = [&](const std::string& name) {
+      return schedule_.add_queue(part_.gpus == 1 ? name : fmt::format("{} of GPU {}", name, part_.gpu),
+                                 Place::gpu(part_.gpu));
+    };
     // Each thread has queues of its own: those of the way back wait for other things.
     for (std::uint32_t t = 0; t < rings_.threads(); ++t) {
-      in_queues_.push_back(schedule_.add_queue(fmt::format("in {}", t)));
-      out_queues_.push_back(schedule_.add_queue(fmt::format("out {}", t)));
+      in_queues_.push_back(add(fmt::format("in {}", t)));
+      out_queues_.push_back(add(fmt::format("out {}", t)));
     }
     kernel_queues_ = in_queues_;
     if (rings_.used()) return;
     if (choice_.layout == Layout::three) {
-      in_queues_ = {schedule_.add_queue("in")};
-      kernel_queues_ = {schedule_.add_queue("compute")};
-      out_queues_ = {schedule_.add_queue("out")};
+      in_queues_ = {add("in")};
+      kernel_queues_ = {add("compute")};
+      out_queues_ = {add("out")};
       return;
     }
     if (is_emulated(choice_.layout)) {
-      in_queues_ = out_queues_ = {schedule_.add_queue("copies")};
-      kernel_queues_ = {schedule_.add_queue("compute")};
+      in_queues_ = out_queues_ = {add("copies")};
+      kernel_queues_ = {add("compute")};
       return;
     }
-    const std::uint32_t count = choice_.layout == Layout::few ? std::clamp(choice_.queues, 1u, chunks) : chunks;
-    for (std::uint32_t q = 0; q < count; ++q) in_queues_.push_back(schedule_.add_queue(fmt::format("stream {}", q)));
+    const std::uint32_t count = choice_.layout == Layout::few ? std::clamp(choice_.queues, 1u, chunks_) : chunks_;
+    for (std::uint32_t q = 0; q < count; ++q) in_queues_.push_back(add(fmt::format("stream {}", q)));
     kernel_queues_ = out_queues_ = in_queues_;
   }
 
@@ -158,56 +173,109 @@ class Builder {
     std::erase_if(op.after, [&](OpId other) { return schedule_.ops[other.index()].queue == from; });
     op.after.push_back(on);
   }
-
-  Region host_region(std::size_t array, std::uint32_t chunk) const {
-    const Slice s = slice(job_, job_.arrays[array], ranges_[chunk]);
-    return {BufferId{static_cast<std::uint32_t>(array)}, s.offset, s.length};
+  // All that used what lay where the chunk's part of an array comes to lie.
+  void depend_on_earlier(Op& op, std::size_t array, std::uint32_t chunk) {
+    const DeviceRing& ring = device_rings_[array];
+    const Role role = job_.arrays[array].role;
+    for (const std::uint32_t c : ring[chunk].overwritten) {
+      if (role != Role::in) {
+        depend(op, out_op_[c][array]);
+        continue;
+      }
+      for (std::uint32_t reader = c; reader <= ring.last_reader(c, chunk); ++reader) {
+        depend(op, kernel_op_[reader]);
+        if (reader > c) depend(op, moved_op_[reader][array]);
+      }
+    }
   }
-  Region device_region(std::size_t array, std::uint32_t chunk) const {
-    if (mapped(array)) return host_region(array, chunk);
-    if (job_.arrays[array].role == Role::resident) return {device_[array], Bytes{0}, job_.arrays[array].size};
-    return {device_[array], stride_[array] * (chunk % ring_), slice(job_, job_.arrays[array], ranges_[chunk]).length};
+
+  Region in_array(std::size_t array, const Slice& part) const {
+    return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
+  }
+  Region brought(std::size_t array, std::uint32_t chunk) const {
+    return {device_[array], device_rings_[array][chunk].fresh, pieces_[array][chunk].fresh.length};
+  }
+  /// What the kernel of the chunk is handed.
+  Access handed(std::size_t array, std::uint32_t chunk) const {
+    const Role role = job_.arrays[array].role;
+    const AccessMode mode = role == Role::in || role == Role::resident ? AccessMode::read : AccessMode::write;
+    if (stays(role)) return {{device_[array], Bytes{0}, job_.arrays[array].size}, mode};
+    const Slice& part = pieces_[array][chunk].reach;
+    if (mapped(array)) return {in_array(array, part), mode, part.offset};
+    return {{device_[array], device_rings_[array][chunk].reach, part.length}, mode, part.offset};
   }
 
-  void copy_residents() {
+  void bring_what_stays() {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
-      if (job_.arrays[a].role != Role::resident) continue;
-      const Region host{BufferId{static_cast<std::uint32_t>(a)}, Bytes{0}, job_.arrays[a].size};
-      Op op{.what = Copy{host, device_region(a, 0)},
+      const Array& array = job_.arrays[a];
+      if (!stays(array.role) || array.size.count == 0) continue;
+      Op op{.what = Copy{in_array(a, {Bytes{0}, array.size}), {device_[a], Bytes{0}, array.size}},
             .queue = in_queues_[0],
-            .agent = AgentId{0},
+            .agent = agent(0),
             .after = {},
-            .chunk = 0};
+            .chunk = number(0)};
       resident_ = schedule_.add(std::move(op));
+      if (array.role == Role::carried) carries_ = true;
+    }
+  }
+  void bring_carried_back() {
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Array& array = job_.arrays[a];
+      if (array.role != Role::carried || array.size.count == 0) continue;
+      Op op{.what = Copy{{device_[a], Bytes{0}, array.size}, in_array(a, {Bytes{0}, array.size})},
+            .queue = queue(out_queues_, chunks_ - 1),
+            .agent = agent(chunks_ - 1),
+            .after = {},
+            .chunk = number(chunks_ - 1)};
+      depend(op, last_kernel_);
+      schedule_.add(std::move(op));
     }
   }
 
   void copy_in(std::uint32_t chunk) {
     for (const std::size_t a : inputs_) {
-      Region from = host_region(a, chunk);
+      move_to_the_front(a, chunk);
+      Region from = in_array(a, pieces_[a][chunk].fresh);
       if (from.length.count == 0) continue;
       std::vector<OpId> after;
       if (staged(a)) {
-        const OpId earlier = chunk >= rings_.places() ? in_op_[chunk - rings_.places()][a] : OpId{};
-        const auto filled = rings_.fill(a, chunk, from, earlier);
+        OpId earlier;  // that read the place in the ring last
+        for (std::uint32_t c = chunk; earlier.is_none() && c >= rings_.places();)
+          earlier = in_op_[c -= rings_.places()][a];
+        const auto filled = rings_.fill(a, chunk, number(chunk), from, earlier);
         from = filled.place;
         after.push_back(filled.op);
       }
-      Op op{.what = Copy{from, device_region(a, chunk)},
+      Op op{.what = Copy{from, brought(a, chunk)},
             .queue = queue(in_queues_, chunk),
-            .agent = rings_.agent(chunk),
+            .agent = agent(chunk),
             .after = std::move(after),
-            .chunk = chunk};
-      if (chunk >= ring_) {
-        const std::uint32_t earlier = chunk - ring_;
-        depend(op, job_.arrays[a].role == Role::inout ? out_op_[earlier][a] : kernel_op_[earlier]);
-      }
+            .chunk = number(chunk)};
+      depend_on_earlier(op, a, chunk);
       in_op_[chunk][a] = schedule_.add(std::move(op));
     }
   }
 
+  void move_to_the_front(std::size_t array, std::uint32_t chunk) {
+    const DeviceRing& ring = device_rings_[array];
+    const DeviceRing::Placement& place = ring[chunk];
+    if (place.moved.count == 0) return;
+    Op op{.what = Copy{{device_[array], place.moved_from, place.moved}, {device_[array], place.reach, place.moved}},
+          .queue = queue(in_queues_, chunk),
+          .agent = agent(chunk),
+          .after = {},
+          .chunk = number(chunk)};
+    depend_on_earlier(op, array, chunk);
+    for (std::uint32_t c = place.first_brought_by; c < chunk; ++c) depend_on_bringing(op, array, c);
+    moved_op_[chunk][array] = schedule_.add(std::move(op));
+  }
+  void depend_on_bringing(Op& op, std::size_t array, std::uint32_t chunk) {
+    depend(op, moved_op_[chunk][array]);
+    depend(op, in_op_[chunk][array]);
+  }
+
   void launch(std::uint32_t chunk) {
-    const ItemRange range = ranges_[chunk];
+    const ItemRange range = part_.ranges[chunk];
     Grid launch_grid = grid(job_, range.count, limits_.resident_threads, kernel_queues_.size());
     if (choice_.blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, choice_.blocks);
     const std::uint64_t room = limits_.resident_threads == 0
@@ -218,7 +286,7 @@ class Builder {
     const bool known = job_.cost.points.size() > 2;
     const auto busy_blocks =
         known ? static_cast<std::uint64_t>(std::clamp(busy, 1.0, static_cast<double>(at_once))) : 0;
-    Kernel kernel{.kernel = kernel_,
+    Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
                   .work = kernel_time(job_, range.count, choice_.blocks),
@@ -228,10 +296,9 @@ class Builder {
                   .operands = {},
                   .flows = {}};
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
-      const Region region = device_region(a, chunk);
       const Role role = job_.arrays[a].role;
-      const bool reads_only = role == Role::in || role == Role::resident;
-      kernel.operands.push_back({region, reads_only ? AccessMode::read : AccessMode::write});
+      kernel.operands.push_back(handed(a, chunk));
+      const Region& region = kernel.operands.back().region;
       if (!mapped(a) || region.length.count == 0) continue;
       Flow flow{.buffer = region.buffer,
                 .mode = AccessMode::read,
@@ -245,54 +312,80 @@ class Builder {
     }
     Op op{.what = std::move(kernel),
           .queue = queue(kernel_queues_, chunk),
-          .agent = rings_.agent(chunk),
+          .agent = agent(chunk),
           .after = {},
-          .chunk = chunk};
+          .chunk = number(chunk)};
     if (chunk < ring_) depend(op, resident_);  // later chunks wait for an earlier one that did
-    for (const std::size_t a : inputs_) depend(op, in_op_[chunk][a]);
-    if (chunk >= ring_)
-      for (const std::size_t a : outputs_)
-        if (job_.arrays[a].role == Role::out) depend(op, out_op_[chunk - ring_][a]);
+    if (carries_) depend(op, last_kernel_);
+    for (const std::size_t a : inputs_)
+      for (std::uint32_t c = device_rings_[a][chunk].first_brought_by; c <= chunk; ++c) depend_on_bringing(op, a, c);
+    for (const std::size_t a : outputs_)
+      if (job_.arrays[a].role == Role::out) depend_on_earlier(op, a, chunk);
     last_kernel_ = kernel_op_[chunk] = schedule_.add(std::move(op));
   }
 
   void copy_out(std::uint32_t chunk) {
     for (const std::size_t a : outputs_) {
-      const Region to = host_region(a, chunk);
+      const Region to = in_array(a, pieces_[a][chunk].fresh);
       if (to.length.count == 0) continue;
       const auto free = staged(a) ? rings_.free_place(a, chunk, to) : StagingRings::Free{to, OpId{}};
-      Op op{.what = Copy{device_region(a, chunk), free.place},
+      Op op{.what = Copy{brought(a, chunk), free.place},
             .queue = queue(out_queues_, chunk),
-            .agent = rings_.agent(chunk),
+            .agent = agent(chunk),
             .after = {},
-            .chunk = chunk};
+            .chunk = number(chunk)};
       if (!free.emptied.is_none()) op.after.push_back(free.emptied);
       depend(op, choice_.layout == Layout::implicit_sync ? last_kernel_ : kernel_op_[chunk]);
       out_op_[chunk][a] = schedule_.add(std::move(op));
-      if (staged(a)) rings_.empty(a, chunk, out_op_[chunk][a], to);
+      if (staged(a)) rings_.empty(a, chunk, number(chunk), out_op_[chunk][a], to);
     }
   }
 
+  Schedule& schedule_;
   const Job& job_;
   const Choice& choice_;
   const Limits& limits_;
   Mapping mapping_;
-  std::vector<ItemRange> ranges_;
+  Part part_;
+  std::uint32_t chunks_;
+  std::uint32_t agent_;               // of this GPU, where no threads take part
   std::vector<std::size_t> inputs_;   // arrays that go in, in the order of their copies
   std::vector<std::size_t> outputs_;  // arrays that come out
-  Schedule schedule_;
   StagingRings rings_;
-  std::vector<Bytes> stride_;     // by array: size of a slot
-  std::vector<BufferId> device_;  // by array
+  std::vector<std::vector<Piece>> pieces_;  // by array and chunk
+  std::vector<DeviceRing> device_rings_;    // by array
+  std::vector<BufferId> device_;            // by array
   std::uint32_t ring_ = 1;
-  KernelId kernel_;
   std::vector<QueueId> in_queues_, kernel_queues_, out_queues_;
   std::vector<OpId> kernel_op_;
-  std::vector<std::vector<OpId>> in_op_, out_op_;  // by chunk and array
+  std::vector<std::vector<OpId>> in_op_, moved_op_, out_op_;  // by chunk and array
   OpId resident_;
   OpId last_kernel_;
+  bool carries_ = false;
   std::map<std::pair<QueueId, QueueId>, OpId> waited_;
 };
+
+// The items in shares for the GPUs, and each share in its chunks.
+std::vector<Part> parts_of(const Job& job, const Choice& choice) {
+  if (choice.gpus == 1) return {{.ranges = split(job, choice.chunks, choice.ramp)}};
+  if (choice.gpus == 0) throw UsageError("a job runs on one GPU at least");
+  if (choice.graph) throw Unsupported("a pipeline over several GPUs cannot be a graph: a thread submits to each");
+  for (const Array& a : job.arrays)
+    if (a.role == Role::carried)
+      throw Unsupported(fmt::format("{} is carried from chunk to chunk, so that GPUs cannot share the chunks", a.name));
+  std::vector<Part> parts;
+  const auto shares = split(job, choice.gpus);
+  for (std::uint32_t g = 0; g < choice.gpus; ++g) {
+    Job share{.items = shares[g].count, .name = job.name, .items_per_block = job.items_per_block};
+    Part part{.gpu = static_cast<std::uint16_t>(g),
+              .gpus = static_cast<std::uint16_t>(choice.gpus),
+              .first_chunk = g * choice.chunks,
+              .ranges = split(share, choice.chunks, choice.ramp)};
+    for (ItemRange& range : part.ranges) range.first += shares[g].first;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
 
 }  // namespace
 
@@ -301,7 +394,15 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   if (choice.blocks > 0 && !job.any_grid)
     throw Unsupported(
         fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
-  return Builder(job, choice, limits, mapping, staging).build();
+  Schedule schedule;
+  schedule.agents.clear();
+  for (const Array& a : job.arrays)
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+  schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  for (Part& part : parts_of(job, choice))
+    Builder(schedule, job, choice, limits, mapping, staging, std::move(part)).build();
+  schedule.as_graph = choice.graph;
+  return schedule;
 }
 
 void require_no_graph(const Choice& choice, std::string_view strategy) {
@@ -311,7 +412,7 @@ void require_no_graph(const Choice& choice, std::string_view strategy) {
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
-    if (a.role == Role::resident && wanted != ArrayMemory::page_locked) continue;
+    if (stays(a.role) && wanted != ArrayMemory::page_locked) continue;
     const std::string memory = to_string(a.memory);
     if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
       throw Unsupported(

@@ -11,10 +11,8 @@
 namespace shiplap {
 namespace {
 
-Region part_of(const Job& job, std::size_t array, const ItemRange& range) {
-  const Slice s = job.arrays[array].role == Role::resident ? Slice{Bytes{0}, job.arrays[array].size}
-                                                           : slice(job, job.arrays[array], range);
-  return {BufferId{static_cast<std::uint32_t>(array)}, s.offset, s.length};
+Region in_array(std::size_t array, const Slice& part) {
+  return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
 }
 
 Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, std::uint32_t chunk,
@@ -30,7 +28,8 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
               .flows = {}};
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const bool reads_only = job.arrays[a].role == Role::in || job.arrays[a].role == Role::resident;
-    what.operands.push_back({part_of(job, a, range), reads_only ? AccessMode::read : AccessMode::write});
+    const Slice part = reach(job, job.arrays[a], range);
+    what.operands.push_back({in_array(a, part), reads_only ? AccessMode::read : AccessMode::write, part.offset});
   }
   return {.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }
@@ -38,7 +37,7 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
 void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
   Bytes total;
   for (const Array& a : job.arrays) {
-    if (a.role == Role::resident && a.memory != MemoryKind::managed)
+    if (stays(a.role) && a.memory != MemoryKind::managed)
       throw Unsupported(
           fmt::format("{} stays on the GPU and is in {} memory: the managed strategies have it managed too", a.name,
                       to_string(a.memory)));
@@ -52,7 +51,15 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
                     to_string(total), to_string(limits.device_memory)));
 }
 
+/// Whether the host reads it in the end.
+bool comes_back(Role role) { return is_output(role) || role == Role::carried; }
+
+void require_one_gpu(const Choice& choice, std::string_view strategy) {
+  if (choice.gpus > 1) throw Unsupported(fmt::format("{} is for one GPU, not {}", strategy, choice.gpus));
+}
+
 Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_one_gpu(choice, "managed");
   require_memory(job, ArrayMemory::managed, "managed");
   require_no_graph(choice, "managed");
   if (choice.threads == 0) throw UsageError("--threads: managed needs at least 1 thread that touches the results");
@@ -67,7 +74,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   // The threads share the pages of each result.
   constexpr std::uint64_t page = 2 << 20;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    if (!is_output(job.arrays[a].role)) continue;
+    if (!comes_back(job.arrays[a].role)) continue;
     const std::uint64_t pages = (job.arrays[a].size.count + page - 1) / page;
     for (std::uint32_t t = 0; t < choice.threads; ++t) {
       const std::uint64_t begin = pages * t / choice.threads * page;
@@ -85,6 +92,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
 }
 
 Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& limits) {
+  require_one_gpu(choice, "managed-prefetch");
   require_memory(job, ArrayMemory::managed, "managed-prefetch");
   require_no_graph(choice, "managed-prefetch");
   Schedule schedule;
@@ -95,8 +103,8 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   const QueueId out = schedule.add_queue("out");
   const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   // None of a region of no bytes.
-  const auto move = [&](std::size_t array, const ItemRange& range, Place to, std::uint32_t chunk, OpId after) {
-    const Region region = part_of(job, array, range);
+  const auto move = [&](std::size_t array, const Slice& part, Place to, std::uint32_t chunk, OpId after) {
+    const Region region = in_array(array, part);
     if (region.length.count == 0) return OpId{};
     Op op{.what = Prefetch{region, to},
           .queue = to.is_gpu() ? in : out,
@@ -107,11 +115,16 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
     return schedule.add(std::move(op));
   };
   const auto ranges = split(job, choice.chunks);
+  std::vector<std::vector<Piece>> cut;
+  for (const Array& a : job.arrays) {
+    const Slice all{Bytes{0}, a.size};
+    cut.push_back(stays(a.role) ? std::vector<Piece>(ranges.size(), Piece{all, all}) : pieces(job, a, ranges));
+  }
   for (std::uint32_t c = 0; c < ranges.size(); ++c) {
     OpId moved;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
-      if (job.arrays[a].role != Role::resident || c == 0) {
-        const OpId op = move(a, ranges[c], Place::gpu(), c, {});
+      if (!stays(job.arrays[a].role) || c == 0) {
+        const OpId op = move(a, cut[a][c].fresh, Place::gpu(), c, {});
         if (!op.is_none()) moved = op;
       }
     Op op = launch(job, limits, kernel, compute, c, ranges[c]);
@@ -119,9 +132,9 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
     const OpId launched = schedule.add(std::move(op));
     OpId after = launched;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
-      if (is_output(job.arrays[a].role)) {
+      if (is_output(job.arrays[a].role) || (job.arrays[a].role == Role::carried && c + 1 == ranges.size())) {
         // The others come behind in the queue.
-        if (!move(a, ranges[c], Place::host(), c, after).is_none()) after = {};
+        if (!move(a, cut[a][c].fresh, Place::host(), c, after).is_none()) after = {};
       }
   }
   return schedule;

@@ -10,6 +10,7 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
     : schedule_(schedule),
       job_(job),
       threads_(std::min(staging.threads, chunks)),
+      first_agent_(static_cast<std::uint32_t>(schedule.agents.size())),
       stride_(job.arrays.size()),
       in_ring_(job.arrays.size()),
       out_ring_(job.arrays.size()),
@@ -19,7 +20,6 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
   const std::uint16_t node = 0;
   const bool out = std::ranges::any_of(
       job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable && is_output(a.role); });
-  schedule.agents.clear();
   for (std::uint32_t t = 0; t < threads_; ++t)
     schedule.agents.push_back({.name = fmt::format("in {}", t), .numa_node = node});
   for (std::uint32_t t = 0; t < threads_ && out; ++t)
@@ -43,9 +43,10 @@ Region StagingRings::place(BufferId ring, std::size_t array, std::uint32_t chunk
   return {ring, stride_[array] * (chunk % places()), length};
 }
 
-StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, const Region& from, OpId earlier) {
+StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, std::uint32_t number,
+                                        const Region& from, OpId earlier) {
   const Region to = place(in_ring_[array], array, chunk, from.length);
-  Op op{.what = HostCopy{from, to}, .queue = {}, .agent = agent(chunk), .after = {}, .chunk = chunk};
+  Op op{.what = HostCopy{from, to}, .queue = {}, .agent = agent(chunk), .after = {}, .chunk = number};
   if (!earlier.is_none()) op.after.push_back(earlier);
   return {to, schedule_.add(std::move(op))};
 }
@@ -55,12 +56,12 @@ StagingRings::Free StagingRings::free_place(std::size_t array, std::uint32_t chu
           chunk >= places() ? emptied_[array][chunk - places()] : OpId{}};
 }
 
-void StagingRings::empty(std::size_t array, std::uint32_t chunk, OpId copy, const Region& to) {
+void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to) {
   Op op{.what = HostCopy{place(out_ring_[array], array, chunk, to.length), to},
         .queue = {},
-        .agent = AgentId{threads_ + chunk % threads_},
+        .agent = AgentId{first_agent_ + threads_ + chunk % threads_},
         .after = {copy},
-        .chunk = chunk};
+        .chunk = number};
   emptied_[array][chunk] = schedule_.add(std::move(op));
 }
 

@@ -68,6 +68,11 @@ std::string_view name_of(Layout layout) {
 }
 
 std::string to_string(const Choice& choice) {
+  if (choice.gpus > 1) {
+    Choice one = choice;
+    one.gpus = 1;
+    return fmt::format("{}, over {} GPUs", to_string(one), choice.gpus);
+  }
   const Strategy& strategy = find_strategy(choice.strategy);
   if (strategy.threaded) {
     const std::string cut =

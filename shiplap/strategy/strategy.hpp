@@ -33,7 +33,7 @@ enum class IssueOrder : std::uint8_t { depth, breadth };
 /// Everything that is chosen about a run of a job.
 struct Choice {
   std::string strategy = "streams";
-  std::uint32_t chunks = 1;
+  std::uint32_t chunks = 1;  ///< on each GPU
   Ramp ramp{};
   Layout layout = Layout::three;
   std::uint32_t queues = 4;  ///< for Layout::few
@@ -44,6 +44,8 @@ struct Choice {
       0;  ///< device buffers per array, each holding one chunk; 0: `chunks`, fewer when memory is short
   /// Host threads that move or touch the data each way, for strategies of memory that is not page-locked; 0: none.
   std::uint32_t threads = 0;
+  /// GPUs of the device that share the items, each through its own link and submitted to by a thread of its own.
+  std::uint32_t gpus = 1;
   /// All ops in one call, as a graph that is made once and launched for every run: for page-locked memory.
   bool graph = false;
   friend bool operator==(const Choice&, const Choice&) = default;

@@ -116,6 +116,51 @@ Slice slice(const Job& job, const Array& array, ItemRange range) {
   return {Bytes{begin}, Bytes{at(range.first + range.count) - begin}};
 }
 
+Slice reach(const Job& job, const Array& array, ItemRange range) {
+  if (stays(array.role)) return {Bytes{0}, array.size};
+  if (!array.reach.elements) {
+    const std::uint64_t first = range.first - std::min(range.first, array.reach.before);
+    const std::uint64_t end = range.first + range.count;
+    return slice(job, array, {first, std::min(job.items - end, array.reach.after) + end - first});
+  }
+  const ElementRange elements = array.reach.elements(range);
+  const std::uint64_t all = array.size.count / array.element.count;
+  if (elements.first > all || elements.count > all - elements.first)
+    throw UsageError(fmt::format("{}: the mapping of {} gives the items [{}, {}) the elements [{}, {}), and it has {}",
+                                 job.name, array.name, range.first, range.first + range.count, elements.first,
+                                 elements.first + elements.count, all));
+  return {array.element * elements.first, array.element * elements.count};
+}
+
+std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const ItemRange> chunks) {
+  if (is_output(array.role) && (array.reach.before > 0 || array.reach.after > 0))
+    throw UsageError(fmt::format(
+        "{}: {} is written, so that its chunks cannot reach into their neighbours: read another array, or carry it",
+        job.name, array.name));
+  std::vector<Piece> result;
+  result.reserve(chunks.size());
+  Bytes begin;
+  Bytes end;  // of the chunk before
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    const Slice whole = reach(job, array, chunks[c]);
+    const Bytes last = whole.offset + whole.length;
+    if (whole.length.count > 0 && (whole.offset < begin || last < end))
+      throw UsageError(
+          fmt::format("{}: the mapping of {} goes back in chunk {}: a later chunk must not begin or end "
+                      "earlier than the one before",
+                      job.name, array.name, c));
+    if (is_output(array.role) && whole.length.count > 0 && whole.offset < end)
+      throw UsageError(fmt::format("{}: chunks {} and {} both write {} of {}", job.name, c - 1, c,
+                                   to_string(end - whole.offset), array.name));
+    const Bytes fresh = std::max(std::min(end, last), whole.offset);
+    result.push_back({whole, {fresh, last - fresh}});
+    if (whole.length.count == 0) continue;
+    begin = whole.offset;
+    end = last;
+  }
+  return result;
+}
+
 Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
   Grid result;
   result.blocks = std::max<std::uint64_t>(1, (items + job.items_per_block - 1) / job.items_per_block);
@@ -149,7 +194,7 @@ Bytes total(const Job& job, Role one, Role other) {
 }  // namespace
 
 MemoryKind memory_of(const Job& job) {
-  const auto moved = std::ranges::find_if(job.arrays, [](const Array& a) { return a.role != Role::resident; });
+  const auto moved = std::ranges::find_if(job.arrays, [](const Array& a) { return !stays(a.role); });
   return moved == job.arrays.end() ? MemoryKind::pinned : moved->memory;
 }
 

@@ -1,22 +1,62 @@
-// The shape of the work: arrays with their roles and memory, how a piece of the work reaches into them, what the kernel
-// costs. Strategies turn a Job into schedules.
+// The work as a value: arrays with their roles and memory, how a piece of the work reaches into them, what the kernel
+// costs and what it calls. Strategies turn a Job into schedules; described_job.hpp is the comfortable way to make one.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 
-enum class Role : std::uint8_t { in, out, inout, resident };
+enum class Role : std::uint8_t {
+  in,
+  out,
+  inout,
+  resident,  ///< read as a whole by every chunk: brought to the GPU once
+  carried,   ///< read and written as a whole by every chunk, one after the other: brought once, and back at the end
+};
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
+/// Whether the whole array is on the GPU while the job runs.
+constexpr bool stays(Role role) { return role == Role::resident || role == Role::carried; }
+
+struct ItemRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  friend bool operator==(const ItemRange&, const ItemRange&) = default;
+};
+
+/// Elements of an array.
+struct ElementRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// How far the kernel of a chunk reaches into an array that is cut: its own piece (see `slice`), and for arrays that
+/// are only read some items on either side of it, as far as there are any (a halo). Or what a mapping says.
+struct Reach {
+  std::uint64_t before = 0;  ///< items
+  std::uint64_t after = 0;
+  /// From the items of a chunk to the elements that its kernel is handed. Must be monotone: a later chunk begins and
+  /// ends no earlier. What chunks write must be apart.
+  std::function<ElementRange(ItemRange)> elements{};
+};
+inline const Reach each{};
+inline Reach neighbours(std::uint64_t before, std::uint64_t after) {
+  return {.before = before, .after = after, .elements = {}};
+}
+inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
+  return {.before = 0, .after = 0, .elements = std::move(elements)};
+}
 
 /// One array of the job. Items [first, first + n) of the job own the proportional piece of it (see `slice`).
 struct Array {
@@ -25,6 +65,9 @@ struct Array {
   Bytes size;
   Bytes element{1};  ///< pieces are whole elements
   MemoryKind memory = MemoryKind::pinned;
+  Reach reach{};
+  /// Where it is; null while only its shape is known.
+  std::byte* data = nullptr;
 };
 
 /// Kernel time on resident data with the GPU to itself, without the launch latency. The smallest of three or more
@@ -54,11 +97,14 @@ struct KernelCost {
   double busy_items() const;
 };
 
+template <class... Elements>
+class DescribedJob;
+
 struct Job {
-  std::string name;  ///< "saxpy:n=64Mi"
-  std::uint64_t items = 1;
-  std::vector<Array> arrays;
-  KernelCost cost;
+  std::uint64_t items = 1;  ///< along which it is split: rows, levels, frames
+  std::string name{"job"};  ///< "saxpy:n=64Mi"
+  std::vector<Array> arrays{};
+  KernelCost cost{};
   std::uint64_t items_per_block = 1;
   unsigned threads_per_block = 256;
   /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
@@ -66,11 +112,21 @@ struct Job {
   std::uint32_t access_width = 16;  ///< bytes of the kernel's loads and stores
   double flops = 0;                 ///< whole job
   Bytes device_traffic{};           ///< bytes that the kernel reads and writes in device memory, whole job
-};
+  KernelBinding binding{};          ///< what the kernel is on either device
 
-struct ItemRange {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
+  /// Begin a description: see described_job.hpp, which defines them. `Data` is a contiguous range of the elements.
+  template <class Data>
+  auto in(std::string name, const Data&, Reach = {}) const;
+  template <class Data>
+  auto out(std::string name, Data&&, Reach = {}) const;
+  template <class Data>
+  auto inout(std::string name, Data&&, Reach = {}) const;
+  template <class Data>
+  auto resident(std::string name, const Data&) const;
+  template <class Data>
+  auto carried(std::string name, Data&&) const;
+  template <class T>
+  auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;
 };
 
 /// Sizes of the chunks of a job relative to the largest: the first is `first`, the last `last`, and from one to the
@@ -99,6 +155,17 @@ struct Slice {
   Bytes length;
 };
 Slice slice(const Job&, const Array&, ItemRange);
+
+/// What a chunk has to do with an array that is cut.
+struct Piece {
+  Slice reach;  ///< that its kernel is handed
+  Slice fresh;  ///< the part of it that was not of the chunk before; of an output the same
+};
+/// Of consecutive chunks. Throws UsageError that names array and chunk when the reach is out of bounds, not monotone,
+/// or what two chunks write overlaps.
+std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> chunks);
+/// What the kernel of these items is handed of the array; all of one that stays on the GPU.
+Slice reach(const Job&, const Array&, ItemRange);
 
 /// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without
 /// the limit.

@@ -4,6 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/data.hpp"
+#include "shiplap/workload/described_job.hpp"
 
 namespace shiplap {
 namespace {
@@ -21,21 +22,18 @@ float y_at(std::uint64_t i) { return element(i, 2); }
 
 Workload saxpy(std::uint64_t n, const CudaKernels& cuda) {
   Workload w;
-  w.job = {.name = fmt::format("saxpy:n={}", n),
-           .items = n,
-           .arrays = {{.name = "x", .role = Role::in, .size = Bytes{4 * n}, .element = Bytes{4}},
-                      {.name = "y", .role = Role::inout, .size = Bytes{4 * n}, .element = Bytes{4}}},
-           .cost = {},
-           .items_per_block = 1024,  // 256 threads with one 16-byte vector each
-           .threads_per_block = 256,
-           .flops = 2.0 * static_cast<double>(n),
-           .device_traffic = Bytes{12 * n}};
-  w.kernel.host = [](const Launch& launch) {
-    const auto* x = reinterpret_cast<const float*>(launch.operands[0]);
-    auto* y = reinterpret_cast<float*>(launch.operands[1]);
-    for (std::uint64_t i = 0; i < launch.items; ++i) y[i] = a * x[i] + y[i];
-  };
-  if (cuda.saxpy != nullptr) w.kernel.cuda = cuda.saxpy(a);
+  w.job = Job{.items = n,
+              .name = fmt::format("saxpy:n={}", n),
+              .items_per_block = 1024,  // 256 threads with one 16-byte vector each
+              .threads_per_block = 256,
+              .flops = 2.0 * static_cast<double>(n),
+              .device_traffic = Bytes{12 * n}}
+              .shaped<const float>("x", Role::in, n)
+              .shaped<float>("y", Role::inout, n)
+              .host_kernel([](Chunk chunk, View<const float> x, View<float> y) {
+                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) y[i] = a * x[i] + y[i];
+              });
+  if (cuda.saxpy != nullptr) w.job.binding.cuda = cuda.saxpy(a);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<float>(arrays[0]), x_at);
     generate(as_elements<float>(arrays[1]), y_at);

@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/data.hpp"
+#include "shiplap/workload/described_job.hpp"
 
 namespace shiplap {
 namespace {
@@ -33,25 +34,22 @@ Workload scalar_add(std::uint64_t in, std::uint64_t out, std::uint32_t iteration
   const ScalarAddShape shape{
       .in_per_item = in / items, .out_per_item = out / items, .scalar = scalar, .iterations = iterations};
   Workload w;
-  w.job = {.name = fmt::format("scalar-add:in={},out={},iterations={}", to_string(Bytes{4 * in}),
-                               to_string(Bytes{4 * out}), iterations),
-           .items = items,
-           .arrays = {{.name = "in", .role = Role::in, .size = Bytes{4 * in}, .element = Bytes{4}},
-                      {.name = "out", .role = Role::out, .size = Bytes{4 * out}, .element = Bytes{4}}},
-           .cost = {},
-           .items_per_block = shape.in_per_item == 1 && shape.out_per_item == 1 ? 1024ull : 256ull,
-           .threads_per_block = 256,
-           .flops = static_cast<double>(iterations) * static_cast<double>(std::max(in, out)),
-           .device_traffic = Bytes{4 * (in + out)}};
-  w.kernel.host = [shape](const Launch& launch) {
-    const auto* source = reinterpret_cast<const std::uint32_t*>(launch.operands[0]);
-    auto* target = reinterpret_cast<std::uint32_t*>(launch.operands[1]);
-    for (std::uint64_t i = 0; i < launch.items; ++i)
-      for (std::uint64_t t = 0; t < shape.out_per_item; ++t)
-        target[i * shape.out_per_item + t] =
-            output(shape, i * shape.in_per_item, t, [&](std::uint64_t k) { return source[k]; });
-  };
-  if (cuda.scalar_add != nullptr) w.kernel.cuda = cuda.scalar_add(shape);
+  w.job = Job{.items = items,
+              .name = fmt::format("scalar-add:in={},out={},iterations={}", to_string(Bytes{4 * in}),
+                                  to_string(Bytes{4 * out}), iterations),
+              .items_per_block = shape.in_per_item == 1 && shape.out_per_item == 1 ? 1024ull : 256ull,
+              .threads_per_block = 256,
+              .flops = static_cast<double>(iterations) * static_cast<double>(std::max(in, out)),
+              .device_traffic = Bytes{4 * (in + out)}}
+              .shaped<const std::uint32_t>("in", Role::in, in)
+              .shaped<std::uint32_t>("out", Role::out, out)
+              .host_kernel([shape](Chunk chunk, View<const std::uint32_t> source, View<std::uint32_t> target) {
+                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
+                  for (std::uint64_t t = 0; t < shape.out_per_item; ++t)
+                    target[i * shape.out_per_item + t] =
+                        output(shape, i * shape.in_per_item, t, [&](std::uint64_t k) { return source[k]; });
+              });
+  if (cuda.scalar_add != nullptr) w.job.binding.cuda = cuda.scalar_add(shape);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<std::uint32_t>(arrays[0]), in_at);
     generate(as_elements<std::uint32_t>(arrays[1]), poison_at);

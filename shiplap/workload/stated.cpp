@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/data.hpp"
+#include "shiplap/workload/described_job.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -39,23 +40,21 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
 
   Workload w;
   w.real_kernel = false;
-  w.job.name = fmt::format("stated:in={},out={},kernel={}", to_string(stated.in), to_string(stated.out),
-                           to_string(stated.kernel));
-  w.job.items = items;
-  w.job.arrays = {{.name = "in", .role = Role::in, .size = stated.in, .element = Bytes{1}},
-                  {.name = "out", .role = Role::out, .size = stated.out, .element = Bytes{1}}};
-  w.job.cost = {.points = {{items, Interval<Seconds>::exact(stated.kernel)}}, .origin = "stated"};
-  w.job.threads_per_block = 1024;
-  w.job.any_grid = false;  // it fills the GPU for the time stated
-  w.job.device_traffic = stated.in + stated.out;
-  w.kernel.host = [shape](const Launch& launch) {
-    const auto* in = reinterpret_cast<const std::uint8_t*>(launch.operands[0]);
-    auto* out = reinterpret_cast<std::uint8_t*>(launch.operands[1]);
-    for (std::uint64_t i = 0; i < launch.items; ++i)
-      for (std::uint64_t t = 0; t < shape.out; ++t)
-        out[i * shape.out + t] = shape.in == 0 ? out_at(shape, t) : in[i * shape.in + t % shape.in];
-  };
-  if (cuda.stated != nullptr) w.kernel.cuda = cuda.stated(stated.kernel.count() / static_cast<double>(items));
+  w.job = Job{.items = items,
+              .name = fmt::format("stated:in={},out={},kernel={}", to_string(stated.in), to_string(stated.out),
+                                  to_string(stated.kernel)),
+              .cost = {.points = {{items, Interval<Seconds>::exact(stated.kernel)}}, .limited = {}, .origin = "stated"},
+              .threads_per_block = 1024,
+              .any_grid = false,  // it fills the GPU for the time stated
+              .device_traffic = stated.in + stated.out}
+              .shaped<const std::uint8_t>("in", Role::in, stated.in.count)
+              .shaped<std::uint8_t>("out", Role::out, stated.out.count)
+              .host_kernel([shape](Chunk chunk, View<const std::uint8_t> in, View<std::uint8_t> out) {
+                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
+                  for (std::uint64_t t = 0; t < shape.out; ++t)
+                    out[i * shape.out + t] = shape.in == 0 ? out_at(shape, t) : in[i * shape.in + t % shape.in];
+              });
+  if (cuda.stated != nullptr) w.job.binding.cuda = cuda.stated(stated.kernel.count() / static_cast<double>(items));
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<std::uint8_t>(arrays[0]), in_at);
     generate(as_elements<std::uint8_t>(arrays[1]),

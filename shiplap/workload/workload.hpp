@@ -8,15 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/device/bindings.hpp"
 #include "shiplap/workload/cuda_kernels.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
 
 struct Workload {
-  Job job;
-  KernelBinding kernel;
+  Job job;  ///< with its kernel; where the arrays are is not known
   /// Fills the job's arrays (in their order) with this workload's data; never zeros. Outputs are poisoned.
   std::function<void(std::span<const std::span<std::byte>> arrays)> fill;
   /// Compares the outputs with the host reference computed from the pristine inputs; returns "" or what differs first.

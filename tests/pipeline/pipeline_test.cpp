@@ -41,8 +41,8 @@ TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
 TEST(Run, reports_what_differs_when_the_kernel_is_wrong) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Workload w = saxpy_workload();
-  const auto right = w.kernel.host;
-  w.kernel.host = [right](const Launch& launch) {
+  const auto right = w.job.binding.host;
+  w.job.binding.host = [right](const Launch& launch) {
     right(launch);
     if (launch.first_item > 0) reinterpret_cast<float*>(launch.operands[1])[3] += 1;
   };

@@ -7,8 +7,8 @@ namespace shiplap {
 
 /// `items` items of one input and one output byte-array; kernel time proportional to items, `kernel` for the whole.
 inline Job in_out_job(Bytes in, Bytes out, Seconds kernel, std::uint64_t items) {
-  return {.name = "in-out",
-          .items = items,
+  return {.items = items,
+          .name = "in-out",
           .arrays = {{.name = "in", .role = Role::in, .size = in}, {.name = "out", .role = Role::out, .size = out}},
           .cost = {.points = {{items, Interval<Seconds>::exact(kernel)}}, .origin = "stated"}};
 }

@@ -41,7 +41,7 @@ TEST(ScalarAdd, computes_what_its_description_says_for_any_ratio_of_sizes) {
     for (std::uint32_t i = 0; i < in; ++i) source[i] = 100 * (i + 1);
     std::byte* operands[]{reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data())};
     const Bytes lengths[]{Bytes{4 * in}, Bytes{4 * out}};
-    w.kernel.host({.items = 4, .operands = operands, .lengths = lengths});
+    w.job.binding.host({.items = 4, .operands = operands, .lengths = lengths});
     if (in == 8) {
       EXPECT_EQ(std::vector(target.begin(), target.begin() + 7),
                 (std::vector<std::uint32_t>{106, 206, 106, 206, 106, 306, 406}));
@@ -61,7 +61,7 @@ TEST(Workloads, find_a_single_wrong_byte_in_outputs_and_in_inputs) {
     const std::vector<Bytes> lengths{w.job.arrays[0].size, w.job.arrays[1].size};
     w.fill(arrays);
     EXPECT_NE(w.verify(arrays), "") << w.job.name << ": the kernel has not run yet";
-    w.kernel.host({.items = w.job.items, .operands = operands, .lengths = lengths});
+    w.job.binding.host({.items = w.job.items, .operands = operands, .lengths = lengths});
     EXPECT_EQ(w.verify(arrays), "") << w.job.name;
     for (std::size_t a = 0; a < 2; ++a) {
       memory[a][19999] ^= std::byte{1};

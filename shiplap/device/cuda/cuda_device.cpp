@@ -113,6 +113,28 @@ class CudaDevice final : public Device {
             }};
   }
 
+  MemoryKind kind_of(const std::byte* data) const override {
+    select();
+    cudaPointerAttributes found{};
+    check(api_, api_.pointer_get_attributes(&found, data), "cudaPointerGetAttributes", "memory of the caller");
+    return found.type == cudaMemoryTypeHost      ? MemoryKind::pinned
+           : found.type == cudaMemoryTypeManaged ? MemoryKind::managed
+           : found.type == cudaMemoryTypeDevice  ? MemoryKind::device
+                                                 : MemoryKind::pageable;
+  }
+
+  Memory page_lock(std::byte* data, Bytes size) override {
+    select();
+    if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
+    check(api_, api_.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped),
+          "cudaHostRegister",
+          fmt::format("page-locking {} of the caller's memory (ulimit -l says how much a process may lock)",
+                      to_string(size)));
+    return {data, size, Place::host(), MemoryKind::pinned, [&api = api_](std::byte* p) {
+              if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
+            }};
+  }
+
   // The driver takes the pages of managed memory that it moves to a GPU out of the host's page table.
   std::optional<double> share_on_host(const Memory& memory) const override {
     return memory.kind() == MemoryKind::managed ? share_of_pages_present(memory.bytes()) : std::nullopt;

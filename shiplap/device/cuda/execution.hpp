@@ -57,6 +57,7 @@ class CudaExecution final : public Execution {
     KernelFunction function;
     std::vector<std::byte*> operands;
     std::vector<Bytes> lengths;
+    std::vector<Bytes> origins;
     Launch launch;  ///< refers to the vectors above
   };
   /// What an agent performs itself.

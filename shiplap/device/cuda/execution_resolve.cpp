@@ -192,11 +192,13 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
     for (const Access& operand : kernel->operands) {
       call.operands.push_back(address(operand.region));
       call.lengths.push_back(operand.region.length);
+      call.origins.push_back(operand.origin);
     }
     call.launch = {.first_item = kernel->first_item,
                    .items = kernel->items,
                    .operands = call.operands,
                    .lengths = call.lengths,
+                   .origins = call.origins,
                    .blocks = kernel->blocks,
                    .stream = command.stream};
     command.kernel = &call;

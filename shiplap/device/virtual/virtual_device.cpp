@@ -47,6 +47,16 @@ class Given {
     const auto block = blocks_.find(data);
     return block == blocks_.end() ? std::nullopt : std::optional(block->second);
   }
+  /// The block that the address is in.
+  std::optional<Buffer> around(const std::byte* data) const {
+    const std::lock_guard lock(mutex_);
+    auto block = blocks_.upper_bound(data);
+    if (block == blocks_.begin()) return std::nullopt;
+    --block;
+    const bool inside =
+        static_cast<std::size_t>(data - block->first) < std::max<std::size_t>(1, block->second.size.count);
+    return inside ? std::optional(block->second) : std::nullopt;
+  }
 
  private:
   mutable std::mutex mutex_;
@@ -114,14 +124,17 @@ class VirtualExecution : public Execution {
     } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
       std::vector<std::byte*> operands;
       std::vector<Bytes> lengths;
+      std::vector<Bytes> origins;
       for (const Access& operand : kernel->operands) {
         operands.push_back(at(operand.region));
         lengths.push_back(operand.region.length);
+        origins.push_back(operand.origin);
       }
       bindings_.kernels[kernel->kernel.index()].host({.first_item = kernel->first_item,
                                                       .items = kernel->items,
                                                       .operands = operands,
                                                       .lengths = lengths,
+                                                      .origins = origins,
                                                       .blocks = kernel->blocks});
     }
   }
@@ -175,6 +188,17 @@ class VirtualDevice : public Device {
       given->remove(p);
       std::free(p);
     });
+  }
+
+  MemoryKind kind_of(const std::byte* data) const override {
+    const auto given = given_->around(data);
+    return given ? given->memory : MemoryKind::pageable;
+  }
+
+  Memory page_lock(std::byte* data, Bytes size) override {
+    if (given_->around(data)) throw Error(fmt::format("{}: the memory is page-locked already", id_));
+    given_->add(data, {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
+    return Memory(data, size, Place::host(), MemoryKind::pinned, [given = given_](std::byte* p) { given->remove(p); });
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {

@@ -127,8 +127,8 @@ TEST_F(CudaDevice, gives_the_right_result_with_a_delay_before_each_op_in_turn) {
   };
   const auto delayed = open_cuda(0, delaying);
   const Workload workload = find_workload("saxpy:n=100003");
-  KernelBinding kernel = workload.kernel;
-  kernel.cuda = [launch = workload.kernel.cuda](const Launch& l) {
+  KernelBinding kernel = workload.job.binding;
+  kernel.cuda = [launch = workload.job.binding.cuda](const Launch& l) {
     delay.before_submission(static_cast<cudaStream_t>(l.stream));
     launch(l);
   };
@@ -356,7 +356,7 @@ TEST_F(CudaDevice, costs_a_pipeline_little_to_record_activity) {
   const Workload workload = find_workload("scalar-add:in=256MiB,out=256MiB,iterations=1");
   const Schedule schedule = schedule_for(workload, {.strategy = "streams", .chunks = 32});
   const auto memory = memory_for(*device, schedule);
-  const auto execution = device->prepare(schedule, bindings_of(memory, {workload.kernel}));
+  const auto execution = device->prepare(schedule, bindings_of(memory, {workload.job.binding}));
   std::vector<double> plain, traced;
   for (int i = 0; i < 15; ++i) {
     const double without = execution->run().timeline.makespan.count();

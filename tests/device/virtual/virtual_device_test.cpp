@@ -44,7 +44,7 @@ TEST(VirtualDevice, fails_verification_when_the_kernel_did_not_run) {
   for (const std::string& name : workloads()) {
     Workload workload = find_workload(name, {});
     workload.job.cost = derived_cost(workload.job, planted_profile());
-    workload.kernel.host = [](const Launch&) {};
+    workload.job.binding.host = [](const Launch&) {};
     Pipeline pipeline(*gpu, workload);
     pipeline.prepare({.chunks = 4}, limits_of(planted_profile())).run();
     EXPECT_NE(pipeline.verify(), "") << name;

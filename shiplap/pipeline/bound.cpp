@@ -1,0 +1,119 @@
+#include "shiplap/pipeline/bound.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "shiplap/plan/plan.hpp"
+
+namespace shiplap {
+namespace {
+
+// `pieces` launches over the same resident data, each of items / pieces items.
+Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t pieces, const Limits& limits,
+                         std::uint64_t blocks) {
+  Schedule schedule;
+  const QueueId queue = schedule.add_queue("compute");
+  const KernelId kernel = schedule.add_kernel(job.name);
+  const std::uint64_t most = (items + pieces - 1) / pieces;
+  std::vector<Access> operands;
+  for (const Array& array : job.arrays) {
+    const Slice part = reach(job, array, {0, most});
+    const BufferId buffer = schedule.add_buffer(
+        {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = part.length});
+    const bool reads_only = array.role == Role::in || array.role == Role::resident;
+    operands.push_back(
+        {{buffer, Bytes{0}, part.length}, reads_only ? AccessMode::read : AccessMode::write, part.offset});
+  }
+  for (std::uint32_t p = 0; p * most < items; ++p) {
+    const std::uint64_t count = std::min(most, items - p * most);
+    Grid launch_grid = grid(job, count, limits.resident_threads, 1);
+    if (blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, blocks);
+    Kernel launch{.kernel = kernel,
+                  .first_item = 0,
+                  .items = count,
+                  .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, count, blocks),
+                  .blocks = launch_grid.blocks,
+                  .resident_blocks = launch_grid.resident_blocks,
+                  .operands = operands,
+                  .flows = {}};
+    schedule.add({.what = std::move(launch), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = p});
+  }
+  return schedule;
+}
+
+// Real data on the device: a kernel may take another time on whatever the memory held before.
+void load_resident(Device& device, const Job& job, const Prepared& prepared) {
+  Schedule load;
+  const QueueId queue = load.add_queue("in");
+  Bindings bindings;
+  std::vector<Memory> copies;  // of managed arrays, whose pages would move
+  const std::vector<std::byte*> data = data_of(job);
+  for (std::uint32_t a = 0; a < job.arrays.size(); ++a) {
+    const Array& array = job.arrays[a];
+    const Buffer& on_gpu = prepared.schedule().buffers[a];
+    const Slice part{reach(job, array, {0, 1}).offset, on_gpu.size};
+    const bool copied = array.memory == MemoryKind::managed;
+    if (copied) {
+      copies.push_back(device.allocate(Place::host(), MemoryKind::pinned, array.size));
+      std::memcpy(copies.back().data(), data[a], array.size.count);
+    }
+    const BufferId from = load.add_buffer({.name = array.name,
+                                           .place = Place::host(),
+                                           .memory = copied ? MemoryKind::pinned : array.memory,
+                                           .size = array.size});
+    bindings.buffers.push_back(copied ? copies.back().data() : data[a]);
+    const BufferId to = load.add_buffer(on_gpu);
+    bindings.buffers.push_back(prepared.own(BufferId{a}).data());
+    if (part.length.count == 0) continue;
+    load.add({.what = Copy{{from, part.offset, part.length}, {to, Bytes{0}, part.length}},
+              .queue = queue,
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  }
+  if (!load.ops.empty()) device.prepare(load, bindings)->run();
+}
+
+Prepared loaded(Device& device, const Job& job, Schedule schedule) {
+  Prepared prepared(device, std::move(schedule), {}, job.binding);
+  load_resident(device, job, prepared);
+  return prepared;
+}
+
+}  // namespace
+
+Bytes resident_size(const Job& job, std::uint64_t items) {
+  Bytes sum;
+  for (const Array& array : job.arrays) sum += reach(job, array, {0, items}).length;
+  return sum;
+}
+
+Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits) {
+  Job page_locked = job;
+  std::vector<std::byte*> data = data_of(job);
+  std::vector<Memory> stand_ins;
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    if (is_page_locked(job.arrays[a].memory)) continue;
+    page_locked.arrays[a].memory = MemoryKind::pinned;
+    stand_ins.push_back(device.allocate(Place::host(), MemoryKind::pinned, job.arrays[a].size));
+    device.fill(stand_ins.back(), stand_ins.size());
+    data[a] = stand_ins.back().data();
+  }
+  Prepared prepared(device, duplex_schedule(page_locked, limits.device_memory), std::move(data), {});
+  prepared.keep(std::move(stand_ins));
+  return prepared;
+}
+
+Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits) {
+  std::uint32_t pieces = 1;
+  while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
+  return loaded(device, job, kernel_schedule(job, job.items, pieces, limits, 0));
+}
+
+Prepared prepare_launch(Device& device, const Job& job, std::uint64_t items, const Limits& limits,
+                        std::uint64_t blocks) {
+  return loaded(device, job, kernel_schedule(job, items, 1, limits, blocks));
+}
+
+}  // namespace shiplap

@@ -1,0 +1,23 @@
+// The two parts of a job's bound, ready to be run beside a choice: the copies of both directions at once, and the whole
+// kernel on resident data.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/pipeline/prepared.hpp"
+
+namespace shiplap {
+
+/// What the link can do, whatever memory the arrays are in: page-locked memory stands in for others.
+Prepared prepare_duplex(Device&, const Job&, const Limits&);
+
+/// In launches that fit into the device memory, over the same data again and again.
+Prepared prepare_kernel(Device&, const Job&, const Limits&);
+
+/// One launch over the first `items`, with at most `blocks` blocks (0: the kernel's own grid).
+Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0);
+
+/// Bytes of device memory that all arrays take for the first `items`.
+Bytes resident_size(const Job&, std::uint64_t items);
+
+}  // namespace shiplap

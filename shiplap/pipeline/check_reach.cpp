@@ -1,0 +1,209 @@
+#include "shiplap/pipeline/check_reach.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t guard = 4096;  // bytes, on either side
+// Bytes that are neither small numbers nor, as float or double, anything but huge; and as different in every bit.
+constexpr std::byte poison{0x6b};
+constexpr std::byte other_poison{0x94};
+
+/// The arrays of a job on the host, each between guards, as they are before and after a launch.
+class Surroundings {
+ public:
+  Surroundings(Device& device, const Job& job) : device_(device), job_(job), data_(data_of(job)) {
+    for (const Array& array : job.arrays)
+      host_.push_back(device.allocate(Place::host(), MemoryKind::pinned, padded(array)));
+  }
+
+  using Bytewise = std::vector<std::vector<std::byte>>;  // by array
+
+  /// What the arrays hold after the kernel of a chunk, where array a was surrounded by poison[a].
+  Bytewise after(ItemRange chunk, const std::vector<std::byte>& poisons) {
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      std::ranges::copy(before(a, chunk, poisons[a]), host_[a].data());
+    Prepared(device_, schedule(chunk), addresses(), job_.binding).run();
+    Bytewise result;
+    for (const Memory& memory : host_) result.emplace_back(memory.bytes().begin(), memory.bytes().end());
+    return result;
+  }
+
+  std::vector<std::byte> before(std::size_t array, ItemRange chunk, std::byte around) const {
+    const Array& a = job_.arrays[array];
+    std::vector<std::byte> bytes(padded(a).count, around);
+    const Slice part = reach(job_, a, chunk);
+    if (a.role != Role::out && part.length.count > 0)
+      std::memcpy(bytes.data() + guard + part.offset.count, data_[array] + part.offset.count, part.length.count);
+    return bytes;
+  }
+
+ private:
+  static Bytes padded(const Array& array) { return array.size + Bytes{2 * guard}; }
+  std::vector<std::byte*> addresses() const {
+    std::vector<std::byte*> result;
+    for (const Memory& memory : host_) result.push_back(memory.data());
+    return result;
+  }
+
+  Schedule schedule(ItemRange chunk) const {
+    Schedule schedule;
+    const QueueId queue = schedule.add_queue("one by one");
+    const KernelId kernel = schedule.add_kernel(job_.name);
+    const auto add = [&](auto what) {
+      schedule.add({.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
+    };
+    for (const Array& array : job_.arrays)
+      schedule.add_buffer(
+          {.name = array.name, .place = Place::host(), .memory = MemoryKind::pinned, .size = padded(array)});
+    Kernel launch{.kernel = kernel, .first_item = chunk.first, .items = chunk.count, .operands = {}, .flows = {}};
+    std::vector<std::pair<Region, Region>> copies;
+    for (std::uint32_t a = 0; a < job_.arrays.size(); ++a) {
+      const Array& array = job_.arrays[a];
+      const BufferId on_gpu = schedule.add_buffer({.name = array.name + " on the GPU",
+                                                   .place = Place::gpu(),
+                                                   .memory = MemoryKind::device,
+                                                   .size = padded(array)});
+      copies.push_back({{BufferId{a}, Bytes{0}, padded(array)}, {on_gpu, Bytes{0}, padded(array)}});
+      const Slice part = reach(job_, array, chunk);
+      const bool reads_only = array.role == Role::in || array.role == Role::resident;
+      launch.operands.push_back({{on_gpu, part.offset + Bytes{guard}, part.length},
+                                 reads_only ? AccessMode::read : AccessMode::write,
+                                 part.offset});
+    }
+    for (const auto& [host, gpu] : copies) add(Copy{host, gpu});
+    add(std::move(launch));
+    for (const auto& [host, gpu] : copies) add(Copy{gpu, host});
+    return schedule;
+  }
+
+  Device& device_;
+  const Job& job_;
+  std::vector<std::byte*> data_;
+  std::vector<Memory> host_;
+};
+
+bool is_written(const Array& array) { return array.role != Role::in && array.role != Role::resident; }
+
+std::int64_t element_at(const Array& array, std::size_t byte) {
+  const auto position = static_cast<std::int64_t>(byte) - static_cast<std::int64_t>(guard);
+  const auto size = static_cast<std::int64_t>(array.element.count);
+  return position >= 0 ? position / size : -((-position + size - 1) / size);
+}
+
+class Check {
+ public:
+  Check(Device& device, const Job& job) : job_(job), surroundings_(device, job) {}
+
+  void look_at(ItemRange chunk) {
+    const std::vector<std::byte> all(job_.arrays.size(), poison);
+    const Surroundings::Bytewise first = surroundings_.after(chunk, all);
+    const std::vector<std::byte> others(job_.arrays.size(), other_poison);
+    const Surroundings::Bytewise second = surroundings_.after(chunk, others);
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      find_writes(chunk, a, first[a]);
+      find_unwritten(chunk, a, first[a], second[a]);
+    }
+    const auto result = first_difference(chunk, first, second);
+    if (!result) return;
+    // Whose surroundings was it?
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      std::vector<std::byte> one = all;
+      one[a] = other_poison;
+      const auto found = first_difference(chunk, first, surroundings_.after(chunk, one));
+      if (found) add(Undeclared::Kind::read, a, chunk, found->second, job_.arrays[found->first].name);
+    }
+  }
+
+  std::vector<Undeclared> found;
+
+ private:
+  void add(Undeclared::Kind kind, std::size_t array, ItemRange chunk, std::int64_t element, std::string result = {}) {
+    found.push_back({kind, job_.arrays[array].name, chunk, element, std::move(result)});
+  }
+
+  void find_writes(ItemRange chunk, std::size_t array, const std::vector<std::byte>& after) {
+    const Array& a = job_.arrays[array];
+    const std::vector<std::byte> before = surroundings_.before(array, chunk, poison);
+    const Slice part = reach(job_, a, chunk);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const bool inside = i >= guard + part.offset.count && i < guard + (part.offset + part.length).count;
+      if (after[i] == before[i] || (inside && is_written(a))) continue;
+      return add(Undeclared::Kind::write, array, chunk, element_at(a, i));
+    }
+  }
+
+  /// An output still has the poison of either run.
+  void find_unwritten(ItemRange chunk, std::size_t array, const std::vector<std::byte>& first,
+                      const std::vector<std::byte>& second) {
+    const Array& a = job_.arrays[array];
+    if (a.role != Role::out) return;
+    const Slice part = reach(job_, a, chunk);
+    for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; ++i)
+      if (first[i] == poison && second[i] == other_poison)
+        return add(Undeclared::Kind::unwritten, array, chunk, element_at(a, i));
+  }
+
+  /// Array and element of a result; what was left unwritten is none.
+  std::optional<std::pair<std::size_t, std::int64_t>> first_difference(ItemRange chunk,
+                                                                       const Surroundings::Bytewise& one,
+                                                                       const Surroundings::Bytewise& other) const {
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      if (!is_written(job_.arrays[a])) continue;
+      const Slice part = reach(job_, job_.arrays[a], chunk);
+      for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; ++i) {
+        const bool left = job_.arrays[a].role == Role::out && one[a][i] == poison && other[a][i] == other_poison;
+        if (one[a][i] != other[a][i] && !left) return std::pair{a, element_at(job_.arrays[a], i)};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const Job& job_;
+  Surroundings surroundings_;
+};
+
+}  // namespace
+
+std::string to_string(const Undeclared& u) {
+  const std::string chunk = fmt::format("the chunk of items [{}, {})", u.chunk.first, u.chunk.first + u.chunk.count);
+  switch (u.kind) {
+    case Undeclared::Kind::read:
+      return fmt::format(
+          "{}: {}[{}] depends on elements of {} that it does not reach: declare them (neighbours, a "
+          "mapping, resident)",
+          chunk, u.result, u.element, u.array);
+    case Undeclared::Kind::write:
+      return fmt::format("{} writes {}[{}], which is not among what it may write", chunk, u.array, u.element);
+    case Undeclared::Kind::unwritten:
+      return fmt::format("{} leaves {}[{}] unwritten: an output is written in full, or is an inout", chunk, u.array,
+                         u.element);
+  }
+  throw Error("a kind of undeclared access that does not exist");
+}
+
+std::vector<Undeclared> check_reach(Device& device, const Job& job, std::uint32_t chunks) {
+  Check check(device, job);
+  for (const ItemRange& chunk : split(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, job.items))))
+    check.look_at(chunk);
+  return check.found;
+}
+
+void require_declared_reach(Device& device, const Job& job, std::uint32_t chunks) {
+  const std::vector<Undeclared> found = check_reach(device, job, chunks);
+  if (found.empty()) return;
+  std::string list;
+  for (const Undeclared& one : found) list += "\n  " + to_string(one);
+  throw CheckFailed(fmt::format("{}: the kernel does what the job does not say:{}", job.name, list));
+}
+
+}  // namespace shiplap

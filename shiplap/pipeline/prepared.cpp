@@ -1,0 +1,73 @@
+#include "shiplap/pipeline/prepared.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Touches all managed buffers there: a buffer's place is where its pages are when a schedule starts.
+Schedule all_on_the_host(const Schedule& schedule) {
+  Schedule back;
+  back.buffers = schedule.buffers;
+  for (std::uint32_t b = 0; b < back.buffers.size(); ++b) {
+    if (back.buffers[b].memory != MemoryKind::managed || back.buffers[b].size.count == 0) continue;
+    back.buffers[b].place = Place::gpu();
+    back.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = {BufferId{b}, Bytes{0}, back.buffers[b].size}},
+              .queue = {},
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  }
+  return back;
+}
+
+}  // namespace
+
+Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel)
+    : schedule_(std::move(schedule)), given_(given.size()) {
+  Bindings bindings{.buffers = std::move(given), .kernels = {}};
+  for (std::size_t b = given_; b < schedule_.buffers.size(); ++b) {
+    const Buffer& buffer = schedule_.buffers[b];
+    own_.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
+    bindings.buffers.push_back(own_.back().data());
+  }
+  bindings.kernels.assign(schedule_.kernels.size(), kernel);
+  execution_ = device.prepare(schedule_, bindings);
+  const Schedule back = all_on_the_host(schedule_);
+  if (!back.ops.empty()) bring_back_ = device.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
+}
+
+RunResult Prepared::run(const RunOptions& options) {
+  if (schedule_.ops.empty()) return {};
+  if (bring_back_) bring_back_->run();
+  return execution_->run(options);
+}
+
+void Prepared::keep(std::vector<Memory> memory) {
+  kept_.insert(kept_.end(), std::make_move_iterator(memory.begin()), std::make_move_iterator(memory.end()));
+}
+
+const Memory& Prepared::own(BufferId buffer) const { return own_.at(buffer.index() - given_); }
+
+std::vector<std::byte*> data_of(const Job& job) {
+  std::vector<std::byte*> data;
+  for (const Array& array : job.arrays) {
+    if (array.data == nullptr && array.size.count > 0)
+      throw UsageError(fmt::format("{}: of {} only the shape is known, not where it is: it can be planned, not run",
+                                   job.name, array.name));
+    data.push_back(array.data);
+  }
+  return data;
+}
+
+Prepared prepare(Device& device, const Job& job, const Choice& choice, const Limits& limits) {
+  std::vector<std::byte*> data = data_of(job);
+  return {device, find_strategy(choice.strategy).schedule(job, choice, limits), std::move(data), job.binding};
+}
+
+}  // namespace shiplap

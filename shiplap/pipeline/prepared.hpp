@@ -1,0 +1,44 @@
+// A job made ready to run under a choice: schedule, device memory and everything the device has to set up, kept for as
+// many runs as wanted.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "shiplap/device/device.hpp"
+#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+/// Shares nothing with others: several can run at once, each in one thread at a time.
+class Prepared {
+ public:
+  /// Runs it once and waits for the end. Pages of managed arrays are brought back to the host first, untimed. Throws as
+  /// Execution::run does.
+  RunResult run(const RunOptions& = {});
+  const Schedule& schedule() const { return schedule_; }
+
+  /// The first buffers of the schedule are bound to `given`, the others to memory of their own.
+  Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&);
+  /// Memory that has to live as long.
+  void keep(std::vector<Memory>);
+  /// Where a buffer that was not given lies.
+  const Memory& own(BufferId) const;
+
+ private:
+  Schedule schedule_;
+  std::size_t given_ = 0;
+  std::vector<Memory> own_;
+  std::vector<Memory> kept_;
+  std::unique_ptr<Execution> bring_back_;  ///< none without managed arrays
+  std::unique_ptr<Execution> execution_;
+};
+
+/// Where the job's arrays are. Throws UsageError for one of which only the shape is known.
+std::vector<std::byte*> data_of(const Job&);
+
+/// Throws as the strategy and the device do.
+Prepared prepare(Device&, const Job&, const Choice&, const Limits&);
+
+}  // namespace shiplap

@@ -1,0 +1,75 @@
+#include "shiplap/pipeline/probe.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/pipeline/bound.hpp"
+
+namespace shiplap {
+
+KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, unsigned repeats) {
+  const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
+  Schedule launch;
+  const QueueId queue = launch.add_queue("compute");
+  const KernelId kernel = launch.add_kernel("empty");
+  launch.add({.what = Kernel{.kernel = kernel, .items = 1, .work = empty.work, .operands = {}, .flows = {}},
+              .queue = queue,
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  const auto launch_only = device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
+
+  struct Size {
+    std::uint64_t items;
+    std::uint64_t blocks;  // 0: the kernel's own grid
+    Prepared prepared;
+    std::vector<double> seconds;
+  };
+  std::vector<Size> sizes;
+  std::uint64_t whole = job.items;
+  while (whole > 1 && resident_size(job, whole) > limits.device_memory / 2) whole = (whole + 1) / 2;
+  // One block for each multiprocessor, one wave of blocks, and the whole: the floor and two points of the full GPU.
+  const DeviceInfo info = device.info();
+  const std::uint64_t floor = std::max(1u, info.multiprocessors) * job.items_per_block;
+  const std::uint64_t wave =
+      std::max<std::uint64_t>(1, info.resident_threads / job.threads_per_block) * job.items_per_block;
+  // What else is known of a kernel with a grid of its own is a straight line.
+  const std::vector<std::uint64_t> wanted =
+      job.any_grid ? std::vector{floor, wave, whole} : std::vector{std::max<std::uint64_t>(1, whole / 8), whole};
+  for (const std::uint64_t items : wanted) {
+    if (items > whole || (items < whole && 2 * items > whole) || (!sizes.empty() && sizes.back().items == items))
+      continue;
+    sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
+  }
+  // The one of a wave once more with few blocks: what the kernel can do when it is throttled.
+  constexpr std::uint64_t few_blocks = 16;
+  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && items >= few_blocks * job.items_per_block)
+    sizes.push_back({items, few_blocks, prepare_launch(device, job, items, limits, few_blocks), {}});
+  std::vector<double> latency;
+  constexpr unsigned warm_up = 3;
+  for (unsigned i = 0; i < warm_up + repeats; ++i) {
+    const double launched = launch_only->run({.hold = true}).timeline.makespan.count();
+    if (i >= warm_up) latency.push_back(launched);
+    for (Size& size : sizes) {
+      const double time = size.prepared.run({.hold = true}).timeline.makespan.count();
+      if (i >= warm_up) size.seconds.push_back(time);
+    }
+  }
+  KernelCost cost{.points = {}, .limited = std::nullopt, .origin = "measured on resident data"};
+  const double launched = median(latency);
+  for (const Size& size : sizes) {
+    const Estimate e = median_estimate(size.seconds);
+    const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
+    const Interval<Seconds> work{without_launch(e.value), without_launch(e.low), without_launch(e.high)};
+    if (size.blocks > 0)
+      cost.limited = KernelCost::Limited{size.items, size.blocks, work};
+    else
+      cost.points.push_back({size.items, work});
+  }
+  return cost;
+}
+
+}  // namespace shiplap

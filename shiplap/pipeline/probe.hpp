@@ -1,0 +1,16 @@
+// Measures what the kernel of a job takes: the only thing of a job that may be measured before it is planned.
+#pragma once
+
+#include "shiplap/device/device.hpp"
+#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+/// Kernel time on resident data, event-timed, median of `repeats`, its launch latency measured beside it and taken off.
+/// Of a kernel that takes any grid at up to 3 sizes: a block for each multiprocessor, one wave of blocks, and the whole
+/// job or what fits, at one of them with few blocks too. Of others an eighth and the whole. The arrays are read, and
+/// nothing of them is written.
+KernelCost probe_kernel(Device&, const Job&, const Limits&, unsigned repeats = 7);
+
+}  // namespace shiplap

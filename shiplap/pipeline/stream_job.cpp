@@ -1,0 +1,209 @@
+#include "shiplap/pipeline/stream_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Arrays in the memory they are really in. What is not page-locked throughout is treated as pageable throughout:
+/// strategies know one kind.
+Job located(const Device& device, Job job) {
+  bool pageable = false;
+  for (Array& array : job.arrays) {
+    if (array.size.count == 0) continue;
+    array.memory = array.data == nullptr ? array.memory : device.kind_of(array.data);
+    if (array.memory == MemoryKind::device)
+      throw UsageError(
+          fmt::format("{}: {} is in device memory, and jobs take their arrays from the host", job.name, array.name));
+    pageable = pageable || (!stays(array.role) && array.memory == MemoryKind::pageable);
+  }
+  for (Array& array : job.arrays)
+    if (pageable && !stays(array.role)) array.memory = MemoryKind::pageable;
+  return job;
+}
+
+/// A kernel that waits for the GPU, or does what cannot be captured, would keep the pipeline from overlapping.
+void require_capturable(Device& device, const Job& job) {
+  if (device.info().is_virtual) return;
+  Schedule launch;
+  launch.as_graph = true;
+  const KernelId kernel = launch.add_kernel(job.name);
+  const QueueId queue = launch.add_queue("compute");
+  Kernel what{.kernel = kernel, .first_item = 0, .items = 1, .operands = {}, .flows = {}};
+  for (const Array& array : job.arrays) {
+    const Slice part = reach(job, array, {0, 1});
+    const BufferId buffer = launch.add_buffer(
+        {.name = array.name, .place = Place::gpu(), .memory = MemoryKind::device, .size = part.length});
+    const bool reads_only = array.role == Role::in || array.role == Role::resident;
+    what.operands.push_back(
+        {{buffer, Bytes{0}, part.length}, reads_only ? AccessMode::read : AccessMode::write, part.offset});
+  }
+  launch.add({.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
+  try {
+    Prepared(device, std::move(launch), {}, job.binding);
+  } catch (const Unsupported&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("the kernel of {} cannot be captured: it must only enqueue work on the stream it is given, "
+                    "and neither wait nor allocate ({})",
+                    job.name, error.what()));
+  }
+}
+
+void give_cost(const Node& node, Job& job) {
+  if (!job.cost.points.empty()) return;
+  if (!node.device->info().is_virtual) {
+    job.cost = probe_kernel(*node.device, job, node.limits);
+    return;
+  }
+  if (job.device_traffic.count == 0)
+    for (const Array& array : job.arrays) job.device_traffic += array.size * (array.role == Role::inout ? 2 : 1);
+  job.cost = derived_cost(job, node.profile);
+}
+
+void require_same_shape(const Job& planned, const Job& given) {
+  const auto same = [](const Array& a, const Array& b) {
+    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element;
+  };
+  if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
+    throw UsageError(
+        fmt::format("the plan is for {}, and the job to run has other items or arrays: plan it", planned.name));
+}
+
+}  // namespace
+
+Node node_of(Device& device, Profile profile) {
+  const DeviceInfo info = device.info();
+  Node node{.device = &device, .profile = std::move(profile), .limits = {}};
+  node.limits = limits_of(node.profile);
+  if (!info.is_virtual) node.limits.device_memory = std::min(node.limits.device_memory, info.free_memory / 100 * 95);
+  if (info.resident_threads > 0) node.limits.resident_threads = info.resident_threads;
+  return node;
+}
+
+Node load_or_measure(Device& device, const std::function<void(std::string_view)>& say) {
+  const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
+    Measured measured{.result = measure(device, options), .profile = {}};
+    measured.profile = profile_from(measured.result, device.info(), command);
+    return measured;
+  };
+  const auto to_stderr = [](std::string_view text) { fmt::print(stderr, "shiplap: {}\n", text); };
+  return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
+}
+
+JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
+  Device& device = *node.device;
+  const DeviceInfo info = device.info();
+  if (options.gpus > info.gpus)
+    throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
+                                 info.gpus == 1 ? "" : "s", options.gpus));
+  JobPlan result{.job = located(device, job), .ranking = {}, .chosen = {}, .limits = node.limits};
+  for (const Array& array : job.arrays)
+    if (!stays(array.role))
+      pieces(job, array, split(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(job.items, 64))));
+  require_capturable(device, job);
+  if (options.check_reach) require_declared_reach(device, job);
+  if (options.plan.device_memory.count > 0)
+    result.limits.device_memory = std::min(result.limits.device_memory, options.plan.device_memory);
+  give_cost(node, result.job);
+  PlanOptions wanted = options.plan;
+  wanted.device_memory = result.limits.device_memory;
+  wanted.gpus = options.gpus;
+  result.ranking = plan(result.job, node.profile, wanted);
+  result.chosen = result.ranking.best();
+  if (array_memory(result.job) != ArrayMemory::pageable || !options.may_page_lock) return result;
+  const MemoryChoice ways = choose_memory(result.job, node.profile, wanted, result.ranking, options.runs);
+  const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
+  const auto as_it_is = std::ranges::find(ways.ways, "as it is", &MemoryWay::name);
+  if (registered == ways.ways.end() || registered->in_all >= as_it_is->in_all) return result;
+  result.page_locks = true;
+  result.once = registered->once;
+  result.chosen = registered->best;
+  for (Array& array : result.job.arrays)
+    if (!stays(array.role)) array.memory = MemoryKind::pinned;
+  return result;
+}
+
+Prepared prepare(Device& device, const JobPlan& plan, const Job& given) {
+  require_same_shape(plan.job, given);
+  Job job = plan.job;
+  job.binding = given.binding;
+  std::vector<Memory> locked;
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    Array& array = job.arrays[a];
+    array.data = given.arrays[a].data;
+    if (plan.page_locks && !stays(array.role) && array.data != nullptr &&
+        device.kind_of(array.data) == MemoryKind::pageable)
+      locked.push_back(device.page_lock(array.data, array.size));
+  }
+  Prepared prepared = prepare(device, job, plan.chosen.choice, plan.limits);
+  prepared.keep(std::move(locked));
+  return prepared;
+}
+
+JobReport report_of(const Device& device, const JobPlan& plan, const RunResult& result) {
+  return {.job = plan.job.name,
+          .device = device.info().id,
+          .choice = plan.chosen.choice,
+          .predicted = plan.chosen.predicted,
+          .observed = result.timeline.makespan,
+          .submission = result.submission,
+          .host_total = result.host_total};
+}
+
+JobReport run(Device& device, const JobPlan& plan, const Job& job, const RunOptions& options) {
+  return report_of(device, plan, prepare(device, plan, job).run(options));
+}
+
+std::string JobPlan::explain() const {
+  const std::string locks =
+      page_locks ? fmt::format(" The arrays are page-locked for it, which takes {} once.", shiplap::to_string(once))
+                 : "";
+  return fmt::format("{}: {}, predicted {} ({} to {}), bound {}.{} {}", job.name, shiplap::to_string(chosen.choice),
+                     shiplap::to_string(chosen.predicted.value), shiplap::to_string(chosen.predicted.low),
+                     shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.value), locks,
+                     ranking.why);
+}
+
+Json JobPlan::to_json() const {
+  Json json = shiplap::to_json(ranking);
+  json["chosen"] = shiplap::to_json(chosen);
+  json["page_locks"] = page_locks;
+  json["page_locking_ms"] = in_milliseconds(once);
+  return json;
+}
+
+std::string JobReport::to_string() const {
+  return fmt::format("{} on {}: {}, predicted {} ({} to {}), observed {}", job, device, shiplap::to_string(choice),
+                     shiplap::to_string(predicted.value), shiplap::to_string(predicted.low),
+                     shiplap::to_string(predicted.high), shiplap::to_string(observed));
+}
+
+Json JobReport::to_json() const {
+  return {{"schema", "shiplap/job-report"},
+          {"version", 1},
+          {"job", job},
+          {"device", device},
+          {"choice", shiplap::to_json(choice)},
+          {"predicted_ms",
+           {{"value", in_milliseconds(predicted.value)},
+            {"low", in_milliseconds(predicted.low)},
+            {"high", in_milliseconds(predicted.high)}}},
+          {"observed_ms", in_milliseconds(observed)},
+          {"submission_ms", in_milliseconds(submission)},
+          {"host_total_ms", in_milliseconds(host_total)}};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,11 @@
+// Everything a program needs that streams its data through its own kernels.
+//   auto gpu = shiplap::open("cuda:0");
+//   auto node = shiplap::load_or_measure(*gpu);
+//   auto job = shiplap::Job{rows}.in("x", x).out("y", y).kernel(enqueue);
+//   auto plan = shiplap::plan(node, job);
+//   auto report = shiplap::run(*gpu, plan, job);
+#pragma once
+
+#include "shiplap/device/open.hpp"
+#include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/stream_job.hpp"

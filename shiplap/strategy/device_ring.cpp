@@ -1,0 +1,86 @@
+#include "shiplap/strategy/device_ring.hpp"
+
+#include <algorithm>
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t alignment = 256;  // bytes
+
+Bytes shared(const Piece& piece) { return piece.fresh.offset - piece.reach.offset; }
+Bytes end(const Slice& slice) { return slice.offset + slice.length; }
+
+}  // namespace
+
+DeviceRing::Room DeviceRing::room(const std::vector<Piece>& pieces) {
+  Room room;
+  for (const Piece& piece : pieces) {
+    room.each_slot = std::max(room.each_slot, piece.fresh.length);
+    room.beyond = std::max(room.beyond, shared(piece) * 2);
+  }
+  if (room.beyond.count == 0) room.each_slot = Bytes{(room.each_slot.count + alignment - 1) / alignment * alignment};
+  return room;
+}
+
+// At the seam the part that is needed again has to move past itself: twice that part beyond the slots makes sure that
+// it does, since the seam comes only when what is left is less than a slot.
+DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots) : pieces_(pieces) {
+  const auto chunks = static_cast<std::uint32_t>(pieces.size());
+  const Room room = DeviceRing::room(pieces);
+  shares_ = room.beyond.count > 0;
+  Bytes all;
+  for (const Piece& piece : pieces) all += piece.fresh.length;
+  size_ = room.each_slot * slots + room.beyond;
+  if (shares_) size_ = std::min(size_, all);
+
+  Bytes head;
+  std::uint32_t brought_by = 0;
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const Piece& piece = pieces[c];
+    Placement place;
+    while (brought_by < c && end(pieces[brought_by].fresh) <= piece.reach.offset) ++brought_by;
+    place.first_brought_by = brought_by;
+    const Bytes advance = shares_ ? piece.fresh.length : room.each_slot;
+    Bytes from = head;
+    if (head + advance > size_) {
+      place.moved = shared(piece);
+      place.moved_from = head - place.moved;
+      from = Bytes{0};
+      head = place.moved;
+    }
+    place.fresh = head;
+    place.reach = head - shared(piece);
+    head += advance;
+    if (shares_)
+      place.overwritten = overwrite(c, from, head);
+    else if (c >= slots)
+      place.overwritten = {c - slots};
+    placements_.push_back(std::move(place));
+  }
+}
+
+// Whose bytes lay in [from, to), which are the chunk's now. What is left of them stays theirs.
+std::vector<std::uint32_t> DeviceRing::overwrite(std::uint32_t chunk, Bytes from, Bytes to) {
+  std::vector<std::uint32_t> found;
+  std::vector<Held> left;
+  for (const Held& held : held_) {
+    if (held.to <= from || held.from >= to) {
+      left.push_back(held);
+      continue;
+    }
+    if (found.empty() || found.back() != held.chunk) found.push_back(held.chunk);
+    if (held.from < from) left.push_back({held.chunk, held.from, from});
+    if (held.to > to) left.push_back({held.chunk, to, held.to});
+  }
+  if (from < to) left.push_back({chunk, from, to});
+  held_ = std::move(left);
+  return found;
+}
+
+std::uint32_t DeviceRing::last_reader(std::uint32_t of, std::uint32_t chunk) const {
+  std::uint32_t last = of;
+  while (last + 1 < chunk && pieces_[last + 1].reach.offset < end(pieces_[of].fresh)) ++last;
+  return last;
+}
+
+}  // namespace shiplap

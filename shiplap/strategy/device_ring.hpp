@@ -1,0 +1,61 @@
+// Where the pieces of an array lie in its buffer on a GPU: a ring that is filled from front to back and begun again.
+// What a chunk shares with the one before (a halo) stays where it is; only at the seam it is copied to the front.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+class DeviceRing {
+ public:
+  /// Of one chunk, as offsets in the buffer.
+  struct Placement {
+    Bytes reach;       ///< what the kernel is handed
+    Bytes fresh;       ///< what the chunk brings
+    Bytes moved_from;  ///< what is copied to the front before: brought earlier, and needed by this chunk
+    Bytes moved;       ///< its length; 0: nothing
+    std::vector<std::uint32_t> overwritten{};  ///< chunks whose bytes lay where this one puts anything
+    /// The first chunk that brought a part of the reach.
+    std::uint32_t first_brought_by = 0;
+  };
+
+  /// Without pieces: of an array that has no ring.
+  DeviceRing() = default;
+  /// Room for `slots` chunks of the largest size. Pieces that share nothing lie at multiples of 256 bytes, as
+  /// cudaMalloc aligns them, so that every one allows wide accesses.
+  DeviceRing(const std::vector<Piece>&, std::uint32_t slots);
+
+  /// Bytes of the buffer: `each_slot` for every slot, and `beyond`, at most.
+  Bytes size() const { return size_; }
+  const Placement& operator[](std::uint32_t chunk) const { return placements_[chunk]; }
+  /// Whether chunks share anything.
+  bool shares() const { return shares_; }
+  /// The last chunk before `chunk` whose kernel is handed something that chunk `of` brought.
+  std::uint32_t last_reader(std::uint32_t of, std::uint32_t chunk) const;
+
+  struct Room {
+    Bytes each_slot;
+    Bytes beyond;
+  };
+  static Room room(const std::vector<Piece>&);
+
+ private:
+  /// Bytes in the ring and whose they are.
+  struct Held {
+    std::uint32_t chunk;
+    Bytes from;
+    Bytes to;
+  };
+  std::vector<std::uint32_t> overwrite(std::uint32_t chunk, Bytes from, Bytes to);
+
+  Bytes size_;
+  bool shares_ = false;
+  std::vector<Held> held_;
+  std::vector<Piece> pieces_;
+  std::vector<Placement> placements_;
+};
+
+}  // namespace shiplap

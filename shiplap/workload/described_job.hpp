@@ -1,0 +1,171 @@
+// The comfortable way to describe work: arrays one by one, then the kernel, whose views have their types.
+//   auto job = Job{levels, "density"}.in("t", t).in("s", s, neighbours(1, 0)).out("rho",
+//   rho).kernel(enqueue).host_kernel(compute);
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "shiplap/workload/job.hpp"
+#include "shiplap/workload/view.hpp"
+
+struct CUstream_st;  // what a cudaStream_t points to
+
+namespace shiplap {
+
+/// A contiguous range of what can be copied byte by byte.
+template <class Data>
+concept HostArray = std::ranges::contiguous_range<Data> && std::ranges::sized_range<Data> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>;
+
+/// A job whose arrays have these element types, const for those that are only read. It refers to the arrays, which must
+/// outlive its runs. Each call gives a further description and leaves this one as it is.
+template <class... Elements>
+class DescribedJob : public Job {
+ public:
+  explicit DescribedJob(Job job) : Job(std::move(job)) {}
+
+  /// An array that is cut along with the items and read. Item i of n owns the elements [i e / n, (i + 1) e / n) of e.
+  template <HostArray Data>
+  auto in(std::string name, const Data& data, Reach reach = {}) const {
+    return with<const std::ranges::range_value_t<Data>>(std::move(name), Role::in, std::move(reach),
+                                                        std::span(std::as_const(data)));
+  }
+  /// One that is written: every element of its chunks, before the kernel ends.
+  template <HostArray Data>
+  auto out(std::string name, Data&& data, Reach reach = {}) const {
+    return with<std::ranges::range_value_t<Data>>(std::move(name), Role::out, std::move(reach), std::span(data));
+  }
+  /// One that is read and written in place.
+  template <HostArray Data>
+  auto inout(std::string name, Data&& data, Reach reach = {}) const {
+    return with<std::ranges::range_value_t<Data>>(std::move(name), Role::inout, std::move(reach), std::span(data));
+  }
+  /// One that every chunk reads as a whole.
+  template <HostArray Data>
+  auto resident(std::string name, const Data& data) const {
+    return with<const std::ranges::range_value_t<Data>>(std::move(name), Role::resident, {},
+                                                        std::span(std::as_const(data)));
+  }
+  /// One that every chunk reads and writes as a whole, one chunk after the other: a state, or what is summed up.
+  template <HostArray Data>
+  auto carried(std::string name, Data&& data) const {
+    return with<std::ranges::range_value_t<Data>>(std::move(name), Role::carried, {}, std::span(data));
+  }
+  /// An array of which only the shape is known: for planning, and for whoever sets `Array::data` later. T is const for
+  /// one that is only read.
+  template <class T>
+  auto shaped(std::string name, Role role, std::uint64_t elements, Reach reach = {}) const {
+    return with<T>(std::move(name), role, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
+  }
+
+  /// `enqueue(stream, chunk, views...)`, a view for each array in their order, puts the work of a chunk on the stream
+  /// and does not wait for it: kernels, library calls, whatever can be captured. Its grid is its own; see
+  /// takes_any_grid.
+  template <class Enqueue>
+  DescribedJob kernel(Enqueue enqueue) const {
+    static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
+                  "the kernel is called with (cudaStream_t, Chunk, View of each array in their order)");
+    DescribedJob result = *this;
+    result.any_grid = false;
+    result.binding.cuda = [call = std::move(enqueue), names = names_of_arrays()](const Launch& launch) mutable {
+      apply(launch, *names,
+            [&](Chunk chunk, auto... views) { call(static_cast<CUstream_st*>(launch.stream), chunk, views...); });
+    };
+    return result;
+  }
+  /// `compute(chunk, views...)` does the same on the host: for virtual devices and for verification.
+  template <class Compute>
+  DescribedJob host_kernel(Compute compute) const {
+    static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
+                  "the host kernel is called with (Chunk, View of each array in their order)");
+    DescribedJob result = *this;
+    result.binding.host = [call = std::move(compute), names = names_of_arrays()](const Launch& launch) mutable {
+      apply(launch, *names, [&](Chunk chunk, auto... views) { call(chunk, views...); });
+    };
+    return result;
+  }
+  /// The kernel does its work with whatever number of blocks `Chunk::blocks` asks for: needed to throttle one that
+  /// accesses host memory.
+  DescribedJob takes_any_grid(std::uint64_t items_of_a_block, unsigned threads_of_a_block) const {
+    DescribedJob result = *this;
+    result.any_grid = true;
+    result.items_per_block = items_of_a_block;
+    result.threads_per_block = threads_of_a_block;
+    return result;
+  }
+  /// Kernel time of the whole job on resident data, where it is known; else it is measured before planning.
+  DescribedJob takes(Seconds kernel_time) const {
+    DescribedJob result = *this;
+    result.cost = {.points = {{items, Interval<Seconds>::exact(kernel_time)}}, .limited = {}, .origin = "stated"};
+    return result;
+  }
+
+ private:
+  template <class Element, class T>
+  DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {
+    Job job = *this;
+    // Whoever knows what memory it is says so before planning (`locate`).
+    job.arrays.push_back({.name = std::move(array),
+                          .role = role,
+                          .size = Bytes{data.size() * sizeof(T)},
+                          .element = Bytes{sizeof(T)},
+                          .memory = MemoryKind::pinned,
+                          .reach = std::move(reach),
+                          .data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data.data()))});
+    return DescribedJob<Elements..., Element>(std::move(job));
+  }
+
+  using Names = std::vector<std::string>;
+  std::shared_ptr<const Names> names_of_arrays() const {
+    auto names = std::make_shared<Names>();
+    for (const Array& array : arrays) names->push_back(array.name);
+    return names;
+  }
+
+  template <class Call>
+  static void apply(const Launch& launch, const Names& names, const Call& call) {
+    apply(launch, names, call, std::index_sequence_for<Elements...>());
+  }
+  template <class Call, std::size_t... I>
+  static void apply(const Launch& launch, const Names& names, const Call& call, std::index_sequence<I...>) {
+    call(Chunk{launch.first_item, launch.items, launch.blocks},
+         View<Elements>(reinterpret_cast<Elements*>(launch.operands[I]),
+                        launch.origins.empty() ? 0 : launch.origins[I].count / sizeof(Elements),
+                        launch.lengths[I].count / sizeof(Elements), names[I].c_str())...);
+  }
+};
+
+template <class Data>
+auto Job::in(std::string array, const Data& data, Reach reach) const {
+  return DescribedJob<>(*this).in(std::move(array), data, std::move(reach));
+}
+template <class Data>
+auto Job::out(std::string array, Data&& data, Reach reach) const {
+  return DescribedJob<>(*this).out(std::move(array), std::forward<Data>(data), std::move(reach));
+}
+template <class Data>
+auto Job::inout(std::string array, Data&& data, Reach reach) const {
+  return DescribedJob<>(*this).inout(std::move(array), std::forward<Data>(data), std::move(reach));
+}
+template <class Data>
+auto Job::resident(std::string array, const Data& data) const {
+  return DescribedJob<>(*this).resident(std::move(array), data);
+}
+template <class Data>
+auto Job::carried(std::string array, Data&& data) const {
+  return DescribedJob<>(*this).carried(std::move(array), std::forward<Data>(data));
+}
+
+template <class T>
+auto Job::shaped(std::string array, Role role, std::uint64_t elements, Reach reach) const {
+  return DescribedJob<>(*this).shaped<T>(std::move(array), role, elements, std::move(reach));
+}
+
+}  // namespace shiplap

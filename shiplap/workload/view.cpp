@@ -1,0 +1,16 @@
+#include "shiplap/workload/view.hpp"
+
+#include <fmt/format.h>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+
+void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end) {
+  throw Error(fmt::format(
+      "{}[{}] is not among the elements [{}, {}) that this chunk reaches: declare what its kernel reads (neighbours, a "
+      "mapping, resident)",
+      array, index, first, end));
+}
+
+}  // namespace shiplap

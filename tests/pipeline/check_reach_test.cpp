@@ -1,0 +1,98 @@
+#include "shiplap/pipeline/check_reach.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/workload/described_job.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t n = 12;
+
+/// A job over x, in, and y, out, whose kernel works on bare pointers as a GPU's does: from the first element of x and y
+/// that the chunk is handed, and with the numbers of elements.
+class CheckReach : public ::testing::Test {
+ protected:
+  using Compute = std::function<void(Chunk, const float*, float*)>;
+  std::vector<Undeclared> found_with(const Compute& compute, Reach reach = {}) {
+    std::iota(x.begin(), x.end(), 1.0f);
+    const std::vector<float> x_before = x;
+    const std::vector<float> y_before = y;
+    const auto job = Job{n}.in("x", x, reach).out("y", y).host_kernel([compute](Chunk c, auto x, auto y) {
+      compute(c, x.data() + (c.first - x.first()), y.data());
+    });
+    auto found = check_reach(*gpu, job, 3);
+    EXPECT_EQ(x, x_before);
+    EXPECT_EQ(y, y_before);
+    return found;
+  }
+
+  std::vector<float> x = std::vector<float>(n);
+  std::vector<float> y = std::vector<float>(n, 7.0f);
+  std::unique_ptr<Device> gpu = open_virtual(planted_profile(), "virtual:planted");
+};
+
+TEST_F(CheckReach, finds_nothing_where_everything_is_declared) {
+  const auto with_halo = [](Chunk c, const float* x, float* y) {
+    for (std::uint64_t i = 0; i < c.count; ++i)
+      y[i] = x[i] + (c.first + i > 0 ? x[static_cast<std::int64_t>(i) - 1] : 0);
+  };
+  EXPECT_TRUE(found_with(with_halo, neighbours(1, 0)).empty());
+}
+
+TEST_F(CheckReach, finds_a_halo_that_is_not_declared) {
+  const auto found = found_with([](Chunk c, const float* x, float* y) {
+    for (std::uint64_t i = 0; i < c.count; ++i)
+      y[i] = x[i] + (c.first + i > 0 ? x[static_cast<std::int64_t>(i) - 1] : 0);
+  });
+  ASSERT_EQ(found.size(), 2u);  // in the second and the third chunk
+  EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
+  EXPECT_EQ(found[0].array, "x");
+  EXPECT_EQ(found[0].result, "y");
+  EXPECT_EQ(found[0].element, 4);
+  EXPECT_EQ(found[0].chunk, (ItemRange{4, 4}));
+}
+
+TEST_F(CheckReach, finds_a_write_beyond_the_chunk_and_one_to_an_input) {
+  const auto beyond = found_with([](Chunk c, const float* x, float* y) {
+    for (std::uint64_t i = 0; i <= c.count; ++i) y[i] = i < c.count ? x[i] : 0.5f;
+  });
+  ASSERT_EQ(beyond.size(), 3u);
+  EXPECT_EQ(beyond[0].kind, Undeclared::Kind::write);
+  EXPECT_EQ(beyond[0].array, "y");
+  EXPECT_EQ(beyond[0].element, 4);
+  EXPECT_EQ(beyond[2].element, static_cast<std::int64_t>(n));  // behind the array
+  const auto input = found_with([](Chunk c, const float* x, float* y) {
+    for (std::uint64_t i = 0; i < c.count; ++i) y[i] = x[i];
+    if (c.first == 4) const_cast<float*>(x)[2] = 0.25f;
+  });
+  ASSERT_EQ(input.size(), 1u);
+  EXPECT_EQ(input[0].array, "x");
+  EXPECT_EQ(input[0].element, 6);
+}
+
+TEST_F(CheckReach, finds_an_output_that_is_left_unwritten) {
+  const auto found = found_with([](Chunk c, const float* x, float* y) {
+    for (std::uint64_t i = 0; i < c.count; ++i)
+      if (c.first + i != 9) y[i] = x[i];
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Undeclared::Kind::unwritten);
+  EXPECT_EQ(found[0].element, 9);
+  EXPECT_NE(to_string(found[0]).find("y[9]"), std::string::npos);
+}
+
+TEST_F(CheckReach, throws_a_failed_check_that_lists_what_was_found) {
+  const auto job = Job{n}.in("x", x).out("y", y).host_kernel([](Chunk c, auto x, auto y) {
+    for (std::uint64_t i = 0; i + 1 < c.count; ++i) y.data()[i] = x.data()[i];
+  });
+  EXPECT_THROW(require_declared_reach(*gpu, job), CheckFailed);
+}
+
+}  // namespace
+}  // namespace shiplap

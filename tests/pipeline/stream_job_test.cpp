@@ -1,0 +1,158 @@
+#include "shiplap/pipeline/stream_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/schedule/validate.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t rows = 60;
+constexpr std::uint64_t columns = 5;
+
+/// A weighted sum over the rows around each row, with a factor of the whole job and a count of the rows.
+struct Stencil {
+  std::vector<double> u = std::vector<double>(rows * columns);
+  std::vector<double> factor{2.0, 3.0, 5.0};
+  std::vector<double> out = std::vector<double>(rows * columns, -1.0);
+  std::vector<std::uint64_t> seen = std::vector<std::uint64_t>(1, 100);
+
+  Stencil() { std::iota(u.begin(), u.end(), 1.0); }
+
+  static double at(const auto& u, const auto& factor, std::uint64_t row, std::uint64_t column) {
+    double sum = factor[1] * u[row * columns + column];
+    if (row > 0) sum += factor[0] * u[(row - 1) * columns + column];
+    if (row > 1) sum += u[(row - 2) * columns + column];
+    if (row + 1 < rows) sum += factor[2] * u[(row + 1) * columns + column];
+    return sum;
+  }
+
+  auto job(Reach halo = neighbours(2, 1)) {
+    return Job{rows, "stencil"}
+        .in("u", u, halo)
+        .resident("factor", factor)
+        .out("out", out)
+        .carried("seen", seen)
+        .host_kernel([](Chunk chunk, auto u, auto factor, auto out, auto seen) {
+          for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
+            for (std::uint64_t c = 0; c < columns; ++c) out[row * columns + c] = at(u, factor, row, c);
+          seen[0] = seen[0] * 3 + chunk.count;  // depends on the order
+        });
+  }
+
+  void expect_right(const Schedule& schedule) {
+    for (std::uint64_t row = 0; row < rows; ++row)
+      for (std::uint64_t c = 0; c < columns; ++c)
+        ASSERT_EQ(out[row * columns + c], at(u, factor, row, c)) << "row " << row;
+    std::uint64_t expected = 100;
+    for (const Op& op : schedule.ops)
+      if (const auto* kernel = std::get_if<Kernel>(&op.what)) expected = expected * 3 + kernel->items;
+    ASSERT_EQ(seen[0], expected);
+  }
+};
+
+std::unique_ptr<Device> planted() { return open_virtual(planted_profile(), "virtual:planted"); }
+
+TEST(StreamJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
+  const auto gpu = planted();
+  std::size_t runs = 0;
+  for (const char* strategy : {"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"})
+    for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk, Layout::one_engine})
+      for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
+        for (const std::uint32_t chunks : {1u, 2u, 7u, 60u})
+          for (const std::uint32_t ring : {0u, 1u, 2u, 3u}) {
+            if (!find_strategy(strategy).chunked && (chunks > 1 || layout != Layout::three || ring > 0)) continue;
+            Stencil stencil;
+            Job job = stencil.job();
+            job.cost = {
+                .points = {{rows, Interval<Seconds>::exact(microseconds(100))}}, .limited = {}, .origin = "stated"};
+            std::vector<Memory> pinned;
+            for (Array& array : job.arrays) pinned.push_back(gpu->page_lock(array.data, array.size));
+            const Choice choice{.strategy = strategy, .chunks = chunks, .layout = layout, .order = order, .ring = ring};
+            SCOPED_TRACE(to_string(choice) + ", ring " + std::to_string(ring));
+            Prepared prepared = prepare(*gpu, job, choice, {.device_memory = 1_GiB});
+            prepared.run();
+            stencil.expect_right(prepared.schedule());
+            if (::testing::Test::HasFatalFailure()) return;
+            ++runs;
+          }
+  EXPECT_GT(runs, 300u);
+}
+
+TEST(StreamJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
+  const auto gpu = planted();
+  Stencil stencil;
+  const auto job = stencil.job();
+  const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
+  EXPECT_NE(made.explain().find("stencil"), std::string::npos);
+  Prepared prepared = prepare(*gpu, made, job);
+  for (int run = 0; run < 3; ++run) {
+    stencil.out.assign(stencil.out.size(), -1.0);
+    stencil.seen[0] = 100;
+    prepared.run();
+    stencil.expect_right(prepared.schedule());
+  }
+  const JobReport report = run(*gpu, made, job);
+  EXPECT_EQ(report.device, "virtual:planted");
+  EXPECT_GT(report.observed, Seconds{0});
+  EXPECT_NEAR(report.observed / report.predicted.value, 1, 1e-9);
+}
+
+TEST(StreamJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
+  const auto gpu = planted();
+  Stencil stencil;
+  const auto job = stencil.job();
+  const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
+  std::vector<double> longer(rows * columns * 2);
+  EXPECT_THROW(run(*gpu, made, Job{rows}.in("u", longer)), UsageError);
+  const auto shape_only = Job{rows}.shaped<const double>("u", Role::in, 60).shaped<double>("v", Role::out, 60);
+  EXPECT_THROW(data_of(shape_only), UsageError);
+}
+
+TEST(StreamJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
+  const auto gpu = planted();
+  Stencil stencil;
+  const auto job = stencil.job(each);  // the halo is not declared
+  JobOptions options;
+  options.plan.strategies = {"staged"};
+  options.plan.chunks = {4};
+  const JobPlan made = plan(node_of(*gpu, planted_profile()), job, options);
+  try {
+    run(*gpu, made, job);
+    FAIL() << "nothing noticed";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("u["), std::string::npos) << error.what();
+  }
+}
+
+TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
+  const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
+  std::vector<float> x(16 << 20, 1.0f);
+  std::vector<float> y(16 << 20, 2.0f);
+  const auto job = Job{x.size()}.in("x", x).inout("y", y).host_kernel([](Chunk c, auto x, auto y) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) y[i] += x[i];
+  });
+  const Node node = node_of(*gpu, find_profile("h200"));
+  EXPECT_FALSE(plan(node, job, {.runs = 1}).page_locks);
+  const JobPlan often = plan(node, job, {.runs = 1'000'000});
+  EXPECT_TRUE(often.page_locks);
+  EXPECT_GT(often.once, Seconds{0});
+  {
+    Prepared prepared = prepare(*gpu, often, job);
+    EXPECT_EQ(gpu->kind_of(reinterpret_cast<const std::byte*>(x.data())), MemoryKind::pinned);
+    prepared.run();
+  }
+  EXPECT_EQ(gpu->kind_of(reinterpret_cast<const std::byte*>(x.data())), MemoryKind::pageable);
+  EXPECT_EQ(y[12345], 3.0f);
+  JobOptions as_they_are{.runs = 1'000'000};
+  as_they_are.may_page_lock = false;
+  EXPECT_FALSE(plan(node, job, as_they_are).page_locks);
+}
+
+}  // namespace
+}  // namespace shiplap
