@@ -6,13 +6,27 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
+
+#include "shiplap/device/cuda/gate.hpp"
+#include "shiplap/device/cuda/pattern_kernels.hpp"
+#include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/device/pattern.hpp"
 
 namespace shiplap::testing {
 namespace {
 
-std::map<const void*, cudaMemoryType> memory;
+struct Block {
+  cudaMemoryType type = cudaMemoryTypeUnregistered;
+  int device = 0;
+  bool registered = false;  ///< not the fake's own
+};
+std::map<const void*, Block> memory;
 std::map<const void*, float> recorded;
+std::map<const void*, int> device_of;  ///< of a stream or event
+std::set<std::pair<int, int>> peers;
+thread_local int selected = 0;
 std::uintptr_t next_handle = 0;
 float clock_ms = 0;
 const volatile std::uint32_t* gate = nullptr;
@@ -43,14 +57,16 @@ cudaError_t call(const char* name, const void* stream = nullptr, const void* eve
   const bool counts = f.fail_name.empty() || f.fail_name == name;
   if (f.fail_at < 0 || !counts || f.fail_at-- > 0) return cudaSuccess;
   f.failed_call = name;
-  f.last_error = f.failure;
+  FakeCuda::last_error = f.failure;
   return f.failure;
 }
 
 template <class Handle>
 cudaError_t make(const char* name, Handle* handle, int& live) {
   if (const cudaError_t error = call(name); error != cudaSuccess) return error;
+  const std::lock_guard lock(guard);
   *handle = reinterpret_cast<Handle>(0x1000 + 16 * ++next_handle);
+  device_of[*handle] = selected;
   ++live;
   return cudaSuccess;
 }
@@ -59,7 +75,7 @@ cudaError_t allocate(const char* name, void** data, std::size_t size, cudaMemory
   const std::lock_guard lock(guard);
   if (const cudaError_t error = call(name); error != cudaSuccess) return error;
   *data = std::aligned_alloc(256, (size + 255) / 256 * 256);
-  memory[*data] = type;
+  memory[*data] = {.type = type, .device = selected};
   ++live;
   return cudaSuccess;
 }
@@ -73,7 +89,21 @@ cudaError_t release(void* data, int& live) {
   return cudaSuccess;
 }
 
-cudaError_t refuse(cudaError_t error) { return fake_cuda().last_error = error; }
+cudaError_t refuse(cudaError_t error) { return FakeCuda::last_error = error; }
+
+/// What a kernel does to memory, as its arguments say.
+void perform(const void* kernel, void** arguments) {
+  const auto number = [&](int i) { return *static_cast<const std::uint64_t*>(arguments[i]); };
+  const auto bytes = [&](int i) { return *static_cast<std::byte**>(arguments[i]); };
+  if (kernel == gate_kernel()) gate = *static_cast<const volatile std::uint32_t**>(arguments[0]);
+  if (kernel == fill_pattern_kernel()) fill_pattern({bytes(0), number(1)}, number(2));
+  if (kernel == compare_pattern_kernel()) {
+    const std::uint64_t found = count_mismatches({bytes(0), number(1)}, number(2), Bytes{8 * number(3)});
+    std::memcpy(bytes(4), &found, sizeof(found));
+  }
+  for (const unsigned unit : {4u, 8u, 16u})
+    if (kernel == map_kernel(unit)) std::memcpy(bytes(1), bytes(0), number(2) * unit);
+}
 
 void host_waits() {
   const std::lock_guard lock(guard);
@@ -85,7 +115,11 @@ void fake_queries(Api& api) {
     *count = fake_cuda().devices;
     return call("get_device_count");
   };
-  api.set_device = [](int) { return call("set_device"); };
+  api.set_device = [](int number) {
+    const cudaError_t error = call("set_device");
+    if (error == cudaSuccess) selected = number;
+    return error;
+  };
   api.get_device_properties = [](cudaDeviceProp* properties, int) {
     std::strcpy(properties->name, "fake GPU");
     return call("get_device_properties");
@@ -98,8 +132,18 @@ void fake_queries(Api& api) {
     *can = 1;
     return call("device_can_access_peer");
   };
-  api.device_enable_peer_access = [](int, unsigned) { return call("device_enable_peer_access"); };
-  api.device_disable_peer_access = [](int) { return call("device_disable_peer_access"); };
+  api.device_enable_peer_access = [](int to, unsigned) {
+    if (const cudaError_t error = call("device_enable_peer_access"); error != cudaSuccess) return error;
+    if (!peers.insert({selected, to}).second) return refuse(cudaErrorPeerAccessAlreadyEnabled);
+    ++fake_cuda().live_peers;
+    return cudaSuccess;
+  };
+  api.device_disable_peer_access = [](int to) {
+    if (const cudaError_t error = call("device_disable_peer_access"); error != cudaSuccess) return error;
+    if (peers.erase({selected, to}) == 0) return refuse(cudaErrorPeerAccessNotEnabled);
+    --fake_cuda().live_peers;
+    return cudaSuccess;
+  };
   api.device_get_pci_bus_id = [](char* text, int, int) {
     std::strcpy(text, "0000:FF:00.0");
     return call("device_get_pci_bus_id");
@@ -122,7 +166,7 @@ void fake_queries(Api& api) {
     *blocks = 2;
     return call("occupancy_max_active_blocks");
   };
-  api.get_last_error = [] { return std::exchange(fake_cuda().last_error, cudaSuccess); };
+  api.get_last_error = [] { return std::exchange(FakeCuda::last_error, cudaSuccess); };
   api.peek_at_last_error = [] { return fake_cuda().last_error; };
 }
 
@@ -144,7 +188,9 @@ void fake_memory(Api& api) {
   api.host_register = [](void* data, std::size_t, unsigned) {
     const std::lock_guard lock(guard);
     const cudaError_t error = call("host_register");
-    if (error == cudaSuccess) memory[data] = cudaMemoryTypeHost, ++fake_cuda().live_pinned_memory;
+    if (error != cudaSuccess) return error;
+    memory[data] = {.type = cudaMemoryTypeHost, .registered = true};
+    ++fake_cuda().live_pinned_memory;
     return error;
   };
   api.host_unregister = [](void* data) {
@@ -160,8 +206,9 @@ void fake_memory(Api& api) {
   };
   api.pointer_get_attributes = [](cudaPointerAttributes* attributes, const void* data) {
     const auto found = memory.find(data);
-    attributes->type = found == memory.end() ? cudaMemoryTypeUnregistered : found->second;
-    attributes->device = 0;
+    const Block block = found == memory.end() ? Block{} : found->second;
+    attributes->type = block.type;
+    attributes->device = block.device;
     return call("pointer_get_attributes");
   };
   api.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind, cudaStream_t stream) {
@@ -190,7 +237,9 @@ void fake_work(Api& api) {
   api.stream_create_with_flags = [](cudaStream_t* stream, unsigned) {
     return make("stream_create", stream, fake_cuda().live_streams);
   };
-  api.stream_destroy = [](cudaStream_t) {
+  api.stream_destroy = [](cudaStream_t stream) {
+    const std::lock_guard lock(guard);
+    if (capture.origin == stream) capture = {};
     --fake_cuda().live_streams;
     return cudaSuccess;
   };
@@ -216,6 +265,7 @@ void fake_work(Api& api) {
   };
   api.event_record = [](cudaEvent_t event, cudaStream_t stream) {
     const std::lock_guard lock(guard);
+    if (device_of[event] != device_of[stream]) return refuse(cudaErrorInvalidResourceHandle);
     recorded[event] = ++clock_ms;
     if (is_captured(stream)) capture.events[event] = capture.streams[stream];
     return call("event_record", stream, event);
@@ -228,10 +278,11 @@ void fake_work(Api& api) {
     *milliseconds = recorded.at(to) - recorded.at(from);
     return call("event_elapsed_time");
   };
-  // Only the gate's kernel has two pointers in front; the tests bind no other kernel that goes through the table.
-  api.launch_kernel = [](const void*, dim3, dim3, void** arguments, std::size_t, cudaStream_t stream) {
+  api.launch_kernel = [](const void* kernel, dim3, dim3, void** arguments, std::size_t, cudaStream_t stream) {
+    const std::lock_guard lock(guard);
+    if (device_of[stream] != selected) return refuse(cudaErrorInvalidResourceHandle);
     const cudaError_t error = call("launch_kernel", stream);
-    if (error == cudaSuccess) gate = *static_cast<const volatile std::uint32_t**>(arguments[0]);
+    if (error == cudaSuccess) perform(kernel, arguments);
     return error;
   };
 }
@@ -283,6 +334,8 @@ void fake_graphs(Api& api) {
 
 }  // namespace
 
+thread_local cudaError_t FakeCuda::last_error = cudaSuccess;
+
 std::size_t FakeCuda::count(const std::string& name) const {
   return static_cast<std::size_t>(
       std::count_if(calls.begin(), calls.end(), [&](const Call& c) { return c.name == name; }));
@@ -295,6 +348,14 @@ FakeCuda& fake_cuda() {
 
 Api fake_api() {
   fake_cuda() = {};
+  FakeCuda::last_error = cudaSuccess;
+  for (const auto& [data, block] : memory)
+    if (!block.registered) std::free(const_cast<void*>(data));
+  memory.clear();
+  device_of.clear();
+  recorded.clear();
+  peers.clear();
+  selected = 0;
   clock_ms = 0;
   gate = nullptr;
   capture = {};

@@ -1,6 +1,8 @@
-// A CUDA runtime that needs no GPU: memory is host memory, copies are done at once, kernels are not run, and an event's
-// time is the number of the call that recorded it. Copies are done while they are captured too, and launching the graph
-// does them no second time. Any call can be made to fail, and everything made is counted.
+// A CUDA runtime that needs no GPU: memory is host memory, copies are done at once, kernels of the test pattern and the
+// map probe too, other kernels do nothing, and an event's time is the number of the call that recorded it. Copies are
+// done while they are captured too, and launching the graph does them no second time. As in the real one, a thread has
+// its own GPU and its own last error, and a GPU's streams take only its events and, while it is selected, its kernels.
+// Any call can be made to fail, and everything made is counted.
 #pragma once
 
 #include <map>
@@ -32,7 +34,8 @@ struct FakeCuda {
   int live_device_memory = 0;
   int live_pinned_memory = 0;
   int live_graphs = 0;  ///< captured ones and executable ones
-  cudaError_t last_error = cudaSuccess;
+  int live_peers = 0;   ///< pairs of GPUs with direct access
+  static thread_local cudaError_t last_error;
   std::vector<Call> calls;
   std::string failed_call;
   /// For each wait of the host for a stream: whether the gate was open (or there was none).
@@ -41,7 +44,9 @@ struct FakeCuda {
   /// Of each capture that ended: the streams that were part of it.
   std::vector<std::size_t> captured_streams;
 
-  int live() const { return live_streams + live_events + live_device_memory + live_pinned_memory + live_graphs; }
+  int live() const {
+    return live_streams + live_events + live_device_memory + live_pinned_memory + live_graphs + live_peers;
+  }
   void fail(int at, cudaError_t error, std::string name = {}) {
     fail_at = at;
     failure = error;
@@ -54,7 +59,7 @@ struct FakeCuda {
 /// The state behind the table; one for the program.
 FakeCuda& fake_cuda();
 
-/// Resets the state and returns the table.
+/// Resets the state, frees what a former test has left behind and returns the table.
 Api fake_api();
 
 }  // namespace shiplap::testing
