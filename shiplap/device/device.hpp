@@ -85,7 +85,11 @@ struct RunResult {
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// Runs the schedule once and waits for its end. Throws Error naming the call, the op and its chunk.
+  /// Runs the schedule once and waits for its end. Throws Error naming the call, the op and its chunk. Then nothing of
+  /// the run is in flight any more, and it can be run again. What each op that was submitted before writes is complete,
+  /// and an op is submitted only when those that it depends on are; what the others write is as it was. Of the op that
+  /// failed itself a part may have been written: of a kernel whose function threw, or of a batch. When the GPU has
+  /// failed (a kernel that traps) all that was submitted may be written in part, and every further call throws.
   virtual RunResult run(const RunOptions& = {}) = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
 namespace {
@@ -30,10 +31,18 @@ std::string memory_remedy(const Api& api) {
   return numbers + "use more chunks or a smaller ring, or end other programs on this GPU";
 }
 
-std::string remedy(const Api& api, cudaError_t error) {
+std::string page_locked_remedy() {
+  const auto available = available_host_memory();
+  return fmt::format(
+      "{} of host memory are available: use smaller arrays, or raise the limit of the container or of "
+      "`ulimit -l`",
+      available ? to_string(*available) : std::string("an unknown amount"));
+}
+
+std::string remedy(const Api& api, cudaError_t error, std::string_view call) {
   switch (error) {
     case cudaErrorMemoryAllocation:
-      return memory_remedy(api);
+      return call == "cudaHostAlloc" || call == "cudaHostRegister" ? page_locked_remedy() : memory_remedy(api);
     case cudaErrorInsufficientDriver:
       return driver_remedy(api);
     case cudaErrorNoDevice:
@@ -102,7 +111,7 @@ void fail_call(const Api& api, cudaError_t error, std::string_view call, std::st
   std::string message = fmt::format("{} failed", call);
   if (!context.empty()) message += fmt::format(" ({})", context);
   message += fmt::format(": {}", error_text(api, error));
-  if (const std::string what_to_do = remedy(api, error); !what_to_do.empty()) message += "; " + what_to_do;
+  if (const std::string what_to_do = remedy(api, error, call); !what_to_do.empty()) message += "; " + what_to_do;
   static_cast<void>(api.get_last_error());  // the remedy's own calls may have failed too
   if (is_missing_support(error)) throw Unsupported(message);
   throw Error(fmt::format("{} [{}]", message, place(where)));

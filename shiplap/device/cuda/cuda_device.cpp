@@ -62,7 +62,8 @@ class CudaDevice final : public Device {
   DeviceInfo info() const override {
     select();
     cudaDeviceProp properties{};
-    check(api_, api_.get_device_properties(&properties, index_), "cudaGetDeviceProperties");
+    check(api_, api_.get_device_properties(&properties, index_), "cudaGetDeviceProperties",
+          fmt::format("cuda:{}", index_));
     const auto [free, total] = memory();
     const auto multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
     DeviceInfo result{
@@ -226,7 +227,7 @@ class CudaDevice final : public Device {
     });
     touch_pages(memory.bytes());
     if (place.is_host()) return memory;
-    const Stream stream = make_stream(api_);
+    const Stream stream = make_stream(api_, "bringing managed memory to the GPU");
     check(api_, api_.mem_prefetch_async(data, size.count, gpu, stream.get()), "cudaMemPrefetchAsync",
           "bringing managed memory to the GPU");
     check(api_, api_.stream_synchronize(stream.get()), "cudaStreamSynchronize", "bringing managed memory to the GPU");
@@ -246,7 +247,8 @@ class CudaDevice final : public Device {
 
   std::string pci_bus_id() const {
     std::array<char, 32> bus{};
-    check(api_, api_.device_get_pci_bus_id(bus.data(), static_cast<int>(bus.size()), index_), "cudaDeviceGetPCIBusId");
+    check(api_, api_.device_get_pci_bus_id(bus.data(), static_cast<int>(bus.size()), index_), "cudaDeviceGetPCIBusId",
+          fmt::format("cuda:{}", index_));
     std::string id = bus.data();
     std::transform(id.begin(), id.end(), id.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -257,8 +259,8 @@ class CudaDevice final : public Device {
     const std::string bus_id = pci_bus_id();
     int driver = 0;
     int runtime = 0;
-    check(api_, api_.driver_get_version(&driver), "cudaDriverGetVersion");
-    check(api_, api_.runtime_get_version(&runtime), "cudaRuntimeGetVersion");
+    check(api_, api_.driver_get_version(&driver), "cudaDriverGetVersion", "the conditions of a measurement");
+    check(api_, api_.runtime_get_version(&runtime), "cudaRuntimeGetVersion", "the conditions of a measurement");
     const std::string pci = "/sys/bus/pci/devices/" + bus_id;
     const char* connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
 

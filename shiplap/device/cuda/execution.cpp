@@ -151,10 +151,15 @@ void CudaExecution::make_calls(std::size_t agent) {
       await(command);
       if (agents_->stopped()) return;
     } else if (command.host) {
+      // Allocating selects a GPU itself, and has done so when it fails.
+      if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
       perform(command);
-      if (command.host->call == HostCall::Kind::allocate) selected = none_selected;  // allocating selects a GPU itself
     } else {
-      if (command.stream != nullptr && command.gpu != selected) select(selected = command.gpu);
+      if (command.stream != nullptr && command.gpu != selected) {
+        if (const cudaError_t error = api_.set_device(command.gpu); error != cudaSuccess)
+          fail(command, error, "cudaSetDevice");
+        selected = command.gpu;
+      }
       const char* call = "";
       if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
     }
@@ -188,7 +193,9 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
     case HostCall::Kind::pin: {
       const cudaError_t error =
           api_.host_register(action.to, action.length.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
-      if (error != cudaSuccess) fail(command, error, "cudaHostRegister");
+      if (error != cudaSuccess)
+        fail_call(api_, error, "cudaHostRegister",
+                  fmt::format("{}: {}", describe(schedule_, command.op), to_string(action.length)));
       const std::lock_guard lock(pinned_guard_);
       pinned_.push_back(action.to);
       return;
@@ -200,13 +207,8 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       std::erase(pinned_, action.to);
       return;
     }
-    case HostCall::Kind::allocate: {
-      const Buffer& buffer = schedule_.buffers[action.buffer.index()];
-      if (!allocate_)
-        throw Unsupported(fmt::format("{}: there is nothing here to allocate with", describe(schedule_, command.op)));
-      allocated_[action.buffer.index()] = allocate_(buffer.place, buffer.memory, buffer.size);
-      return;
-    }
+    case HostCall::Kind::allocate:
+      return allocate(command, action);
     case HostCall::Kind::release:
       allocated_[action.buffer.index()] = Memory();
       return;
@@ -225,9 +227,20 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
         last = std::move(created_.back());
         created_.pop_back();
       }
+      if (const cudaError_t error = api_.stream_destroy(last.get()); error != cudaSuccess)
+        fail(command, error, "cudaStreamDestroy");
+      static_cast<void>(last.release());
       return;
     }
   }
+}
+
+void CudaExecution::allocate(const Command& command, const HostAction& action) {
+  named(command.op, [&] {
+    if (!allocate_) throw Unsupported("there is nothing here to allocate with");
+    const Buffer& buffer = schedule_.buffers[action.buffer.index()];
+    allocated_[action.buffer.index()] = allocate_(buffer.place, buffer.memory, buffer.size);
+  });
 }
 
 // What a run has pinned or allocated lasts no longer than it.
@@ -302,10 +315,23 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
 }
 
 void CudaExecution::launch(const Command& command) const {
+  named(command.op, [&] { command.kernel->function(command.kernel->launch); });
+}
+
+void CudaExecution::named(OpId op, const auto& action) const {
+  const auto message = [&](const char* what) {
+    // The thread's own: an action that has thrown because a call of its own failed may have left it pending.
+    static_cast<void>(api_.get_last_error());
+    return fmt::format("{}: {}", describe(schedule_, op), what);
+  };
   try {
-    command.kernel->function(command.kernel->launch);
+    action();
+  } catch (const Unsupported& error) {
+    throw Unsupported(message(error.what()));
   } catch (const std::exception& error) {
-    throw Error(fmt::format("{}: {}", describe(schedule_, command.op), error.what()));
+    throw Error(message(error.what()));
+  } catch (...) {
+    throw Error(message("it has thrown something that says nothing of itself (no std::exception)"));
   }
 }
 
@@ -316,15 +342,28 @@ void CudaExecution::fail(const Command& command, cudaError_t error, const char* 
 // A queue without an end mark ends before one that has: another queue waits for its last op.
 void CudaExecution::wait_for_end() const {
   if (used_streams_.empty()) return;
-  check(api_, api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
+  if (const cudaError_t error = api_.event_synchronize(clock_->stop.get()); error != cudaSuccess)
+    fail_call(api_, error, "cudaEventSynchronize", "waiting for the stop mark" + kernels());
   if (stopping_ == nullptr || graph_ != nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
     if (streams_[ending_queues_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
     if (error != cudaSuccess)
       fail_call(api_, error, "cudaEventSynchronize",
-                fmt::format("waiting for the end of queue {}", schedule_.queues[ending_queues_[i].index()].name));
+                fmt::format("waiting for the end of queue {}{}", schedule_.queues[ending_queues_[i].index()].name,
+                            kernels()));
   }
+}
+
+// A GPU says that a kernel has failed, and not which.
+std::string CudaExecution::kernels() const {
+  std::vector<OpId> ops;
+  for (std::uint32_t i = 0; i < schedule_.ops.size(); ++i)
+    if (std::holds_alternative<Kernel>(schedule_.ops[i].what)) ops.push_back(OpId{i});
+  if (ops.empty()) return {};
+  const std::string first = describe(schedule_, ops.front());
+  if (ops.size() == 1) return fmt::format(" behind {}", first);
+  return fmt::format(" behind {} kernels, {} to {}", ops.size(), first, describe(schedule_, ops.back()));
 }
 
 void CudaExecution::abandon() noexcept {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "shiplap/device/cuda/activity.hpp"
@@ -43,7 +44,7 @@ class CudaExecution final : public Execution {
   /// end: then, unless a queue is timed, the makespan is the host's, from the first call to the end of all work. Spans
   /// by activity records are moved so that the last one ends with the makespan; spans by events go from the moment the
   /// op's queue had come to it (and its dependencies had ended) to its end. Throws Error when a call fails or the gate
-  /// opened by itself; then nothing of the run is in flight any more.
+  /// opened by itself; what is left behind then, Execution::run says.
   RunResult run(const RunOptions& options) override;
 
  private:
@@ -126,13 +127,17 @@ class CudaExecution final : public Execution {
   void join_queues();
   cudaError_t issue(const Command&, const char*& call);
   void launch(const Command&) const;
+  void allocate(const Command&, const HostAction&);
+  /// What `action` throws says which op it was for.
+  void named(OpId, const auto& action) const;
+  std::string kernels() const;
   [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
   void wait_for_end() const;
   void abandon() noexcept;
   Timeline timeline(const RunOptions&);
   void add_event_spans(Timeline&) const;
   void add_activity_spans(Timeline&, QueueId timed);
-  Seconds between(cudaEvent_t from, cudaEvent_t to) const;
+  Seconds between(cudaEvent_t from, cudaEvent_t to, OpId = {}) const;
 
   const Api& api_;
   GpuSet gpus_;

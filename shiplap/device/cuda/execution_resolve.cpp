@@ -38,7 +38,10 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   resolve(bindings);
 }
 
-void CudaExecution::select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice"); }
+void CudaExecution::select(int gpu) const {
+  if (const cudaError_t error = api_.set_device(gpu); error != cudaSuccess)
+    fail_call(api_, error, "cudaSetDevice", fmt::format("cuda:{}", gpu));
+}
 
 int CudaExecution::gpu_of(QueueId queue) const { return gpus_.at(schedule_.queues[queue.index()].place); }
 
@@ -49,7 +52,7 @@ void CudaExecution::make_order_events(const Submission& calls) {
     for (const Step& step : steps) {
       if (step.kind != Step::Kind::record) continue;
       select(gpu_of(step.queue));
-      order_events_[step.event.index()] = make_order_event(api_);
+      order_events_[step.event.index()] = make_order_event(api_, "the order of ops");
     }
   }
 }
@@ -59,7 +62,7 @@ void CudaExecution::resolve(const Bindings& bindings) {
   const std::size_t queues = schedule_.queues.size();
   for (std::uint32_t i = 0; i < queues; ++i) {
     select(gpu_of(QueueId{i}));
-    streams_.push_back(make_stream(api_));
+    streams_.push_back(make_stream(api_, "queue " + schedule_.queues[i].name));
   }
   make_order_events(calls);
   kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
@@ -95,9 +98,11 @@ void CudaExecution::resolve(const Bindings& bindings) {
     const int gpu = gpu_of(queue);
     if (clocks_.contains(gpu)) continue;
     select(gpu);
-    clocks_[gpu] = {.start = make_timing_event(api_), .stop = make_timing_event(api_), .all_ended = {}};
+    clocks_[gpu] = {.start = make_timing_event(api_, "the start mark"),
+                    .stop = make_timing_event(api_, "the stop mark"),
+                    .all_ended = {}};
     const bool others = std::ranges::any_of(ending_queues_, [&](QueueId q) { return gpu_of(q) != gpu; });
-    if (end_marks_.size() > 1 || others) clocks_[gpu].all_ended = make_stream(api_);
+    if (end_marks_.size() > 1 || others) clocks_[gpu].all_ended = make_stream(api_, "joining the queues");
   }
   made_ = std::make_unique<std::atomic<std::uint32_t>[]>(commands_.size());
   selected_.assign(commands_.size(), gpus_.gpus.front());
@@ -113,8 +118,9 @@ void CudaExecution::resolve(const Bindings& bindings) {
 void CudaExecution::make_graph() {
   if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
   const cudaStream_t origin = used_streams_.front();
-  const Event fork = make_order_event(api_);
-  check(api_, api_.stream_begin_capture(origin, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
+  const Event fork = make_order_event(api_, "the start of a graph");
+  check(api_, api_.stream_begin_capture(origin, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", what);
   Graph graph{nullptr, {&api_}};
   const auto end = [&] {
     cudaGraph_t captured = nullptr;
@@ -136,7 +142,6 @@ void CudaExecution::make_graph() {
     if (end() != cudaSuccess) static_cast<void>(api_.get_last_error());
     throw;
   }
-  const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
   check(api_, end(), "cudaStreamEndCapture", what);
   cudaGraphExec_t made = nullptr;
   check(api_, api_.graph_instantiate(&made, graph.get(), 0), "cudaGraphInstantiateWithFlags", what);
@@ -163,7 +168,7 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
       break;
     case Step::Kind::finish:
       select(command.gpu);
-      end_marks_.push_back(make_order_event(api_));
+      end_marks_.push_back(make_order_event(api_, "the end of a queue"));
       ending_queues_.push_back(step.queue);
       command.event = end_marks_.back().get();
       break;

@@ -32,7 +32,7 @@ void CudaExecution::make_trace_events() {
   std::vector<Event> marks;
   for (const Op& op : schedule_.ops) {
     if (!op.queue.is_none()) select(gpu_of(op.queue));
-    for (int i = 0; i < 2; ++i) marks.push_back(make_timing_event(api_));
+    for (int i = 0; i < 2; ++i) marks.push_back(make_timing_event(api_, "the trace of ops"));
   }
   trace_marks_ = std::move(marks);
   for (auto& commands : commands_) {
@@ -110,8 +110,9 @@ void CudaExecution::add_event_spans(Timeline& timeline) const {
       timeline.spans.emplace_back();  // by the host's clock
       continue;
     }
-    timeline.spans.push_back({.start = between(clock_->start.get(), trace_marks_[2 * i].get()),
-                              .end = between(clock_->start.get(), trace_marks_[2 * i + 1].get()),
+    const OpId op{static_cast<std::uint32_t>(i)};
+    timeline.spans.push_back({.start = between(clock_->start.get(), trace_marks_[2 * i].get(), op),
+                              .end = between(clock_->start.get(), trace_marks_[2 * i + 1].get(), op),
                               .engine = engine(schedule_, schedule_.ops[i])});
   }
 }
@@ -133,9 +134,10 @@ void CudaExecution::add_activity_spans(Timeline& timeline, QueueId timed) {
   }
 }
 
-Seconds CudaExecution::between(cudaEvent_t from, cudaEvent_t to) const {
+Seconds CudaExecution::between(cudaEvent_t from, cudaEvent_t to, OpId op) const {
   float milliseconds_between = 0;
-  check(api_, api_.event_elapsed_time(&milliseconds_between, from, to), "cudaEventElapsedTime");
+  if (const cudaError_t error = api_.event_elapsed_time(&milliseconds_between, from, to); error != cudaSuccess)
+    fail_call(api_, error, "cudaEventElapsedTime", op.is_none() ? "the makespan" : describe(schedule_, op));
   return milliseconds(milliseconds_between);
 }
 

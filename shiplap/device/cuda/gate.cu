@@ -33,8 +33,8 @@ Gate::Gate(const Api& api, Seconds limit)
     : api_(api),
       limit_(limit),
       memory_(make_pinned_memory(api, {sizeof(Flags)}, cudaHostAllocMapped, "the flags of the gate")),
-      behind_(make_order_event(api)),
-      stream_(make_stream(api)) {
+      behind_(make_order_event(api, "the gate")),
+      stream_(make_stream(api, "the gate")) {
   flags_ = new (memory_.get()) Flags{.open = 1, .timed_out = 0};
   void* device_side = nullptr;
   check(api_, api_.host_get_device_pointer(&device_side, flags_, 0), "cudaHostGetDevicePointer",

@@ -29,23 +29,23 @@ using DeviceMemory = std::unique_ptr<std::byte, Release<&Api::free_device>>;
 using PinnedMemory = std::unique_ptr<std::byte, Release<&Api::free_host>>;
 
 /// A stream that does not wait for the legacy default stream.
-inline Stream make_stream(const Api& api) {
+inline Stream make_stream(const Api& api, std::string_view context) {
   cudaStream_t stream = nullptr;
-  check(api, api.stream_create_with_flags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  check(api, api.stream_create_with_flags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", context);
   return {stream, {&api}};
 }
 
 /// An event that takes the time.
-inline Event make_timing_event(const Api& api) {
+inline Event make_timing_event(const Api& api, std::string_view context) {
   cudaEvent_t event = nullptr;
-  check(api, api.event_create_with_flags(&event, cudaEventDefault), "cudaEventCreateWithFlags");
+  check(api, api.event_create_with_flags(&event, cudaEventDefault), "cudaEventCreateWithFlags", context);
   return {event, {&api}};
 }
 
 /// An event that only orders, which is cheaper.
-inline Event make_order_event(const Api& api) {
+inline Event make_order_event(const Api& api, std::string_view context) {
   cudaEvent_t event = nullptr;
-  check(api, api.event_create_with_flags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check(api, api.event_create_with_flags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags", context);
   return {event, {&api}};
 }
 

@@ -138,21 +138,15 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
   const auto mapping = std::make_shared<Mapping>(size);
   std::byte* data = mapping->data();
   touch(data, size);
-  const cudaError_t error = api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
-  if (error == cudaErrorMemoryAllocation) {
-    static_cast<void>(api.get_last_error());
-    throw Error(
-        fmt::format("cudaHostRegister failed ({} of {} memory): {}; {} of host memory are available: use smaller "
-                    "arrays, or raise the limit of the container or of `ulimit -l`",
-                    to_string(size), to_string(kind), error_text(api, error), shown(available_host_memory())));
-  }
-  check(api, error, "cudaHostRegister", fmt::format("{} of {} memory", to_string(size), to_string(kind)));
+  const std::string what = fmt::format("{} of {} memory", to_string(size), to_string(kind));
+  check(api, api.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped), "cudaHostRegister",
+        what);
   Memory memory(data, size, place, kind, [&api, mapping](std::byte* p) {
     if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
   });
   // Kernels are given the host's address.
   void* on_device = nullptr;
-  check(api, api.host_get_device_pointer(&on_device, data, 0), "cudaHostGetDevicePointer");
+  check(api, api.host_get_device_pointer(&on_device, data, 0), "cudaHostGetDevicePointer", what);
   if (on_device != data)
     throw Unsupported("this GPU does not address registered host memory as the host does, which shiplap relies on");
   return memory;

@@ -48,7 +48,7 @@ const void* compare_pattern_kernel() { return reinterpret_cast<const void*>(&com
 DevicePattern::DevicePattern(const Api& api, unsigned multiprocessors)
     : api_(api),
       multiprocessors_(multiprocessors),
-      stream_(make_stream(api)),
+      stream_(make_stream(api, "writing and checking the test pattern")),
       count_(make_device_memory(api, {sizeof(unsigned long long)}, "the counter of pattern mismatches")),
       count_on_host_(make_pinned_memory(api, {sizeof(unsigned long long)}, cudaHostAllocDefault,
                                         "the counter of pattern mismatches")) {}

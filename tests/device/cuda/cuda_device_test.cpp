@@ -91,7 +91,7 @@ TEST_F(CudaDevice, keeps_submission_out_of_a_held_makespan) {
 TEST_F(CudaDevice, opens_a_gate_that_is_forgotten_and_says_so) {
   Gate gate(api, milliseconds(20));
   gate.close();
-  const Stream held = make_stream(api);
+  const Stream held = make_stream(api, "a stream that is held");
   check(api, api.stream_wait_event(held.get(), gate.closed(), 0), "cudaStreamWaitEvent");
   const auto start = std::chrono::steady_clock::now();
   check(api, api.stream_synchronize(held.get()), "cudaStreamSynchronize");

@@ -1,0 +1,152 @@
+#include "tests/device/cuda/fault_scenarios.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "tests/device/cuda/fake_api.hpp"
+#include "tests/device/cuda/fault_memory.hpp"
+#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/device/cuda/faults.hpp"
+
+namespace shiplap::testing {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+/// Of the calls since they were cleared: behind the work in a stream the host has waited for it.
+void expect_nothing_in_flight() {
+  std::map<const void*, bool> in_flight;
+  for (const FakeCuda::Call& call : fake_cuda().calls) in_flight[call.stream] = call.name != "stream_synchronize";
+  in_flight.erase(nullptr);  // calls without a stream
+  for (const auto& [stream, is] : in_flight) EXPECT_FALSE(is) << "work is in flight behind a call that failed";
+}
+
+/// What fails during a run is named by its op and chunk, or by what of the run it is for.
+void expect_purpose(const std::string& message) {
+  EXPECT_THAT(message, AnyOf(HasSubstr("(op "), HasSubstr("the start mark"), HasSubstr("the stop mark"),
+                             HasSubstr("the gate"), HasSubstr("holding a queue"), HasSubstr("joining the queues"),
+                             HasSubstr("the end of queue"), HasSubstr("the makespan"), HasSubstr("the trace of ops"),
+                             HasSubstr("a graph of 9 ops"), HasSubstr("before this run"), HasSubstr("(cuda:")));
+  for (const char* of_ops : {"cudaMemcpyAsync", "cudaMemcpyBatchAsync", "cudaMemPrefetchAsync", "cudaHostRegister",
+                             "cudaHostUnregister", "cudaMalloc", "the kernel launch"})
+    if (message.find(of_ops) != std::string::npos) {
+      EXPECT_THAT(message, HasSubstr("(op "));
+    }
+}
+
+struct Transfer {
+  Schedule schedule;
+  RunOptions options{};
+  bool inverted = true;
+};
+
+void run(Execution& execution, const Transfer& transfer, FaultMemory& memory) {
+  // What the fake does of a graph it does when the graph is made.
+  if (!transfer.schedule.as_graph) memory.reset();
+  fake_cuda().calls.clear();
+  execution.run(transfer.options);
+  memory.expect_output();
+}
+
+void prepare_and_run(Device& device, const Api& api, const Transfer& transfer) {
+  FaultMemory memory(device, api, transfer.schedule, transfer.inverted);
+  const auto execution = device.prepare(transfer.schedule, memory.bindings);
+  try {
+    run(*execution, transfer, memory);
+  } catch (const Error& error) {
+    expect_purpose(error.what());
+    memory.expect_whole_chunks();
+    if (faults().is_lost()) {
+      EXPECT_THROW(execution->run(transfer.options), Error);
+    } else {
+      expect_nothing_in_flight();
+      EXPECT_NO_THROW(run(*execution, transfer, memory)) << "again";
+    }
+    throw;
+  }
+}
+
+Scenario transfers(std::string name, std::vector<int> gpus, Transfer transfer) {
+  const std::size_t threads = transfer.schedule.agents.size();
+  return {.name = std::move(name),
+          .gpus = std::move(gpus),
+          .work = [transfer](Device& device, const Api& api) { prepare_and_run(device, api, transfer); },
+          .threads = threads};
+}
+
+/// What any kind of memory is for: it is filled, and holds what it was filled with.
+void allocate_every_kind(Device& device, const Api&) {
+  constexpr std::uint64_t seed = 5;
+  using Kind = MemoryKind;
+  std::vector<Memory> all;  // until the end: no address comes twice
+  for (const auto& [place, kind] : {std::pair{Place::host(), Kind::pageable},
+                                    {Place::host(), Kind::pinned},
+                                    {Place::host(), Kind::mapped},
+                                    {Place::host(), Kind::driver_pinned},
+                                    {Place::host(), Kind::write_combined},
+                                    {Place::host(), Kind::managed},
+                                    {Place::gpu(), Kind::managed},
+                                    {Place::gpu(), Kind::device}}) {
+    const Memory& memory = all.emplace_back(device.allocate(place, kind, 1000_B));
+    device.fill(memory, seed);
+    EXPECT_EQ(device.mismatches(memory, 0_B, memory.size(), seed, 0_B), 0u) << to_string(kind);
+    memory.data()[8] ^= std::byte{1};  // the fake's memory is the host's
+    EXPECT_EQ(device.mismatches(memory, 8_B, 16_B, seed, 8_B), 1u) << to_string(kind);
+  }
+}
+
+void run_every_probe(Device& device, const Api&) {
+  using Kind = ProbeKernel::Kind;
+  const Memory from = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
+  const Memory to = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
+  device.fill(from, 1);
+  device.fill(to, 2);
+  for (const Kind kind :
+       {Kind::empty, Kind::spin, Kind::stream, Kind::multiply_add, Kind::map, Kind::touch, Kind::chase}) {
+    const ProbeKernel probe = device.probe_kernel(kind, 2, kind == Kind::map ? 16 : 256);
+    Schedule s;
+    std::vector<Access> operands{{{s.add_buffer({"from", Place::gpu(), MemoryKind::device, 256_B}), 0_B, 256_B}}};
+    const BufferId second = s.add_buffer({"to", Place::gpu(), MemoryKind::device, 256_B});
+    if (kind == Kind::map) operands.push_back({{second, 0_B, 256_B}, AccessMode::write});
+    s.add({.what = Kernel{.kernel = s.add_kernel("probe"), .items = 1, .operands = operands, .flows = {}},
+           .queue = s.add_queue("compute"),
+           .agent = AgentId{0},
+           .after = {}});
+    device.prepare(s, {.buffers = {from.data(), to.data()}, .kernels = {probe.binding}})->run();
+  }
+  EXPECT_EQ(device.mismatches(to, 0_B, 256_B, 1, 0_B), 0u);
+}
+
+}  // namespace
+
+std::vector<Scenario> fault_scenarios() {
+  Schedule graph = three_queues_inverting();
+  graph.as_graph = true;
+  Schedule through_the_host = two_gpus_inverting_twice();
+  through_the_host.peer_access = false;
+  constexpr QueueId compute{1};
+  return {
+      {.name = "facts", .gpus = {0}, .work = [](Device& device, const Api&) { device.info(); }},
+      {.name = "every_kind_of_memory", .gpus = {0}, .work = allocate_every_kind},
+      {.name = "every_probe", .gpus = {0}, .work = run_every_probe},
+      transfers("plain", {0}, {three_queues_inverting()}),
+      transfers("held", {0}, {three_queues_inverting(), {.hold = true}}),
+      transfers("one_queue_timed", {0}, {three_queues_inverting(), {.hold = true, .timed = compute}}),
+      transfers("traced_by_events", {0}, {three_queues_inverting(), {.trace = Trace::events}}),
+      transfers("several_queues_that_end", {0}, {queue_per_chunk_inverting(), {.hold = true, .trace = Trace::events}}),
+      transfers("graph", {0}, {graph, {.hold = true}}),
+      transfers("batches", {0}, {batches_inverting_nothing(), {}, false}),
+      transfers("prefetches", {0}, {prefetches_inverting()}),
+      transfers("host_agents", {0}, {host_agents_inverting()}),
+      transfers("two_gpus", {0, 1}, {two_gpus_inverting_twice(), {.hold = true}, false}),
+      transfers("two_gpus_through_the_host", {1, 0}, {through_the_host, {}, false}),
+  };
+}
+
+}  // namespace shiplap::testing

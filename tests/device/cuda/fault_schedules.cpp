@@ -1,0 +1,199 @@
+#include "tests/device/cuda/fault_schedules.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace shiplap::testing {
+namespace {
+
+constexpr Bytes all = fault_chunk * fault_chunks;
+constexpr AgentId first_agent{0};
+constexpr AgentId second_agent{1};
+
+Region region(BufferId buffer, std::uint32_t chunk) { return {buffer, fault_chunk * chunk, fault_chunk}; }
+
+Op copy(BufferId from, BufferId to, std::uint32_t chunk, QueueId queue, std::vector<OpId> after = {},
+        AgentId agent = first_agent) {
+  return {.what = Copy{region(from, chunk), region(to, chunk)},
+          .queue = queue,
+          .agent = agent,
+          .after = std::move(after),
+          .chunk = chunk};
+}
+
+Op kernel(KernelId kernel, BufferId from, BufferId to, std::uint32_t chunk, QueueId queue, std::vector<OpId> after = {},
+          AgentId agent = first_agent) {
+  return {.what = Kernel{.kernel = kernel,
+                         .first_item = chunk,
+                         .items = 1,
+                         .operands = {{region(from, chunk), AccessMode::read}, {region(to, chunk), AccessMode::write}},
+                         .flows = {}},
+          .queue = queue,
+          .agent = agent,
+          .after = std::move(after),
+          .chunk = chunk};
+}
+
+Op by_host(BufferId from, BufferId to, std::uint32_t chunk, std::vector<OpId> after = {}) {
+  return {.what = HostCopy{region(from, chunk), region(to, chunk)},
+          .queue = {},
+          .agent = second_agent,
+          .after = std::move(after),
+          .chunk = chunk};
+}
+
+Op call(HostCall::Kind kind, BufferId buffer = {}, AgentId agent = first_agent) {
+  return {.what = HostCall{kind, has_region(kind) ? Region{buffer, 0_B, all} : Region{}},
+          .queue = {},
+          .agent = agent,
+          .after = {}};
+}
+
+Op prefetch(BufferId buffer, std::uint32_t chunk, Place to, QueueId queue, std::vector<OpId> after = {}) {
+  return {.what = Prefetch{region(buffer, chunk), to},
+          .queue = queue,
+          .agent = first_agent,
+          .after = std::move(after),
+          .chunk = chunk};
+}
+
+struct Buffers {
+  BufferId in, gpu, out;
+};
+Buffers add_buffers(Schedule& s) {
+  return {s.add_buffer({"in", Place::host(), MemoryKind::pinned, all}),
+          s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all}),
+          s.add_buffer({"out", Place::host(), MemoryKind::pinned, all})};
+}
+
+}  // namespace
+
+Schedule three_queues_inverting() {
+  Schedule s;
+  const Buffers b = add_buffers(s);
+  const KernelId invert = s.add_kernel("invert");
+  const QueueId in = s.add_queue("in");
+  const QueueId compute = s.add_queue("compute");
+  const QueueId out = s.add_queue("out");
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    const OpId there = s.add(copy(b.in, b.gpu, c, in));
+    const OpId done = s.add(kernel(invert, b.gpu, b.gpu, c, compute, {there}));
+    s.add(copy(b.gpu, b.out, c, out, {done}));
+  }
+  return s;
+}
+
+Schedule queue_per_chunk_inverting() {
+  Schedule s;
+  const Buffers b = add_buffers(s);
+  const KernelId invert = s.add_kernel("invert");
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    const QueueId queue = s.add_queue("of a chunk");
+    s.add(copy(b.in, b.gpu, c, queue));
+    s.add(kernel(invert, b.gpu, b.gpu, c, queue));
+    s.add(copy(b.gpu, b.out, c, queue));
+  }
+  return s;
+}
+
+Schedule batches_inverting_nothing() {
+  Schedule s;
+  const Buffers b = add_buffers(s);
+  const QueueId in = s.add_queue("in");
+  const QueueId out = s.add_queue("out");
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.in, b.gpu, c, in));
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.gpu, b.out, c, out));
+  for (std::uint32_t i = 0; i < 2 * fault_chunks; ++i) s.ops[i].batched = i % fault_chunks != 0;
+  s.ops[fault_chunks].after = {OpId{fault_chunks - 1}};
+  return s;
+}
+
+Schedule prefetches_inverting() {
+  Schedule s;
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::managed, all});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::managed, all});
+  const KernelId invert = s.add_kernel("invert");
+  const QueueId in = s.add_queue("in");
+  const QueueId compute = s.add_queue("compute");
+  const QueueId out = s.add_queue("out");
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    s.add(prefetch(from, c, Place::gpu(), in));
+    const OpId there = s.add(prefetch(to, c, Place::gpu(), in));
+    const OpId done = s.add(kernel(invert, from, to, c, compute, {there}));
+    s.add(prefetch(to, c, Place::host(), out, {done}));
+  }
+  return s;
+}
+
+Schedule host_agents_inverting() {
+  Schedule s;
+  s.agents = {{"submits"}, {"copies"}};
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all});
+  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all});
+  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all});
+  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all});
+  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all});
+  const KernelId invert = s.add_kernel("invert");
+  const QueueId in = s.add_queue("in");
+  const QueueId out = s.add_queue("out");
+  using Kind = HostCall::Kind;
+  s.add(call(Kind::pin, locked));
+  s.add(call(Kind::allocate, made));
+  s.add(call(Kind::create_queue));
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    const OpId filled = s.add(by_host(from, ring_in, c));
+    s.add(copy(ring_in, gpu, c, in, {filled}));
+    const OpId done = s.add(kernel(invert, gpu, gpu, c, in));
+    const OpId back = s.add(copy(gpu, ring_out, c, out, {done}));
+    s.add(by_host(ring_out, to, c, {back}));
+  }
+  s.add(call(Kind::destroy_queue));
+  s.add(call(Kind::release, made));
+  s.add(call(Kind::unpin, locked));
+  return s;
+}
+
+Schedule two_gpus_inverting_twice() {
+  Schedule s;
+  s.agents = {{"submits copies"}, {"submits kernels"}};
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all});
+  const BufferId near = s.add_buffer({"gpu 0", Place::gpu(0), MemoryKind::device, all});
+  const BufferId far = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all});
+  const KernelId invert = s.add_kernel("invert");
+  const QueueId in = s.add_queue("in", Place::gpu(0));
+  const QueueId compute_near = s.add_queue("compute 0", Place::gpu(0));
+  const QueueId across = s.add_queue("across", Place::gpu(0));
+  const QueueId compute_far = s.add_queue("compute 1", Place::gpu(1));
+  const QueueId out = s.add_queue("out", Place::gpu(1));
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    const OpId there = s.add(copy(from, near, c, in));
+    const OpId once = s.add(kernel(invert, near, near, c, compute_near, {there}, second_agent));
+    const OpId over = s.add(copy(near, far, c, across, {once}));
+    const OpId twice = s.add(kernel(invert, far, far, c, compute_far, {over}, second_agent));
+    s.add(copy(far, to, c, out, {twice}));
+  }
+  return s;
+}
+
+Schedule allocation_on_another_gpu_inverting() {
+  Schedule s;
+  s.agents = {{"does nothing"}, {"works"}};
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all});
+  const BufferId gpu = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all});
+  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(0), MemoryKind::device, all});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all});
+  const KernelId invert = s.add_kernel("invert");
+  const QueueId queue = s.add_queue("on gpu 1", Place::gpu(1));
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    s.add(copy(from, gpu, c, queue, {}, second_agent));
+    s.add(kernel(invert, gpu, gpu, c, queue, {}, second_agent));
+    s.add(copy(gpu, to, c, queue, {}, second_agent));
+    if (c == 0) s.add(call(HostCall::Kind::allocate, made, second_agent));
+  }
+  return s;
+}
+
+}  // namespace shiplap::testing
