@@ -132,7 +132,7 @@ std::span<const cudaStream_t> CudaExecution::starting_streams() const {
 void CudaExecution::launch_graph() {
   check(api_, api_.graph_launch(graph_.get(), stopping_), "cudaGraphLaunch",
         fmt::format("a graph of {} ops", schedule_.ops.size()));
-  check(api_, api_.event_record(clock_->stop.get(), stopping_), "cudaEventRecord", "the stop mark");
+  check_of_run(api_.event_record(clock_->stop.get(), stopping_), "cudaEventRecord", "the stop mark");
 }
 
 QueueId CudaExecution::first_queue(const RunOptions& options) const {
@@ -256,9 +256,9 @@ void CudaExecution::join_queues() {
   if (stopping_ != nullptr || used_streams_.empty()) return;
   // Not before everything is submitted: a further queue that waits would be one more that slows the copies down.
   for (const Event& end : end_marks_)
-    check(api_, api_.stream_wait_event(clock_->all_ended.get(), end.get(), 0), "cudaStreamWaitEvent",
-          "joining the queues");
-  check(api_, api_.event_record(clock_->stop.get(), clock_->all_ended.get()), "cudaEventRecord", "the stop mark");
+    check_of_run(api_.stream_wait_event(clock_->all_ended.get(), end.get(), 0), "cudaStreamWaitEvent",
+                 "joining the queues");
+  check_of_run(api_.event_record(clock_->stop.get(), clock_->all_ended.get()), "cudaEventRecord", "the stop mark");
 }
 
 cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
@@ -342,20 +342,22 @@ void CudaExecution::fail(const Command& command, cudaError_t error, const char* 
 // A queue without an end mark ends before one that has: another queue waits for its last op.
 void CudaExecution::wait_for_end() const {
   if (used_streams_.empty()) return;
-  if (const cudaError_t error = api_.event_synchronize(clock_->stop.get()); error != cudaSuccess)
-    fail_call(api_, error, "cudaEventSynchronize", "waiting for the stop mark" + kernels());
+  check_of_run(api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
   if (stopping_ == nullptr || graph_ != nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
     if (streams_[ending_queues_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
-    if (error != cudaSuccess)
-      fail_call(api_, error, "cudaEventSynchronize",
-                fmt::format("waiting for the end of queue {}{}", schedule_.queues[ending_queues_[i].index()].name,
-                            kernels()));
+    if (error != cudaSuccess)  // no text is made in the time of a run that succeeds
+      check_of_run(error, "cudaEventSynchronize",
+                   "waiting for the end of queue " + schedule_.queues[ending_queues_[i].index()].name);
   }
 }
 
-// A GPU says that a kernel has failed, and not which.
+// A GPU says that a kernel has failed, and not which: the call that hears of it behind all ops names them.
+void CudaExecution::check_of_run(cudaError_t error, const char* call, std::string_view what) const {
+  if (error != cudaSuccess) fail_call(api_, error, call, fmt::format("{}{}", what, kernels()));
+}
+
 std::string CudaExecution::kernels() const {
   std::vector<OpId> ops;
   for (std::uint32_t i = 0; i < schedule_.ops.size(); ++i)

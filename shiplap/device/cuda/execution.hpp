@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/device/cuda/activity.hpp"
@@ -131,6 +132,7 @@ class CudaExecution final : public Execution {
   /// What `action` throws says which op it was for.
   void named(OpId, const auto& action) const;
   std::string kernels() const;
+  void check_of_run(cudaError_t, const char* call, std::string_view what) const;
   [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
   void wait_for_end() const;
   void abandon() noexcept;

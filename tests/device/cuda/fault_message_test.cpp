@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -236,14 +237,20 @@ TEST_F(FailedRun, tells_that_a_queue_could_not_be_destroyed) {
 }
 
 // The GPU says only that some kernel has failed.
-TEST_F(FailedRun, names_the_kernels_one_of_which_has_failed_while_it_was_waited_for) {
-  const Schedule schedule = testing::three_queues_inverting();
-  FaultMemory memory(*device, api, schedule, true);
-  const auto execution = device->prepare(schedule, memory.bindings);
-  faults().fail_once("cudaEventSynchronize", 0);
-  EXPECT_THAT(message_of([&] { execution->run(); }),
-              AllOf(HasSubstr("cudaEventSynchronize"), HasSubstr("kernel invert of chunk 0 (op 1)"),
-                    HasSubstr("kernel invert of chunk 2 (op 7)")));
+TEST_F(FailedRun, names_the_kernels_one_of_which_has_failed_when_all_ops_are_submitted) {
+  Schedule graph = testing::three_queues_inverting();
+  graph.as_graph = true;
+  for (const auto& [schedule, call, before] : {std::tuple{testing::three_queues_inverting(), "cudaEventSynchronize", 0},
+                                               {testing::queue_per_chunk_inverting(), "cudaStreamWaitEvent", 1},
+                                               {graph, "cudaEventRecord", 1}}) {
+    FaultMemory memory(*device, api, schedule, true);
+    const auto execution = device->prepare(schedule, memory.bindings);
+    faults().fail_once(call, before);
+    EXPECT_THAT(
+        message_of([&] { execution->run(); }),
+        AllOf(HasSubstr(call), HasSubstr("behind 3 kernels, kernel invert of chunk 0 (op 1) to kernel invert of "
+                                         "chunk 2 (op 7)")));
+  }
 }
 
 }  // namespace
