@@ -1,0 +1,236 @@
+// Faults that only a real GPU has: a kernel that traps, memory that is not there, what a run that failed leaves on the
+// GPU.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "tests/device/cuda/fault_memory.hpp"
+#include "tests/device/cuda/gpu_fixture.hpp"
+#include "tests/gpu/trap_kernel.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::AllOf;
+using testing::FaultMemory;
+using ::testing::HasSubstr;
+using FaultsOnGpu = testing::OnGpu;
+
+constexpr const char* mode_variable = "SHIPLAP_TEST_TRAP";
+
+/// Copies in and out with a kernel in between that leaves the bytes as they are, but for chunk 1, where `fault` comes.
+struct Faulty {
+  Faulty(Device& device, const Api& api, Schedule of, KernelFunction fault)
+      : schedule(std::move(of)), memory(device, api, schedule, false) {
+    const KernelFunction empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0).binding.cuda;
+    memory.bindings.kernels[0].cuda = [empty, fault = std::move(fault)](const Launch& l) {
+      (l.first_item == 1 ? fault : empty)(l);
+    };
+  }
+  Schedule schedule;
+  FaultMemory memory;
+};
+
+Schedule graph() {
+  Schedule s = testing::three_queues_inverting();
+  s.as_graph = true;
+  return s;
+}
+
+// --- A kernel that traps ---
+
+/// What the process of the test below does: it must come to its end by itself, with the exit code of the error.
+ExitCode run_a_trap(const std::string& mode) {
+  const auto device = open_cuda(0);
+  Faulty faulty(*device, real_api(), mode == "graph" ? graph() : testing::three_queues_inverting(),
+                [](const Launch& l) { testing::launch_trap(l.stream); });
+  ExitCode code = ExitCode::success;
+  std::unique_ptr<Execution> execution;
+  const RunOptions options{.hold = mode == "held", .trace = mode == "traced" ? Trace::events : Trace::none};
+  for (const char* run : {"first", "second"}) {
+    try {
+      if (execution == nullptr) execution = device->prepare(faulty.schedule, faulty.memory.bindings);
+      execution->run(options);
+    } catch (const Error& error) {
+      std::printf("%s run: %s\n", run, error.what());
+      code = error.code();
+    }
+  }
+  return code;
+}
+
+// Only the test below runs it.
+TEST(TrappingKernel, DISABLED_in_a_process_of_its_own) {
+  const char* mode = std::getenv(mode_variable);
+  ASSERT_NE(mode, nullptr);
+  const ExitCode code = run_a_trap(mode);
+  std::fflush(stdout);
+  std::exit(static_cast<int>(code));
+}
+
+struct Ended {
+  bool by_itself = false;
+  int status = 0;
+  std::string output;
+};
+
+/// This program once more, with the test above: a process whose context is broken cannot go on, nor can one that forks
+/// with a context use it.
+Ended run_in_a_process(const std::string& mode, bool blocking) {
+  const std::string path = ::testing::TempDir() + "shiplap_trap_" + std::to_string(getpid());
+  const std::string mode_setting = std::string(mode_variable) + "=" + mode;
+  std::string blocking_setting = blocking ? "CUDA_LAUNCH_BLOCKING=1" : "CUDA_LAUNCH_BLOCKING=0";
+  std::vector<char*> environment{const_cast<char*>(mode_setting.c_str()), blocking_setting.data()};
+  for (char** e = environ; *e != nullptr; ++e)
+    if (!std::string(*e).starts_with("CUDA_LAUNCH_BLOCKING=") && !std::string(*e).starts_with("GTEST_"))
+      environment.push_back(*e);
+  environment.push_back(nullptr);
+  std::string program = "/proc/self/exe";
+  std::string filter = "--gtest_filter=TrappingKernel.DISABLED_in_a_process_of_its_own";
+  std::string also = "--gtest_also_run_disabled_tests";
+  const std::array arguments{program.data(), filter.data(), also.data(), static_cast<char*>(nullptr)};
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, program.c_str(), &files, nullptr, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw std::runtime_error("posix_spawn fails with " + std::to_string(error));
+
+  // Starting CUDA takes seconds on a node with many GPUs.
+  constexpr auto limit = std::chrono::seconds(60);
+  const auto start = std::chrono::steady_clock::now();
+  Ended ended;
+  while (!(ended.by_itself = waitpid(child, &ended.status, WNOHANG) == child) &&
+         std::chrono::steady_clock::now() - start < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (!ended.by_itself) {
+    kill(child, SIGKILL);
+    waitpid(child, &ended.status, 0);
+  }
+  std::ifstream file(path);
+  ended.output.assign(std::istreambuf_iterator<char>(file), {});
+  std::remove(path.c_str());
+  return ended;
+}
+
+void expect_error(const Ended& ended) {
+  EXPECT_TRUE(ended.by_itself) << "it hangs";
+  EXPECT_TRUE(WIFEXITED(ended.status)) << "ended by signal " << WTERMSIG(ended.status);
+  EXPECT_EQ(WEXITSTATUS(ended.status), static_cast<int>(ExitCode::failure));
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("first run: "), HasSubstr("second run: "), HasSubstr(" failed ("),
+                                  HasSubstr("its process cannot use the GPU any more")));
+}
+
+TEST_F(FaultsOnGpu, let_a_kernel_that_traps_end_the_run_with_a_message_that_names_ops) {
+  for (const char* mode : {"plain", "held", "traced", "graph"}) {
+    SCOPED_TRACE(mode);
+    const Ended ended = run_in_a_process(mode, false);
+    expect_error(ended);
+    // That of the call which came upon it, or of the kernels one of which it was.
+    EXPECT_THAT(ended.output, HasSubstr("(op ")) << ended.output;
+  }
+}
+
+TEST_F(FaultsOnGpu, have_the_kernel_that_traps_named_where_launches_wait) {
+  const Ended ended = run_in_a_process("plain", true);
+  expect_error(ended);
+  EXPECT_THAT(ended.output, HasSubstr("kernel invert of chunk 1 (op 4)")) << ended.output;
+}
+
+// --- Memory ---
+
+template <class Action>
+std::string message_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+Api generous;  // tables must outlive their devices' memory
+
+TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_card_itself_refuses_the_memory) {
+  generous = real_api();
+  generous.mem_get_info = [](std::size_t* free, std::size_t* total) {
+    *free = *total = std::size_t{1} << 50;
+    return cudaSuccess;
+  };
+  const Bytes wanted = device->info().memory + 1_GiB;
+  EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, wanted); }),
+              AllOf(HasSubstr(to_string(wanted) + " of device memory are wanted"), HasSubstr("are free on cuda:0")));
+  const auto unaware = open_cuda(0, generous);
+  EXPECT_THAT(message_of([&] { unaware->allocate(Place::gpu(), MemoryKind::device, wanted); }),
+              AllOf(HasSubstr("cudaMalloc failed (" + to_string(wanted) + " of device memory on cuda:0)"),
+                    HasSubstr("cudaErrorMemoryAllocation"), HasSubstr("use more chunks")));
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_host_has_not_that_much_to_page_lock) {
+  constexpr Bytes wanted{std::uint64_t{1} << 50};
+  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::driver_pinned})
+    EXPECT_THAT(message_of([&] { device->allocate(Place::host(), kind, wanted); }),
+                AllOf(HasSubstr(to_string(wanted)), HasSubstr("are available"), HasSubstr("use smaller arrays")));
+}
+
+std::size_t free_memory() {
+  std::size_t free = 0, total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
+  return free;
+}
+
+TEST_F(FaultsOnGpu, leave_as_much_memory_on_the_gpu_when_a_kernels_function_throws) {
+  bool throws = true;
+  const auto fault = [&](const Launch&) {
+    if (throws) throw std::runtime_error("no such item");
+  };
+  const auto fail = [&](const Schedule& schedule, const RunOptions& options) {
+    Faulty faulty(*device, api, schedule, fault);
+    throws = true;
+    std::unique_ptr<Execution> execution;
+    EXPECT_THAT(message_of([&] {
+                  execution = device->prepare(faulty.schedule, faulty.memory.bindings);
+                  execution->run(options);
+                }),
+                HasSubstr("kernel invert of chunk 1 (op 4): no such item"));
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+    faulty.memory.expect_whole_chunks();
+    throws = false;
+    faulty.memory.reset();
+    if (execution == nullptr) execution = device->prepare(faulty.schedule, faulty.memory.bindings);
+    execution->run(options);
+    faulty.memory.expect_output();
+  };
+  std::size_t before = 0;
+  for (int round = 0; round < 5; ++round) {
+    for (const RunOptions options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}})
+      fail(testing::three_queues_inverting(), options);
+    fail(graph(), {});
+    if (round == 0) before = free_memory();  // what the driver and the device keep they have by then
+  }
+  EXPECT_EQ(free_memory(), before);
+}
+
+}  // namespace
+}  // namespace shiplap
