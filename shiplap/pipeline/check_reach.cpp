@@ -119,8 +119,8 @@ class Check {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       std::vector<std::byte> one = all;
       one[a] = other_poison;
-      const auto found = first_difference(chunk, first, surroundings_.after(chunk, one));
-      if (found) add(Undeclared::Kind::read, a, chunk, found->second, job_.arrays[found->first].name);
+      if (const auto other = first_difference(chunk, first, surroundings_.after(chunk, one)))
+        add(Undeclared::Kind::read, a, chunk, other->second, job_.arrays[other->first].name);
     }
   }
 

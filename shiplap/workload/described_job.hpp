@@ -33,36 +33,36 @@ class DescribedJob : public Job {
 
   /// An array that is cut along with the items and read. Item i of n owns the elements [i e / n, (i + 1) e / n) of e.
   template <HostArray Data>
-  auto in(std::string name, const Data& data, Reach reach = {}) const {
-    return with<const std::ranges::range_value_t<Data>>(std::move(name), Role::in, std::move(reach),
+  auto in(std::string array, const Data& data, Reach reach = {}) const {
+    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::in, std::move(reach),
                                                         std::span(std::as_const(data)));
   }
   /// One that is written: every element of its chunks, before the kernel ends.
   template <HostArray Data>
-  auto out(std::string name, Data&& data, Reach reach = {}) const {
-    return with<std::ranges::range_value_t<Data>>(std::move(name), Role::out, std::move(reach), std::span(data));
+  auto out(std::string array, Data&& data, Reach reach = {}) const {
+    return with<std::ranges::range_value_t<Data>>(std::move(array), Role::out, std::move(reach), std::span(data));
   }
   /// One that is read and written in place.
   template <HostArray Data>
-  auto inout(std::string name, Data&& data, Reach reach = {}) const {
-    return with<std::ranges::range_value_t<Data>>(std::move(name), Role::inout, std::move(reach), std::span(data));
+  auto inout(std::string array, Data&& data, Reach reach = {}) const {
+    return with<std::ranges::range_value_t<Data>>(std::move(array), Role::inout, std::move(reach), std::span(data));
   }
   /// One that every chunk reads as a whole.
   template <HostArray Data>
-  auto resident(std::string name, const Data& data) const {
-    return with<const std::ranges::range_value_t<Data>>(std::move(name), Role::resident, {},
+  auto resident(std::string array, const Data& data) const {
+    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::resident, {},
                                                         std::span(std::as_const(data)));
   }
   /// One that every chunk reads and writes as a whole, one chunk after the other: a state, or what is summed up.
   template <HostArray Data>
-  auto carried(std::string name, Data&& data) const {
-    return with<std::ranges::range_value_t<Data>>(std::move(name), Role::carried, {}, std::span(data));
+  auto carried(std::string array, Data&& data) const {
+    return with<std::ranges::range_value_t<Data>>(std::move(array), Role::carried, {}, std::span(data));
   }
   /// An array of which only the shape is known: for planning, and for whoever sets `Array::data` later. T is const for
   /// one that is only read.
   template <class T>
-  auto shaped(std::string name, Role role, std::uint64_t elements, Reach reach = {}) const {
-    return with<T>(std::move(name), role, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
+  auto shaped(std::string array, Role role, std::uint64_t elements, Reach reach = {}) const {
+    return with<T>(std::move(array), role, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
 
   /// `enqueue(stream, chunk, views...)`, a view for each array in their order, puts the work of a chunk on the stream

@@ -23,8 +23,8 @@ class CheckReach : public ::testing::Test {
     std::iota(x.begin(), x.end(), 1.0f);
     const std::vector<float> x_before = x;
     const std::vector<float> y_before = y;
-    const auto job = Job{n}.in("x", x, reach).out("y", y).host_kernel([compute](Chunk c, auto x, auto y) {
-      compute(c, x.data() + (c.first - x.first()), y.data());
+    const auto job = Job{n}.in("x", x, reach).out("y", y).host_kernel([compute](Chunk c, auto from, auto to) {
+      compute(c, from.data() + (c.first - from.first()), to.data());
     });
     auto found = check_reach(*gpu, job, 3);
     EXPECT_EQ(x, x_before);
@@ -38,17 +38,17 @@ class CheckReach : public ::testing::Test {
 };
 
 TEST_F(CheckReach, finds_nothing_where_everything_is_declared) {
-  const auto with_halo = [](Chunk c, const float* x, float* y) {
+  const auto with_halo = [](Chunk c, const float* from, float* to) {
     for (std::uint64_t i = 0; i < c.count; ++i)
-      y[i] = x[i] + (c.first + i > 0 ? x[static_cast<std::int64_t>(i) - 1] : 0);
+      to[i] = from[i] + (c.first + i > 0 ? from[static_cast<std::int64_t>(i) - 1] : 0);
   };
   EXPECT_TRUE(found_with(with_halo, neighbours(1, 0)).empty());
 }
 
 TEST_F(CheckReach, finds_a_halo_that_is_not_declared) {
-  const auto found = found_with([](Chunk c, const float* x, float* y) {
+  const auto found = found_with([](Chunk c, const float* from, float* to) {
     for (std::uint64_t i = 0; i < c.count; ++i)
-      y[i] = x[i] + (c.first + i > 0 ? x[static_cast<std::int64_t>(i) - 1] : 0);
+      to[i] = from[i] + (c.first + i > 0 ? from[static_cast<std::int64_t>(i) - 1] : 0);
   });
   ASSERT_EQ(found.size(), 2u);  // in the second and the third chunk
   EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
@@ -59,17 +59,17 @@ TEST_F(CheckReach, finds_a_halo_that_is_not_declared) {
 }
 
 TEST_F(CheckReach, finds_a_write_beyond_the_chunk_and_one_to_an_input) {
-  const auto beyond = found_with([](Chunk c, const float* x, float* y) {
-    for (std::uint64_t i = 0; i <= c.count; ++i) y[i] = i < c.count ? x[i] : 0.5f;
+  const auto beyond = found_with([](Chunk c, const float* from, float* to) {
+    for (std::uint64_t i = 0; i <= c.count; ++i) to[i] = i < c.count ? from[i] : 0.5f;
   });
   ASSERT_EQ(beyond.size(), 3u);
   EXPECT_EQ(beyond[0].kind, Undeclared::Kind::write);
   EXPECT_EQ(beyond[0].array, "y");
   EXPECT_EQ(beyond[0].element, 4);
   EXPECT_EQ(beyond[2].element, static_cast<std::int64_t>(n));  // behind the array
-  const auto input = found_with([](Chunk c, const float* x, float* y) {
-    for (std::uint64_t i = 0; i < c.count; ++i) y[i] = x[i];
-    if (c.first == 4) const_cast<float*>(x)[2] = 0.25f;
+  const auto input = found_with([](Chunk c, const float* from, float* to) {
+    for (std::uint64_t i = 0; i < c.count; ++i) to[i] = from[i];
+    if (c.first == 4) const_cast<float*>(from)[2] = 0.25f;
   });
   ASSERT_EQ(input.size(), 1u);
   EXPECT_EQ(input[0].array, "x");
@@ -77,9 +77,9 @@ TEST_F(CheckReach, finds_a_write_beyond_the_chunk_and_one_to_an_input) {
 }
 
 TEST_F(CheckReach, finds_an_output_that_is_left_unwritten) {
-  const auto found = found_with([](Chunk c, const float* x, float* y) {
+  const auto found = found_with([](Chunk c, const float* from, float* to) {
     for (std::uint64_t i = 0; i < c.count; ++i)
-      if (c.first + i != 9) y[i] = x[i];
+      if (c.first + i != 9) to[i] = from[i];
   });
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, Undeclared::Kind::unwritten);
@@ -88,8 +88,8 @@ TEST_F(CheckReach, finds_an_output_that_is_left_unwritten) {
 }
 
 TEST_F(CheckReach, throws_a_failed_check_that_lists_what_was_found) {
-  const auto job = Job{n}.in("x", x).out("y", y).host_kernel([](Chunk c, auto x, auto y) {
-    for (std::uint64_t i = 0; i + 1 < c.count; ++i) y.data()[i] = x.data()[i];
+  const auto job = Job{n}.in("x", x).out("y", y).host_kernel([](Chunk c, auto from, auto to) {
+    for (std::uint64_t i = 0; i + 1 < c.count; ++i) to.data()[i] = from.data()[i];
   });
   EXPECT_THROW(require_declared_reach(*gpu, job), CheckFailed);
 }
