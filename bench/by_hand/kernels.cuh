@@ -1,0 +1,45 @@
+// The kernels of the examples, taken by both ways.
+#pragma once
+
+#include <cstdint>
+
+namespace by_hand {
+
+constexpr float a = 2.5f;
+
+// Over the items [first, end), which x and y begin with.
+__global__ inline void saxpy(std::uint64_t items, const float* x, float* y) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < items) y[i] = a * x[i] + y[i];
+}
+
+__host__ __device__ inline double density(double temperature, double salinity) {
+  return 1000.0 + 0.8 * salinity - 0.2 * temperature - 0.0035 * temperature * temperature;
+}
+__global__ inline void densities(std::uint64_t items, const double* t, const double* s, double* rho) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < items) rho[i] = density(t[i], s[i]);
+}
+
+// Rows [first, end) of `rows`; u and out point to row 0.
+__global__ inline void smooth(std::uint64_t first, std::uint64_t rows, std::uint64_t columns, const float* u, float* out) {
+  const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (column >= columns) return;
+  const std::uint64_t row = first + blockIdx.y;
+  const std::uint64_t above = row > 0 ? row - 1 : row;
+  const std::uint64_t below = row + 1 < rows ? row + 1 : row;
+  out[row * columns + column] =
+      0.25f * u[above * columns + column] + 0.5f * u[row * columns + column] + 0.25f * u[below * columns + column];
+}
+
+__device__ inline std::uint32_t mixed(std::uint32_t value) { return value * 2654435761u + 12345u; }
+__global__ inline void mix(std::uint64_t items, const uint4* in, uint4* out) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i >= items) return;
+  const uint4 v = in[i];
+  out[i] = {mixed(v.x), mixed(v.y), mixed(v.z), mixed(v.w)};
+}
+
+inline unsigned blocks(std::uint64_t items) { return static_cast<unsigned>((items + 255) / 256); }
+
+}  // namespace by_hand
