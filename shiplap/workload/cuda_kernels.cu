@@ -1,4 +1,4 @@
-// The kernels of the built-in workloads. Each does exactly what its host function does, whatever the grid.
+// Launches the kernels of the built-in workloads. Each does exactly what its host function does, whatever the grid.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -10,129 +10,15 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/workload/cuda_kernels.hpp"
+#include "shiplap/workload/saxpy.cuh"
+#include "shiplap/workload/scalar_add.cuh"
+#include "shiplap/workload/scalar_add_ratio.cuh"
+#include "shiplap/workload/stated.cuh"
 
 namespace shiplap {
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned stated_threads = 1024;
-
-__device__ std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
-
-// --- saxpy ---
-
-/// `vectors` groups of four elements and then single elements up to `count`.
-__global__ void __launch_bounds__(threads)
-    saxpy(float a, const float* x, float* y, std::uint64_t vectors, std::uint64_t count) {
-  const auto* x4 = reinterpret_cast<const float4*>(x);
-  auto* y4 = reinterpret_cast<float4*>(y);
-  for (std::uint64_t i = first_index(); i < vectors; i += stride()) {
-    const float4 p = x4[i];
-    const float4 q = y4[i];
-    y4[i] = make_float4(a * p.x + q.x, a * p.y + q.y, a * p.z + q.z, a * p.w + q.w);
-  }
-  for (std::uint64_t i = 4 * vectors + first_index(); i < count; i += stride()) y[i] = a * x[i] + y[i];
-}
-
-// --- scalar-add ---
-
-struct Addition {
-  std::uint32_t scalar;
-  std::uint32_t iterations;
-  /// 0, which the compiler does not know: x + s + s becomes x + 2·s, even in the assembler and behind an empty asm, but
-  /// (((x + s) ^ zero) + s) ^ zero stays as many additions as it is written with.
-  std::uint32_t zero = 0;
-};
-
-/// Adds the scalar `iterations` times, in so many additions.
-__device__ std::uint32_t add_repeatedly(std::uint32_t x, Addition addition) {
-#pragma unroll 4
-  for (std::uint32_t i = 0; i < addition.iterations; ++i) x = (x + addition.scalar) ^ addition.zero;
-  return x;
-}
-
-/// One output for each input.
-__global__ void __launch_bounds__(threads)
-    scalar_add_one_to_one(const std::uint32_t* in, std::uint32_t* out, std::uint64_t vectors, std::uint64_t count,
-                          Addition addition) {
-  const auto* in4 = reinterpret_cast<const uint4*>(in);
-  auto* out4 = reinterpret_cast<uint4*>(out);
-  for (std::uint64_t i = first_index(); i < vectors; i += stride()) {
-    const uint4 v = in4[i];
-    out4[i] = make_uint4(add_repeatedly(v.x, addition), add_repeatedly(v.y, addition), add_repeatedly(v.z, addition),
-                         add_repeatedly(v.w, addition));
-  }
-  for (std::uint64_t i = 4 * vectors + first_index(); i < count; i += stride())
-    out[i] = add_repeatedly(in[i], addition);
-}
-
-/// Items of `a` inputs and `b` outputs. `Index` is 32 bits wide where that is enough: divisions are dear.
-template <class Index>
-__global__ void __launch_bounds__(threads)
-    scalar_add_ratio(const std::uint32_t* in, std::uint32_t* out, Index outputs, Index a, Index b, Addition addition) {
-  for (std::uint64_t at = first_index(); at < outputs; at += stride()) {
-    const auto o = static_cast<Index>(at);
-    const std::uint32_t* item = in + static_cast<std::uint64_t>(o / b) * a;
-    const Index t = o % b;
-    if (b >= a) {
-      out[at] = add_repeatedly(item[t % a], addition);
-      continue;
-    }
-    std::uint32_t sum = 0;
-    for (Index s = t; s < a; s += b) sum += add_repeatedly(item[s], addition);
-    out[at] = sum;
-  }
-}
-
-// --- stated ---
-
-__device__ std::uint64_t nanoseconds() {
-  std::uint64_t now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-/// What an output without an input is made of, as the host's stand-in has it.
-__device__ std::uint32_t filler(std::uint64_t position_in_item) {
-  return static_cast<std::uint32_t>(position_in_item * 31 + 7) & 0xff;
-}
-
-__device__ std::uint8_t made(std::uint64_t position_in_item, std::uint8_t) {
-  return static_cast<std::uint8_t>(filler(position_in_item));
-}
-__device__ uint4 made(std::uint64_t position_in_item, uint4) {
-  std::uint32_t words[4];
-  for (std::uint64_t w = 0; w < 4; ++w) {
-    const std::uint64_t t = 16 * position_in_item + 4 * w;
-    words[w] = filler(t) | filler(t + 1) << 8 | filler(t + 2) << 16 | filler(t + 3) << 24;
-  }
-  return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
-/// Output t of an item is its input t mod `a`. Counts are in units of Unit, a byte or 16 bytes.
-template <class Unit, class Index>
-__device__ void write_outputs(const Unit* in, Unit* out, Index outputs, Index a, Index b) {
-  for (std::uint64_t at = first_index(); at < outputs; at += stride()) {
-    const auto o = static_cast<Index>(at);
-    const Index t = o % b;
-    out[at] = a == 0 ? made(t, Unit{}) : in[static_cast<std::uint64_t>(o / b) * a + t % a];
-  }
-}
-
-/// Two blocks a multiprocessor fill it, so that the grid of one wave leaves no room for another kernel.
-template <class Unit, class Index>
-__global__ void __launch_bounds__(stated_threads, 2)
-    stated(const Unit* in, Unit* out, Index outputs, Index a, Index b, std::uint64_t duration) {
-  const std::uint64_t start = nanoseconds();
-  write_outputs(in, out, outputs, a, b);
-  if (threadIdx.x == 0)
-    while (nanoseconds() - start < duration) {
-    }
-  __syncthreads();  // the other threads stay resident until the time is over
-}
-
-// --- host side ---
+using namespace kernels;
 
 constexpr std::uint64_t largest_grid = std::numeric_limits<std::int32_t>::max();
 
@@ -153,9 +39,11 @@ void require_operands(const Launch& launch, const char* kernel, std::uint64_t fi
                 std::to_string(launch.lengths[0].count) + " and " + std::to_string(launch.lengths[1].count));
 }
 
-bool allow_vectors(const Launch& launch) {
-  return std::all_of(launch.operands.begin(), launch.operands.end(),
-                     [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) % sizeof(uint4) == 0; });
+bool allow_vectors(const Launch& launch) { return kernels::allow_vectors(launch.operands[0], launch.operands[1]); }
+
+/// Elements that a thread each takes, of `n` in groups of four where that can be.
+std::uint64_t in_vectors(const Launch& launch, std::uint64_t n) {
+  return allow_vectors(launch) ? std::max(n / 4, n % 4) : n;
 }
 
 KernelFunction make_saxpy(float a) {
@@ -163,10 +51,8 @@ KernelFunction make_saxpy(float a) {
     const std::uint64_t n = launch.items;
     require_operands(launch, "saxpy", 4 * n, 4 * n);
     if (n == 0) return;
-    const std::uint64_t vectors = allow_vectors(launch) ? n / 4 : 0;
-    saxpy<<<grid(launch, std::max(vectors, n - 4 * vectors)), threads, 0, stream_of(launch)>>>(
-        a, reinterpret_cast<const float*>(launch.operands[0]), reinterpret_cast<float*>(launch.operands[1]), vectors,
-        n);
+    launch_saxpy(a, reinterpret_cast<const float*>(launch.operands[0]), reinterpret_cast<float*>(launch.operands[1]), n,
+                 grid(launch, in_vectors(launch, n)), stream_of(launch));
   };
 }
 
@@ -183,9 +69,7 @@ KernelFunction make_scalar_add(const ScalarAddShape& shape) {
     auto* out = reinterpret_cast<std::uint32_t*>(launch.operands[1]);
     cudaStream_t stream = stream_of(launch);
     if (shape.in_per_item == 1 && shape.out_per_item == 1) {
-      const std::uint64_t vectors = allow_vectors(launch) ? outputs / 4 : 0;
-      scalar_add_one_to_one<<<grid(launch, std::max(vectors, outputs - 4 * vectors)), threads, 0, stream>>>(
-          in, out, vectors, outputs, addition);
+      launch_one_to_one(in, out, outputs, addition, grid(launch, in_vectors(launch, outputs)), stream);
     } else if (std::max(inputs, outputs) <= largest_grid) {
       scalar_add_ratio<std::uint32_t><<<grid(launch, outputs), threads, 0, stream>>>(
           in, out, static_cast<std::uint32_t>(outputs), static_cast<std::uint32_t>(shape.in_per_item),

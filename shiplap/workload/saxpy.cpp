@@ -34,6 +34,18 @@ Workload saxpy(std::uint64_t n, const CudaKernels& cuda) {
                 for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) y[i] = a * x[i] + y[i];
               });
   if (cuda.saxpy != nullptr) w.job.binding.cuda = cuda.saxpy(a);
+  w.program = {
+      .kernel = kernel_text({"grid_stride", "saxpy"}),
+      .launch =
+          fmt::format("launch_saxpy({}f, as<float>({{0}}), as<float>({{1}}), {{items}}, {{blocks}}, {{stream}})", a),
+      .data = fmt::format(
+          R"(// Multiples of 1/1024 below 4: a * x + y is exact in float, so that fused and separate rounding give the same bits.
+float initial_x(std::uint64_t i) {{ return float(1 + i * 7 % 4093) / 1024; }}
+float initial_y(std::uint64_t i) {{ return float(1 + i * 5 % 4091) / 1024; }}
+float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }}
+)",
+          a),
+      .arrays = {{"float", "initial_x", "initial_x"}, {"float", "initial_y", "expected_y"}}};
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<float>(arrays[0]), x_at);
     generate(as_elements<float>(arrays[1]), y_at);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "shiplap/core/error.hpp"
@@ -24,6 +26,44 @@ std::uint32_t output(const ScalarAddShape& shape, std::uint64_t first, std::uint
   std::uint32_t sum = 0;
   for (std::uint64_t s = t; s < shape.in_per_item; s += shape.out_per_item) sum += input(first + s) + added;
   return sum;
+}
+
+ProgramText program_text(const ScalarAddShape& shape, std::uint64_t largest) {
+  const std::string operands = "as<std::uint32_t>({0}), as<std::uint32_t>({1})";
+  const std::string addition = fmt::format("Addition{{{}, {}}}", shape.scalar, shape.iterations);
+  const std::uint64_t a = shape.in_per_item;
+  const std::uint64_t b = shape.out_per_item;
+  const std::uint32_t added = shape.scalar * shape.iterations;
+  ProgramText text{
+      .kernel = kernel_text({"grid_stride", "scalar_add"}),
+      .launch = fmt::format("launch_one_to_one({}, {{items}}, {}, {{blocks}}, {{stream}})", operands, addition),
+      .data =
+          "std::uint32_t initial_in(std::uint64_t i) { return std::uint32_t(i * 2654435761u + 1); }\n"
+          "std::uint32_t initial_out(std::uint64_t i) { return std::uint32_t(i | 1); }  // to be overwritten\n",
+      .arrays = {{"std::uint32_t", "initial_in", "initial_in"}, {"std::uint32_t", "initial_out", "expected_out"}}};
+  if (a == 1 && b == 1) {
+    text.data += fmt::format("std::uint32_t expected_out(std::uint64_t i) {{ return initial_in(i) + {}u; }}\n", added);
+    return text;
+  }
+  text.kernel = kernel_text({"grid_stride", "scalar_add", "scalar_add_ratio"});
+  // Divisions by 32 bits where these are enough.
+  const char* index = largest <= std::numeric_limits<std::int32_t>::max() ? "std::uint32_t" : "std::uint64_t";
+  text.launch = fmt::format(
+      "scalar_add_ratio<{0}><<<{{blocks}}, threads, 0, {{stream}}>>>({1}, {0}({{items}} * {3}), {2}, {3}, {4})", index,
+      operands, a, b, addition);
+  text.data +=
+      b >= a ? fmt::format(
+                   "std::uint32_t expected_out(std::uint64_t i) {{ return initial_in(i / {1} * {0} + i % {1} % {0}) + "
+                   "{2}u; }}\n",
+                   a, b, added)
+             : fmt::format(
+                   "std::uint32_t expected_out(std::uint64_t i) {{\n"
+                   "  std::uint32_t sum = 0;\n"
+                   "  for (std::uint64_t s = i % {1}; s < {0}; s += {1}) sum += initial_in(i / {1} * {0} + s) + {2}u;\n"
+                   "  return sum;\n"
+                   "}}\n",
+                   a, b, added);
+  return text;
 }
 
 }  // namespace
@@ -50,6 +90,7 @@ Workload scalar_add(std::uint64_t in, std::uint64_t out, std::uint32_t iteration
                         output(shape, i * shape.in_per_item, t, [&](std::uint64_t k) { return source[k]; });
               });
   if (cuda.scalar_add != nullptr) w.job.binding.cuda = cuda.scalar_add(shape);
+  w.program = program_text(shape, std::max(in, out));
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<std::uint32_t>(arrays[0]), in_at);
     generate(as_elements<std::uint32_t>(arrays[1]), poison_at);

@@ -2,6 +2,8 @@
 // output.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "shiplap/core/error.hpp"
@@ -26,6 +28,49 @@ std::uint8_t out_at(const Shape& s, std::uint64_t i) {
 
 constexpr std::uint64_t preferred_item = 4096;  // bytes that in and out have in common, in an item
 constexpr std::uint64_t fewest_items = 1024;    // sizes with little in common are cut finer: chunks are whole items
+
+constexpr std::string_view launcher =
+    R"(// >>> PUT YOUR KERNEL HERE, and delete what is above. This is a stand-in that takes the stated time, and makes
+// >>> output byte t of an item from its input byte t mod {in_bytes}. `in` and `out` are the pieces of the two arrays that belong to `items`
+// >>> items of {in_bytes} and {out_bytes} bytes.
+void launch_your_kernel(const char* in, char* out, std::uint64_t items, cudaStream_t stream) {
+  using Unit = {unit};
+  static const unsigned blocks = [] {  // those of one wave
+    int device = 0, multiprocessors = 0, each = 0;
+    check(cudaGetDevice(&device));
+    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, stated<Unit, {index}>, stated_threads, 0));
+    return unsigned(multiprocessors * each);
+  }();
+  const auto nanoseconds_to_take = std::uint64_t(double(items) * {per_item} + 0.5);
+  stated<Unit, {index}><<<blocks, stated_threads, 0, stream>>>(as<Unit>(in), as<Unit>(out),
+      {index}(items * {out_bytes} / sizeof(Unit)), {in_bytes} / sizeof(Unit), {out_bytes} / sizeof(Unit), nanoseconds_to_take);
+}
+)";
+
+ProgramText program_text(const Shape& shape, std::uint64_t items, Seconds kernel) {
+  // 16 bytes at once, and divisions by 32 bits, where these are enough.
+  const bool vectors = shape.in % 16 == 0 && shape.out % 16 == 0;
+  const std::uint64_t largest = std::max(shape.in, items * shape.out);
+  const std::string code = filled(
+      launcher, {{"in_bytes", std::to_string(shape.in)},
+                 {"out_bytes", std::to_string(shape.out)},
+                 {"unit", vectors ? "uint4" : "std::uint8_t"},
+                 {"index", largest <= std::numeric_limits<std::int32_t>::max() ? "std::uint32_t" : "std::uint64_t"},
+                 {"per_item", fmt::format("{}", kernel.count() * 1e9 / static_cast<double>(items))}});
+  const std::string expected = shape.out == 0 ? "initial_out(i)"
+                               : shape.in == 0
+                                   ? fmt::format("std::uint8_t(i % {} * 31 + 7)", shape.out)
+                                   : fmt::format("initial_in(i / {1} * {0} + i % {1} % {0})", shape.in, shape.out);
+  return {.kernel = kernel_text({"grid_stride", "stated"}) + "\n" + code,
+          .launch = "launch_your_kernel({0}, {1}, {items}, {stream})",
+          .data =
+              "std::uint8_t initial_in(std::uint64_t i) { return std::uint8_t(i % 251 + 1); }\n"
+              "std::uint8_t initial_out(std::uint64_t i) { return std::uint8_t(i % 249 + 3); }\n"
+              "std::uint8_t expected_out(std::uint64_t i) { return " +
+              expected + "; }\n",
+          .arrays = {{"std::uint8_t", "initial_in", "initial_in"}, {"std::uint8_t", "initial_out", "expected_out"}}};
+}
 
 }  // namespace
 
@@ -55,6 +100,7 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
                     out[i * shape.out + t] = shape.in == 0 ? out_at(shape, t) : in[i * shape.in + t % shape.in];
               });
   if (cuda.stated != nullptr) w.job.binding.cuda = cuda.stated(stated.kernel.count() / static_cast<double>(items));
+  w.program = program_text(shape, items, stated.kernel);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<std::uint8_t>(arrays[0]), in_at);
     generate(as_elements<std::uint8_t>(arrays[1]),

@@ -10,6 +10,7 @@
 
 #include "shiplap/workload/cuda_kernels.hpp"
 #include "shiplap/workload/job.hpp"
+#include "shiplap/workload/program_text.hpp"
 
 namespace shiplap {
 
@@ -21,6 +22,7 @@ struct Workload {
   std::function<std::string(std::span<const std::span<std::byte>> arrays)> verify;
   /// False for a workload stated by hand: its kernel is a stand-in that takes the stated time and copies bytes.
   bool real_kernel = true;
+  ProgramText program;  ///< for programs that stand alone
 };
 
 struct WorkloadHelp {

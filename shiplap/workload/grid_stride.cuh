@@ -1,0 +1,18 @@
+// How a thread of a kernel goes through the elements of any number. Also text of programs (program_text.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace shiplap::kernels {
+
+constexpr unsigned threads = 256;
+
+__device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+__device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
+
+/// Whether both addresses allow accesses of 16 bytes.
+inline bool allow_vectors(const void* a, const void* b) {
+  return (reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % 16 == 0;
+}
+
+}  // namespace shiplap::kernels
