@@ -10,6 +10,7 @@
 #include "cli/profile_cache.hpp"
 #include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/emit/cuda_program.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/report/memory_report.hpp"
@@ -31,6 +32,16 @@ void add_plan(CLI::App& app) {
   add_scale_flag(*command, flags->scale)->needs(profile);
   command->add_option("--trace", flags->trace, "write the spans of rank 1 for Perfetto or chrome://tracing")
       ->type_name("FILE");
+  auto* emit =
+      command
+          ->add_option("--emit", flags->emit,
+                       "write rank 1 as a program that stands alone, with its kernel, timing and verification: "
+                       "cuda (for nvcc), on stdout and nothing else there, or into the file of --output")
+          ->type_name("LANGUAGE")
+          ->check(CLI::IsMember({"cuda"}));
+  command->add_option("-o,--output", flags->output, "the file of --emit, beside the plan on stdout")
+      ->type_name("FILE")
+      ->needs(emit);
   command
       ->add_option("--reuse", flags->reuse,
                    "runs with the same arrays: whether it pays to page-lock pageable ones (default: 1)")
@@ -49,11 +60,25 @@ void write_trace(const std::string& file, const Job& job, const Choice& choice, 
   write_file_atomically(file, chrome_trace(processes).dump() + "\n");
 }
 
+std::string program(const Workload& workload, const Job& job, const Plan& plan, const Limits& limits) {
+  Workload costed = workload;
+  costed.job = job;
+  const Candidate& best = plan.best();
+  const Schedule schedule = find_strategy(best.choice.strategy).schedule(job, best.choice, limits);
+  return cuda_program(costed, best.choice, schedule,
+                      {.command = "shiplap plan --emit cuda",
+                       .profile = fmt::format("{} ({})", plan.profile, plan.profile_hash),
+                       .predicted = best.predicted});
+}
+
 }  // namespace
 
 void run_plan(const PlanFlags& flags) {
   if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
-  Workload workload = workload_of(flags.workload);
+  if (!flags.output.empty()) require_writable(flags.output, "--output");
+  if (flags.json && !flags.emit.empty() && flags.output.empty())
+    throw UsageError("--json and --emit both want stdout: name a file for the program with --output FILE");
+  const Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, workload.job);
   Job job = workload.job;
   Limits limits;
@@ -76,10 +101,15 @@ void run_plan(const PlanFlags& flags) {
     const Subject subject(flags.device, "");
     options.device_memory = subject.limits.device_memory;
     limits = subject.limits;
-    job = subject.costed(std::move(workload));
+    job = subject.costed(workload);
     return planned(subject.profile);
   }();
   if (!flags.trace.empty()) write_trace(flags.trace, job, ranked.best().choice, ranked.best().timeline, limits);
+  if (!flags.emit.empty()) {
+    const std::string text = program(workload, job, ranked, limits);
+    if (flags.output.empty()) return print(text);
+    write_file_atomically(flags.output, text);
+  }
   if (flags.json) {
     Json json = to_json(ranked);
     json["memory"] = memory ? to_json(*memory) : Json(nullptr);
@@ -88,7 +118,8 @@ void run_plan(const PlanFlags& flags) {
   }
   print(plan_report(ranked, {.style = style_of_stdout()}) +
         (memory ? "\n" + memory_report(*memory, style_of_stdout()) : "") +
-        (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)));
+        (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)) +
+        (flags.output.empty() ? "" : fmt::format("\nprogram written to {}\n", flags.output)));
 }
 
 }  // namespace shiplap::cli

@@ -15,6 +15,8 @@ struct PlanFlags {
   std::string profile;
   std::string scale;
   std::string trace;
+  std::string emit;
+  std::string output;
   std::uint64_t reuse = 1;
   bool json = false;
 };

@@ -5,7 +5,7 @@
 
 namespace shiplap::kernels {
 
-constexpr unsigned threads = 256;
+[[maybe_unused]] constexpr unsigned threads = 256;  // of a block
 
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }

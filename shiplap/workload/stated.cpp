@@ -30,10 +30,10 @@ constexpr std::uint64_t preferred_item = 4096;  // bytes that in and out have in
 constexpr std::uint64_t fewest_items = 1024;    // sizes with little in common are cut finer: chunks are whole items
 
 constexpr std::string_view launcher =
-    R"(// >>> PUT YOUR KERNEL HERE, and delete what is above. This is a stand-in that takes the stated time, and makes
-// >>> output byte t of an item from its input byte t mod {in_bytes}. `in` and `out` are the pieces of the two arrays that belong to `items`
-// >>> items of {in_bytes} and {out_bytes} bytes.
-void launch_your_kernel(const char* in, char* out, std::uint64_t items, cudaStream_t stream) {
+    R"(// >>> PUT YOUR KERNEL HERE, and delete what is above. This is a stand-in that takes the stated time, and makes output
+// >>> byte t of an item from its input byte t mod {in_bytes}. `in` and `out` are the pieces of the two arrays that
+// >>> belong to `items` items of {in_bytes} and {out_bytes} bytes.
+void launch_your_kernel(char* in, char* out, std::uint64_t items, cudaStream_t stream) {
   using Unit = {unit};
   static const unsigned blocks = [] {  // those of one wave
     int device = 0, multiprocessors = 0, each = 0;

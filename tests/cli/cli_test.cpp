@@ -117,6 +117,23 @@ TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("measure --device virtual:h200 --only 'nothing*'"), 64, {"nothing*", "copy.pinned.h2d"});
 }
 
+TEST_F(Cli, a_plan_is_emitted_as_a_program_on_stdout_or_beside_the_plan_into_a_file) {
+  const Outcome alone = shiplap("plan saxpy:n=1Mi --profile h200 --emit cuda");
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_TRUE(alone.out.starts_with("// saxpy:n=1048576: ")) << alone.out.substr(0, 200);
+  EXPECT_NE(alone.out.find("int main("), std::string::npos);
+  const fs::path file = folder / "p.cu";
+  const Outcome beside = shiplap("plan saxpy:n=1Mi --profile h200 --emit cuda -o '" + file.string() + "'");
+  EXPECT_EQ(beside.code, 0) << beside.err;
+  EXPECT_NE(beside.out.find("strategy"), std::string::npos);
+  EXPECT_NE(beside.out.find("program written to"), std::string::npos);
+  EXPECT_EQ(read(file), alone.out);
+  expect_refused(shiplap("plan saxpy --profile h200 --emit fortran"), 64, {"--emit", "fortran", "cuda"});
+  expect_refused(shiplap("plan saxpy --profile h200 -o x.cu"), 64, {"--output", "--emit"});
+  expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --emit cuda --json"), 64, {"--json", "--emit", "--output"});
+  expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --emit cuda -o /nowhere/x.cu"), 1, {"--output", "/nowhere"});
+}
+
 TEST_F(Cli, an_unknown_device_is_refused_with_the_list_of_devices) {
   for (const char* device : {"gpu", "virtual:nothing", "cuda:x"})
     expect_refused(shiplap("run saxpy:n=1Ki --device " + std::string(device)), 64, {"h200", "gtx-titan-2014"});

@@ -1,0 +1,95 @@
+#include "shiplap/emit/cuda_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/emit/harness_text.hpp"
+#include "shiplap/emit/names.hpp"
+#include "shiplap/emit/pipeline_text.hpp"
+#include "shiplap/emit/structure.hpp"
+
+namespace shiplap {
+namespace {
+
+// A kernel that only takes the time, for a workload of whose kernel there is no text.
+ProgramText placeholder(const Job& job, const Schedule& schedule) {
+  Seconds work{0};
+  std::uint64_t items = 0;
+  for (const Op& op : schedule.ops)
+    if (const auto* kernel = std::get_if<Kernel>(&op.what)) work += kernel->work, items += kernel->items;
+  std::string parameters, arguments;
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    parameters += fmt::format("char* /*{}*/, ", job.arrays[a].name);
+    arguments += fmt::format("{{{}}}, ", a);
+  }
+  ProgramText text;
+  text.kernel = fmt::format(
+      R"(// >>> PUT YOUR KERNEL HERE. This one only takes about the time that was planned for.
+__global__ void your_kernel({}std::uint64_t nanoseconds) {{
+  std::uint64_t begin = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - begin < nanoseconds);
+}}
+)",
+      parameters);
+  text.launch =
+      fmt::format("your_kernel<<<{{blocks}}, {}, 0, {{stream}}>>>({}std::uint64_t({{items}} * {}))",
+                  job.threads_per_block, arguments, items == 0 ? 0 : work.count() * 1e9 / static_cast<double>(items));
+  return text;
+}
+
+std::string header(const Workload& workload, const Choice& choice, const Schedule& schedule, const EmitNotes& notes) {
+  std::string out = fmt::format("// {}: {}\n// ({}).\n", workload.job.name, to_string(choice),
+                                find_strategy(choice.strategy).summary);
+  if (!notes.command.empty()) out += fmt::format("// Written by {}\n", notes.command);
+  if (notes.predicted)
+    out += fmt::format("// Predicted: {} (from {} to {}){}.\n", to_string(notes.predicted->value),
+                       to_string(notes.predicted->low), to_string(notes.predicted->high),
+                       notes.profile.empty() ? "" : " on profile " + notes.profile);
+  out += "//\n//   nvcc -O3 -arch=native pipeline.cu -o pipeline && ./pipeline [REPETITIONS]\n//\n";
+  out +=
+      "// Prints the median and the fastest time, and verifies; exits 0 if the results are right. What to take over "
+      "into a\n"
+      "// program of your own is the section \"pipeline\"; the rest stands around it.\n";
+  if (std::ranges::any_of(schedule.agents, [](const Agent& a) { return a.numa_node.has_value(); }))
+    out +=
+        "// Threads and memory belong on one NUMA node: numactl --cpunodebind=0 --membind=0 ./pipeline where there are "
+        "several.\n";
+  return out;
+}
+
+}  // namespace
+
+std::string cuda_program(const Workload& workload, const Choice& choice, const Schedule& schedule,
+                         const EmitNotes& notes) {
+  if (schedule.ops.empty()) throw Unsupported("--emit cuda: there is nothing to do in this plan");
+  Workload known = workload;
+  if (known.program.kernel.empty()) known.program = placeholder(workload.job, schedule);
+  const Structure loops = structure(schedule);
+  const Names names(known.job, schedule, loops);
+  const PipelineText pipeline = pipeline_text(known.job, schedule, loops, names, known.program.launch);
+  const HarnessText harness = harness_text(known, schedule, loops, names, pipeline);
+  std::string includes;
+  const std::string all = harness.helpers + harness.declarations + pipeline.functions + harness.rest;
+  for (const auto& [file, name] : {std::pair{"sys/mman.h", "madvise"},
+                                   {"algorithm", "std"},
+                                   {"atomic", "atomic"},
+                                   {"chrono", "chrono"},
+                                   {"cstdint", "std"},
+                                   {"cstdio", "std"},
+                                   {"cstdlib", "std"},
+                                   {"cstring", "mem"},
+                                   {"thread", "thread"},
+                                   {"vector", "std"}}) {
+    if (file == std::string("cstring") ? all.find("std::mem") == std::string::npos : !mentions(all, name)) continue;
+    includes += fmt::format("#include <{}>\n{}", file, file == std::string("sys/mman.h") ? "\n" : "");
+  }
+  return header(known, choice, schedule, notes) + includes + "\n" + harness.helpers + "\n// --- kernel ---\n\n" +
+         wrapped_code(known.program.kernel) + "\n// --- pipeline ---\n\n" + harness.declarations + "\n" +
+         pipeline.functions + "\n// --- memory, timing ---\n" + harness.rest;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,214 @@
+#include "shiplap/emit/harness_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/emit/pieces.hpp"
+#include "shiplap/emit/run_text.hpp"
+
+namespace shiplap {
+namespace {
+
+class Harness {
+ public:
+  Harness(const Workload& workload, const Schedule& schedule, const Structure& structure, const Names& names,
+          const PipelineText& pipeline)
+      : workload_(workload),
+        schedule_(schedule),
+        s_(structure),
+        names_(names),
+        pipeline_(pipeline),
+        way_(way_of_run(schedule, pipeline)) {
+    for (const Op& op : schedule.ops) {
+      touches_ = touches_ || std::holds_alternative<HostCall>(op.what);
+      prefetches_ = prefetches_ || std::holds_alternative<Prefetch>(op.what);
+    }
+    for (const Buffer& buffer : schedule.buffers) {
+      if (buffer.place.is_gpu() && buffer.place.index != 0)
+        throw Unsupported("--emit cuda: a program for several GPUs cannot be written yet");
+      managed_ = managed_ || buffer.memory == MemoryKind::managed;
+      pinned_ = pinned_ || buffer.memory == MemoryKind::pinned || buffer.memory == MemoryKind::mapped;
+      pageable_ = pageable_ || buffer.memory == MemoryKind::pageable;
+    }
+  }
+
+  HarnessText write() const {
+    HarnessText out;
+    out.helpers = std::string(pieces::check) + std::string(pieces::cast);
+    if (way_.threaded) out.helpers += pieces::await;
+    if (touches_ || managed_) out.helpers += pieces::touch;
+    if (prefetches_) out.helpers += pieces::prefetch;
+    out.declarations = declarations();
+    out.rest = (pinned_ ? std::string(pieces::pinned) : "") + (pageable_ ? std::string(pieces::pageable) : "") +
+               (managed_ ? std::string(pieces::managed) : "") +
+               threads_and_graph_text(schedule_, s_, names_, pipeline_) + make_ready() +
+               run_text(schedule_, names_, pipeline_) + data() +
+               filled(pieces::main_function,
+                      {{"leave", way_.threaded ? "  leave();\n" : ""},
+                       {"verdict", workload_.program.arrays.empty()
+                                       ? "\"nothing to verify: this program does not know the right results\""
+                                       : "good ? \"verified\" : \"WRONG\""}});
+    return out;
+  }
+
+ private:
+  std::string declarations() const {
+    std::string out;
+    if (mentions(pipeline_.functions, "all_items"))
+      out += fmt::format("constexpr std::uint64_t all_items = {};\n", workload_.job.items);
+    for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a)
+      out +=
+          fmt::format("constexpr std::uint64_t bytes_{} = {};\n", names_.bare(a), workload_.job.arrays[a].size.count);
+    const std::string used =
+        fmt::format("{} {} {}", pipeline_.functions, fmt::join(pipeline_.events, " "), fmt::join(pipeline_.flags, " "));
+    for (const Expressions::Constant& c : pipeline_.constants) {
+      if (c.name.starts_with("bytes_") || !is_used(c.name)) continue;
+      out += fmt::format("constexpr {} {} = {};{}\n", is_count(c.name) ? "int" : "std::uint64_t", c.name, c.value,
+                         meaning(c.name));
+    }
+    for (const auto& [name, values] : pipeline_.tables)
+      out += wrapped_code(fmt::format("constexpr std::uint64_t {}[] = {{{}}};", name, fmt::join(values, ", ")));
+    std::vector<std::string> pointers, streams, stream_arrays;
+    for (const std::string& buffer : names_.buffer) pointers.push_back("*" + buffer);
+    for (const StreamGroup& group : names_.groups)
+      streams.push_back(group.count == 1 ? group.name : fmt::format("{}[{}]", group.name, group.count));
+    if (way_.joined) streams.emplace_back("all_ended");
+    out +=
+        wrapped_code(fmt::format("\nchar {};\ncudaStream_t {};", fmt::join(pointers, ", "), fmt::join(streams, ", ")));
+    if (!pipeline_.events.empty())
+      out += wrapped_code(fmt::format("cudaEvent_t {};", fmt::join(pipeline_.events, ", ")));
+    if (!way_.by_host_clock) out += fmt::format("cudaEvent_t start, stop{};\n", way_.joined ? ", end_mark" : "");
+    if (!pipeline_.flags.empty())
+      out += wrapped_code(fmt::format("std::atomic<int> {};", fmt::join(pipeline_.flags, ", ")));
+    return out;
+  }
+
+  bool is_used(const std::string& name) const {
+    const auto mentioned = [&](const std::string& text) { return mentions(text, name); };
+    return mentioned(pipeline_.functions) || std::ranges::any_of(pipeline_.events, mentioned) ||
+           std::ranges::any_of(pipeline_.flags, mentioned);
+  }
+  static bool is_count(const std::string& name) {
+    return name == "chunks" || name == "ring" || name == "places" || name == "workers" || name == "queues";
+  }
+
+  static std::string meaning(const std::string& name) {
+    if (name == "ring") return "  // chunks that the GPU has room for";
+    if (name == "places") return "  // chunks that a ring of the host has room for";
+    if (name.starts_with("item_")) return "  // bytes of an item";
+    if (name.starts_with("stride_")) return "  // bytes of a chunk's room";
+    return "";
+  }
+
+  // "ring * stride_gpu_x"
+  std::string size(std::size_t b) const {
+    const std::uint64_t bytes = schedule_.buffers[b].size.count;
+    if (b < workload_.job.arrays.size()) return "bytes_" + names_.bare(b);
+    const auto stride =
+        std::ranges::find(pipeline_.constants, "stride_" + names_.buffer[b], &Expressions::Constant::name);
+    for (const Expressions::Constant& count : pipeline_.constants)
+      if (stride != pipeline_.constants.end() && is_count(count.name) && is_used(count.name) && is_used(stride->name) &&
+          static_cast<std::uint64_t>(count.value * stride->value) == bytes)
+        return fmt::format("{} * {}", count.name, stride->name);
+    const auto owner = names_.array[b];
+    if (owner && workload_.job.arrays[*owner].size.count == bytes) return "bytes_" + names_.bare(*owner);
+    return std::to_string(bytes);
+  }
+
+  std::string allocation(std::size_t b) const {
+    const Buffer& buffer = schedule_.buffers[b];
+    const std::string bytes = size(b);
+    const std::string& name = names_.buffer[b];
+    switch (buffer.memory) {
+      case MemoryKind::device:
+        return fmt::format("  check(cudaMalloc(&{}, {}));\n", name, bytes);
+      case MemoryKind::pageable:
+        return fmt::format("  {} = pageable({});\n", name, bytes);
+      case MemoryKind::managed:
+        return fmt::format("  {} = managed({});\n", name, bytes);
+      case MemoryKind::driver_pinned:
+        return fmt::format("  check(cudaHostAlloc(&{}, {}, cudaHostAllocPortable | cudaHostAllocMapped));\n", name,
+                           bytes);
+      case MemoryKind::write_combined:
+        return fmt::format(
+            "  check(cudaHostAlloc(&{}, {}, cudaHostAllocPortable | cudaHostAllocMapped | "
+            "cudaHostAllocWriteCombined));\n",
+            name, bytes);
+      case MemoryKind::pinned:
+      case MemoryKind::mapped:
+        break;
+    }
+    return fmt::format("  {} = pinned({});\n", name, bytes);
+  }
+
+  std::string make_ready() const {
+    std::string out = "\nvoid make_ready() {\n";
+    for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) out += allocation(b);
+    const auto each = [&](const std::vector<std::string>& declared, const std::string& type, const std::string& make) {
+      std::vector<std::string> single;
+      for (const std::string& one : declared) {
+        const auto bracket = one.find('[');
+        if (bracket == std::string::npos)
+          single.push_back("&" + one);
+        else
+          out += fmt::format("  for ({}& one : {}) check({});\n", type, one.substr(0, bracket),
+                             filled(make, {{"one", "&one"}}));
+      }
+      if (single.size() == 1) out += fmt::format("  check({});\n", filled(make, {{"one", single.front()}}));
+      if (single.size() > 1)
+        out += fmt::format("  for ({}* one : {{{}}}) check({});\n", type, fmt::join(single, ", "),
+                           filled(make, {{"one", "one"}}));
+    };
+    std::vector<std::string> streams;
+    for (const StreamGroup& group : names_.groups)
+      streams.push_back(group.count == 1 ? group.name : fmt::format("{}[{}]", group.name, group.count));
+    if (way_.joined) streams.emplace_back("all_ended");
+    each(streams, "cudaStream_t", "cudaStreamCreateWithFlags({one}, cudaStreamNonBlocking)");
+    each(pipeline_.events, "cudaEvent_t", "cudaEventCreateWithFlags({one}, cudaEventDisableTiming)");
+    if (!way_.by_host_clock) each({"start", "stop"}, "cudaEvent_t", "cudaEventCreate({one})");
+    if (way_.joined) each({"end_mark"}, "cudaEvent_t", "cudaEventCreateWithFlags({one}, cudaEventDisableTiming)");
+    if (schedule_.as_graph) out += "  make_graph();\n";
+    if (way_.threaded) out += "  for (int a = 1; a < agents; ++a) helpers.emplace_back(serve, a);\n";
+    return wrapped_code(out + "}\n");
+  }
+
+  std::string data() const {
+    const ProgramText& program = workload_.program;
+    if (program.arrays.empty()) {
+      std::string out = "\nvoid fill() {\n";
+      for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a)
+        out += fmt::format("  std::memset({}, {}, bytes_{});\n", names_.buffer[a], a + 1, names_.bare(a));
+      return out + "}\nbool verify() { return true; }\n";
+    }
+    std::string out =
+        "\n// --- data and reference ---\n\n" + program.data + std::string(pieces::data) + "void fill() {\n";
+    std::vector<std::string> all;
+    for (std::size_t a = 0; a < program.arrays.size(); ++a) {
+      out += fmt::format("  fill({0}, bytes_{1}, {2});\n", names_.buffer[a], names_.bare(a), program.arrays[a].initial);
+      all.push_back(fmt::format("holds(\"{1}\", {0}, bytes_{1}, {2})", names_.buffer[a], names_.bare(a),
+                                program.arrays[a].expected));
+    }
+    return wrapped_code(out +
+                        fmt::format("}}\nbool verify() {{\n  return {};\n}}\n", fmt::join(all, " &&\n         ")));
+  }
+
+  const Workload& workload_;
+  const Schedule& schedule_;
+  const Structure& s_;
+  const Names& names_;
+  const PipelineText& pipeline_;
+  bool touches_ = false, prefetches_ = false, managed_ = false, pinned_ = false, pageable_ = false;
+  Way way_;
+};
+
+}  // namespace
+
+HarnessText harness_text(const Workload& workload, const Schedule& schedule, const Structure& structure,
+                         const Names& names, const PipelineText& pipeline) {
+  return Harness(workload, schedule, structure, names, pipeline).write();
+}
+
+}  // namespace shiplap

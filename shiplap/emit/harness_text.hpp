@@ -1,0 +1,20 @@
+// What stands around the pipeline in a program: memory, streams, events, threads, the timed run, verification and main.
+#pragma once
+
+#include <string>
+
+#include "shiplap/emit/names.hpp"
+#include "shiplap/emit/pipeline_text.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+
+struct HarnessText {
+  std::string helpers;       ///< functions that the pipeline calls
+  std::string declarations;  ///< constants, memory, streams, events
+  std::string rest;          ///< behind the pipeline
+};
+
+HarnessText harness_text(const Workload&, const Schedule&, const Structure&, const Names&, const PipelineText&);
+
+}  // namespace shiplap

@@ -1,0 +1,108 @@
+#include "shiplap/emit/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace shiplap {
+namespace {
+
+std::string identifier(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return text;
+}
+
+// A name that has not been given yet.
+std::string fresh(std::set<std::string>& taken, const std::string& wanted) {
+  std::string name = wanted;
+  for (int n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
+  return name;
+}
+
+// Of what the threads of one name do.
+std::string function_name(const std::string& agents) {
+  return agents == "thread" ? "work" : identifier(agents) + "_thread";
+}
+
+std::string buffer_name(const Buffer& buffer, const std::string& array) {
+  const std::string id = identifier(array);
+  if (buffer.place.is_gpu()) return "gpu_" + id;
+  if (buffer.name == array) return "host_" + id;
+  return fmt::format("ring_{}{}", id,
+                     buffer.name.ends_with(" in")    ? "_in"
+                     : buffer.name.ends_with(" out") ? "_out"
+                                                     : "");
+}
+
+}  // namespace
+
+Names::Names(const Job& job, const Schedule& schedule, const Structure& structure) {
+  std::set<std::string> taken;
+  for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
+    const Buffer& each = schedule.buffers[b];
+    std::optional<std::size_t> of;
+    for (std::size_t a = 0; a < job.arrays.size() && !of; ++a) {
+      const std::string& name = job.arrays[a].name;
+      if (b < job.arrays.size()
+              ? a == b
+              : each.name == name + " on the GPU" || each.name == fmt::format("ring of {} in", name) ||
+                    each.name == fmt::format("ring of {} out", name))
+        of = a;
+    }
+    array.push_back(of);
+    buffer.push_back(fresh(taken, buffer_name(each, of ? job.arrays[*of].name : each.name)));
+  }
+  std::vector<std::string> stems;
+  for (const Queue& queue : schedule.queues) {
+    const std::string shared = stem(queue.name);
+    const auto known = std::ranges::find(stems, shared);
+    group.push_back(static_cast<std::size_t>(known - stems.begin()));
+    if (known == stems.end()) {
+      stems.push_back(shared);
+      groups.emplace_back();
+    }
+    number.push_back(groups[group.back()].count++);
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::string name = stems[g] == "stream" ? "stream" : identifier(stems[g]) + "_stream";
+    groups[g].name = fresh(taken, name + (groups[g].count > 1 ? "s" : ""));
+  }
+  std::set<std::string> taken_by_slots;
+  for (const Slot& each : structure.slots) {
+    const auto first = std::ranges::find_if(each.ops, [](OpId op) { return !op.is_none(); });
+    const Op& op = schedule.ops[first->index()];
+    const auto of = [&](const Region& region) {
+      const auto owner = array[region.buffer.index()];
+      return identifier(owner ? job.arrays[*owner].name : schedule.buffers[region.buffer.index()].name);
+    };
+    std::string name = "kernel";
+    if (const auto* copy = std::get_if<Copy>(&op.what)) {
+      const CopyDirection way = direction(schedule, *copy);
+      name = of(copy->to) + (way == CopyDirection::host_to_device   ? "_in"
+                             : way == CopyDirection::device_to_host ? "_out"
+                                                                    : "_moved");
+    } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
+      name = of(host->to) + (host->to.buffer.index() < job.arrays.size() ? "_emptied" : "_filled");
+    } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
+      name = of(prefetch->region) + (prefetch->to.is_gpu() ? "_in" : "_out");
+    } else if (const auto* call = std::get_if<HostCall>(&op.what)) {
+      name = of(call->region) + "_touched";
+    }
+    slot.push_back(fresh(taken_by_slots, name));
+  }
+  std::set<std::string> taken_by_lanes;
+  for (const Lane& each : structure.lanes)
+    lane.push_back(structure.lanes.size() == 1 && each.agents == 1
+                       ? "pipeline"
+                       : fresh(taken_by_lanes, function_name(stem(schedule.agents[each.first_agent].name))));
+}
+
+std::string Names::stream(QueueId queue) const {
+  const StreamGroup& of = groups[group[queue.index()]];
+  return of.count == 1 ? of.name : fmt::format("{}[{}]", of.name, number[queue.index()]);
+}
+
+}  // namespace shiplap

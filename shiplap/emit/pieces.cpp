@@ -1,0 +1,198 @@
+#include "shiplap/emit/pieces.hpp"
+
+namespace shiplap::pieces {
+
+const std::string_view check = R"(void check(cudaError_t error, int line = __builtin_LINE()) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "line %d: %s: %s\n", line, cudaGetErrorName(error), cudaGetErrorString(error));
+  std::_Exit(1);  // other threads may be at work
+}
+)";
+
+const std::string_view cast = R"(
+template <class T>
+T* as(char* p) { return reinterpret_cast<T*>(p); }
+)";
+
+const std::string_view await = R"(
+std::atomic<int> round_number{0};  // counts the runs
+// Waits until another thread has submitted what this one is about to use: an event not yet recorded holds nobody back.
+void await(const std::atomic<int>& made) {
+  while (made.load(std::memory_order_acquire) != round_number.load(std::memory_order_relaxed)) std::this_thread::yield();
+}
+)";
+
+const std::string_view touch = R"(
+// Reads and writes a byte of every page, which brings it to the host.
+void touch(char* p, std::uint64_t bytes) {
+  for (std::uint64_t at = 0; at < bytes; at += 4096) *static_cast<volatile char*>(p + at) = *static_cast<volatile char*>(p + at);
+}
+)";
+
+const std::string_view prefetch = R"(
+void prefetch(char* p, std::uint64_t bytes, int to, cudaStream_t stream) {
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation place{to == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, to == cudaCpuDeviceId ? 0 : to};
+  check(cudaMemPrefetchAsync(p, bytes, place, 0, stream));
+#else
+  check(cudaMemPrefetchAsync(p, bytes, to, stream));
+#endif
+}
+)";
+
+const std::string_view pinned = R"(
+// Page-locked, in pages of 2 MiB where the system gives them: copies beside each other are faster with these.
+char* pinned(std::uint64_t bytes) {
+  constexpr std::uint64_t page = 2 << 20;
+  if (bytes == 0) return nullptr;
+  void* p = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+  if (p == nullptr) std::fprintf(stderr, "no memory\n"), std::_Exit(1);
+  madvise(p, bytes, MADV_HUGEPAGE);
+  std::memset(p, 0, bytes);
+  check(cudaHostRegister(p, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped));
+  return static_cast<char*>(p);
+}
+)";
+
+const std::string_view pageable = R"(
+char* pageable(std::uint64_t bytes) {
+  void* p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (p == nullptr) std::fprintf(stderr, "no memory\n"), std::_Exit(1);
+  std::memset(p, 0, bytes);
+  return static_cast<char*>(p);
+}
+)";
+
+const std::string_view managed = R"(
+char* managed(std::uint64_t bytes) {
+  void* p = nullptr;
+  if (bytes > 0) check(cudaMallocManaged(&p, bytes));
+  return static_cast<char*>(p);
+}
+)";
+
+const std::string_view threads = R"(
+constexpr int agents = {agents};  // threads, the first of which is main's
+std::atomic<int> ended{0};
+std::atomic<bool> leaving{false};
+std::vector<std::thread> helpers;
+
+void act(int agent) {
+{act}}
+void serve(int agent) {  // awake all the time, since waking takes tens of microseconds
+  for (int round = 1;; ++round) {
+    while (round_number < round) std::this_thread::yield();
+    if (leaving) return;
+    act(agent);
+    ++ended;
+  }
+}
+void leave() {
+  leaving = true;
+  ++round_number;
+  for (std::thread& helper : helpers) helper.join();
+}
+void act_all() {
+  ended = 0;
+  ++round_number;
+  act(0);
+  while (ended < agents - 1) std::this_thread::yield();
+}
+)";
+
+const std::string_view data = R"(
+template <class T>
+void fill(char* data, std::uint64_t bytes, T (*initial)(std::uint64_t)) {
+  for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i) as<T>(data)[i] = initial(i);
+}
+template <class T>
+bool holds(const char* name, char* data, std::uint64_t bytes, T (*expected)(std::uint64_t)) {
+  for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i) {
+    if (as<T>(data)[i] == expected(i)) continue;
+    std::fprintf(stderr, "%s[%llu] is wrong\n", name, static_cast<unsigned long long>(i));
+    return false;
+  }
+  return true;
+}
+)";
+
+const std::string_view main_function = R"(
+int main(int argc, char** argv) {
+  const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 21;
+  make_ready();
+  fill();
+  std::vector<double> times;
+  for (int i = -3; i < repetitions; ++i) {  // the first three warm up
+    const double time = run();
+    if (i >= 0) times.push_back(time);
+  }
+  std::sort(times.begin(), times.end());
+  std::printf("median %.4f ms, min %.4f ms, %d repetitions\n", times[times.size() / 2], times[0], repetitions);
+  fill();
+  run();
+{leave}  const bool good = verify();
+  std::puts({verdict});
+  return good ? 0 : 1;
+}
+)";
+
+const std::string_view graph = R"(
+cudaGraphExec_t graph;
+// The pipeline as a graph: all streams branch off from the first one and come back to it.
+void make_graph() {
+  const cudaStream_t origin = {origin};
+  cudaEvent_t mark;
+  check(cudaEventCreateWithFlags(&mark, cudaEventDisableTiming));
+  check(cudaStreamBeginCapture(origin, cudaStreamCaptureModeThreadLocal));
+{branch}  pipeline();
+{join}  cudaGraph_t captured;
+  check(cudaStreamEndCapture(origin, &captured));
+  check(cudaGraphInstantiateWithFlags(&graph, captured, 0));
+  check(cudaGraphUpload(graph, origin));
+  check(cudaStreamSynchronize(origin));
+}
+)";
+
+const std::string_view branch = R"(  check(cudaEventRecord(mark, origin));
+  for (cudaStream_t other : {streams})
+    if (other != origin) check(cudaStreamWaitEvent(other, mark, 0));
+)";
+
+const std::string_view join = R"(  for (cudaStream_t other : {streams}) {
+    if (other == origin) continue;
+    check(cudaEventRecord(mark, other));
+    check(cudaStreamWaitEvent(origin, mark, 0));
+  }
+)";
+
+const std::string_view run_by_events = R"(
+// Milliseconds from the first op to the end of the last.
+double run() {
+{before}  check(cudaEventRecord(start, {first}));
+  {go}
+{join}  check(cudaEventRecord(stop, {last}));
+  check(cudaEventSynchronize(stop));
+  float time = 0;
+  check(cudaEventElapsedTime(&time, start, stop));
+  return time;
+}
+)";
+
+const std::string_view join_for_stop = R"(  for (cudaStream_t stream : {ending}) {  // no other stream waits for these
+    check(cudaEventRecord(end_mark, stream));
+    check(cudaStreamWaitEvent(all_ended, end_mark, 0));
+  }
+)";
+
+const std::string_view run_by_host_clock = R"(
+// Milliseconds from the first call to the end of all work.
+double run() {
+{before}  const auto begin = std::chrono::steady_clock::now();
+  {go}
+  for (cudaStream_t stream : {ending}) check(cudaStreamSynchronize(stream));
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  return time.count();
+}
+)";
+
+}  // namespace shiplap::pieces

@@ -1,0 +1,104 @@
+#include "shiplap/emit/run_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "shiplap/emit/pieces.hpp"
+#include "shiplap/workload/program_text.hpp"
+
+namespace shiplap {
+namespace {
+
+// Those that have ops, in the order of their first ones.
+std::vector<std::string> used_streams(const Schedule& schedule, const Names& names) {
+  std::vector<std::string> streams;
+  for (const Op& op : schedule.ops) {
+    if (op.queue.is_none()) continue;
+    const std::string name = names.stream(op.queue);
+    if (std::ranges::find(streams, name) == streams.end()) streams.push_back(name);
+  }
+  return streams;
+}
+
+// Those that no other waits for.
+std::vector<std::string> ending_streams(const Names& names, const PipelineText& pipeline) {
+  std::vector<std::string> streams;
+  for (const QueueId queue : pipeline.ending) streams.push_back(names.stream(queue));
+  return streams;
+}
+
+// What a loop goes over: all streams of an array are its name.
+std::string list(const Names& names, const std::vector<std::string>& streams) {
+  for (const StreamGroup& group : names.groups)
+    if (group.count > 1 && streams.size() == group.count &&
+        std::ranges::all_of(streams, [&](const std::string& s) { return s.starts_with(group.name + "["); }))
+      return group.name;
+  return fmt::format("{{{}}}", fmt::join(streams, ", "));
+}
+
+std::string threads_text(const Schedule& schedule, const Structure& structure, const Names& names) {
+  std::string act;
+  for (std::size_t i = 0; i < structure.lanes.size(); ++i) {
+    const Lane& lane = structure.lanes[i];
+    const std::string argument = lane.agents == 1        ? ""
+                                 : lane.first_agent == 0 ? "agent"
+                                                         : fmt::format("agent - {}", lane.first_agent);
+    act += i + 1 == structure.lanes.size() ? fmt::format("  {}({});\n", names.lane[i], argument)
+                                           : fmt::format("  if (agent < {}) return {}({});\n",
+                                                         lane.first_agent + lane.agents, names.lane[i], argument);
+  }
+  return filled(pieces::threads, {{"agents", std::to_string(schedule.agents.size())}, {"act", act}});
+}
+
+std::string graph_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
+  const std::vector<std::string> used = used_streams(schedule, names);
+  const std::vector<std::string> ending = ending_streams(names, pipeline);
+  const bool branches = used.size() > 1;
+  return wrapped_code(
+      filled(pieces::graph, {{"origin", used.front()},
+                             {"branch", branches ? filled(pieces::branch, {{"streams", list(names, used)}}) : ""},
+                             {"join", branches ? filled(pieces::join, {{"streams", list(names, ending)}}) : ""}}));
+}
+
+}  // namespace
+
+Way way_of_run(const Schedule& schedule, const PipelineText& pipeline) {
+  const bool by_host_clock = std::ranges::any_of(schedule.ops, [](const Op& op) { return op.queue.is_none(); });
+  return {.threaded = schedule.agents.size() > 1,
+          .by_host_clock = by_host_clock,
+          .joined = !schedule.as_graph && !by_host_clock && pipeline.ending.size() > 1};
+}
+
+std::string threads_and_graph_text(const Schedule& schedule, const Structure& structure, const Names& names,
+                                   const PipelineText& pipeline) {
+  return (schedule.agents.size() > 1 ? threads_text(schedule, structure, names) : "") +
+         (schedule.as_graph ? graph_text(schedule, names, pipeline) : "");
+}
+
+std::string run_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
+  const Way way = way_of_run(schedule, pipeline);
+  const std::vector<std::string> ending = ending_streams(names, pipeline);
+  std::string before;
+  for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+    if (schedule.buffers[b].memory == MemoryKind::managed)
+      before += fmt::format("  touch({}, bytes_{});  // its pages are on the host when a run begins\n", names.buffer[b],
+                            names.bare(b));
+  const std::string go = way.threaded ? "act_all();" : "pipeline();";
+  if (way.by_host_clock)
+    return wrapped_code(
+        filled(pieces::run_by_host_clock, {{"before", before}, {"go", go}, {"ending", list(names, ending)}}));
+  const std::string first = used_streams(schedule, names).front();
+  return wrapped_code(
+      filled(pieces::run_by_events,
+             {{"before", before},
+              {"first", first},
+              {"go", schedule.as_graph ? fmt::format("check(cudaGraphLaunch(graph, {}));", first) : go},
+              {"join", way.joined ? filled(pieces::join_for_stop, {{"ending", list(names, ending)}}) : ""},
+              {"last", way.joined          ? "all_ended"
+                       : schedule.as_graph ? first
+                                           : ending.front()}}));
+}
+
+}  // namespace shiplap
