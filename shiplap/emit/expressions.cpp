@@ -15,7 +15,8 @@ struct Line {
   Number constant = 0;
 };
 
-// value = factor · x + constant for all keys that have a value; none without two different x.
+// value = factor · x + constant for all keys that have a value, factor > 0; none without two different x. Two values
+// would always have such a line: it says something where it goes through zero.
 std::optional<Line> line(const Series& values, const auto& x) {
   std::optional<std::pair<Number, Number>> one;
   std::optional<Line> found;
@@ -30,7 +31,8 @@ std::optional<Line> line(const Series& values, const auto& x) {
     const Number factor = (*values[k] - one->second) / step;
     found = Line{factor, one->second - factor * one->first};
   }
-  if (!found) return std::nullopt;
+  const auto known = std::ranges::count_if(values, [](const auto& value) { return value.has_value(); });
+  if (!found || found->factor <= 0 || (known < 3 && found->constant != 0)) return std::nullopt;
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] && *values[k] != found->factor * *x(k) + found->constant) return std::nullopt;
   return found;

@@ -1,0 +1,95 @@
+#include "tests/emit/examples.hpp"
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/emit/cuda_program.hpp"
+
+namespace shiplap::testing {
+namespace {
+
+Example make(std::string name, const std::string& workload, Choice choice, Limits limits = {.device_memory = 1_GiB}) {
+  Example example{std::move(name), find_workload(workload), std::move(choice), limits};
+  Job& job = example.workload.job;
+  job.cost = {.points = {{job.items, Interval<Seconds>::exact(milliseconds(1))}}, .origin = "stated"};
+  const ArrayMemory memory = find_strategy(example.choice.strategy).memory;
+  for (Array& array : job.arrays)
+    array.memory = memory == ArrayMemory::pageable  ? MemoryKind::pageable
+                   : memory == ArrayMemory::managed ? MemoryKind::managed
+                                                    : MemoryKind::pinned;
+  return example;
+}
+
+Example stated() {
+  Example example{"stated",
+                  stated_workload({.in = 1_MiB, .out = 512_KiB, .kernel = microseconds(200)}),
+                  {.strategy = "streams", .chunks = 5},
+                  {.device_memory = 1_GiB}};
+  return example;
+}
+
+// All roles, a ring that holds few chunks, and a kernel of which there is no text.
+Example roles() {
+  Example example = make("roles", "saxpy:n=100000", {.strategy = "streams", .chunks = 7, .ring = 3});
+  example.workload.real_kernel = false;
+  example.workload.program = {};
+  const auto array = [](const char* name, Role role, std::uint64_t element) {
+    return Array{.name = name, .role = role, .size = Bytes{100000 * element}, .element = Bytes{element}};
+  };
+  example.workload.job.arrays = {array("table", Role::resident, 4), array("c", Role::in, 4),
+                                 array("first", Role::inout, 8), array("items", Role::out, 4),
+                                 array("odd one", Role::out, 2)};
+  return example;
+}
+
+}  // namespace
+
+std::string Example::program() const { return cuda_program(workload, choice, schedule()); }
+
+std::vector<Example> small_examples() {
+  const std::string saxpy = "saxpy:n=1000003";
+  const std::string add = "scalar-add:in=4MiB,out=4MiB,iterations=3";
+  const std::string ratio = "scalar-add:in=5MiB,out=3MiB,iterations=3";
+  const Ramp ramp{.first = 0.25, .last = 0.125, .growth = 1.5};
+  return {make("explicit", saxpy, {.strategy = "explicit"}),
+          make("three", saxpy, {.chunks = 12, .ramp = ramp}),
+          make("three_ring", add, {.chunks = 8, .ring = 3}),
+          make("breadth_ring", add, {.chunks = 7, .order = IssueOrder::breadth, .ring = 3}),
+          make("few", saxpy, {.chunks = 10, .layout = Layout::few, .queues = 4, .ring = 6}),
+          make("per_chunk", saxpy, {.chunks = 6, .layout = Layout::per_chunk, .order = IssueOrder::breadth}),
+          make("graph", saxpy, {.chunks = 6, .layout = Layout::few, .queues = 4, .graph = true}),
+          make("graph_three", add, {.chunks = 8, .ring = 4, .graph = true}),
+          make("implicit_sync", saxpy, {.chunks = 6, .layout = Layout::implicit_sync, .order = IssueOrder::breadth}),
+          make("implicit", ratio, {.strategy = "implicit", .blocks = 24}),
+          make("hybrid", saxpy, {.strategy = "hybrid", .chunks = 5, .blocks = 32}),
+          make("hybrid_mirror", ratio, {.strategy = "hybrid-mirror", .chunks = 5, .blocks = 16}),
+          make("pageable", saxpy, {.strategy = "pageable"}),
+          make("staged", saxpy, {.strategy = "staged", .chunks = 17, .threads = 3}),
+          make("staged_ring", add, {.strategy = "staged", .chunks = 16, .ring = 5, .threads = 2}),
+          make("managed", saxpy, {.strategy = "managed", .threads = 2}),
+          make("managed_prefetch", add, {.strategy = "managed-prefetch", .chunks = 4}),
+          stated(),
+          roles()};
+}
+
+std::vector<Example> large_examples() {
+  const std::string saxpy = "saxpy:n=64Mi";
+  const Ramp ramp{.first = 1, .last = 0.15, .growth = 1.07};
+  const Limits limits{.device_memory = 8_GiB, .resident_threads = 132 * 2048};
+  return {make("large_explicit", saxpy, {.strategy = "explicit"}, limits),
+          make("large_three", saxpy, {.chunks = 29, .ramp = ramp}, limits),
+          make("large_few", saxpy, {.chunks = 16, .layout = Layout::few}, limits),
+          make("large_graph", saxpy, {.chunks = 16, .graph = true}, limits),
+          make("large_hybrid", saxpy, {.strategy = "hybrid", .chunks = 16, .blocks = 64}, limits),
+          make("large_staged", saxpy, {.strategy = "staged", .chunks = 128, .threads = 6}, limits)};
+}
+
+Example example(const std::string& name) {
+  for (const auto& examples : {small_examples(), large_examples()}) {
+    const auto found = std::ranges::find(examples, name, &Example::name);
+    if (found != examples.end()) return *found;
+  }
+  throw Error("there is no example " + name);
+}
+
+}  // namespace shiplap::testing

@@ -1,0 +1,30 @@
+// Plans of every strategy that tests write as programs: small ones for a fake runtime, large ones to be timed on a GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap::testing {
+
+struct Example {
+  std::string name;
+  Workload workload;
+  Choice choice;
+  Limits limits;
+
+  Schedule schedule() const { return find_strategy(choice.strategy).schedule(workload.job, choice, limits); }
+  /// As `shiplap plan --emit cuda` writes it.
+  std::string program() const;
+};
+
+/// Small ones; tests/emit/programs/CMakeLists.txt lists their names.
+std::vector<Example> small_examples();
+/// To be timed; listed there too.
+std::vector<Example> large_examples();
+/// Of either; throws Error for an unknown name.
+Example example(const std::string& name);
+
+}  // namespace shiplap::testing
