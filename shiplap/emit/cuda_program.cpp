@@ -44,7 +44,7 @@ __global__ void your_kernel({}std::uint64_t nanoseconds) {{
 std::string header(const Workload& workload, const Choice& choice, const Schedule& schedule, const EmitNotes& notes) {
   std::string out = fmt::format("// {}: {}\n// ({}).\n", workload.job.name, to_string(choice),
                                 find_strategy(choice.strategy).summary);
-  if (!notes.command.empty()) out += fmt::format("// Written by {}\n", notes.command);
+  if (!notes.command.empty()) out += fmt::format("// Written by {}.\n", notes.command);
   if (notes.predicted)
     out += fmt::format("// Predicted: {} (from {} to {}){}.\n", to_string(notes.predicted->value),
                        to_string(notes.predicted->low), to_string(notes.predicted->high),

@@ -25,14 +25,15 @@ void await(const std::atomic<int>& made) {
 const std::string_view touch = R"(
 // Reads and writes a byte of every page, which brings it to the host.
 void touch(char* p, std::uint64_t bytes) {
-  for (std::uint64_t at = 0; at < bytes; at += 4096) *static_cast<volatile char*>(p + at) = *static_cast<volatile char*>(p + at);
+  for (volatile char* at = p; at < p + bytes; at += 4096) *at = *at;
 }
 )";
 
 const std::string_view prefetch = R"(
 void prefetch(char* p, std::uint64_t bytes, int to, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
-  const cudaMemLocation place{to == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, to == cudaCpuDeviceId ? 0 : to};
+  const bool back = to == cudaCpuDeviceId;
+  const cudaMemLocation place{back ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, back ? 0 : to};
   check(cudaMemPrefetchAsync(p, bytes, place, 0, stream));
 #else
   check(cudaMemPrefetchAsync(p, bytes, to, stream));

@@ -151,9 +151,10 @@ class Writer {
       std::vector<bool> when(s_.keys);
       for (std::size_t k = 0; k < s_.keys; ++k) when[k] = target[k].has_value();
       const std::string condition = say_.condition(when, present, key, "waits_" + names_.slot[slot]);
+      const bool round_before = condition.ends_with(">= ring") || condition.ends_with(">= places");
       out += (condition.empty() ? "" : fmt::format("if ({}) ", condition)) +
              filled(call, {{"what", of_key(group.first, suffix, target, key)}, {"stream", ops_.stream(slot, key)}}) +
-             "\n";
+             (round_before ? "  // its room is free\n" : "\n");
     }
     return out;
   }

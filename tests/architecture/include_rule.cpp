@@ -24,7 +24,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"plan", {"strategy", "sim", "model", "profile", "schedule", "workload"}},
     {"pipeline", {"device", "plan", "strategy", "workload", "profile", "measure"}},
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
-    {"emit", {"strategy", "plan", "profile", "schedule", "workload"}},
+    {"emit", {"strategy", "schedule", "workload"}},
     // Report knows the value types, not what makes them.
     {"report",
      {"schedule/schedule.hpp", "schedule/timeline.hpp", "profile/profile.hpp", "strategy/strategy.hpp",

@@ -1,0 +1,177 @@
+#include "shiplap/emit/cuda_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "tests/emit/examples.hpp"
+
+namespace shiplap {
+namespace {
+
+using testing::example;
+using testing::Example;
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+/// What a user takes over.
+std::string pipeline(const std::string& program) {
+  const auto begin = program.find("// --- pipeline ---");
+  return program.substr(begin, program.find("// --- memory, timing ---") - begin);
+}
+
+std::size_t lines_of_functions(const std::string& program) {
+  const std::string text = pipeline(program);
+  return static_cast<std::size_t>(std::count(text.begin() + static_cast<long>(text.find("\nvoid ")), text.end(), '\n'));
+}
+
+TEST(CudaProgram, has_each_copy_wait_and_launch_of_a_chunk_once_whatever_the_number_of_chunks) {
+  for (const char* name : {"three", "large_three"}) {
+    const std::string text = pipeline(example(name).program());
+    EXPECT_EQ(count(text, "cudaMemcpyHostToDevice"), 2u) << "x and y";
+    EXPECT_EQ(count(text, "cudaMemcpyDeviceToHost"), 1u) << "y";
+    EXPECT_EQ(count(text, "launch_saxpy("), 1u);
+    EXPECT_EQ(count(text, "cudaStreamWaitEvent"), 2u) << "the kernel for its copies, the copy out for the kernel";
+    EXPECT_EQ(count(text, "cudaEventRecord"), 2u);
+  }
+}
+
+TEST(CudaProgram, waits_for_the_room_of_a_ring_from_the_second_round_on) {
+  const std::string text = pipeline(example("three_ring").program());
+  EXPECT_NE(text.find("constexpr int ring = 3;"), std::string::npos);
+  EXPECT_EQ(count(text, "if (c >= ring) check(cudaStreamWaitEvent("), 2u) << "of the input and of the output";
+  EXPECT_EQ(count(text, "cudaStreamWaitEvent"), 4u);
+}
+
+TEST(CudaProgram, needs_no_event_where_queues_carry_the_order) {
+  for (const char* name : {"explicit", "per_chunk", "pageable"}) {
+    const std::string text = pipeline(example(name).program());
+    EXPECT_EQ(count(text, "cudaStreamWaitEvent") + count(text, "cudaEventRecord"), 0u) << name;
+  }
+}
+
+TEST(CudaProgram, copies_nothing_that_kernels_reach_themselves) {
+  EXPECT_EQ(count(example("implicit").program(), "cudaMemcpyAsync"), 0u);
+  EXPECT_EQ(count(example("hybrid").program(), "cudaMemcpyDeviceToHost"), 0u);
+  EXPECT_EQ(count(example("hybrid_mirror").program(), "cudaMemcpyHostToDevice"), 0u);
+}
+
+TEST(CudaProgram, gets_memory_of_the_kind_that_was_planned_for) {
+  EXPECT_EQ(count(example("three").program(), " = pinned("), 2u);
+  const std::string staged = example("staged").program();
+  EXPECT_EQ(count(staged, " = pageable("), 2u);
+  EXPECT_EQ(count(staged, " = pinned("), 3u) << "a ring for each way of each array";
+  EXPECT_EQ(count(example("managed").program(), " = managed("), 2u);
+  EXPECT_EQ(count(example("managed").program(), "cudaMalloc("), 0u);
+}
+
+TEST(CudaProgram, has_functions_of_at_most_forty_lines) {
+  for (const Example& each : testing::small_examples()) {
+    const std::size_t lines = lines_of_functions(each.program());
+    EXPECT_GE(lines, 5u) << each.name;
+    EXPECT_LE(lines, each.name == "staged" || each.name == "staged_ring" || each.name == "roles" ? 50u : 40u)
+        << each.name;
+  }
+}
+
+TEST(CudaProgram, has_lines_that_fit) {
+  for (const Example& each : testing::small_examples()) {
+    const std::string program = each.program();
+    for (std::size_t at = 0; at < program.size();) {
+      const auto end = program.find('\n', at);
+      EXPECT_LE(end - at, 121u) << each.name << ": " << program.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+}
+
+TEST(CudaProgram, says_what_it_is_and_what_was_predicted) {
+  const Example three = example("three");
+  const std::string program =
+      cuda_program(three.workload, three.choice, three.schedule(),
+                   {.command = "shiplap plan",
+                    .profile = "h200 (0123)",
+                    .predicted = Interval<Seconds>{milliseconds(2), milliseconds(1), milliseconds(3)}});
+  const std::string header = program.substr(0, program.find("#include"));
+  for (const char* word : {"saxpy:n=1000003", "12 chunks in ramp", "three queues", "shiplap plan", "2.000 ms",
+                           "profile h200 (0123)", "nvcc"})
+    EXPECT_NE(header.find(word), std::string::npos) << word << " in " << header;
+}
+
+TEST(CudaProgram, marks_where_the_kernel_of_a_stated_workload_goes) {
+  EXPECT_EQ(count(example("stated").program(), "PUT YOUR KERNEL HERE"), 1u);
+  EXPECT_EQ(count(example("roles").program(), "PUT YOUR KERNEL HERE"), 1u);
+  EXPECT_EQ(count(example("three").program(), "PUT YOUR KERNEL HERE"), 0u);
+}
+
+TEST(CudaProgram, names_nothing_of_this_project_but_in_comments) {
+  for (const Example& each : testing::small_examples()) {
+    EXPECT_EQ(count(each.program(), "#include \""), 0u) << each.name;
+    EXPECT_EQ(count(each.program(), "shiplap::"), 0u) << each.name;
+  }
+}
+
+// Neighbouring chunks share a border: it is copied within the GPU, and the kernel's operand begins before what the
+// chunk's own copy brings.
+TEST(CudaProgram, says_borders_that_chunks_share) {
+  constexpr std::uint32_t chunks = 6;
+  Workload workload = example("roles").workload;
+  workload.job.items = chunks * 1024;
+  workload.job.arrays = {{.name = "a", .role = Role::in, .size = Bytes{chunks * 4096}, .element = Bytes{4}}};
+  Schedule s;
+  const BufferId host = s.add_buffer({"a", Place::host(), MemoryKind::pinned, Bytes{chunks * 4096}});
+  const BufferId gpu = s.add_buffer({"a on the GPU", Place::gpu(), MemoryKind::device, Bytes{chunks * 4352}});
+  const QueueId in = s.add_queue("in");
+  const QueueId compute = s.add_queue("compute");
+  const KernelId kernel = s.add_kernel("stencil");
+  for (std::uint32_t c = 0; c < chunks; ++c) {
+    const Region own{gpu, Bytes{c * 4352 + 256}, 4096_B};
+    const OpId copied = s.add({.what = Copy{{host, Bytes{c * 4096}, 4096_B}, own},
+                               .queue = in,
+                               .agent = AgentId{0},
+                               .after = {},
+                               .chunk = c});
+    if (c > 0)
+      s.add({.what = Copy{{gpu, Bytes{(c - 1) * 4352 + 4096}, 256_B}, {gpu, Bytes{c * 4352}, 256_B}},
+             .queue = compute,
+             .agent = AgentId{0},
+             .after = {OpId{copied}},
+             .chunk = c});
+    Kernel launch{.kernel = kernel, .first_item = c * 1024, .items = 1024, .operands = {}, .flows = {}};
+    launch.operands.push_back({{gpu, Bytes{c * 4352}, 4352_B}, AccessMode::read});
+    s.add({.what = launch, .queue = compute, .agent = AgentId{0}, .after = {copied}, .chunk = c});
+  }
+  const std::string text = pipeline(cuda_program(workload, {.chunks = chunks}, s));
+  EXPECT_EQ(count(text, "cudaMemcpyDeviceToDevice"), 1u) << text;
+  EXPECT_NE(text.find("if (c >= 1) {"), std::string::npos) << text;
+  EXPECT_NE(text.find("c * stride_gpu_a + 256"), std::string::npos) << text;
+  EXPECT_NE(text.find("c * stride_gpu_a - 256"), std::string::npos) << text;
+}
+
+TEST(CudaProgram, refuses_what_it_cannot_say) {
+  Schedule s;
+  const BufferId host = s.add_buffer({"x", Place::host(), MemoryKind::pinned, 64_KiB});
+  const BufferId gpu = s.add_buffer({"x on the GPU", Place::gpu(), MemoryKind::device, 64_KiB});
+  const QueueId queue = s.add_queue("in");
+  for (std::uint32_t c = 0; c < 2; ++c)
+    s.add({.what = Copy{{host, Bytes{c * 1024}, 1_KiB}, {gpu, Bytes{c * 1024}, 1_KiB}},
+           .queue = queue,
+           .agent = AgentId{0},
+           .after = {},
+           .chunk = c,
+           .batched = c == 1});
+  const Workload workload = example("roles").workload;
+  EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, s)), Unsupported);
+  s.ops[1].batched = false;
+  s.buffers[1].place = Place::gpu(1);
+  EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, s)), Unsupported);
+  EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, Schedule{})), Unsupported);
+}
+
+}  // namespace
+}  // namespace shiplap
