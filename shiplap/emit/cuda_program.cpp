@@ -21,7 +21,7 @@ ProgramText placeholder(const Job& job, const Schedule& schedule) {
     if (const auto* kernel = std::get_if<Kernel>(&op.what)) work += kernel->work, items += kernel->items;
   std::string parameters, arguments;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    parameters += fmt::format("char* /*{}*/, ", job.arrays[a].name);
+    parameters += fmt::format("char* /*{}*/, ", identifier(job.arrays[a].name));
     arguments += fmt::format("{{{}}}, ", a);
   }
   ProgramText text;

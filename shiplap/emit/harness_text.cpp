@@ -99,7 +99,7 @@ class Harness {
     if (name == "ring") return "  // chunks that the GPU has room for";
     if (name == "places") return "  // chunks that a ring of the host has room for";
     if (name.starts_with("item_")) return "  // bytes of an item";
-    if (name.starts_with("stride_")) return "  // bytes of a chunk's room";
+    if (name.starts_with("stride_gpu_") || name.starts_with("stride_ring_")) return "  // bytes of a chunk's room";
     return "";
   }
 

@@ -9,12 +9,6 @@
 namespace shiplap {
 namespace {
 
-std::string identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return text;
-}
-
 // A name that has not been given yet.
 std::string fresh(std::set<std::string>& taken, const std::string& wanted) {
   std::string name = wanted;
@@ -38,6 +32,12 @@ std::string buffer_name(const Buffer& buffer, const std::string& array) {
 }
 
 }  // namespace
+
+std::string identifier(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return text;
+}
 
 Names::Names(const Job& job, const Schedule& schedule, const Structure& structure) {
   std::set<std::string> taken;

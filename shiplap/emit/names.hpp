@@ -11,6 +11,9 @@
 
 namespace shiplap {
 
+/// A name with what may not stand in an identifier replaced.
+std::string identifier(const std::string& name);
+
 /// Queues that share their work are an array.
 struct StreamGroup {
   std::string name;  ///< "in_stream", "streams"

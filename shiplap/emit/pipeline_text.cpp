@@ -224,7 +224,13 @@ class Writer {
         loops += loop("begin", "end", "++c", body(lane, stage, "c"));
       out += fmt::format("for (int begin = 0; begin < {}; begin += {}) {{\n{}}}\n", all, batch, indented(loops, "  "));
     }
-    return fmt::format("void {}({}) {{\n{}}}\n", name, lane.agents > 1 ? "int t" : "", indented(out, "  "));
+    const std::string comment =
+        lane.agents > 1 && !s_.by_agent
+            ? fmt::format("// Thread t of {0}: chunk t and every {0}th after it.\n", lane.agents)
+        : lane.agents > 1     ? fmt::format("// Thread t of {}.\n", lane.agents)
+        : s_.lanes.size() > 1 ? "// What one of the threads does.\n"
+                              : "// Makes the calls of one run.\n";
+    return fmt::format("{}void {}({}) {{\n{}}}\n", comment, name, lane.agents > 1 ? "int t" : "", indented(out, "  "));
   }
 
   const Schedule& schedule_;
