@@ -22,7 +22,8 @@ __global__ inline void densities(std::uint64_t items, const double* t, const dou
 }
 
 // Rows [first, end) of `rows`; u and out point to row 0.
-__global__ inline void smooth(std::uint64_t first, std::uint64_t rows, std::uint64_t columns, const float* u, float* out) {
+__global__ inline void smooth(std::uint64_t first, std::uint64_t rows, std::uint64_t columns, const float* u,
+                              float* out) {
   const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
   if (column >= columns) return;
   const std::uint64_t row = first + blockIdx.y;

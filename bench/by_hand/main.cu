@@ -1,5 +1,5 @@
-// Each example against the same work by hand in plain CUDA, in turn in one process; a long stream through a small budget
-// against the bound; and what a chunk costs the host. Prints a table, writes JSON.
+// Each example against the same work by hand in plain CUDA, in turn in one process; a long stream through a small
+// budget against the bound; and what a chunk costs the host. Prints a table, writes JSON.
 //   by_hand DEVICE PROFILE|measure OUT.json [SCALE]     SCALE: 1 for the sizes of the results, less for a trial
 #include <thrust/execution_policy.h>
 #include <thrust/transform.h>
@@ -138,14 +138,13 @@ Comparison halo_case(const Setting& s) {
                                                   (end - first) * columns * sizeof(float), cudaMemcpyDefault, stream));
                           });
                     }});
-  const auto job =
-      shiplap::Job{rows, "halo"}
-          .in("u", u.elements, shiplap::neighbours(1, 1))
-          .out("out", out.elements)
-          .kernel([=](cudaStream_t stream, Chunk chunk, auto u, auto out) {
-            smooth<<<dim3(width.x, chunk.count), 256, 0, stream>>>(chunk.first, rows, columns, u.data() - u.first(),
-                                                                   out.data() - out.first());
-          });
+  const auto job = shiplap::Job{rows, "halo"}
+                       .in("u", u.elements, shiplap::neighbours(1, 1))
+                       .out("out", out.elements)
+                       .kernel([=](cudaStream_t stream, Chunk chunk, auto u, auto out) {
+                         smooth<<<dim3(width.x, chunk.count), 256, 0, stream>>>(
+                             chunk.first, rows, columns, u.data() - u.first(), out.data() - out.first());
+                       });
   const auto plan = shiplap::plan(s.node, job);
   auto prepared = shiplap::prepare(s.gpu, plan, job);
   note(result, plan);
@@ -178,40 +177,43 @@ Comparison pageable_case(const Setting& s) {
       const int chunks = static_cast<int>(std::max<std::size_t>(threads, n * sizeof(double) / place));
       const std::size_t most = (n / chunks + 1) * sizeof(double);
       rings.push_back(std::make_unique<Rings>(threads, chunks, 2 * most, most));
-      ways.push_back(
-          {std::to_string(threads) + " threads each way, " + std::to_string(chunks) + " chunks",
-           [&, chunks, ring = rings.back().get()] {
-             const auto range = [n, chunks](int c) { return part(n, c, chunks); };
-             ring->run(
-                 [&](int c, std::byte* place) {
-                   const auto [first, end] = range(c);
-                   std::memcpy(place, &t[first], (end - first) * sizeof(double));
-                   std::memcpy(place + (end - first) * sizeof(double), &salinity[first], (end - first) * sizeof(double));
-                 },
-                 [&](int c, const std::byte* place, cudaStream_t stream) {
-                   const auto [first, end] = range(c);
-                   const std::size_t bytes = (end - first) * sizeof(double);
-                   check(cudaMemcpyAsync(dt + first, place, bytes, cudaMemcpyDefault, stream));
-                   check(cudaMemcpyAsync(ds + first, place + bytes, bytes, cudaMemcpyDefault, stream));
-                   densities<<<blocks(end - first), 256, 0, stream>>>(end - first, dt + first, ds + first, drho + first);
-                 },
-                 [&](int c, std::byte* place, cudaStream_t stream) {
-                   const auto [first, end] = range(c);
-                   check(cudaMemcpyAsync(place, drho + first, (end - first) * sizeof(double), cudaMemcpyDefault, stream));
-                 },
-                 [&](int c, const std::byte* place) {
-                   const auto [first, end] = range(c);
-                   std::memcpy(&rho[first], place, (end - first) * sizeof(double));
-                 });
-           }});
+      ways.push_back({std::to_string(threads) + " threads each way, " + std::to_string(chunks) + " chunks",
+                      [&, chunks, ring = rings.back().get()] {
+                        const auto range = [n, chunks](int c) { return part(n, c, chunks); };
+                        ring->run(
+                            [&](int c, std::byte* place) {
+                              const auto [first, end] = range(c);
+                              std::memcpy(place, &t[first], (end - first) * sizeof(double));
+                              std::memcpy(place + (end - first) * sizeof(double), &salinity[first],
+                                          (end - first) * sizeof(double));
+                            },
+                            [&](int c, const std::byte* place, cudaStream_t stream) {
+                              const auto [first, end] = range(c);
+                              const std::size_t bytes = (end - first) * sizeof(double);
+                              check(cudaMemcpyAsync(dt + first, place, bytes, cudaMemcpyDefault, stream));
+                              check(cudaMemcpyAsync(ds + first, place + bytes, bytes, cudaMemcpyDefault, stream));
+                              densities<<<blocks(end - first), 256, 0, stream>>>(end - first, dt + first, ds + first,
+                                                                                 drho + first);
+                            },
+                            [&](int c, std::byte* place, cudaStream_t stream) {
+                              const auto [first, end] = range(c);
+                              check(cudaMemcpyAsync(place, drho + first, (end - first) * sizeof(double),
+                                                    cudaMemcpyDefault, stream));
+                            },
+                            [&](int c, const std::byte* place) {
+                              const auto [first, end] = range(c);
+                              std::memcpy(&rho[first], place, (end - first) * sizeof(double));
+                            });
+                      }});
     }
-  const auto job = shiplap::Job{n, "density"}
-                       .in("t", t)
-                       .in("s", salinity)
-                       .out("rho", rho)
-                       .kernel([](cudaStream_t stream, Chunk chunk, auto t, auto s, auto rho) {
-                         densities<<<blocks(chunk.count), 256, 0, stream>>>(chunk.count, t.data(), s.data(), rho.data());
-                       });
+  const auto job =
+      shiplap::Job{n, "density"}
+          .in("t", t)
+          .in("s", salinity)
+          .out("rho", rho)
+          .kernel([](cudaStream_t stream, Chunk chunk, auto t, auto s, auto rho) {
+            densities<<<blocks(chunk.count), 256, 0, stream>>>(chunk.count, t.data(), s.data(), rho.data());
+          });
   shiplap::JobOptions as_they_are;
   as_they_are.may_page_lock = false;
   const auto plan = shiplap::plan(s.node, job, as_they_are);
@@ -246,29 +248,29 @@ Comparison library_case(const Setting& s) {
   float* dout = on_gpu<float>(n);
   std::vector<Way> ways;
   for (const int chunks : chunk_counts)
-    ways.push_back(
-        {std::to_string(chunks) + " chunks", [&, chunks] {
-           const auto range = [&](int c) {
-             const auto [first, end] = part(frames, c, chunks);
-             return Range{first * pixels, end * pixels};
-           };
-           streams.run(
-               chunks, chunks,
-               [&](int c, cudaStream_t stream) {
-                 const auto [first, end] = range(c);
-                 check(cudaMemcpyAsync(din + first, &film.elements[first], (end - first) * sizeof(float),
-                                       cudaMemcpyDefault, stream));
-               },
-               [&](int c, cudaStream_t stream) {
-                 const auto [first, end] = range(c);
-                 thrust::transform(thrust::cuda::par_nosync.on(stream), din + first, din + end, dout + first, Curve{});
-               },
-               [&](int c, cudaStream_t stream) {
-                 const auto [first, end] = range(c);
-                 check(cudaMemcpyAsync(&graded.elements[first], dout + first, (end - first) * sizeof(float),
-                                       cudaMemcpyDefault, stream));
-               });
-         }});
+    ways.push_back({std::to_string(chunks) + " chunks", [&, chunks] {
+                      const auto range = [&](int c) {
+                        const auto [first, end] = part(frames, c, chunks);
+                        return Range{first * pixels, end * pixels};
+                      };
+                      streams.run(
+                          chunks, chunks,
+                          [&](int c, cudaStream_t stream) {
+                            const auto [first, end] = range(c);
+                            check(cudaMemcpyAsync(din + first, &film.elements[first], (end - first) * sizeof(float),
+                                                  cudaMemcpyDefault, stream));
+                          },
+                          [&](int c, cudaStream_t stream) {
+                            const auto [first, end] = range(c);
+                            thrust::transform(thrust::cuda::par_nosync.on(stream), din + first, din + end, dout + first,
+                                              Curve{});
+                          },
+                          [&](int c, cudaStream_t stream) {
+                            const auto [first, end] = range(c);
+                            check(cudaMemcpyAsync(&graded.elements[first], dout + first, (end - first) * sizeof(float),
+                                                  cudaMemcpyDefault, stream));
+                          });
+                    }});
   const auto job = shiplap::Job{frames, "grade"}
                        .in("film", film.elements)
                        .out("graded", graded.elements)
@@ -290,8 +292,10 @@ Comparison library_case(const Setting& s) {
 }
 
 auto mix_job(std::span<uint4> in, std::span<uint4> out) {
-  return shiplap::Job{in.size(), "mix"}.in("in", in).out("out", out).kernel(
-      [](cudaStream_t stream, Chunk chunk, auto in, auto out) {
+  return shiplap::Job{in.size(), "mix"}
+      .in("in", in)
+      .out("out", out)
+      .kernel([](cudaStream_t stream, Chunk chunk, auto in, auto out) {
         mix<<<blocks(chunk.count), 256, 0, stream>>>(chunk.count, in.data(), out.data());
       });
 }
@@ -337,20 +341,24 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
     result.shiplap_ms.push_back(timed([&] { observed = prepared.run(); }));
     device_clock.push_back(shiplap::in_milliseconds(observed.timeline.makespan));
     memory.push_back(static_cast<double>(s.gpu.info().free_memory.count));
-    bound_wall.push_back(timed([&] { bounds.push_back(shiplap::in_milliseconds(bound.run({.hold = true}).timeline.makespan)); }));
+    bound_wall.push_back(
+        timed([&] { bounds.push_back(shiplap::in_milliseconds(bound.run({.hold = true}).timeline.makespan)); }));
   }
+  prepared.run();  // the bound leaves in `out` what its copies brought
   result.right = mixed_right(out.elements);
   result.by_hand = "both copies alone, at once, through the same budget";
   result.shiplap = shiplap::to_string(plan.chosen.choice);
   result.by_hand_ms = bounds;
   const auto [least, most] = std::ranges::minmax(memory);
-  more["long_stream"] = {{"gib_each_way", static_cast<double>(runs * n * sizeof(uint4)) / (1ull << 30)},
-                         {"budget_gib", static_cast<double>(budget.count) / (1ull << 30)},
-                         {"device_memory_gib", static_cast<double>(shiplap::memory_at(prepared.schedule(), shiplap::Place::gpu()).count) / (1ull << 30)},
-                         {"share_of_bound", shiplap::median(bounds) / shiplap::median(device_clock)},
-                         {"share_of_bound_by_wall_clock", shiplap::median(bounds) / shiplap::median(result.shiplap_ms)},
-                         {"free_memory_least", least},
-                         {"free_memory_most", most}};
+  more["long_stream"] = {
+      {"gib_each_way", static_cast<double>(runs * n * sizeof(uint4)) / (1ull << 30)},
+      {"budget_gib", static_cast<double>(budget.count) / (1ull << 30)},
+      {"device_memory_gib",
+       static_cast<double>(shiplap::memory_at(prepared.schedule(), shiplap::Place::gpu()).count) / (1ull << 30)},
+      {"share_of_bound", shiplap::median(bounds) / shiplap::median(device_clock)},
+      {"share_of_bound_by_wall_clock", shiplap::median(bounds) / shiplap::median(result.shiplap_ms)},
+      {"free_memory_least", least},
+      {"free_memory_most", most}};
   return result;
 }
 
@@ -377,7 +385,8 @@ void submission(const Setting& s, shiplap::Json& more) {
         chunks, chunks,
         [&](int c, cudaStream_t stream) {
           const auto [first, end] = part(n, c, chunks);
-          check(cudaMemcpyAsync(din + first, &in.elements[first], (end - first) * sizeof(uint4), cudaMemcpyDefault, stream));
+          check(cudaMemcpyAsync(din + first, &in.elements[first], (end - first) * sizeof(uint4), cudaMemcpyDefault,
+                                stream));
         },
         [&](int c, cudaStream_t stream) {
           const auto [first, end] = part(n, c, chunks);
@@ -385,7 +394,8 @@ void submission(const Setting& s, shiplap::Json& more) {
         },
         [&](int c, cudaStream_t stream) {
           const auto [first, end] = part(n, c, chunks);
-          check(cudaMemcpyAsync(&out.elements[first], dout + first, (end - first) * sizeof(uint4), cudaMemcpyDefault, stream));
+          check(cudaMemcpyAsync(&out.elements[first], dout + first, (end - first) * sizeof(uint4), cudaMemcpyDefault,
+                                stream));
         });
   };
   std::vector<double> theirs;
@@ -442,12 +452,15 @@ int main(int argc, char** argv) try {
   }
   const auto gpu = shiplap::open(argv[1]);
   const std::string profile = argv[2];
-  Setting s{*gpu,
-            profile == "measure" ? shiplap::load_or_measure(*gpu)
-                                 : shiplap::node_of(*gpu, shiplap::find_profile(profile)),
-            argc > 4 ? std::strtod(argv[4], nullptr) : 1.0};
-  shiplap::Json json{{"schema", "shiplap/by-hand"}, {"version", 1}, {"device", gpu->info().name},
-                     {"profile_hash", shiplap::parameter_hash(s.node.profile)}, {"clock", "host, from the first call to the known end"}};
+  Setting s{
+      *gpu,
+      profile == "measure" ? shiplap::load_or_measure(*gpu) : shiplap::node_of(*gpu, shiplap::find_profile(profile)),
+      argc > 4 ? std::strtod(argv[4], nullptr) : 1.0};
+  shiplap::Json json{{"schema", "shiplap/by-hand"},
+                     {"version", 1},
+                     {"device", gpu->info().name},
+                     {"profile_hash", shiplap::parameter_hash(s.node.profile)},
+                     {"clock", "host, from the first call to the known end"}};
   bool right = true;
   std::printf("%-46s %12s %12s %8s %12s  %s\n", "work", "by hand", "shiplap", "ratio", "predicted", "");
   const auto show = [&](const Comparison& c) {

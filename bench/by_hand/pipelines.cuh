@@ -1,5 +1,5 @@
-// What the examples would be by hand: the best known patterns in plain CUDA, as one would write them for a program of one's
-// own, without shiplap.
+// What the examples would be by hand: the best known patterns in plain CUDA, as one would write them for a program of
+// one's own, without shiplap.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,13 +29,12 @@ inline Range part(std::size_t items, int chunk, int chunks) {
   return {items * chunk / chunks, items * (chunk + 1) / chunks};
 }
 
-/// Page-locked arrays: a stream each for copies in, kernels and copies out, tied by events. The whole arrays, or a ring of
-/// `ring` chunks, are on the GPU.
+/// Page-locked arrays: a stream each for copies in, kernels and copies out, tied by events. The whole arrays, or a ring
+/// of `ring` chunks, are on the GPU.
 class ThreeStreams {
  public:
   explicit ThreeStreams(int most_chunks) {
-    for (cudaStream_t* stream : {&in, &compute, &out})
-      check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    for (cudaStream_t* stream : {&in, &compute, &out}) check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
     for (auto* events : {&arrived, &computed, &left}) {
       events->resize(most_chunks);
       for (cudaEvent_t& event : *events) check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
