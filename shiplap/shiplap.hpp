@@ -8,4 +8,5 @@
 
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/run_async.hpp"
 #include "shiplap/pipeline/stream_job.hpp"

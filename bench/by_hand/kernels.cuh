@@ -41,6 +41,18 @@ __global__ inline void mix(std::uint64_t items, const uint4* in, uint4* out) {
   out[i] = {mixed(v.x), mixed(v.y), mixed(v.z), mixed(v.w)};
 }
 
+// An item is 16 elements of `in` and one of `out`.
+__global__ inline void sum_of_16(std::uint64_t items, const uint4* in, std::uint32_t* out) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i >= items) return;
+  std::uint32_t sum = 0;
+  for (int k = 0; k < 16; ++k) {
+    const uint4 v = in[16 * i + k];
+    sum += v.x + v.y + v.z + v.w;
+  }
+  out[i] = sum;
+}
+
 inline unsigned blocks(std::uint64_t items) { return static_cast<unsigned>((items + 255) / 256); }
 
 }  // namespace by_hand

@@ -443,6 +443,46 @@ Comparison small_job(const Setting& s) {
   return result;
 }
 
+/// The same job on the first GPU and on all of the device, in turn.
+Comparison shared(const Setting& s, const std::string& name, const shiplap::Job& job,
+                  const std::function<bool()>& is_right) {
+  Comparison result{.name = name};
+  const auto gpus = s.gpu.info().gpus;
+  const auto one = shiplap::plan(s.node, job);
+  const auto all = shiplap::plan(s.node, job, {.gpus = gpus});
+  auto on_one = shiplap::prepare(s.gpu, one, job);
+  auto on_all = shiplap::prepare(s.gpu, all, job);
+  note(result, all);
+  compare(result, planned(one, on_one), planned(all, on_all), rounds);
+  result.right = is_right();
+  return result;
+}
+
+std::vector<Comparison> several_gpus(const Setting& s) {
+  const auto n = static_cast<std::size_t>(s.scale * (2ull << 30)) / sizeof(uint4);
+  const Pinned<uint4> in(s.gpu, n);
+  const Pinned<uint4> out(s.gpu, n);
+  const Pinned<std::uint32_t> sums(s.gpu, n / 16);
+  number(in.elements);
+  const auto summing = shiplap::Job{n / 16, "sum of 16"}
+                           .in("in", in.elements)
+                           .out("sums", sums.elements)
+                           .kernel([](cudaStream_t stream, Chunk chunk, auto in, auto sums) {
+                             sum_of_16<<<blocks(chunk.count), 256, 0, stream>>>(chunk.count, in.data(), sums.data());
+                           });
+  std::vector<Comparison> results;
+  results.push_back(shared(s, "to the GPUs, one against all", summing, [&] {
+    const std::size_t i = n / 16 - 3;
+    std::uint32_t sum = 0;
+    for (std::size_t k = 16 * i; k < 16 * i + 16; ++k)
+      sum += in.elements[k].x + in.elements[k].y + in.elements[k].z + in.elements[k].w;
+    return sums.elements[i] == sum;
+  }));
+  results.push_back(shared(s, "both ways, one against all", mix_job(in.elements, out.elements),
+                           [&] { return mixed_right(out.elements); }));
+  return results;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -472,6 +512,10 @@ int main(int argc, char** argv) try {
     json["comparisons"].push_back(c.to_json());
     std::ofstream(argv[3]) << json.dump(1) << '\n';
   };
+  if (gpu->info().gpus > 1) {
+    for (const Comparison& c : several_gpus(s)) show(c);
+    return right ? 0 : 2;
+  }
   show(saxpy_case(s));
   show(halo_case(s));
   show(pageable_case(s));

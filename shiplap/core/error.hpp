@@ -32,6 +32,12 @@ class CheckFailed : public Error {
   explicit CheckFailed(const std::string& message) : Error(message, ExitCode::check_failed) {}
 };
 
+/// The caller had it stopped before its end.
+class Cancelled : public Error {
+ public:
+  explicit Cancelled(const std::string& message) : Error(message) {}
+};
+
 /// The device, profile or build cannot do this. Callers that sweep report it as a skip with its reason.
 class Unsupported : public Error {
  public:

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,9 @@ struct RunOptions {
   /// The queue that is timed: the clock starts when it may begin and stops with its last op, and the other queues are
   /// load beside it. None: from the first op to the end of all queues.
   QueueId timed{};
+  /// Looked at before each chunk: when it is asked to stop, nothing more is submitted, what was submitted is waited
+  /// for, and Cancelled is thrown. A graph is looked at once.
+  std::stop_token stop{};
 };
 
 struct RunResult {
@@ -115,6 +119,16 @@ struct ProbeKernel {
 /// Threads in a block of ProbeKernel::Kind::map.
 inline constexpr unsigned map_probe_threads = 256;
 
+/// A place in a stream of the caller's: what was enqueued before can be waited for, and what is enqueued after it waits
+/// until this is released, or gone.
+class StreamGap {
+ public:
+  virtual ~StreamGap() = default;
+  /// The host waits for all that was enqueued before. Throws Error when that failed.
+  virtual void wait() = 0;
+  virtual void release() noexcept = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -133,6 +147,8 @@ class Device {
   /// Page-locks host memory that came from elsewhere, until what is returned goes; it stays its owner's. Throws Error
   /// with what to do when the system refuses, Unsupported where that cannot be done.
   virtual Memory page_lock(std::byte*, Bytes);
+  /// `stream`: a cudaStream_t of the GPU. Throws Unsupported where there are no streams.
+  virtual std::unique_ptr<StreamGap> open_gap(void* stream);
   /// The NUMA nodes on which the pages of host memory really are; nullopt where that cannot be told.
   virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
   /// Which share of the pages of managed memory is on the host; nullopt where that cannot be told.
@@ -150,6 +166,9 @@ class Device {
   virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;
 };
 
+inline std::unique_ptr<StreamGap> Device::open_gap(void*) {
+  throw Unsupported("this device has no streams that a run could be put between");
+}
 inline Memory Device::page_lock(std::byte*, Bytes) {
   throw Unsupported("this device does not page-lock memory that came from elsewhere");
 }

@@ -73,6 +73,20 @@ void give_cost(const Node& node, Job& job) {
   job.cost = derived_cost(job, node.profile);
 }
 
+/// Of several GPUs the first and its link are measured: the others are taken to be like it.
+Profile with_gpus(Profile profile, std::uint32_t gpus) {
+  while (profile.gpus.size() < gpus) profile.gpus.push_back(profile.gpus.front());
+  for (std::uint16_t gpu = 1; gpu < gpus; ++gpu) {
+    profile.gpus[gpu] = profile.gpus.front();
+    if (profile.links.empty() || std::ranges::find(profile.links, gpu, &LinkModel::gpu) != profile.links.end())
+      continue;
+    LinkModel link = profile.links.front();
+    link.gpu = gpu;
+    profile.links.push_back(std::move(link));
+  }
+  return profile;
+}
+
 void require_same_shape(const Job& planned, const Job& given) {
   const auto same = [](const Array& a, const Array& b) {
     return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element;
@@ -121,10 +135,14 @@ JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
   PlanOptions wanted = options.plan;
   wanted.device_memory = result.limits.device_memory;
   wanted.gpus = options.gpus;
-  result.ranking = plan(result.job, node.profile, wanted);
+  const Profile profile = options.gpus == 1 ? node.profile : with_gpus(node.profile, options.gpus);
+  result.ranking = plan(result.job, profile, wanted);
+  if (options.gpus > 1)
+    result.ranking.assumptions.push_back(
+        "every GPU and its link are like the first, and the host serves all of them at once as fast as one");
   result.chosen = result.ranking.best();
   if (array_memory(result.job) != ArrayMemory::pageable || !options.may_page_lock) return result;
-  const MemoryChoice ways = choose_memory(result.job, node.profile, wanted, result.ranking, options.runs);
+  const MemoryChoice ways = choose_memory(result.job, profile, wanted, result.ranking, options.runs);
   const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
   const auto as_it_is = std::ranges::find(ways.ways, "as it is", &MemoryWay::name);
   if (registered == ways.ways.end() || registered->in_all >= as_it_is->in_all) return result;

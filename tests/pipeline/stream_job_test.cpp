@@ -154,5 +154,57 @@ TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
   EXPECT_FALSE(plan(node, job, as_they_are).page_locks);
 }
 
+Profile of_two_gpus() {
+  Profile profile = planted_profile();
+  profile.gpus.push_back(profile.gpus.front());
+  return profile;
+}
+
+TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
+  const auto gpus = open_virtual(of_two_gpus(), "virtual:two");
+  for (const std::uint32_t chunks : {1u, 3u, 30u}) {
+    Stencil stencil;
+    const auto job = Job{rows, "stencil"}
+                         .in("u", stencil.u, neighbours(2, 1))
+                         .resident("factor", stencil.factor)
+                         .out("out", stencil.out)
+                         .host_kernel([](Chunk chunk, auto u, auto factor, auto out) {
+                           for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
+                             for (std::uint64_t c = 0; c < columns; ++c)
+                               out[row * columns + c] = Stencil::at(u, factor, row, c);
+                         });
+    JobOptions options{.gpus = 2};
+    options.plan.strategies = {"staged"};
+    options.plan.chunks = {chunks};
+    options.plan.threads = {2};
+    const JobPlan made = plan(node_of(*gpus, of_two_gpus()), job, options);
+    EXPECT_EQ(made.chosen.choice.gpus, 2u);
+    Prepared prepared = prepare(*gpus, made, job);
+    std::size_t on_second = 0;
+    for (const Op& op : prepared.schedule().ops)
+      on_second += !op.queue.is_none() && prepared.schedule().queues[op.queue.index()].place == Place::gpu(1);
+    EXPECT_GE(on_second, 3u * chunks);
+    prepared.run();
+    for (std::uint64_t row = 0; row < rows; ++row)
+      for (std::uint64_t c = 0; c < columns; ++c)
+        ASSERT_EQ(stencil.out[row * columns + c], Stencil::at(stencil.u, stencil.factor, row, c)) << "row " << row;
+  }
+}
+
+TEST(StreamJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
+  const auto gpus = open_virtual(of_two_gpus(), "virtual:two");
+  std::vector<float> x(8 << 20, 1.0f);
+  std::vector<float> y(8 << 20);
+  const auto px = gpus->page_lock(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4});
+  const auto py = gpus->page_lock(reinterpret_cast<std::byte*>(y.data()), Bytes{y.size() * 4});
+  const auto job = Job{x.size()}.in("x", x).out("y", y).host_kernel([](Chunk, auto, auto) {});
+  const Node node = node_of(*gpus, of_two_gpus());
+  const Seconds one = plan(node, job).chosen.predicted.value;
+  const JobPlan two = plan(node, job, {.gpus = 2});
+  EXPECT_GT(one / two.chosen.predicted.value, 1.8);
+  EXPECT_FALSE(two.ranking.assumptions.empty());
+  EXPECT_THROW(plan(node, job, {.gpus = 3}), UsageError);
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -1,6 +1,5 @@
 #include "shiplap/device/cuda/activity.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +8,7 @@
 #include <unordered_map>
 
 #include "shiplap/core/error.hpp"
-
-#if __has_include(<cupti.h>)
-#include <cuda_runtime_api.h>
-#include <cupti.h>
-#define SHIPLAP_HAS_CUPTI 1
-#endif
+#include "shiplap/device/cuda/cupti.hpp"
 
 namespace shiplap {
 
@@ -35,50 +29,6 @@ constexpr auto op_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 // External ids come with records of API calls only, so these are recorded as well.
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME,
                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
-
-/// The functions that are used, looked up at run time.
-struct Cupti {
-  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivityFlushAll) flush = nullptr;
-  decltype(&cuptiActivityGetNextRecord) next = nullptr;
-  decltype(&cuptiActivityPushExternalCorrelationId) push = nullptr;
-  decltype(&cuptiActivityPopExternalCorrelationId) pop = nullptr;
-  decltype(&cuptiGetResultString) describe = nullptr;
-  std::string missing;  ///< why there is none; empty when all were found
-};
-
-Cupti load() {
-  Cupti cupti;
-  const std::string versioned = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
-  void* library = nullptr;
-  for (const std::string& name : {versioned, "/usr/local/cuda/lib64/" + versioned,
-                                  "/usr/local/cuda/extras/CUPTI/lib64/" + versioned, std::string("libcupti.so")})
-    if (library == nullptr) library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    cupti.missing = fmt::format("{} cannot be loaded; put its folder on LD_LIBRARY_PATH", versioned);
-    return cupti;
-  }
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (function == nullptr) cupti.missing = fmt::format("{} has no {}", versioned, name);
-  };
-  find(cupti.register_callbacks, "cuptiActivityRegisterCallbacks");
-  find(cupti.enable, "cuptiActivityEnable");
-  find(cupti.disable, "cuptiActivityDisable");
-  find(cupti.flush, "cuptiActivityFlushAll");
-  find(cupti.next, "cuptiActivityGetNextRecord");
-  find(cupti.push, "cuptiActivityPushExternalCorrelationId");
-  find(cupti.pop, "cuptiActivityPopExternalCorrelationId");
-  find(cupti.describe, "cuptiGetResultString");
-  return cupti;
-}
-
-const Cupti& cupti() {
-  static const Cupti loaded = load();
-  return loaded;
-}
 
 /// What the callbacks have received; CUPTI calls them from threads of its own.
 struct Received {
@@ -121,12 +71,6 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
     }
   }
   std::free(buffer);
-}
-
-std::string message(CUptiResult result) {
-  const char* text = nullptr;
-  if (cupti().describe(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "unknown error";
-  return fmt::format("{} ({})", text, static_cast<int>(result));
 }
 
 }  // namespace

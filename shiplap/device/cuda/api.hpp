@@ -53,6 +53,8 @@ struct Api {
   cudaError_t (*stream_synchronize)(cudaStream_t) = cudaStreamSynchronize;
   cudaError_t (*stream_wait_event)(cudaStream_t, cudaEvent_t, unsigned) = cudaStreamWaitEvent;
 
+  cudaError_t (*launch_host_func)(cudaStream_t, cudaHostFn_t, void*) = cudaLaunchHostFunc;
+
   cudaError_t (*stream_begin_capture)(cudaStream_t, cudaStreamCaptureMode) = cudaStreamBeginCapture;
   cudaError_t (*stream_end_capture)(cudaStream_t, cudaGraph_t*) = cudaStreamEndCapture;
   cudaError_t (*graph_instantiate)(cudaGraphExec_t*, cudaGraph_t, unsigned long long) = cudaGraphInstantiateWithFlags;

@@ -17,6 +17,7 @@
 #include "shiplap/device/cuda/nvml.hpp"
 #include "shiplap/device/cuda/pattern_kernels.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/device/cuda/stream_gap.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/profile/topology.hpp"
@@ -134,6 +135,11 @@ class CudaDevice final : public Device {
     return {data, size, Place::host(), MemoryKind::pinned, [&api = api_](std::byte* p) {
               if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
             }};
+  }
+
+  std::unique_ptr<StreamGap> open_gap(void* stream) override {
+    select();
+    return open_stream_gap(api_, static_cast<cudaStream_t>(stream));
   }
 
   // The driver takes the pages of managed memory that it moves to a GPU out of the host's page table.

@@ -49,6 +49,7 @@ RunResult CudaExecution::run(const RunOptions& options) {
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
   RunResult result;
   try {
+    stop_ = options.stop;
     start_trace(options);
     choose_clock(options);
     for (std::size_t agent = 0; agent < commands_.size(); ++agent) made_[agent] = 0;
@@ -58,6 +59,8 @@ RunResult CudaExecution::run(const RunOptions& options) {
     } else {
       start(options);
       began = Clock::now();
+      if (graph_ != nullptr && stop_.stop_requested())
+        throw Cancelled("the run was stopped before its graph was launched");
       graph_ != nullptr ? launch_graph() : make_calls(0);
     }
     join_queues();
@@ -147,6 +150,7 @@ void CudaExecution::make_calls(std::size_t agent) {
   const bool alone = agents_ == nullptr;
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
+    if (command.begins_chunk && stop_.stop_requested()) cancel(command);
     if (command.kind == Step::Kind::await) {
       await(command);
       if (agents_->stopped()) return;
@@ -165,6 +169,10 @@ void CudaExecution::make_calls(std::size_t agent) {
     }
     if (!alone) made_[agent].store(++made, std::memory_order_release);
   }
+}
+
+void CudaExecution::cancel(const Command& command) const {
+  throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, command.op)));
 }
 
 void CudaExecution::await(const Command& command) const {

@@ -95,6 +95,7 @@ class CudaExecution final : public Execution {
     int gpu = 0;                         ///< of the stream
     cudaEvent_t event = nullptr;         ///< of a wait, record or finish
     bool last_of_queue = false;          ///< of a submission
+    bool begins_chunk = false;           ///< of another chunk than what the agent did before
     const KernelCall* kernel = nullptr;  ///< of a submitted kernel
     CopyCall copy;                       ///< of a submitted copy
     cudaEvent_t before = nullptr;        ///< marks of a traced op
@@ -108,6 +109,7 @@ class CudaExecution final : public Execution {
   Command resolve(const Step&, const Bindings&);
   void resolve_op(const Op&, const Bindings&, Command&);
   void resolve_batch(const Step&, const Bindings&, Command&);
+  Graph capture(bool& refused);
   void make_graph();
   void require_runnable(const RunOptions&) const;
   void launch_graph();
@@ -115,6 +117,7 @@ class CudaExecution final : public Execution {
   std::span<const cudaStream_t> starting_streams() const;
   void make_calls(std::size_t agent);
   void await(const Command&) const;
+  [[noreturn]] void cancel(const Command&) const;
   void perform(const Command&);
   void call(const Command&, const HostAction&);
   void give_back() noexcept;
@@ -156,6 +159,7 @@ class CudaExecution final : public Execution {
     std::chrono::steady_clock::time_point start;
     std::chrono::steady_clock::time_point end;
   };
+  std::stop_token stop_;              ///< of the present run
   std::vector<HostMark> host_marks_;  ///< by op, of those that agents perform; empty where there are none
   std::vector<Memory> allocated_;     ///< by buffer, by ops of the schedule
   std::vector<Stream> created_;       ///< by ops of the schedule

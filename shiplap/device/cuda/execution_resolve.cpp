@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/call_watch.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/requirements.hpp"
@@ -77,8 +79,12 @@ void CudaExecution::resolve(const Bindings& bindings) {
   for (const auto& steps : calls.agents) {
     auto& commands = commands_.emplace_back();
     commands.reserve(steps.size());
+    std::optional<std::uint32_t> chunk;
     for (const Step& step : steps) {
       Command& command = commands.emplace_back(resolve(step, bindings));
+      const std::uint32_t of = schedule_.ops[step.op.index()].chunk;
+      command.begins_chunk = chunk != of;
+      chunk = of;
       if (step.kind == Step::Kind::await) {
         command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
         command.awaited_steps = steps_of[step.awaited.index()];
@@ -115,8 +121,7 @@ void CudaExecution::resolve(const Bindings& bindings) {
 }
 
 // The calls of a run are made once more, into a graph: all queues branch off from the first one and come back to it.
-void CudaExecution::make_graph() {
-  if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
+Graph CudaExecution::capture(bool& refused) {
   const cudaStream_t origin = used_streams_.front();
   const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
   const Event fork = make_order_event(api_, "the start of a graph");
@@ -126,6 +131,7 @@ void CudaExecution::make_graph() {
     cudaGraph_t captured = nullptr;
     const cudaError_t error = api_.stream_end_capture(origin, &captured);
     graph.reset(captured);
+    refused = error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
     return error;
   };
   try {
@@ -143,6 +149,28 @@ void CudaExecution::make_graph() {
     throw;
   }
   check(api_, end(), "cudaStreamEndCapture", what);
+  return graph;
+}
+
+void CudaExecution::make_graph() {
+  if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
+  const cudaStream_t origin = used_streams_.front();
+  const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
+  Graph graph{nullptr, {&api_}};
+  bool refused = false;
+  try {
+    graph = capture(refused);
+  } catch (const Error& error) {
+    if (!refused) throw;
+    // Once more, with somebody watching: only then is it known which call it was.
+    const std::string call = call_refused_in([&] {
+      try {
+        capture(refused);
+      } catch (const Error&) {
+      }
+    });
+    throw Error(call.empty() ? error.what() : fmt::format("{}; {}", call, error.what()));
+  }
   cudaGraphExec_t made = nullptr;
   check(api_, api_.graph_instantiate(&made, graph.get(), 0), "cudaGraphInstantiateWithFlags", what);
   graph_ = ExecutableGraph(made, {&api_});

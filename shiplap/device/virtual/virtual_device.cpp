@@ -80,7 +80,11 @@ class VirtualExecution : public Execution {
   RunResult run(const RunOptions& options) override {
     if (options.hold && !held_)
       throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
-    for (const std::uint32_t op : order_) perform(schedule_.ops[op]);
+    for (const std::uint32_t op : order_) {
+      if (options.stop.stop_requested())
+        throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{op})));
+      perform(schedule_.ops[op]);
+    }
     const Prediction& prediction = options.hold ? *held_ : free_running_;
     RunResult result;
     result.timeline.makespan =

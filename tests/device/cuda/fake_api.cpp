@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "shiplap/device/cuda/gate.hpp"
@@ -254,6 +255,11 @@ void fake_work(Api& api) {
     if (error != cudaSuccess || before == capture.events.end()) return error;
     capture.streams[stream].insert(before->second.begin(), before->second.end());
     note_captured(stream);
+    return error;
+  };
+  api.launch_host_func = [](cudaStream_t stream, cudaHostFn_t function, void* data) {
+    const cudaError_t error = call("launch_host_func", stream);
+    if (error == cudaSuccess) std::thread(function, data).detach();  // it may wait for what comes later
     return error;
   };
   api.event_create_with_flags = [](cudaEvent_t* event, unsigned) {

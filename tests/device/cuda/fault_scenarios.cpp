@@ -135,6 +135,14 @@ std::vector<Scenario> fault_scenarios() {
       {.name = "facts", .gpus = {0}, .work = [](Device& device, const Api&) { device.info(); }},
       {.name = "every_kind_of_memory", .gpus = {0}, .work = allocate_every_kind},
       {.name = "every_probe", .gpus = {0}, .work = run_every_probe},
+      {.name = "gap_in_a_stream",
+       .gpus = {0},
+       .work =
+           [](Device& device, const Api&) {
+             const auto gap = device.open_gap(nullptr);
+             gap->wait();
+             gap->release();
+           }},
       transfers("plain", {0}, {three_queues_inverting()}),
       transfers("held", {0}, {three_queues_inverting(), {.hold = true}}),
       transfers("one_queue_timed", {0}, {three_queues_inverting(), {.hold = true, .timed = compute}}),

@@ -48,6 +48,7 @@ constexpr std::tuple table{
     Listed<&Api::stream_destroy>{"cudaStreamDestroy", usual, gives_back},
     Listed<&Api::stream_synchronize>{"cudaStreamSynchronize"},
     Listed<&Api::stream_wait_event>{"cudaStreamWaitEvent"},
+    Listed<&Api::launch_host_func>{"cudaLaunchHostFunc"},
     Listed<&Api::stream_begin_capture>{"cudaStreamBeginCapture"},
     Listed<&Api::stream_end_capture>{"cudaStreamEndCapture"},
     Listed<&Api::graph_instantiate>{"cudaGraphInstantiateWithFlags", no_memory},

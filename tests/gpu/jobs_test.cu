@@ -1,0 +1,207 @@
+// Jobs on a real GPU: halo, carried and mapped arrays under many choices, runs between the caller's own work, what a
+// kernel does beyond its job, and kernels that do more than enqueue.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/run_async.hpp"
+#include "shiplap/pipeline/stream_job.hpp"
+#include "tests/device/cuda/gpu_fixture.hpp"
+
+namespace shiplap {
+namespace {
+
+using JobsOnGpu = testing::OnGpu;
+
+constexpr std::uint64_t rows = 600;
+constexpr std::uint64_t columns = 1000;
+
+__global__ void stencil(Chunk chunk, View<const double> u, View<const double> factor, View<double> out,
+                        View<unsigned long long> seen) {
+  const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  const std::uint64_t row = chunk.first + blockIdx.y;
+  if (column == 0 && blockIdx.y == 0) seen[0] = seen[0] * 3 + chunk.count;  // depends on the order
+  if (column >= columns) return;
+  const auto at = [&](std::uint64_t r) { return u[r * columns + column]; };
+  double sum = factor[1] * at(row);
+  if (row > 0) sum += factor[0] * at(row - 1);
+  if (row > 1) sum += at(row - 2);
+  if (row + 1 < rows) sum += factor[2] * at(row + 1);
+  out[row * columns + column] = sum;
+}
+
+struct Stencil {
+  std::vector<double> u = std::vector<double>(rows * columns);
+  std::vector<double> factor{2.0, 3.0, 5.0};
+  std::vector<double> out = std::vector<double>(rows * columns, -1.0);
+  std::vector<unsigned long long> seen = std::vector<unsigned long long>(1, 100);
+
+  Stencil() { std::iota(u.begin(), u.end(), 1.0); }
+
+  auto job(Reach halo = neighbours(2, 1)) {
+    return Job{rows, "stencil"}
+        .in("u", u, halo)
+        .resident("factor", factor)
+        .out("out", out)
+        .carried("seen", seen)
+        .kernel([](cudaStream_t stream, Chunk chunk, auto from, auto weights, auto to, auto counted) {
+          const dim3 grid(static_cast<unsigned>((columns + 255) / 256), static_cast<unsigned>(chunk.count));
+          stencil<<<grid, 256, 0, stream>>>(chunk, from, weights, to, counted);
+        });
+  }
+
+  void forget() {
+    std::fill(out.begin(), out.end(), -1.0);
+    seen[0] = 100;
+  }
+  void expect_right(const Schedule& schedule) const {
+    for (std::uint64_t row = 0; row < rows; ++row)
+      for (std::uint64_t c = 0; c < columns; c += 7) {
+        double expected = factor[1] * u[row * columns + c];
+        if (row > 0) expected += factor[0] * u[(row - 1) * columns + c];
+        if (row > 1) expected += u[(row - 2) * columns + c];
+        if (row + 1 < rows) expected += factor[2] * u[(row + 1) * columns + c];
+        ASSERT_EQ(out[row * columns + c], expected) << "row " << row << ", column " << c;
+      }
+    unsigned long long expected = 100;
+    for (const Op& op : schedule.ops)
+      if (const auto* kernel = std::get_if<Kernel>(&op.what)) expected = expected * 3 + kernel->items;
+    ASSERT_EQ(seen[0], expected);
+  }
+};
+
+TEST_F(JobsOnGpu, bring_halos_and_carried_arrays_through_rings_of_every_size_in_repeated_runs) {
+  for (const bool pageable : {true, false})
+    for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
+      for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
+        for (const std::uint32_t chunks : {1u, 7u, 60u})
+          for (const std::uint32_t ring : {0u, 1u, 3u})
+            for (const bool graph : {false, true}) {
+              if (pageable && (graph || layout != Layout::three || order != IssueOrder::depth)) continue;
+              Stencil stencil;
+              Job job = Job(stencil.job().takes(microseconds(50)));
+              std::vector<Memory> locked;
+              for (Array& array : job.arrays) {
+                array.memory = pageable ? MemoryKind::pageable : MemoryKind::pinned;
+                if (!pageable) locked.push_back(device->page_lock(array.data, array.size));
+              }
+              Choice choice{.strategy = pageable ? "staged" : "streams",
+                            .chunks = chunks,
+                            .layout = layout,
+                            .order = order,
+                            .ring = ring,
+                            .threads = pageable ? 3u : 0u,
+                            .graph = graph};
+              SCOPED_TRACE(to_string(choice) + ", ring " + std::to_string(ring));
+              Prepared prepared = prepare(*device, job, choice, {.device_memory = 64_MiB});
+              for (int run = 0; run < 2; ++run) {
+                stencil.forget();
+                prepared.run();
+                stencil.expect_right(prepared.schedule());
+                if (::testing::Test::HasFatalFailure()) return;
+              }
+            }
+}
+
+TEST_F(JobsOnGpu, are_planned_and_run_from_vectors_and_page_locked_when_that_is_asked_for) {
+  Stencil stencil;
+  const auto job = stencil.job();
+  const Node node = node_of(*device, find_profile("h200"));
+  const JobPlan made = plan(node, job);
+  EXPECT_GT(made.job.cost.at(rows), Seconds{0});  // measured
+  Prepared prepared = prepare(*device, made, job);
+  prepared.run();
+  stencil.expect_right(prepared.schedule());
+  const JobPlan often = plan(node, job, {.runs = 1'000'000});
+  ASSERT_TRUE(often.page_locks);
+  {
+    Prepared locked = prepare(*device, often, job);
+    EXPECT_EQ(device->kind_of(reinterpret_cast<const std::byte*>(stencil.u.data())), MemoryKind::pinned);
+    stencil.forget();
+    locked.run();
+    stencil.expect_right(locked.schedule());
+  }
+  EXPECT_EQ(device->kind_of(reinterpret_cast<const std::byte*>(stencil.u.data())), MemoryKind::pageable);
+}
+
+__global__ void add_one(std::uint64_t n, int* x) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < n) x[i] += 1;
+}
+
+TEST_F(JobsOnGpu, run_between_what_the_callers_stream_does_before_and_after) {
+  constexpr std::uint64_t n = 1 << 22;
+  const Memory memory = device->allocate(Place::host(), MemoryKind::mapped, {n * sizeof(int)});
+  const std::span x(reinterpret_cast<int*>(memory.data()), n);
+  std::ranges::fill(x, 5);
+  const auto doubled =
+      Job{n, "twice"}.inout("x", x).takes(microseconds(20)).kernel([](cudaStream_t stream, Chunk chunk, auto part) {
+        const auto blocks = static_cast<unsigned>((chunk.count + 255) / 256);
+        for (int i = 0; i < 2; ++i) add_one<<<blocks, 256, 0, stream>>>(chunk.count, part.data());
+      });
+  Prepared prepared = prepare(*device, doubled, {.chunks = 16}, {.device_memory = 1_GiB});
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  for (int round = 1; round <= 5; ++round) {
+    for (int i = 0; i < 20; ++i) add_one<<<n / 256, 256, 0, stream>>>(n, x.data());  // in host memory: slow
+    Running running = run_async(*device, prepared, stream);
+    add_one<<<n / 256, 256, 0, stream>>>(n, x.data());
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_TRUE(running.has_ended());
+    running.wait();
+    ASSERT_TRUE(std::ranges::all_of(x, [&](int v) { return v == 5 + round * 23; })) << round << ": " << x[0];
+  }
+  cudaStreamDestroy(stream);
+}
+
+TEST_F(JobsOnGpu, stop_between_chunks_when_they_are_told_to) {
+  Stencil stencil;
+  const auto job = stencil.job().takes(milliseconds(1));
+  std::stop_source stop;
+  const auto stopping = job.kernel([&](cudaStream_t, Chunk chunk, auto...) {
+    if (chunk.first >= rows / 2) stop.request_stop();
+  });
+  Job pageable = stopping;
+  for (Array& array : pageable.arrays) array.memory = MemoryKind::pageable;
+  Prepared prepared =
+      prepare(*device, pageable, {.strategy = "staged", .chunks = 30, .threads = 2}, {.device_memory = 64_MiB});
+  EXPECT_THROW(prepared.run({.stop = stop.get_token()}), Cancelled);
+  EXPECT_NO_THROW(prepared.run());
+}
+
+TEST_F(JobsOnGpu, are_found_to_reach_beyond_what_they_say) {
+  Stencil stencil;
+  std::vector<double> small(12 * columns, 1.0);
+  EXPECT_TRUE(check_reach(*device, stencil.job()).empty());
+  const auto found = check_reach(*device, stencil.job(neighbours(1, 1)));  // it reads two rows before
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
+  EXPECT_EQ(found[0].array, "u");
+  EXPECT_EQ(found[0].result, "out");
+  JobOptions options;
+  options.check_reach = true;
+  EXPECT_THROW(plan(node_of(*device, find_profile("h200")), stencil.job(each), options), CheckFailed);
+}
+
+TEST_F(JobsOnGpu, are_refused_with_the_name_of_the_call_when_the_kernel_waits) {
+  Stencil stencil;
+  const auto job = stencil.job();
+  const auto waiting = job.kernel([](cudaStream_t stream, Chunk, auto...) { cudaStreamSynchronize(stream); });
+  try {
+    plan(node_of(*device, find_profile("h200")), waiting);
+    FAIL() << "it was planned";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("must only enqueue"), std::string::npos) << message;
+    EXPECT_NE(message.find("cudaStreamSynchronize"), std::string::npos) << message;
+  }
+  EXPECT_NO_THROW(plan(node_of(*device, find_profile("h200")), job));
+}
+
+}  // namespace
+}  // namespace shiplap
