@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/emit/pieces.hpp"
+#include "shiplap/emit/snippets.hpp"
 #include "shiplap/emit/run_text.hpp"
 
 namespace shiplap {
@@ -37,16 +37,16 @@ class Harness {
 
   HarnessText write() const {
     HarnessText out;
-    out.helpers = std::string(pieces::check) + std::string(pieces::cast);
-    if (way_.threaded) out.helpers += pieces::await;
-    if (touches_ || managed_) out.helpers += pieces::touch;
-    if (prefetches_) out.helpers += pieces::prefetch;
+    out.helpers = std::string(snippets::check) + std::string(snippets::cast);
+    if (way_.threaded) out.helpers += snippets::await;
+    if (touches_ || managed_) out.helpers += snippets::touch;
+    if (prefetches_) out.helpers += snippets::prefetch;
     out.declarations = declarations();
-    out.rest = (pinned_ ? std::string(pieces::pinned) : "") + (pageable_ ? std::string(pieces::pageable) : "") +
-               (managed_ ? std::string(pieces::managed) : "") +
+    out.rest = (pinned_ ? std::string(snippets::pinned) : "") + (pageable_ ? std::string(snippets::pageable) : "") +
+               (managed_ ? std::string(snippets::managed) : "") +
                threads_and_graph_text(schedule_, s_, names_, pipeline_) + make_ready() +
                run_text(schedule_, names_, pipeline_) + data() +
-               filled(pieces::main_function,
+               filled(snippets::main_function,
                       {{"leave", way_.threaded ? "  leave();\n" : ""},
                        {"verdict", workload_.program.arrays.empty()
                                        ? "\"nothing to verify: this program does not know the right results\""
@@ -184,7 +184,7 @@ class Harness {
       return out + "}\nbool verify() { return true; }\n";
     }
     std::string out =
-        "\n// --- data and reference ---\n\n" + program.data + std::string(pieces::data) + "void fill() {\n";
+        "\n// --- data and reference ---\n\n" + program.data + std::string(snippets::data) + "void fill() {\n";
     std::vector<std::string> all;
     for (std::size_t a = 0; a < program.arrays.size(); ++a) {
       out += fmt::format("  fill({0}, bytes_{1}, {2});\n", names_.buffer[a], names_.bare(a), program.arrays[a].initial);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "shiplap/emit/pieces.hpp"
+#include "shiplap/emit/snippets.hpp"
 #include "shiplap/workload/program_text.hpp"
 
 namespace shiplap {
@@ -49,7 +49,7 @@ std::string threads_text(const Schedule& schedule, const Structure& structure, c
                                            : fmt::format("  if (agent < {}) return {}({});\n",
                                                          lane.first_agent + lane.agents, names.lane[i], argument);
   }
-  return filled(pieces::threads, {{"agents", std::to_string(schedule.agents.size())}, {"act", act}});
+  return filled(snippets::threads, {{"agents", std::to_string(schedule.agents.size())}, {"act", act}});
 }
 
 std::string graph_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
@@ -57,9 +57,9 @@ std::string graph_text(const Schedule& schedule, const Names& names, const Pipel
   const std::vector<std::string> ending = ending_streams(names, pipeline);
   const bool branches = used.size() > 1;
   return wrapped_code(
-      filled(pieces::graph, {{"origin", used.front()},
-                             {"branch", branches ? filled(pieces::branch, {{"streams", list(names, used)}}) : ""},
-                             {"join", branches ? filled(pieces::join, {{"streams", list(names, ending)}}) : ""}}));
+      filled(snippets::graph, {{"origin", used.front()},
+                             {"branch", branches ? filled(snippets::branch, {{"streams", list(names, used)}}) : ""},
+                             {"join", branches ? filled(snippets::join, {{"streams", list(names, ending)}}) : ""}}));
 }
 
 }  // namespace
@@ -88,14 +88,14 @@ std::string run_text(const Schedule& schedule, const Names& names, const Pipelin
   const std::string go = way.threaded ? "act_all();" : "pipeline();";
   if (way.by_host_clock)
     return wrapped_code(
-        filled(pieces::run_by_host_clock, {{"before", before}, {"go", go}, {"ending", list(names, ending)}}));
+        filled(snippets::run_by_host_clock, {{"before", before}, {"go", go}, {"ending", list(names, ending)}}));
   const std::string first = used_streams(schedule, names).front();
   return wrapped_code(
-      filled(pieces::run_by_events,
+      filled(snippets::run_by_events,
              {{"before", before},
               {"first", first},
               {"go", schedule.as_graph ? fmt::format("check(cudaGraphLaunch(graph, {}));", first) : go},
-              {"join", way.joined ? filled(pieces::join_for_stop, {{"ending", list(names, ending)}}) : ""},
+              {"join", way.joined ? filled(snippets::join_for_stop, {{"ending", list(names, ending)}}) : ""},
               {"last", way.joined          ? "all_ended"
                        : schedule.as_graph ? first
                                            : ending.front()}}));

@@ -70,17 +70,17 @@ void find_slots(const Schedule& schedule, bool listed, Structure& s) {
 }
 
 // Ops of one agent with keys that do not decrease.
-struct Piece {
+struct Stretch {
   std::vector<std::uint32_t> ops;
   std::set<std::size_t> slots;
 };
 
-std::vector<Piece> pieces_of(const Structure& s, std::span<const std::uint32_t> ops) {
-  std::vector<Piece> pieces;
+std::vector<Stretch> pieces_of(const Structure& s, std::span<const std::uint32_t> ops) {
+  std::vector<Stretch> pieces;
   // Whether the slots of the piece have been in one before it that had not this one: then it is of another loop, even
   // where the last round of loops is over a single key.
   const auto apart = [&](std::size_t slot) {
-    return std::any_of(pieces.begin(), pieces.end() - 1, [&](const Piece& earlier) {
+    return std::any_of(pieces.begin(), pieces.end() - 1, [&](const Stretch& earlier) {
       return earlier.slots.contains(*pieces.back().slots.begin()) && !earlier.slots.contains(slot);
     });
   };
@@ -93,8 +93,8 @@ std::vector<Piece> pieces_of(const Structure& s, std::span<const std::uint32_t> 
     pieces.back().ops.push_back(op);
     pieces.back().slots.insert(s.slot[op]);
   }
-  std::vector<Piece> merged;
-  for (Piece& piece : pieces) {
+  std::vector<Stretch> merged;
+  for (Stretch& piece : pieces) {
     const bool shares =
         !merged.empty() && s.key[merged.back().ops.back()] <= s.key[piece.ops.front()] &&
         std::ranges::any_of(piece.slots, [&](std::size_t p) { return merged.back().slots.contains(p); });
@@ -110,9 +110,9 @@ std::vector<Piece> pieces_of(const Structure& s, std::span<const std::uint32_t> 
 
 // The slots of a stage in an order in which those of every key come; none when there is no such order.
 std::optional<std::vector<std::size_t>> in_order(const Structure& s, const std::set<std::size_t>& slots,
-                                                 const std::vector<Piece>& pieces) {
+                                                 const std::vector<Stretch>& pieces) {
   std::set<std::pair<std::size_t, std::size_t>> before;
-  for (const Piece& piece : pieces)
+  for (const Stretch& piece : pieces)
     for (std::size_t i = 1; i < piece.ops.size(); ++i)
       if (s.key[piece.ops[i - 1]] == s.key[piece.ops[i]])
         before.emplace(s.slot[piece.ops[i - 1]], s.slot[piece.ops[i]]);
@@ -145,7 +145,7 @@ bool gives(const Structure& s, const Lane& lane, std::uint32_t agent, std::span<
 bool find_loops(const Structure& s, Lane& lane, const std::vector<std::vector<std::uint32_t>>& ops_of) {
   if (lane.agents > 1) {
     // The keys are dealt out in turn: the loop is over all of them.
-    std::vector<Piece> pieces;
+    std::vector<Stretch> pieces;
     std::set<std::size_t> all;
     for (std::uint32_t a = 0; a < lane.agents; ++a) {
       pieces.push_back({ops_of[lane.first_agent + a], {}});
@@ -161,17 +161,17 @@ bool find_loops(const Structure& s, Lane& lane, const std::vector<std::vector<st
       lane.once.push_back(s.slot[ops.front()]);
       ops = ops.subspan(1);
     }
-    const std::vector<Piece> pieces = pieces_of(s, ops);
+    const std::vector<Stretch> pieces = pieces_of(s, ops);
     Groups stages(s.slots.size());
-    for (const Piece& piece : pieces)
+    for (const Stretch& piece : pieces)
       for (const std::size_t slot : piece.slots) stages.join(*piece.slots.begin(), slot);
     std::map<std::size_t, std::size_t> number;
-    for (const Piece& piece : pieces) {
+    for (const Stretch& piece : pieces) {
       const std::size_t group = stages.of(*piece.slots.begin());
       const auto [at, first] = number.try_emplace(group, lane.stages.size());
       if (first) {
         std::set<std::size_t> slots;
-        for (const Piece& other : pieces)
+        for (const Stretch& other : pieces)
           for (const std::size_t slot : other.slots)
             if (stages.of(slot) == group) slots.insert(slot);
         const auto order = in_order(s, slots, pieces);

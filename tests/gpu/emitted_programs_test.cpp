@@ -41,7 +41,7 @@ Outcome run_program(const std::string& name) {
   return outcome;
 }
 
-double median_of_runs(Pipeline::Prepared& prepared) {
+double median_of_runs(Prepared& prepared) {
   std::vector<double> times;
   for (int i = -3; i < repetitions; ++i) {  // the first three warm up
     const double time = in_milliseconds(prepared.run().timeline.makespan);

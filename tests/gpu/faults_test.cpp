@@ -224,7 +224,7 @@ TEST_F(FaultsOnGpu, leave_as_much_memory_on_the_gpu_when_a_kernels_function_thro
   };
   std::size_t before = 0;
   for (int round = 0; round < 5; ++round) {
-    for (const RunOptions options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}})
+    for (const RunOptions& options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}})
       fail(testing::three_queues_inverting(), options);
     fail(graph(), {});
     if (round == 0) before = free_memory();  // what the driver and the device keep they have by then

@@ -199,7 +199,7 @@ TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
   counted.fail_at = -1;
   failing->prepare(schedule, bindings_of(memory, {}))->run({.hold = true});
   const Count before = counted;
-  for (const RunOptions options :
+  for (const RunOptions& options :
        {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}, RunOptions{.trace = Trace::best}}) {
     const auto execution = failing->prepare(schedule, bindings_of(memory, {}));
     counted.copies = 0;

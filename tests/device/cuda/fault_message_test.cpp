@@ -71,7 +71,7 @@ TEST_F(ThrowingKernel, is_named_and_leaves_whole_chunks_and_an_execution_that_ru
   const int before = fake_cuda().live();
   bool throws = true;
   before_chunk(memory, 1, [&] { throws ? refuse() : void(); });
-  for (const RunOptions options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}}) {
+  for (const RunOptions& options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}}) {
     const auto execution = device->prepare(schedule, memory.bindings);
     throws = true;
     memory.reset();

@@ -1,6 +1,6 @@
-#include "shiplap/emit/pieces.hpp"
+#include "shiplap/emit/snippets.hpp"
 
-namespace shiplap::pieces {
+namespace shiplap::snippets {
 
 const std::string_view check = R"(void check(cudaError_t error, int line = __builtin_LINE()) {
   if (error == cudaSuccess) return;
@@ -196,4 +196,4 @@ double run() {
 }
 )";
 
-}  // namespace shiplap::pieces
+}  // namespace shiplap::snippets

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace shiplap::pieces {
+namespace shiplap::snippets {
 
 extern const std::string_view check;          ///< ends the program when a call has failed
 extern const std::string_view cast;           ///< of untyped memory
@@ -25,4 +25,4 @@ extern const std::string_view run_by_events;      ///< a run, and its time
 extern const std::string_view join_for_stop;      ///< of streams in a further one
 extern const std::string_view run_by_host_clock;  ///< the same where host threads take part
 
-}  // namespace shiplap::pieces
+}  // namespace shiplap::snippets
