@@ -1,4 +1,4 @@
-# `cmake --install` and find_package(shiplap): libraries, headers, the package file and the license.
+# `cmake --install` and find_package(shiplap): libraries, headers, the package file, the examples and the license.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/shiplap)
 
@@ -11,13 +11,16 @@ endif()
 install(TARGETS ${exported} EXPORT shiplapTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT shiplapTargets NAMESPACE shiplap:: DESTINATION ${package_dir})
 
-# The insides of the CUDA device are nobody's interface: the library is used through device/open.
+# The insides of the devices are nobody's interface: the library is used through device/open. Nor is what the rows of the
+# measuring table are written with.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/shiplap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE PATTERN "device/virtual" EXCLUDE
+        PATTERN "measure/rows.hpp" EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shiplapConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/shiplapConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/shiplapConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/shiplapConfig.cmake ${PROJECT_BINARY_DIR}/shiplapConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake DESTINATION ${package_dir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,5 +1,7 @@
-# Installs a build into an empty folder, builds the program in `consumer` against it with find_package, and runs it.
-# Wants: build, consumer, work, generator, compiler.
+# Installs a build into an empty folder, looks through the installed headers, builds the project in `consumer` against it
+# with find_package, and runs its programs; with `cuda_compiler` also the one that has a CUDA kernel. The installed
+# examples are configured.
+# Wants: build, consumer, work, generator, compiler; may have: cuda_compiler, cuda_host_compiler.
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${work})
 
@@ -13,8 +15,50 @@ function(run)
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
-run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
-    -D CMAKE_PREFIX_PATH=${work}/prefix)
+
+# What a header includes is installed with it or comes from a package that the package file finds for its users.
+set(include ${work}/prefix/include)
+file(GLOB_RECURSE headers RELATIVE ${include} ${include}/*)
+foreach(header IN LISTS headers)
+  if(header MATCHES "/device/(cuda|virtual)/")
+    message(FATAL_ERROR "${header} is installed, and it is the inside of a device")
+  endif()
+  file(STRINGS ${include}/${header} lines REGEX "^ *# *include")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "\"(.*)\"")
+      if(NOT EXISTS ${include}/${CMAKE_MATCH_1})
+        message(FATAL_ERROR "${header} includes ${CMAKE_MATCH_1}, which is not installed")
+      endif()
+    elseif(NOT line MATCHES "<([a-z_]+|nlohmann/json\\.hpp)>")
+      message(FATAL_ERROR "${header} has ${line}, which is neither C++'s own nor of a package that users get")
+    endif()
+  endforeach()
+endforeach()
+if(NOT "shiplap/shiplap.hpp" IN_LIST headers)
+  message(FATAL_ERROR "shiplap/shiplap.hpp is not installed")
+endif()
+
+set(languages -D CMAKE_CXX_COMPILER=${compiler})
+if(cuda_compiler)
+  list(APPEND languages -D CMAKE_CUDA_COMPILER=${cuda_compiler})
+  if(cuda_host_compiler)
+    list(APPEND languages -D CMAKE_CUDA_HOST_COMPILER=${cuda_host_compiler})
+  endif()
+endif()
+run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build -G ${generator} ${languages} -D CMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/build)
-run(${work}/build/consumer)
+run(${work}/build/plan_by_hand)
+run(${work}/build/own_job)
+if(cuda_compiler)
+  run(${work}/build/own_kernel)
+  # Programs without a kernel need no CUDA compiler of their own.
+  run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build-cxx -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
+      -D CMAKE_PREFIX_PATH=${work}/prefix)
+  run(${CMAKE_COMMAND} --build ${work}/build-cxx --target plan_by_hand)
+endif()
+
+file(GLOB_RECURSE examples ${work}/prefix/*/halo.cu)
+get_filename_component(examples "${examples}" DIRECTORY)
+run(${CMAKE_COMMAND} -S ${examples} -B ${work}/examples -G ${generator} ${languages}
+    -D CMAKE_PREFIX_PATH=${work}/prefix)
 run(${work}/prefix/bin/shiplap --version)
