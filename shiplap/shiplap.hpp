@@ -10,3 +10,6 @@
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/run_async.hpp"
 #include "shiplap/pipeline/stream_job.hpp"
+
+/// All that the library has. Errors are exceptions: see Error and those derived from it.
+namespace shiplap {}

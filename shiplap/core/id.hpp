@@ -10,18 +10,20 @@ namespace shiplap {
 /// An index into one particular table. `Tag` only tells the tables apart.
 template <class Tag>
 struct Id {
-  std::uint32_t value = none_value;
+  std::uint32_t value = none_value;  ///< the index, or `none_value`
 
-  static constexpr std::uint32_t none_value = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t none_value = std::numeric_limits<std::uint32_t>::max();  ///< stands for no entry
+  /// Whether it stands for no entry.
   constexpr bool is_none() const { return value == none_value; }
+  /// For the table; meaningless of none.
   constexpr std::size_t index() const { return value; }
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using OpId = Id<struct OpTag>;
-using QueueId = Id<struct QueueTag>;
-using AgentId = Id<struct AgentTag>;
-using BufferId = Id<struct BufferTag>;
-using KernelId = Id<struct KernelTag>;
+using OpId = Id<struct OpTag>;          ///< index in Schedule::ops
+using QueueId = Id<struct QueueTag>;    ///< index in Schedule::queues
+using AgentId = Id<struct AgentTag>;    ///< index in Schedule::agents
+using BufferId = Id<struct BufferTag>;  ///< index in Schedule::buffers
+using KernelId = Id<struct KernelTag>;  ///< index in Schedule::kernels
 
 }  // namespace shiplap

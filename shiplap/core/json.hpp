@@ -25,17 +25,23 @@ class JsonReader {
   JsonReader at(std::string_view key) const;
   std::optional<JsonReader> find(std::string_view key) const;  ///< nullopt when absent or null
   std::size_t size() const;                                    ///< of an array
+  /// The element of that index.
   JsonReader at(std::size_t index) const;
+  /// Its text.
   std::string string() const;
+  /// Its truth value.
   bool boolean() const;
   double number() const;        ///< finite
   double non_negative() const;  ///< finite, ≥ 0
   double positive() const;      ///< finite, > 0
+  /// A whole number of at most 64 bits, 0 or more.
   std::uint64_t unsigned_integer() const;
   /// Refuses any key of this object that is not in `allowed`: a misspelt key must not pass silently.
   void only_keys(std::initializer_list<std::string_view> allowed) const;
 
+  /// As it is, without a check.
   const Json& value() const { return *value_; }
+  /// Throws Error that names source, path and what was expected there.
   [[noreturn]] void fail(std::string_view expected) const;
 
  private:
@@ -47,7 +53,9 @@ class JsonReader {
 
 /// Parses text; on a syntax error throws Error naming `source`, line and column.
 Json parse_json(std::string_view text, const std::string& source);
+/// Throws Error naming the path: it cannot be read, or is no JSON.
 Json read_json_file(const std::filesystem::path&);
+/// Throws Error naming the path and the system's reason.
 std::string read_text_file(const std::filesystem::path&);
 
 /// Writes to a temporary file beside `path`, flushes it and renames it: readers see the old content or the new, never a

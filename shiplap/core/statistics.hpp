@@ -10,14 +10,15 @@ namespace shiplap {
 /// A value with its 95 % interval; `low == high == value` for something that is known exactly.
 template <class T>
 struct Interval {
-  T value{};
-  T low{};
-  T high{};
+  T value{};  ///< the best estimate
+  T low{};    ///< lower end of the 95 % interval
+  T high{};   ///< upper end of the 95 % interval
 
+  /// Of a value that is known exactly.
   static constexpr Interval exact(T v) { return {v, v, v}; }
   friend bool operator==(const Interval&, const Interval&) = default;
 };
-using Estimate = Interval<double>;
+using Estimate = Interval<double>;  ///< of a number
 
 /// All of these throw Error on empty input.
 double mean(std::span<const double> samples);
@@ -25,6 +26,7 @@ double mean(std::span<const double> samples);
 double standard_deviation(std::span<const double> samples);
 /// Quantile q in [0, 1] with linear interpolation between order statistics.
 double quantile(std::span<const double> samples, double q);
+/// Throws Error on empty input.
 double median(std::span<const double> samples);
 /// Median with the distribution-free 95 % interval from order statistics (binomial); the whole range below 6 samples.
 Estimate median_estimate(std::span<const double> samples);
@@ -35,13 +37,14 @@ double relative_spread(std::span<const double> samples);
 
 /// One observation of a straight-line fit y = intercept + slope · x, weighted by 1 / sigma².
 struct LinePoint {
-  double x = 0;
-  double y = 0;
-  double sigma = 1;
+  double x = 0;      ///< where
+  double y = 0;      ///< what was seen there
+  double sigma = 1;  ///< standard error of y, larger than 0
 };
+/// What fit_line found.
 struct LineFit {
-  Estimate intercept;
-  Estimate slope;
+  Estimate intercept;  ///< in units of y
+  Estimate slope;      ///< in units of y for one of x
   /// Largest |fit − y| / |y| over the points.
   double worst_relative_residual = 0;
 };

@@ -13,16 +13,21 @@ namespace shiplap {
 /// A time span in seconds, double precision. Any std::chrono duration converts to it: `Seconds t = 5us;`
 using Seconds = std::chrono::duration<double>;
 
+/// So many microseconds.
 constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
+/// So many milliseconds.
 constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
+/// As a number of microseconds.
 constexpr double in_microseconds(Seconds t) { return t.count() * 1e6; }
+/// As a number of milliseconds.
 constexpr double in_milliseconds(Seconds t) { return t.count() * 1e3; }
 
 /// A number of bytes.
 struct Bytes {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  ///< how many
 
   friend constexpr auto operator<=>(Bytes, Bytes) = default;
+  /// Adds to this.
   constexpr Bytes& operator+=(Bytes other) {
     count += other.count;
     return *this;
@@ -35,28 +40,39 @@ struct Bytes {
 
 /// A rate in bytes per second; printed as decimal GB/s (1e9 bytes per second).
 struct Bandwidth {
-  double bytes_per_second = 0;
+  double bytes_per_second = 0;  ///< the rate
   friend constexpr auto operator<=>(Bandwidth, Bandwidth) = default;
 };
 
 /// The inverse of a bandwidth: seconds for each byte. LogGP's G (van Werkhoven 2014, §V).
 struct PerByte {
-  double seconds = 0;
+  double seconds = 0;  ///< for one byte
   friend constexpr auto operator<=>(PerByte, PerByte) = default;
 };
 
+/// The time that they take at that rate.
 constexpr Seconds operator/(Bytes n, Bandwidth b) { return Seconds{static_cast<double>(n.count) / b.bytes_per_second}; }
+/// The rate of so many in that time.
 constexpr Bandwidth operator/(Bytes n, Seconds t) { return {static_cast<double>(n.count) / t.count()}; }
+/// The time that they take.
 constexpr Seconds operator*(Bytes n, PerByte g) { return Seconds{static_cast<double>(n.count) * g.seconds}; }
+/// Its inverse.
 constexpr Bandwidth bandwidth(PerByte g) { return {1.0 / g.seconds}; }
+/// Its inverse.
 constexpr PerByte per_byte(Bandwidth b) { return {1.0 / b.bytes_per_second}; }
+/// So many GB/s (1e9 bytes per second).
 constexpr Bandwidth gigabytes_per_second(double gb) { return {gb * 1e9}; }
+/// As a number of GB/s (1e9 bytes per second).
 constexpr double in_gigabytes_per_second(Bandwidth b) { return b.bytes_per_second * 1e-9; }
 
 inline namespace literals {
+/// `64_B`
 constexpr Bytes operator""_B(unsigned long long n) { return {n}; }
+/// `64_KiB`: 1024 bytes each.
 constexpr Bytes operator""_KiB(unsigned long long n) { return {n << 10}; }
+/// `64_MiB`
 constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
+/// `64_GiB`
 constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
 }  // namespace literals
 

@@ -13,8 +13,8 @@ namespace shiplap {
 
 /// What a kernel function is called with for one launch.
 struct Launch {
-  std::uint64_t first_item = 0;  ///< global index of the first item
-  std::uint64_t items = 0;
+  std::uint64_t first_item = 0;          ///< global index of the first item
+  std::uint64_t items = 0;               ///< how many
   std::span<std::byte* const> operands;  ///< start of each operand's region, in the order of the op's operands
   std::span<const Bytes> lengths;        ///< length of each operand's region
   std::span<const Bytes> origins{};      ///< where each of them begins in the array that it is a piece of
@@ -25,6 +25,7 @@ struct Launch {
 /// Enqueues (CUDA) or performs (host) one launch.
 using KernelFunction = std::function<void(const Launch&)>;
 
+/// One kernel, as functions that enqueue or perform a launch of it.
 struct KernelBinding {
   KernelFunction host;  ///< for the virtual device and for verification
   KernelFunction cuda;  ///< for the CUDA device; empty in a build without CUDA
@@ -33,8 +34,8 @@ struct KernelBinding {
 /// `buffers[i]` is the memory of buffer i, at least as long as the schedule says; `kernels[i]` the functions of kernel
 /// i.
 struct Bindings {
-  std::vector<std::byte*> buffers;
-  std::vector<KernelBinding> kernels;
+  std::vector<std::byte*> buffers;     ///< by BufferId; memory of the caller's, which outlives the execution
+  std::vector<KernelBinding> kernels;  ///< by KernelId
 };
 
 }  // namespace shiplap

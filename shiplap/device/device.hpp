@@ -16,14 +16,15 @@
 
 namespace shiplap {
 
+/// What a device is, and what it is able to do.
 struct DeviceInfo {
-  std::string id;    ///< "cuda:0", "cuda:0,1", "virtual:h200"
-  std::string name;  ///< "NVIDIA H200"
-  bool is_virtual = false;
-  Bytes memory;       ///< total
-  Bytes free_memory;  ///< at the time of asking
-  unsigned multiprocessors = 0;
-  unsigned copy_engines = 0;
+  std::string id;                           ///< "cuda:0", "cuda:0,1", "virtual:h200"
+  std::string name;                         ///< "NVIDIA H200"
+  bool is_virtual = false;                  ///< simulated: `virtual:PROFILE`
+  Bytes memory;                             ///< total
+  Bytes free_memory;                        ///< at the time of asking
+  unsigned multiprocessors = 0;             ///< of the GPU
+  unsigned copy_engines = 0;                ///< that can work at the same time
   unsigned resident_threads = 0;            ///< threads that the GPU holds at once
   unsigned gpus = 1;                        ///< what is said here of the GPU is said of the first
   bool peer_access = false;                 ///< the GPUs can address each other's memory
@@ -35,14 +36,20 @@ struct DeviceInfo {
 /// Memory obtained from a device; freed when it goes out of scope.
 class Memory {
  public:
-  using Release = std::function<void(std::byte*)>;
+  using Release = std::function<void(std::byte*)>;  ///< gives the memory back
+  /// None: `data()` is null.
   Memory() = default;
+  /// Takes over `data`, which `release` is called with at the end.
   Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release)
       : data_(data, std::move(release)), size_(size), place_(place), kind_(kind) {}
 
+  /// Of its first byte; null for none.
   std::byte* data() const { return data_.get(); }
+  /// As it was asked for.
   Bytes size() const { return size_; }
+  /// Where it lives.
   Place place() const { return place_; }
+  /// How it was obtained.
   MemoryKind kind() const { return kind_; }
   /// Host memory as a span. Undefined for memory on a GPU.
   std::span<std::byte> bytes() const { return {data_.get(), size_.count}; }
@@ -61,6 +68,7 @@ enum class Trace : std::uint8_t {
   events,  ///< by events around each op, which cost the engines time and hold the op's wait for its engine too
 };
 
+/// How a schedule is run and what is observed.
 struct RunOptions {
   /// Hold every queue behind a gate until all ops are submitted: submission stays out of the figure.
   bool hold = false;
@@ -74,6 +82,7 @@ struct RunOptions {
   std::stop_token stop{};
 };
 
+/// What was observed of one run.
 struct RunResult {
   /// Makespan by device events: from the mark in front of the first op to the end of all queues, or of the one that is
   /// timed. With `trace`, spans of every op too.
@@ -99,6 +108,7 @@ class Execution {
 
 /// Kernels that the measurements need and every device has.
 struct ProbeKernel {
+  /// What it does.
   enum class Kind : std::uint8_t {
     empty,         ///< does nothing
     spin,          ///< every block is busy for a fixed time; 1024 threads a block
@@ -108,12 +118,12 @@ struct ProbeKernel {
     touch,         ///< reads and writes one byte in every `amount` of its operand: a page a warp
     chase,         ///< one thread follows `amount` reads of 8 bytes through its operand, each known by the one before
   };
-  KernelBinding binding;
+  KernelBinding binding;  ///< its function on this device
   /// What the simulator should charge, of a map for each access of its threads to device memory; 0 on a real device,
   /// which needs no such hint.
   Seconds work{0};
-  std::uint64_t blocks = 1;  ///< grid
-  std::uint64_t resident_blocks = 1;
+  std::uint64_t blocks = 1;           ///< grid
+  std::uint64_t resident_blocks = 1;  ///< that fill the GPU
 };
 
 /// Threads in a block of ProbeKernel::Kind::map.
@@ -129,9 +139,11 @@ class StreamGap {
   virtual void release() noexcept = 0;
 };
 
+/// Something that runs schedules: a GPU of this node, several of them, or a simulated one. Opened by `open`.
 class Device {
  public:
   virtual ~Device() = default;
+  /// What it is and has, as it is now. Throws Error when the GPU cannot be asked.
   virtual DeviceInfo info() const = 0;
   /// What changes while it works, as it is now: clocks and what holds them down, the link's speed. Empty where there is
   /// nothing to tell.

@@ -17,10 +17,11 @@ std::unique_ptr<Device> open(std::string_view name);
 
 /// What a device list shows: every device that can be opened, and for a backend that has none, why.
 struct DeviceListing {
-  std::vector<DeviceInfo> devices;
+  std::vector<DeviceInfo> devices;  ///< that can be opened
   std::vector<std::string>
       absent;  ///< "cuda: this build has no CUDA backend (no CUDA toolkit was found when it was configured)"
 };
+/// Asks every backend and opens every built-in profile.
 DeviceListing list_devices();
 
 /// The first CUDA device when there is one, else "virtual:h200".

@@ -17,6 +17,7 @@ class Prepared {
   /// Runs it once and waits for the end. Pages of managed arrays are brought back to the host first, untimed. Throws as
   /// Execution::run does.
   RunResult run(const RunOptions& = {});
+  /// What is run.
   const Schedule& schedule() const { return schedule_; }
 
   /// The first buffers of the schedule are bound to `given`, the others to memory of their own.

@@ -15,13 +15,18 @@ namespace shiplap {
 
 /// Where a buffer lives or an op runs: a host NUMA node or a GPU of the node.
 struct Place {
+  /// What a place is.
   enum class Kind : std::uint8_t { host, gpu };
-  Kind kind = Kind::host;
-  std::uint16_t index = 0;
+  Kind kind = Kind::host;   ///< host or GPU
+  std::uint16_t index = 0;  ///< of the NUMA node, or the number of the GPU in its device
 
+  /// A NUMA node of the host.
   static constexpr Place host(std::uint16_t numa_node = 0) { return {Kind::host, numa_node}; }
+  /// A GPU, by its number in the device.
   static constexpr Place gpu(std::uint16_t number = 0) { return {Kind::gpu, number}; }
+  /// Whether it is of the host.
   constexpr bool is_host() const { return kind == Kind::host; }
+  /// Whether it is a GPU.
   constexpr bool is_gpu() const { return kind == Kind::gpu; }
   friend constexpr auto operator<=>(Place, Place) = default;
 };
@@ -37,28 +42,31 @@ enum class MemoryKind : std::uint8_t {
   device,
 };
 
+/// Whether copy engines reach it without the driver's staging.
 bool is_page_locked(MemoryKind);
 
+/// Memory that ops work on; what stands behind it when the schedule runs is in the bindings.
 struct Buffer {
-  std::string name;
-  Place place;
-  MemoryKind memory = MemoryKind::device;
-  Bytes size;
+  std::string name;                        ///< in messages and pictures
+  Place place;                             ///< where it lives
+  MemoryKind memory = MemoryKind::device;  ///< how it is obtained
+  Bytes size;                              ///< of the whole buffer
 };
 
 /// A contiguous piece of one buffer.
 struct Region {
-  BufferId buffer;
-  Bytes offset;
-  Bytes length;
+  BufferId buffer;  ///< which buffer
+  Bytes offset;     ///< of its first byte in the buffer
+  Bytes length;     ///< of the piece
   friend bool operator==(const Region&, const Region&) = default;
 };
 
 /// What an op does to a region. `write` includes reading it first: it orders against every other access.
 enum class AccessMode : std::uint8_t { read, write };
+/// A region that an op reads or writes.
 struct Access {
-  Region region;
-  AccessMode mode = AccessMode::read;
+  Region region;                       ///< the bytes
+  AccessMode mode = AccessMode::read;  ///< what the op does to them
   /// Of a kernel's operand: where in the array that it is a piece of the region begins. Kernels that work with global
   /// indices need it; nothing else does.
   Bytes origin{};
@@ -66,47 +74,48 @@ struct Access {
 
 /// What a kernel sends over a link while it runs (zero-copy): bytes that reach the link, not the payload.
 struct Flow {
-  BufferId buffer;
-  AccessMode mode = AccessMode::read;
-  Bytes bytes;
-  std::uint32_t access_width = 16;  ///< bytes of one load or store: 4, 8 or 16
-  Bytes in_flight{};                ///< under way at once at most: threads that run at once, times the access width
+  BufferId buffer;                     ///< host memory that the kernel accesses
+  AccessMode mode = AccessMode::read;  ///< read: towards the GPU; write: towards the host
+  Bytes bytes;                         ///< that cross the link
+  std::uint32_t access_width = 16;     ///< bytes of one load or store: 4, 8 or 16
+  Bytes in_flight{};                   ///< under way at once at most: threads that run at once, times the access width
   Bytes busy{};  ///< of as many threads as keep the GPU busy, if they have what they work on; 0: unknown
 };
 
 /// A copy by a copy engine (DMA). `from` and `to` have the same length.
 struct Copy {
-  Region from;
-  Region to;
+  Region from;  ///< what is read
+  Region to;    ///< what is written
 };
 
 /// One launch of a kernel over the items [first_item, first_item + items).
 struct Kernel {
-  KernelId kernel;
-  std::uint64_t first_item = 0;
-  std::uint64_t items = 0;
+  KernelId kernel;               ///< which one
+  std::uint64_t first_item = 0;  ///< index in the whole job
+  std::uint64_t items = 0;       ///< how many
   /// Time from start to end with the GPU to itself, without the launch latency (which is the device's, not the
   /// kernel's).
   Seconds work{0};
   /// What of it a thread takes for its own share, one access after the other: how long it would be with a GPU that has
   /// room for everything. Counts where threads wait for host memory.
   Seconds thread_work{0};
-  std::uint64_t blocks = 1;
+  std::uint64_t blocks = 1;  ///< grid of the launch
   /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.
   std::uint64_t resident_blocks = 1;
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
   std::vector<Access> operands;
-  std::vector<Flow> flows;
+  std::vector<Flow> flows;  ///< what it moves over links while it runs; empty where all its data are on the GPU
 };
 
 /// A copy by a host thread (memcpy), performed by the op's agent itself, not by a queue.
 struct HostCopy {
-  Region from;
-  Region to;
+  Region from;  ///< what is read
+  Region to;    ///< what is written
 };
 
 /// Something else that a host thread does with memory, performed by the op's agent itself.
 struct HostCall {
+  /// What is done.
   enum class Kind : std::uint8_t {
     touch,  ///< reads and writes one byte of every page, which brings pages of managed memory to the host
     flush,  ///< writes the region back from all caches of the CPU and drops it there
@@ -117,20 +126,21 @@ struct HostCall {
     create_queue,   ///< makes one more queue of the GPU, in which nothing runs; of no region
     destroy_queue,  ///< the last one that was made
   };
-  Kind kind = Kind::touch;
-  Region region{};
+  Kind kind = Kind::touch;  ///< what is done
+  Region region{};          ///< to what; of no meaning for queues
 };
 /// Whether calls of this kind are of a region.
 bool has_region(HostCall::Kind);
 
 /// Moves the pages of managed memory to a place.
 struct Prefetch {
-  Region region;
-  Place to;
+  Region region;  ///< of a managed buffer
+  Place to;       ///< where its pages go
 };
 
+/// One thing to be done: what, where, by whom, and after what.
 struct Op {
-  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;
+  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;  ///< what is done
   /// In-order queue of the device; none for what an agent performs itself (HostCopy, HostCall).
   QueueId queue;
   /// The host agent that submits (or performs) it; ops of one agent are submitted in the order of the schedule.
@@ -144,36 +154,44 @@ struct Op {
   bool batched = false;
 };
 
+/// In which ops run one after the other, in the order of the schedule; a stream of a GPU.
 struct Queue {
-  std::string name;
-  Place place = Place::gpu(0);
+  std::string name;             ///< in messages and pictures
+  Place place = Place::gpu(0);  ///< the GPU that it belongs to
 };
 
+/// A host thread that submits ops, or performs them itself.
 struct Agent {
-  std::string name;
+  std::string name;                          ///< in messages and pictures
   std::optional<std::uint16_t> numa_node{};  ///< whose cores it keeps to; none: any
 };
 
 /// Ops in submission order: an op depends only on earlier ones.
 struct Schedule {
-  std::vector<Buffer> buffers;
-  std::vector<std::string> kernels;
-  std::vector<Queue> queues;
-  std::vector<Agent> agents{{"main"}};
-  std::vector<Op> ops;
+  std::vector<Buffer> buffers;          ///< by BufferId
+  std::vector<std::string> kernels;     ///< names, by KernelId
+  std::vector<Queue> queues;            ///< by QueueId
+  std::vector<Agent> agents{{"main"}};  ///< by AgentId
+  std::vector<Op> ops;                  ///< by OpId, in submission order
   /// GPUs address each other's memory where they can; else what they exchange goes through the host.
   bool peer_access = true;
   /// All ops are submitted in one call, as a graph that is made when the schedule is made ready. Of one agent, which
   /// waits for none of them.
   bool as_graph = false;
 
+  /// Enters it and returns its id.
   BufferId add_buffer(Buffer);
+  /// Enters it and returns its id.
   KernelId add_kernel(std::string name);
+  /// Enters it and returns its id.
   QueueId add_queue(std::string name, Place place = Place::gpu(0));
+  /// Behind all ops that there are. Nothing is checked here: see `validate`.
   OpId add(Op);
 };
 
+/// From where to where a copy goes.
 enum class CopyDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, host_to_host };
+/// By the places of its buffers.
 CopyDirection direction(const Schedule&, const Copy&);
 
 /// `second` after `first` on the same buffers, kernels, queues and agents; the tables of both must agree, else Error.
@@ -194,6 +212,7 @@ bool is_allocated_by_op(const Schedule&, BufferId);
 
 /// The op with whose call this one is submitted: the first of its batch, mostly the op itself.
 OpId first_of_batch(const Schedule&, OpId);
+/// The last one of its batch, mostly the op itself.
 OpId last_of_batch(const Schedule&, OpId);
 
 /// The accesses of an op to buffers, in the order they are written down.
@@ -205,8 +224,11 @@ std::string describe(const Schedule&, OpId);
 /// Total size of the buffers that live on `place`.
 Bytes memory_at(const Schedule&, Place);
 
+/// "host 0", "gpu 1"
 std::string to_string(Place);
+/// "pinned", "write-combined"
 std::string to_string(MemoryKind);
+/// "touch by the host", "pin"
 std::string to_string(HostCall::Kind);
 /// What a profile calls it: "pin", "allocate device". Mapped memory is obtained as pinned memory is.
 std::string name_in_profile(HostCall::Kind, MemoryKind);

@@ -32,12 +32,12 @@ enum class IssueOrder : std::uint8_t { depth, breadth };
 
 /// Everything that is chosen about a run of a job.
 struct Choice {
-  std::string strategy = "streams";
-  std::uint32_t chunks = 1;  ///< on each GPU
-  Ramp ramp{};
-  Layout layout = Layout::three;
-  std::uint32_t queues = 4;  ///< for Layout::few
-  IssueOrder order = IssueOrder::depth;
+  std::string strategy = "streams";      ///< the name of one of `strategies()`
+  std::uint32_t chunks = 1;              ///< on each GPU
+  Ramp ramp{};                           ///< sizes of the chunks relative to each other
+  Layout layout = Layout::three;         ///< how chunks are spread over queues
+  std::uint32_t queues = 4;              ///< for Layout::few
+  IssueOrder order = IssueOrder::depth;  ///< in which order ops are submitted
   /// Most blocks of a launch, for strategies whose kernels access host memory; 0: the kernel's own grid.
   std::uint64_t blocks = 0;
   std::uint32_t ring =
@@ -52,11 +52,13 @@ struct Choice {
 };
 /// "streams, 32 chunks, three queues, depth-first"
 std::string to_string(const Choice&);
+/// "three queues", "4 queues": for people.
 std::string to_string(Layout, std::uint32_t queues = 4);
 /// As flags and files have it.
 std::string_view name_of(Layout);
 /// "per-chunk", "few" ("few:8"), "three", "one-engine", "implicit-sync". Throws UsageError.
 void parse_layout(std::string_view text, Choice& into);
+/// "depth", "breadth". Throws UsageError.
 IssueOrder parse_order(std::string_view text);
 /// "none", or "FIRST:LAST:GROWTH" as in `Ramp`. Throws UsageError.
 Ramp parse_ramp(std::string_view text);
@@ -75,13 +77,14 @@ enum class ArrayMemory : std::uint8_t { page_locked, pageable, managed };
 /// Of the first array that is not resident.
 ArrayMemory array_memory(const Job&);
 
+/// One way to get the data through, as an entry of a table.
 struct Strategy {
-  std::string_view name;
-  std::string_view summary;
-  bool chunked = false;   ///< whether chunks, ramp, layout and order mean something to it
-  bool mapped = false;    ///< whether its kernels access host memory, so that their grid means something
-  bool threaded = false;  ///< whether host threads take part, so that their number means something
-  ArrayMemory memory = ArrayMemory::page_locked;
+  std::string_view name;     ///< "streams": in choices, flags and files
+  std::string_view summary;  ///< one line, for people
+  bool chunked = false;      ///< whether chunks, ramp, layout and order mean something to it
+  bool mapped = false;       ///< whether its kernels access host memory, so that their grid means something
+  bool threaded = false;     ///< whether host threads take part, so that their number means something
+  ArrayMemory memory = ArrayMemory::page_locked;  ///< of the arrays that it takes
   /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as
   /// found on an H200 (docs/evaluation.md).
   /// Part of the range of a prediction.
@@ -96,6 +99,7 @@ struct Strategy {
   std::optional<Seconds> (*predict)(const Job&, const Choice&, const Profile&);
 };
 
+/// All that there are.
 std::span<const Strategy> strategies();
 /// Throws UsageError that lists the names.
 const Strategy& find_strategy(std::string_view name);

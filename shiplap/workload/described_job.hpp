@@ -1,6 +1,6 @@
 // The comfortable way to describe work: arrays one by one, then the kernel, whose views have their types.
-//   auto job = Job{levels, "density"}.in("t", t).in("s", s, neighbours(1, 0)).out("rho",
-//   rho).kernel(enqueue).host_kernel(compute);
+//   auto job = Job{levels, "density"}.in("t", t).in("s", s, neighbours(1, 0)).out("rho", rho)
+//                  .kernel(enqueue).host_kernel(compute);
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,7 @@ concept HostArray = std::ranges::contiguous_range<Data> && std::ranges::sized_ra
 template <class... Elements>
 class DescribedJob : public Job {
  public:
+  /// Goes on from there. Programs begin with Job::in, Job::out and so on.
   explicit DescribedJob(Job job) : Job(std::move(job)) {}
 
   /// An array that is cut along with the items and read. Item i of n owns the elements [i e / n, (i + 1) e / n) of e.

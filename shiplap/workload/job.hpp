@@ -17,6 +17,7 @@
 
 namespace shiplap {
 
+/// What a kernel does with an array.
 enum class Role : std::uint8_t {
   in,
   out,
@@ -24,48 +25,54 @@ enum class Role : std::uint8_t {
   resident,  ///< read as a whole by every chunk: brought to the GPU once
   carried,   ///< read and written as a whole by every chunk, one after the other: brought once, and back at the end
 };
+/// Whether it is cut and brought to the GPU.
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
+/// Whether it is cut and brought back.
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
 /// Whether the whole array is on the GPU while the job runs.
 constexpr bool stays(Role role) { return role == Role::resident || role == Role::carried; }
 
+/// Items [first, first + count) of a job.
 struct ItemRange {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
+  std::uint64_t first = 0;  ///< index in the whole job
+  std::uint64_t count = 0;  ///< how many items
   friend bool operator==(const ItemRange&, const ItemRange&) = default;
 };
 
 /// Elements of an array.
 struct ElementRange {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
+  std::uint64_t first = 0;  ///< index in the whole array
+  std::uint64_t count = 0;  ///< how many elements
 };
 
 /// How far the kernel of a chunk reaches into an array that is cut: its own piece (see `slice`), and for arrays that
 /// are only read some items on either side of it, as far as there are any (a halo). Or what a mapping says.
 struct Reach {
   std::uint64_t before = 0;  ///< items
-  std::uint64_t after = 0;
+  std::uint64_t after = 0;   ///< items
   /// From the items of a chunk to the elements that its kernel is handed. Must be monotone: a later chunk begins and
   /// ends no earlier. What chunks write must be apart.
   std::function<ElementRange(ItemRange)> elements{};
 };
+/// Its own piece alone.
 inline const Reach each{};
+/// So many items on either side of its own piece too, as far as there are any.
 inline Reach neighbours(std::uint64_t before, std::uint64_t after) {
   return {.before = before, .after = after, .elements = {}};
 }
+/// What `elements` says: see Reach::elements.
 inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
   return {.before = 0, .after = 0, .elements = std::move(elements)};
 }
 
 /// One array of the job. Items [first, first + n) of the job own the proportional piece of it (see `slice`).
 struct Array {
-  std::string name;
-  Role role = Role::in;
-  Bytes size;
-  Bytes element{1};  ///< pieces are whole elements
-  MemoryKind memory = MemoryKind::pinned;
-  Reach reach{};
+  std::string name;                        ///< in messages, and of its view
+  Role role = Role::in;                    ///< what the kernel does with it
+  Bytes size;                              ///< of the whole array
+  Bytes element{1};                        ///< pieces are whole elements
+  MemoryKind memory = MemoryKind::pinned;  ///< what it lies in; looked up before planning where `data` is known
+  Reach reach{};                           ///< of the kernel of a chunk into it
   /// Where it is; null while only its shape is known.
   std::byte* data = nullptr;
 };
@@ -75,20 +82,22 @@ struct Array {
 /// lines from one to the next, and the two at either end go on beyond it. A single point gives a line through zero. A
 /// launch takes as long as one that gives every multiprocessor as many blocks as this one gives the busiest.
 struct KernelCost {
+  /// The time of one launch.
   struct Point {
-    std::uint64_t items = 0;
-    Interval<Seconds> work;
+    std::uint64_t items = 0;  ///< of the launch
+    Interval<Seconds> work;   ///< its time
   };
   std::vector<Point> points;  ///< by increasing items
   /// One launch with few blocks, each of which has a multiprocessor to itself: what a throttled kernel can do.
   struct Limited {
-    std::uint64_t items = 0;
-    std::uint64_t blocks = 0;
-    Interval<Seconds> work;
+    std::uint64_t items = 0;   ///< of the launch
+    std::uint64_t blocks = 0;  ///< of the launch
+    Interval<Seconds> work;    ///< its time
   };
-  std::optional<Limited> limited{};
+  std::optional<Limited> limited{};  ///< measured only for kernels that may be throttled
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
+  /// Of a launch over so many items. Throws Error when there are no points.
   Seconds at(std::uint64_t items) const;
   /// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
   /// Kernel::thread_work): in proportion to `limited`, by whole rounds of all blocks; 0 where `limited` is unknown.
@@ -100,13 +109,14 @@ struct KernelCost {
 template <class... Elements>
 class DescribedJob;
 
+/// Work to be done in pieces: arrays, the kernel, and what the kernel costs. A value; the arrays stay the caller's.
 struct Job {
-  std::uint64_t items = 1;  ///< along which it is split: rows, levels, frames
-  std::string name{"job"};  ///< "saxpy:n=64Mi"
-  std::vector<Array> arrays{};
-  KernelCost cost{};
-  std::uint64_t items_per_block = 1;
-  unsigned threads_per_block = 256;
+  std::uint64_t items = 1;            ///< along which it is split: rows, levels, frames
+  std::string name{"job"};            ///< "saxpy:n=64Mi"
+  std::vector<Array> arrays{};        ///< in the order of the kernel's views
+  KernelCost cost{};                  ///< of the kernel; without points it is measured or derived before planning
+  std::uint64_t items_per_block = 1;  ///< that one block of the kernel works on, at most
+  unsigned threads_per_block = 256;   ///< of the kernel
   /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
   bool any_grid = true;
   std::uint32_t access_width = 16;  ///< bytes of the kernel's loads and stores
@@ -118,23 +128,24 @@ struct Job {
   template <class Data>
   auto in(std::string name, const Data&, Reach = {}) const;
   template <class Data>
-  auto out(std::string name, Data&&, Reach = {}) const;
+  auto out(std::string name, Data&&, Reach = {}) const;  ///< see DescribedJob::out
   template <class Data>
-  auto inout(std::string name, Data&&, Reach = {}) const;
+  auto inout(std::string name, Data&&, Reach = {}) const;  ///< see DescribedJob::inout
   template <class Data>
-  auto resident(std::string name, const Data&) const;
+  auto resident(std::string name, const Data&) const;  ///< see DescribedJob::resident
   template <class Data>
-  auto carried(std::string name, Data&&) const;
+  auto carried(std::string name, Data&&) const;  ///< see DescribedJob::carried
   template <class T>
-  auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;
+  auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::shaped
 };
 
 /// Sizes of the chunks of a job relative to the largest: the first is `first`, the last `last`, and from one to the
 /// next they grow or shrink by a factor of `growth` at most. Small chunks at the ends fill and drain a pipeline sooner.
 struct Ramp {
-  double first = 1;
-  double last = 1;
-  double growth = 1;
+  double first = 1;   ///< of the first chunk, more than 0 and at most 1
+  double last = 1;    ///< of the last chunk, more than 0 and at most 1
+  double growth = 1;  ///< from one chunk to the next, more than 1 unless the ramp is level
+  /// Whether all chunks are alike.
   bool level() const { return first >= 1 && last >= 1; }
   friend bool operator==(const Ramp&, const Ramp&) = default;
 };
@@ -151,9 +162,10 @@ std::vector<ItemRange> split(const Job&, std::uint32_t chunks, const Ramp& = {})
 /// The piece of `array` that a range of items owns: offset and length in bytes, whole elements, no gap and no overlap
 /// between neighbouring ranges.
 struct Slice {
-  Bytes offset;
-  Bytes length;
+  Bytes offset;  ///< in the array
+  Bytes length;  ///< of the piece
 };
+/// Of a range within the job's items.
 Slice slice(const Job&, const Array&, ItemRange);
 
 /// What a chunk has to do with an array that is cut.
@@ -176,9 +188,10 @@ Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks);
 /// the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU. At most `at_once` such
 /// launches run at the same time.
 struct Grid {
-  std::uint64_t blocks = 1;
-  std::uint64_t resident_blocks = 1;
+  std::uint64_t blocks = 1;           ///< that are launched
+  std::uint64_t resident_blocks = 1;  ///< that fill the GPU
 };
+/// Of a launch over so many items of the job.
 Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
 /// Of the first array that is not resident; pinned without one.
@@ -186,6 +199,7 @@ MemoryKind memory_of(const Job&);
 
 /// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).
 Bytes bytes_in(const Job&);
+/// See bytes_in.
 Bytes bytes_out(const Job&);
 
 }  // namespace shiplap
