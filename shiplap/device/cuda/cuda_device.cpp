@@ -53,8 +53,9 @@ std::string uuid_text(const cudaUUID_t& uuid) {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(std::vector<int> gpus, const Api& api)
+  CudaDevice(std::vector<int> gpus, const Api& api, const RangeApi& ranges)
       : api_(api),
+        ranges_(ranges),
         index_(gpus.front()),
         gpus_{gpus, std::make_shared<PeerAccess>(api, gpus), std::make_shared<Gates>(api)} {
     for (const int gpu : gpus) set_up(gpu);
@@ -173,7 +174,7 @@ class CudaDevice final : public Device {
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     return std::make_unique<CudaExecution>(
-        schedule, bindings, gpus_, api_,
+        schedule, bindings, gpus_, api_, ranges_,
         [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); });
   }
 
@@ -290,6 +291,7 @@ class CudaDevice final : public Device {
   }
 
   const Api& api_;
+  const RangeApi& ranges_;
   int index_;  // the first of them: what is asked of the device is told of it
   GpuSet gpus_;
   std::vector<std::unique_ptr<DevicePattern>> patterns_;  // by GPU
@@ -310,9 +312,11 @@ int count_cuda(std::string& why_absent, const Api& api) {
   return count;
 }
 
-std::unique_ptr<Device> open_cuda(int index, const Api& api) { return open_cuda(std::vector{index}, api); }
+std::unique_ptr<Device> open_cuda(int index, const Api& api, const RangeApi& ranges) {
+  return open_cuda(std::vector{index}, api, ranges);
+}
 
-std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& api) {
+std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& api, const RangeApi& ranges) {
   std::string why_absent;
   const int count = count_cuda(why_absent, api);
   if (gpus.empty()) throw Error("a device needs at least one GPU");
@@ -324,7 +328,7 @@ std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& api) 
         "there is no cuda:{}: this node has {}", index,
         count == 1 ? std::string("one GPU, cuda:0") : fmt::format("{} GPUs, cuda:0 to cuda:{}", count, count - 1)));
   }
-  return std::make_unique<CudaDevice>(gpus, api);
+  return std::make_unique<CudaDevice>(gpus, api, ranges);
 }
 
 std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& api) {

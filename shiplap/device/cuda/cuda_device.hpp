@@ -11,15 +11,18 @@ namespace shiplap {
 
 struct Api;
 const Api& real_api();
+struct RangeApi;
+const RangeApi& nvtx_ranges();
 
 /// Number of GPUs that the runtime sees. When it is 0, `why_absent` says why.
 int count_cuda(std::string& why_absent, const Api& = real_api());
 
 /// Opens cuda:`index`. Throws Unsupported naming what is missing: the driver, the GPU, or code for it in this build.
-/// The table must outlive the device and what was made with it.
-std::unique_ptr<Device> open_cuda(int index, const Api& = real_api());
+/// The tables must outlive the device and what was made with it.
+std::unique_ptr<Device> open_cuda(int index, const Api& = real_api(), const RangeApi& = nvtx_ranges());
 /// Several GPUs as one device: gpu i of its schedules is cuda:`gpus[i]`. Throws UsageError when one is named twice.
-std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& = real_api());
+std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& = real_api(),
+                                  const RangeApi& = nvtx_ranges());
 
 /// Every GPU that can be opened. `why_absent` gets the reason for none, or for each that cannot be opened; else it is
 /// empty.

@@ -42,6 +42,7 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
 RunResult CudaExecution::run(const RunOptions& options) {
   require_runnable(options);
   if (schedule_.ops.empty()) return {};
+  const Range range(ranges_, run_range_);
   std::optional<OnCoresOf> bound;
   if (schedule_.agents.front().numa_node) bound.emplace(*schedule_.agents.front().numa_node);
   if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
@@ -157,6 +158,7 @@ void CudaExecution::make_calls(std::size_t agent) {
     } else if (command.host) {
       // Allocating selects a GPU itself, and has done so when it fails.
       if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
+      const Range range(ranges_, command.range);
       perform(command);
     } else {
       if (command.stream != nullptr && command.gpu != selected) {
@@ -294,6 +296,7 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   call = "cudaEventRecord";
   if (by_events_) error = api_.event_record(command.before, command.stream);
   if (error != cudaSuccess) return error;
+  const Range range(ranges_, command.range);
   const ActivityRecording::Op recorded(recording_ ? &*recording_ : nullptr, command.op.value);
 
   if (command.kernel != nullptr) {

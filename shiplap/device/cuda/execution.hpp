@@ -18,6 +18,7 @@
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/device/cuda/handles.hpp"
+#include "shiplap/device/cuda/ranges.hpp"
 #include "shiplap/device/device.hpp"
 #include "shiplap/device/host_agents.hpp"
 #include "shiplap/schedule/submission.hpp"
@@ -32,8 +33,8 @@ using Allocate = std::function<Memory(Place, MemoryKind, Bytes)>;
 class CudaExecution final : public Execution {
  public:
   /// Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for what this device cannot do.
-  /// The table must outlive the execution; so must the memory and kernels of the bindings, and what `allocate` needs.
-  CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, Allocate allocate = {});
+  /// The tables must outlive the execution; so must the memory and kernels of the bindings, and what `allocate` needs.
+  CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, const RangeApi&, Allocate allocate = {});
 
   /// What is submitted as a graph is captured once, when the execution is made: `submission` covers its launch alone.
   /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
@@ -86,6 +87,7 @@ class CudaExecution final : public Execution {
   struct Command {
     Step::Kind kind = Step::Kind::submit;
     OpId op;
+    void* range = nullptr;          ///< its name for a profiler; null: nobody listens
     std::size_t awaited_agent = 0;  ///< of an await: it must have made `awaited_steps` of its steps
     std::uint32_t awaited_steps = 0;
     std::optional<HostAction> host{};
@@ -110,6 +112,7 @@ class CudaExecution final : public Execution {
   void resolve_op(const Op&, const Bindings&, Command&);
   void resolve_batch(const Step&, const Bindings&, Command&);
   Graph capture(bool& refused);
+  void name_ranges();
   void make_graph();
   void require_runnable(const RunOptions&) const;
   void launch_graph();
@@ -145,6 +148,8 @@ class CudaExecution final : public Execution {
   Seconds between(cudaEvent_t from, cudaEvent_t to, OpId = {}) const;
 
   const Api& api_;
+  Ranges ranges_;
+  void* run_range_ = nullptr;  ///< its name for a profiler
   GpuSet gpus_;
   Schedule schedule_;
   /// The first op that cannot be held because the host waits for it; none when all can.

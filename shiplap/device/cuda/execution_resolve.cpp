@@ -31,13 +31,30 @@ cudaMemcpyKind memcpy_kind(CopyDirection direction) {
 }  // namespace
 
 CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings, GpuSet gpus, const Api& api,
-                             Allocate allocate)
-    : api_(api), gpus_(std::move(gpus)), schedule_(schedule), allocate_(std::move(allocate)) {
+                             const RangeApi& ranges, Allocate allocate)
+    : api_(api), ranges_(ranges), gpus_(std::move(gpus)), schedule_(schedule), allocate_(std::move(allocate)) {
   validate(schedule_);
   require_supported(schedule_, gpus_.gpus.size());
   select(gpus_.gpus.front());
   require_fitting(schedule_, bindings, gpus_, api_);
   resolve(bindings);
+  name_ranges();
+}
+
+// Of a graph only the run: its ops are none of the host's any more. Behind everything else, so that capturing has none.
+void CudaExecution::name_ranges() {
+  if (!ranges_.listened_to()) return;
+  const auto ops = schedule_.ops.size();
+  run_range_ = ranges_.name(fmt::format("run of {}{} ops", graph_ != nullptr ? "a graph of " : "", ops));
+  if (graph_ != nullptr) return;
+  for (auto& commands : commands_) {
+    for (Command& command : commands) {
+      if (command.kind != Step::Kind::submit) continue;
+      const std::string first = describe(schedule_, command.op);
+      command.range = ranges_.name(
+          command.batch ? fmt::format("{} and {} more in its batch", first, command.batch->to.size() - 1) : first);
+    }
+  }
 }
 
 void CudaExecution::select(int gpu) const {
