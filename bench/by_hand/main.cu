@@ -330,25 +330,56 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
   auto prepared = shiplap::prepare(s.gpu, plan, job);
   auto bound = shiplap::prepare_duplex(s.gpu, plan.job, {.device_memory = budget});
   note(result, plan);
+  // By hand: chunks of a size and as many places as fit.
+  ThreeStreams streams(1024);
+  uint4* ring_in = on_gpu<uint4>(budget.count / 2 / sizeof(uint4));
+  uint4* ring_out = on_gpu<uint4>(budget.count / 2 / sizeof(uint4));
+  std::vector<Way> ways;
+  for (const int chunks : {32, 64, 128, 256})
+    ways.push_back({std::to_string(chunks) + " chunks", [&, chunks] {
+                      const std::size_t most = n / chunks + 1;
+                      const int ring = std::min<int>(chunks, static_cast<int>(budget.count / 2 / sizeof(uint4) / most));
+                      const auto place = [&](int c) { return c % ring * most; };
+                      streams.run(
+                          chunks, ring,
+                          [&](int c, cudaStream_t stream) {
+                            const auto [first, end] = part(n, c, chunks);
+                            check(cudaMemcpyAsync(ring_in + place(c), &in.elements[first],
+                                                  (end - first) * sizeof(uint4), cudaMemcpyDefault, stream));
+                          },
+                          [&](int c, cudaStream_t stream) {
+                            const auto [first, end] = part(n, c, chunks);
+                            mix<<<blocks(end - first), 256, 0, stream>>>(end - first, ring_in + place(c),
+                                                                         ring_out + place(c));
+                          },
+                          [&](int c, cudaStream_t stream) {
+                            const auto [first, end] = part(n, c, chunks);
+                            check(cudaMemcpyAsync(&out.elements[first], ring_out + place(c),
+                                                  (end - first) * sizeof(uint4), cudaMemcpyDefault, stream));
+                          });
+                    }});
+  const Way& best = best_of(ways, 3);
+  result.right = mixed_right(out.elements);
   std::vector<double> bounds;
   std::vector<double> memory;
   std::vector<double> device_clock;
-  std::vector<double> bound_wall;
   prepared.run();
   bound.run({.hold = true});
   for (unsigned i = 0; i < runs; ++i) {
     shiplap::RunResult observed;
+    if (i % 2 == 0) result.by_hand_ms.push_back(timed(best.run));
     result.shiplap_ms.push_back(timed([&] { observed = prepared.run(); }));
+    if (i % 2 == 1) result.by_hand_ms.push_back(timed(best.run));
     device_clock.push_back(shiplap::in_milliseconds(observed.timeline.makespan));
     memory.push_back(static_cast<double>(s.gpu.info().free_memory.count));
-    bound_wall.push_back(
-        timed([&] { bounds.push_back(shiplap::in_milliseconds(bound.run({.hold = true}).timeline.makespan)); }));
+    bounds.push_back(shiplap::in_milliseconds(bound.run({.hold = true}).timeline.makespan));
   }
   prepared.run();  // the bound leaves in `out` what its copies brought
-  result.right = mixed_right(out.elements);
-  result.by_hand = "both copies alone, at once, through the same budget";
+  result.right = result.right && mixed_right(out.elements);
+  result.by_hand = best.what;
   result.shiplap = shiplap::to_string(plan.chosen.choice);
-  result.by_hand_ms = bounds;
+  check(cudaFree(ring_in));
+  check(cudaFree(ring_out));
   const auto [least, most] = std::ranges::minmax(memory);
   more["long_stream"] = {
       {"gib_each_way", static_cast<double>(runs * n * sizeof(uint4)) / (1ull << 30)},

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/emit/snippets.hpp"
 #include "shiplap/emit/run_text.hpp"
+#include "shiplap/emit/snippets.hpp"
 
 namespace shiplap {
 namespace {

@@ -58,8 +58,8 @@ std::string graph_text(const Schedule& schedule, const Names& names, const Pipel
   const bool branches = used.size() > 1;
   return wrapped_code(
       filled(snippets::graph, {{"origin", used.front()},
-                             {"branch", branches ? filled(snippets::branch, {{"streams", list(names, used)}}) : ""},
-                             {"join", branches ? filled(snippets::join, {{"streams", list(names, ending)}}) : ""}}));
+                               {"branch", branches ? filled(snippets::branch, {{"streams", list(names, used)}}) : ""},
+                               {"join", branches ? filled(snippets::join, {{"streams", list(names, ending)}}) : ""}}));
 }
 
 }  // namespace

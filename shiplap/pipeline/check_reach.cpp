@@ -142,15 +142,21 @@ class Check {
     }
   }
 
-  /// An output still has the poison of either run.
+  /// Whether an element of an output, which begins at byte i, still has the poison of either run.
+  static bool is_left(const Array& array, const std::vector<std::byte>& first, const std::vector<std::byte>& second,
+                      std::size_t i) {
+    if (array.role != Role::out) return false;
+    for (std::size_t b = i; b < i + array.element.count; ++b)
+      if (first[b] != poison || second[b] != other_poison) return false;
+    return true;
+  }
+
   void find_unwritten(ItemRange chunk, std::size_t array, const std::vector<std::byte>& first,
                       const std::vector<std::byte>& second) {
     const Array& a = job_.arrays[array];
-    if (a.role != Role::out) return;
     const Slice part = reach(job_, a, chunk);
-    for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; ++i)
-      if (first[i] == poison && second[i] == other_poison)
-        return add(Undeclared::Kind::unwritten, array, chunk, element_at(a, i));
+    for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += a.element.count)
+      if (is_left(a, first, second, i)) return add(Undeclared::Kind::unwritten, array, chunk, element_at(a, i));
   }
 
   /// Array and element of a result; what was left unwritten is none.
@@ -160,9 +166,11 @@ class Check {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       if (!is_written(job_.arrays[a])) continue;
       const Slice part = reach(job_, job_.arrays[a], chunk);
-      for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; ++i) {
-        const bool left = job_.arrays[a].role == Role::out && one[a][i] == poison && other[a][i] == other_poison;
-        if (one[a][i] != other[a][i] && !left) return std::pair{a, element_at(job_.arrays[a], i)};
+      const std::uint64_t size = job_.arrays[a].element.count;
+      for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += size) {
+        const bool differs = std::memcmp(&one[a][i], &other[a][i], size) != 0;
+        if (differs && !is_left(job_.arrays[a], one[a], other[a], i))
+          return std::pair{a, element_at(job_.arrays[a], i)};
       }
     }
     return std::nullopt;

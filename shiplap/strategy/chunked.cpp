@@ -412,7 +412,8 @@ void require_no_graph(const Choice& choice, std::string_view strategy) {
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
-    if (stays(a.role) && wanted != ArrayMemory::page_locked) continue;
+    // What stays is copied by itself, from whatever memory.
+    if (stays(a.role) && (wanted != ArrayMemory::page_locked || a.memory == MemoryKind::pageable)) continue;
     const std::string memory = to_string(a.memory);
     if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
       throw Unsupported(

@@ -87,6 +87,22 @@ TEST_F(CheckReach, finds_an_output_that_is_left_unwritten) {
   EXPECT_NE(to_string(found[0]).find("y[9]"), std::string::npos);
 }
 
+// A double that swallows what it is added to has the bytes of the poison, and some bytes of any result are those of the
+// other one.
+TEST_F(CheckReach, tells_a_result_that_has_bytes_of_the_poison_from_an_output_that_is_left) {
+  std::vector<double> many(4000);
+  std::vector<double> sums(4000);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = 1.0 / static_cast<double>(i + 1);
+  const auto job = Job{many.size()}.in("many", many).out("sums", sums).host_kernel([](Chunk c, auto from, auto to) {
+    for (std::uint64_t i = 0; i < c.count; ++i)
+      to.data()[i] = from.data()[i] + (c.first > 0 ? from.data()[static_cast<std::int64_t>(i) - 40] : 0);
+  });
+  const auto found = check_reach(*gpu, job, 2);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
+  EXPECT_EQ(found[0].element, 2000);
+}
+
 TEST_F(CheckReach, throws_a_failed_check_that_lists_what_was_found) {
   const auto job = Job{n}.in("x", x).out("y", y).host_kernel([](Chunk c, auto from, auto to) {
     for (std::uint64_t i = 0; i + 1 < c.count; ++i) to.data()[i] = from.data()[i];

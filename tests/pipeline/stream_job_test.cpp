@@ -38,10 +38,10 @@ struct Stencil {
         .resident("factor", factor)
         .out("out", out)
         .carried("seen", seen)
-        .host_kernel([](Chunk chunk, auto u, auto factor, auto out, auto seen) {
+        .host_kernel([](Chunk chunk, auto from, auto weights, auto to, auto counted) {
           for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
-            for (std::uint64_t c = 0; c < columns; ++c) out[row * columns + c] = at(u, factor, row, c);
-          seen[0] = seen[0] * 3 + chunk.count;  // depends on the order
+            for (std::uint64_t c = 0; c < columns; ++c) to[row * columns + c] = at(from, weights, row, c);
+          counted[0] = counted[0] * 3 + chunk.count;  // depends on the order
         });
   }
 
@@ -134,8 +134,8 @@ TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
   const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
   std::vector<float> x(16 << 20, 1.0f);
   std::vector<float> y(16 << 20, 2.0f);
-  const auto job = Job{x.size()}.in("x", x).inout("y", y).host_kernel([](Chunk c, auto x, auto y) {
-    for (std::uint64_t i = c.first; i < c.end(); ++i) y[i] += x[i];
+  const auto job = Job{x.size()}.in("x", x).inout("y", y).host_kernel([](Chunk c, auto from, auto to) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] += from[i];
   });
   const Node node = node_of(*gpu, find_profile("h200"));
   EXPECT_FALSE(plan(node, job, {.runs = 1}).page_locks);
@@ -168,10 +168,10 @@ TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
                          .in("u", stencil.u, neighbours(2, 1))
                          .resident("factor", stencil.factor)
                          .out("out", stencil.out)
-                         .host_kernel([](Chunk chunk, auto u, auto factor, auto out) {
+                         .host_kernel([](Chunk chunk, auto from, auto weights, auto to) {
                            for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
                              for (std::uint64_t c = 0; c < columns; ++c)
-                               out[row * columns + c] = Stencil::at(u, factor, row, c);
+                               to[row * columns + c] = Stencil::at(from, weights, row, c);
                          });
     JobOptions options{.gpus = 2};
     options.plan.strategies = {"staged"};

@@ -19,7 +19,8 @@ void CUDART_CB hold(void* data) {
 
 class CudaStreamGap final : public StreamGap {
  public:
-  CudaStreamGap(const Api& api, cudaStream_t stream) : api_(api), before_(make_order_event(api, "in the caller's stream")) {
+  CudaStreamGap(const Api& api, cudaStream_t stream)
+      : api_(api), before_(make_order_event(api, "in the caller's stream")) {
     check(api, api.event_record(before_.get(), stream), "cudaEventRecord", "in the caller's stream");
     auto held = std::make_unique<std::shared_ptr<Released>>(released_);
     check(api, api.launch_host_func(stream, hold, held.get()), "cudaLaunchHostFunc", "in the caller's stream");
