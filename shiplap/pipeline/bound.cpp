@@ -1,9 +1,12 @@
 #include "shiplap/pipeline/bound.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/plan/plan.hpp"
 
 namespace shiplap {
@@ -106,6 +109,9 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits) {
 }
 
 Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits) {
+  if (resident_size(job, 1) > limits.device_memory)
+    throw Error(fmt::format("{}: what stays on the GPU and one item need {}, {} may be used", job.name,
+                            to_string(resident_size(job, 1)), to_string(limits.device_memory)));
   std::uint32_t pieces = 1;
   while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
   return loaded(device, job, kernel_schedule(job, job.items, pieces, limits, 0));

@@ -8,7 +8,8 @@
 
 namespace shiplap {
 
-/// What the link can do, whatever memory the arrays are in: page-locked memory stands in for others.
+/// What the link can do, whatever memory the arrays are in: page-locked memory stands in for others. A run leaves in
+/// page-locked outputs what its copies brought.
 Prepared prepare_duplex(Device&, const Job&, const Limits&);
 
 /// In launches that fit into the device memory, over the same data again and again.

@@ -17,6 +17,9 @@ constexpr std::uint64_t guard = 4096;  // bytes, on either side
 // Bytes that are neither small numbers nor, as float or double, anything but huge; and as different in every bit.
 constexpr std::byte poison{0x6b};
 constexpr std::byte other_poison{0x94};
+// Of arrays that are only read: a result that is copied from there must not look like an output that was left.
+constexpr std::byte poison_of_inputs{0x6c};
+constexpr std::byte other_poison_of_inputs{0x93};
 
 /// The arrays of a job on the host, each between guards, as they are before and after a launch.
 class Surroundings {
@@ -105,9 +108,13 @@ class Check {
   Check(Device& device, const Job& job) : job_(job), surroundings_(device, job) {}
 
   void look_at(ItemRange chunk) {
-    const std::vector<std::byte> all(job_.arrays.size(), poison);
+    std::vector<std::byte> all;
+    std::vector<std::byte> others;
+    for (const Array& a : job_.arrays) {
+      all.push_back(is_written(a) ? poison : poison_of_inputs);
+      others.push_back(is_written(a) ? other_poison : other_poison_of_inputs);
+    }
     const Surroundings::Bytewise first = surroundings_.after(chunk, all);
-    const std::vector<std::byte> others(job_.arrays.size(), other_poison);
     const Surroundings::Bytewise second = surroundings_.after(chunk, others);
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       find_writes(chunk, a, first[a]);
@@ -118,7 +125,7 @@ class Check {
     // Whose surroundings was it?
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       std::vector<std::byte> one = all;
-      one[a] = other_poison;
+      one[a] = others[a];
       if (const auto other = first_difference(chunk, first, surroundings_.after(chunk, one)))
         add(Undeclared::Kind::read, a, chunk, other->second, job_.arrays[other->first].name);
     }
@@ -133,7 +140,7 @@ class Check {
 
   void find_writes(ItemRange chunk, std::size_t array, const std::vector<std::byte>& after) {
     const Array& a = job_.arrays[array];
-    const std::vector<std::byte> before = surroundings_.before(array, chunk, poison);
+    const std::vector<std::byte> before = surroundings_.before(array, chunk, is_written(a) ? poison : poison_of_inputs);
     const Slice part = reach(job_, a, chunk);
     for (std::size_t i = 0; i < after.size(); ++i) {
       const bool inside = i >= guard + part.offset.count && i < guard + (part.offset + part.length).count;
@@ -168,7 +175,10 @@ class Check {
       const Slice part = reach(job_, job_.arrays[a], chunk);
       const std::uint64_t size = job_.arrays[a].element.count;
       for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += size) {
-        const bool differs = std::memcmp(&one[a][i], &other[a][i], size) != 0;
+        // Bytes that nobody writes, between the members of an element, are those of the poison.
+        bool differs = false;
+        for (std::size_t b = i; b < i + size; ++b)
+          differs = differs || (one[a][b] != other[a][b] && !(one[a][b] == poison && other[a][b] == other_poison));
         if (differs && !is_left(job_.arrays[a], one[a], other[a], i))
           return std::pair{a, element_at(job_.arrays[a], i)};
       }

@@ -36,7 +36,8 @@ class Prepared {
   std::unique_ptr<Execution> execution_;
 };
 
-/// Where the job's arrays are. Throws UsageError for one of which only the shape is known.
+/// Where the job's arrays are. Throws UsageError for one of which only the shape is known, and for two that overlap
+/// when one of them is written.
 std::vector<std::byte*> data_of(const Job&);
 
 /// Throws as the strategy and the device do.

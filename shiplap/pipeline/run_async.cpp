@@ -1,20 +1,28 @@
 #include "shiplap/pipeline/run_async.hpp"
 
 #include <memory>
+#include <stop_token>
 #include <utility>
+
+#include "shiplap/core/error.hpp"
 
 namespace shiplap {
 
 Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions options) {
+  // Recording ends with calls that wait for all streams, the one that is held too.
+  if (stream != nullptr && options.trace != Trace::none)
+    throw UsageError("a run between what a stream does cannot be traced: trace it by itself");
   std::shared_ptr<StreamGap> gap = stream == nullptr ? nullptr : device.open_gap(stream);
   Running running;
-  options.stop = running.stop_.get_token();
-  std::packaged_task<RunResult()> task([&prepared, gap, options = std::move(options)] {
-    if (!gap) return prepared.run(options);
-    const std::unique_ptr<StreamGap, void (*)(StreamGap*)> released(gap.get(), [](StreamGap* g) { g->release(); });
-    gap->wait();
-    return prepared.run(options);
-  });
+  const std::stop_token also = std::exchange(options.stop, running.stop_.get_token());
+  std::packaged_task<RunResult()> task(
+      [&prepared, gap, also, stop = running.stop_, options = std::move(options)]() mutable {
+        const std::stop_callback chained(also, [&stop] { stop.request_stop(); });
+        if (!gap) return prepared.run(options);
+        const std::unique_ptr<StreamGap, void (*)(StreamGap*)> released(gap.get(), [](StreamGap* g) { g->release(); });
+        gap->wait();
+        return prepared.run(options);
+      });
   running.result_ = task.get_future();
   running.thread_ = std::jthread(std::move(task));
   return running;

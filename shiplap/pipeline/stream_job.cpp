@@ -20,14 +20,22 @@ namespace {
 /// strategies know one kind.
 Job located(const Device& device, Job job) {
   bool pageable = false;
+  bool managed = false;
+  bool others = false;
   for (Array& array : job.arrays) {
     if (array.size.count == 0) continue;
     array.memory = array.data == nullptr ? array.memory : device.kind_of(array.data);
     if (array.memory == MemoryKind::device)
       throw UsageError(
           fmt::format("{}: {} is in device memory, and jobs take their arrays from the host", job.name, array.name));
-    pageable = pageable || (!stays(array.role) && array.memory == MemoryKind::pageable);
+    if (stays(array.role)) continue;
+    pageable = pageable || array.memory == MemoryKind::pageable;
+    managed = managed || array.memory == MemoryKind::managed;
+    others = others || array.memory != MemoryKind::managed;
   }
+  if (managed && others)
+    throw UsageError(
+        fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
   for (Array& array : job.arrays)
     if (pageable && !stays(array.role)) array.memory = MemoryKind::pageable;
   return job;
@@ -89,7 +97,10 @@ Profile with_gpus(Profile profile, std::uint32_t gpus) {
 
 void require_same_shape(const Job& planned, const Job& given) {
   const auto same = [](const Array& a, const Array& b) {
-    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element;
+    const Reach& r = a.reach;
+    const Reach& s = b.reach;
+    const bool alike = r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements);
+    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element && alike;
   };
   if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
     throw UsageError(
@@ -117,12 +128,23 @@ Node load_or_measure(Device& device, const std::function<void(std::string_view)>
   return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
 }
 
+namespace {
+
+/// Whoever chose strategies, chunks or layouts chose them for the memory as it is.
+bool fixes_something(const PlanOptions& o) {
+  return !(o.strategies.empty() && o.chunks.empty() && o.layouts.empty() && o.orders.empty() && o.ramps.empty() &&
+           o.blocks.empty() && o.threads.empty());
+}
+
+}  // namespace
+
 JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
   Device& device = *node.device;
   const DeviceInfo info = device.info();
-  if (options.gpus > info.gpus)
+  const std::uint32_t gpus = std::max(options.gpus, options.plan.gpus);
+  if (gpus > info.gpus)
     throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
-                                 info.gpus == 1 ? "" : "s", options.gpus));
+                                 info.gpus == 1 ? "" : "s", gpus));
   JobPlan result{.job = located(device, job), .ranking = {}, .chosen = {}, .limits = node.limits};
   for (const Array& array : job.arrays)
     if (!stays(array.role))
@@ -134,14 +156,15 @@ JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
   give_cost(node, result.job);
   PlanOptions wanted = options.plan;
   wanted.device_memory = result.limits.device_memory;
-  wanted.gpus = options.gpus;
-  const Profile profile = options.gpus == 1 ? node.profile : with_gpus(node.profile, options.gpus);
+  wanted.gpus = gpus;
+  const Profile profile = gpus <= 1 ? node.profile : with_gpus(node.profile, gpus);
   result.ranking = plan(result.job, profile, wanted);
-  if (options.gpus > 1)
+  if (gpus > 1)
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host serves all of them at once as fast as one");
   result.chosen = result.ranking.best();
-  if (array_memory(result.job) != ArrayMemory::pageable || !options.may_page_lock) return result;
+  if (array_memory(result.job) != ArrayMemory::pageable || !options.may_page_lock || fixes_something(wanted))
+    return result;
   const MemoryChoice ways = choose_memory(result.job, profile, wanted, result.ranking, options.runs);
   const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
   const auto as_it_is = std::ranges::find(ways.ways, "as it is", &MemoryWay::name);
@@ -162,8 +185,8 @@ Prepared prepare(Device& device, const JobPlan& plan, const Job& given) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     Array& array = job.arrays[a];
     array.data = given.arrays[a].data;
-    if (plan.page_locks && !stays(array.role) && array.data != nullptr &&
-        device.kind_of(array.data) == MemoryKind::pageable)
+    array.reach = given.arrays[a].reach;
+    if (plan.page_locks && !stays(array.role) && array.data != nullptr)
       locked.push_back(device.page_lock(array.data, array.size));
   }
   Prepared prepared = prepare(device, job, plan.chosen.choice, plan.limits);

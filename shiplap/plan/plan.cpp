@@ -305,6 +305,7 @@ class Search {
 }  // namespace
 
 Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
+  if (options.gpus == 0) throw UsageError("a job runs on one GPU at least, not on none");
   Limits limits = limits_of(profile);
   if (options.device_memory.count > 0) limits.device_memory = options.device_memory;
   Plan result;

@@ -69,8 +69,7 @@ class Builder {
     bring_what_stays();
     std::uint32_t batch = choice_.order == IssueOrder::depth ? 1 : ring_;
     // At the seam of a ring in which chunks share data there may be no room for one more chunk.
-    const bool shared = std::ranges::any_of(device_rings_, &DeviceRing::shares);
-    if (shared && ring_ < chunks_) batch = std::max(1u, std::min(batch, ring_ - 1));
+    if (shares_ && ring_ < chunks_) batch = std::max(1u, std::min(batch, ring_ - 1));
     for (std::uint32_t first = 0; first < chunks_; first += batch) {
       const std::uint32_t last = std::min(chunks_, first + batch);
       for (std::uint32_t c = first; c < last; ++c) copy_in(c);
@@ -114,6 +113,7 @@ class Builder {
                                             .memory = MemoryKind::device,
                                             .size = stays(array.role) ? array.size : device_rings_[a].size()}));
     }
+    shares_ = std::ranges::any_of(device_rings_, &DeviceRing::shares);
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       if (staged(a)) rings_.add_rings(a, DeviceRing::room(pieces_[a]).each_slot);
   }
@@ -315,7 +315,8 @@ class Builder {
           .agent = agent(chunk),
           .after = {},
           .chunk = number(chunk)};
-    if (chunk < ring_) depend(op, resident_);  // later chunks wait for an earlier one that did
+    // Later chunks wait for an earlier one that did, unless what they share lets them evict nothing.
+    if (chunk < ring_ || shares_) depend(op, resident_);
     if (carries_) depend(op, last_kernel_);
     for (const std::size_t a : inputs_)
       for (std::uint32_t c = device_rings_[a][chunk].first_brought_by; c <= chunk; ++c) depend_on_bringing(op, a, c);
@@ -335,7 +336,7 @@ class Builder {
             .after = {},
             .chunk = number(chunk)};
       if (!free.emptied.is_none()) op.after.push_back(free.emptied);
-      depend(op, choice_.layout == Layout::implicit_sync ? last_kernel_ : kernel_op_[chunk]);
+      depend(op, choice_.layout == Layout::implicit_sync && !rings_.used() ? last_kernel_ : kernel_op_[chunk]);
       out_op_[chunk][a] = schedule_.add(std::move(op));
       if (staged(a)) rings_.empty(a, chunk, number(chunk), out_op_[chunk][a], to);
     }
@@ -362,6 +363,7 @@ class Builder {
   OpId resident_;
   OpId last_kernel_;
   bool carries_ = false;
+  bool shares_ = false;  // chunks share data
   std::map<std::pair<QueueId, QueueId>, OpId> waited_;
 };
 

@@ -25,7 +25,8 @@ struct Staging {
 /// and the ring's slots, each reused when its last chunk is done with it.
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mapping& = {}, const Staging& = {});
 
-/// Throws Unsupported that says what to do unless all arrays (resident ones may be in any) live in such memory.
+/// Throws Unsupported that says what to do unless all arrays live in such memory. Those that stay on the GPU may be
+/// pageable all the same, and anywhere for strategies of memory that is not page-locked.
 void require_memory(const Job&, ArrayMemory, std::string_view strategy);
 /// Throws Unsupported when the choice wants a graph: host threads take part in the strategy.
 void require_no_graph(const Choice&, std::string_view strategy);

@@ -53,10 +53,17 @@ DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots) : 
     head += advance;
     if (shares_)
       place.overwritten = overwrite(c, from, head);
-    else if (c >= slots)
-      place.overwritten = {c - slots};
+    else
+      place.overwritten = before_in_slot(c, slots);
     placements_.push_back(std::move(place));
   }
+}
+
+// The chunk that used a slot last; one that brought nothing did not.
+std::vector<std::uint32_t> DeviceRing::before_in_slot(std::uint32_t chunk, std::uint32_t slots) const {
+  while (chunk >= slots)
+    if (pieces_[chunk -= slots].fresh.length.count > 0) return {chunk};
+  return {};
 }
 
 // Whose bytes lay in [from, to), which are the chunk's now. What is left of them stays theirs.

@@ -49,6 +49,7 @@ class DeviceRing {
     Bytes from;
     Bytes to;
   };
+  std::vector<std::uint32_t> before_in_slot(std::uint32_t chunk, std::uint32_t slots) const;
   std::vector<std::uint32_t> overwrite(std::uint32_t chunk, Bytes from, Bytes to);
 
   Bytes size_;

@@ -52,8 +52,9 @@ StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, 
 }
 
 StagingRings::Free StagingRings::free_place(std::size_t array, std::uint32_t chunk, const Region& to) const {
-  return {place(out_ring_[array], array, chunk, to.length),
-          chunk >= places() ? emptied_[array][chunk - places()] : OpId{}};
+  OpId emptied;  // what did it last: a chunk without a piece did not
+  for (std::uint32_t c = chunk; emptied.is_none() && c >= places();) emptied = emptied_[array][c -= places()];
+  return {place(out_ring_[array], array, chunk, to.length), emptied};
 }
 
 void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/workload/job.hpp"
 #include "shiplap/workload/view.hpp"
 
@@ -95,6 +96,8 @@ class DescribedJob : public Job {
   /// The kernel does its work with whatever number of blocks `Chunk::blocks` asks for: needed to throttle one that
   /// accesses host memory.
   DescribedJob takes_any_grid(std::uint64_t items_of_a_block, unsigned threads_of_a_block) const {
+    if (items_of_a_block == 0 || threads_of_a_block == 0)
+      throw UsageError(name + ": a block has one item and one thread at least");
     DescribedJob result = *this;
     result.any_grid = true;
     result.items_per_block = items_of_a_block;
@@ -111,6 +114,10 @@ class DescribedJob : public Job {
  private:
   template <class Element, class T>
   DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {
+    static_assert(std::is_const_v<Element> || !std::is_const_v<T>, "what is written must not be const");
+    if (binding.host || binding.cuda)
+      throw UsageError("array " + array + " of " + name +
+                       ": describe all arrays before the kernel, which is handed them");
     Job job = *this;
     // Whoever knows what memory it is says so before planning (`locate`).
     job.arrays.push_back({.name = std::move(array),

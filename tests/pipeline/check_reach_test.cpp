@@ -103,6 +103,30 @@ TEST_F(CheckReach, tells_a_result_that_has_bytes_of_the_poison_from_an_output_th
   EXPECT_EQ(found[0].element, 2000);
 }
 
+TEST_F(CheckReach, tells_a_copy_of_what_is_not_declared_from_an_output_that_is_left) {
+  const auto found = found_with([](Chunk c, const float* from, float* to) {
+    for (std::uint64_t i = 0; i < c.count; ++i) to[i] = from[static_cast<std::int64_t>(i) - (c.first > 0 ? 1 : 0)];
+  });
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
+}
+
+struct Padded {
+  double value;
+  int count;
+};
+
+TEST_F(CheckReach, does_not_mind_what_is_between_the_members_of_an_element) {
+  std::vector<Padded> padded(n);
+  const auto job = Job{n}.in("x", x).out("padded", padded).host_kernel([](Chunk c, auto from, auto to) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) {
+      to[i].value = from[i];
+      to[i].count = 1;
+    }
+  });
+  EXPECT_TRUE(check_reach(*gpu, job).empty());
+}
+
 TEST_F(CheckReach, throws_a_failed_check_that_lists_what_was_found) {
   const auto job = Job{n}.in("x", x).out("y", y).host_kernel([](Chunk c, auto from, auto to) {
     for (std::uint64_t i = 0; i + 1 < c.count; ++i) to.data()[i] = from.data()[i];

@@ -87,6 +87,17 @@ TEST(RunAsync, hands_on_what_the_kernel_throws) {
   EXPECT_THROW(run_async(*gpu, prepared).wait(), Error);
 }
 
+TEST(RunAsync, heeds_the_callers_own_wish_to_stop_and_has_ended_afterwards) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Doubling doubling(1);
+  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, limits);
+  std::stop_source stop;
+  stop.request_stop();
+  Running running = run_async(*gpu, prepared, nullptr, {.stop = stop.get_token()});
+  EXPECT_THROW(running.wait(), Cancelled);
+  EXPECT_TRUE(running.has_ended());
+}
+
 TEST(RunAsync, refuses_a_stream_where_there_are_none) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Doubling doubling(1);

@@ -157,6 +157,8 @@ TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
 Profile of_two_gpus() {
   Profile profile = planted_profile();
   profile.gpus.push_back(profile.gpus.front());
+  profile.links.push_back(profile.links.front());
+  profile.links.back().gpu = 1;
   return profile;
 }
 
@@ -198,12 +200,69 @@ TEST(StreamJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   const auto px = gpus->page_lock(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4});
   const auto py = gpus->page_lock(reinterpret_cast<std::byte*>(y.data()), Bytes{y.size() * 4});
   const auto job = Job{x.size()}.in("x", x).out("y", y).host_kernel([](Chunk, auto, auto) {});
-  const Node node = node_of(*gpus, of_two_gpus());
+  Profile of_the_first_link = of_two_gpus();  // as a measurement of two GPUs has it
+  of_the_first_link.links.pop_back();
+  const Node node = node_of(*gpus, of_the_first_link);
   const Seconds one = plan(node, job).chosen.predicted.value;
   const JobPlan two = plan(node, job, {.gpus = 2});
   EXPECT_GT(one / two.chosen.predicted.value, 1.8);
   EXPECT_FALSE(two.ranking.assumptions.empty());
   EXPECT_THROW(plan(node, job, {.gpus = 3}), UsageError);
+}
+
+TEST(StreamJob, refuses_what_makes_no_sense_and_says_what) {
+  const auto gpu = planted();
+  const Node node = node_of(*gpu, planted_profile());
+  std::vector<float> x(100);
+  std::vector<float> y(100);
+  const auto nothing = [](Chunk, auto...) {};
+  // In place is an inout; a halo would be read after it was written.
+  const auto aliased = Job{100}.in("x", x, neighbours(1, 1)).out("y", x).host_kernel(nothing);
+  EXPECT_THROW(run(*gpu, plan(node, aliased), aliased), UsageError);
+  EXPECT_THROW(Job{100}.in("x", x).host_kernel(nothing).out("y", y), UsageError);
+  EXPECT_THROW(Job{100}.in("x", x).takes_any_grid(0, 256), UsageError);
+  const auto job = Job{100}.in("x", x).out("y", y).host_kernel(nothing);
+  EXPECT_THROW(plan(job.takes(microseconds(1)), planted_profile(), {.gpus = 0}), UsageError);
+  const auto with_halo = Job{100}.in("x", x, neighbours(1, 0)).out("y", y).host_kernel(nothing);
+  EXPECT_THROW(run(*gpu, plan(node, job), with_halo), UsageError);
+}
+
+TEST(StreamJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_gone) {
+  const auto gpu = planted();
+  std::vector<float> x(1 << 16);
+  const auto* data = reinterpret_cast<const std::byte*>(x.data());
+  const auto lock = [&] { return gpu->page_lock(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4}); };
+  Memory first = lock();
+  Memory second = lock();
+  first = Memory();
+  EXPECT_EQ(gpu->kind_of(data), MemoryKind::pinned);
+  second = Memory();
+  EXPECT_EQ(gpu->kind_of(data), MemoryKind::pageable);
+}
+
+TEST(StreamJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_that_are_empty) {
+  for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
+    for (const std::uint32_t ring : {1u, 2u, 3u, 4u})
+      for (const std::uint32_t chunks : {3u, 8u, 12u}) {
+        const auto job = Job{.items = 24,
+                             .cost = {.points = {{24, Interval<Seconds>::exact(microseconds(9))}},
+                                      .limited = {},
+                                      .origin = "stated"}}
+                             .shaped<const float>("halo", Role::in, 24, neighbours(5, 0))
+                             .shaped<const float>("all", Role::resident, 7)
+                             .shaped<float>("some", Role::out, 24, mapped_by([](ItemRange r) {
+                                              const bool none = r.first / 2 % 3 != 0;
+                                              return ElementRange{r.first, none ? 0 : r.count};
+                                            }));
+        for (const char* name : {"streams", "hybrid", "staged"}) {
+          Job placed = job;
+          if (std::string_view(name) == "staged")
+            for (Array& array : placed.arrays) array.memory = MemoryKind::pageable;
+          const Choice choice{.strategy = name, .chunks = chunks, .layout = layout, .ring = ring, .threads = 1};
+          const auto found = problems(find_strategy(name).schedule(placed, choice, {.device_memory = 1_GiB}));
+          EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << ring << ": " << found.front();
+        }
+      }
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "shiplap/device/cuda/stream_gap.hpp"
 #include "shiplap/device/host_work.hpp"
+#include "shiplap/device/page_locks.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/profile/topology.hpp"
 
@@ -129,13 +130,17 @@ class CudaDevice final : public Device {
   Memory page_lock(std::byte* data, Bytes size) override {
     select();
     if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
-    check(api_, api_.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped),
-          "cudaHostRegister",
-          fmt::format("page-locking {} of the caller's memory (ulimit -l says how much a process may lock)",
-                      to_string(size)));
-    return {data, size, Place::host(), MemoryKind::pinned, [&api = api_](std::byte* p) {
-              if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
-            }};
+    if (!locks_->holds(data) && kind_of(data) != MemoryKind::pageable)
+      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // by its owner
+    const auto lock = [&] {
+      check(api_, api_.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped),
+            "cudaHostRegister",
+            fmt::format("page-locking {} of the caller's memory (ulimit -l says how much a process may lock)",
+                        to_string(size)));
+    };
+    return locks_->hold(data, size, lock, [&api = api_](std::byte* p) {
+      if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
+    });
   }
 
   std::unique_ptr<StreamGap> open_gap(void* stream) override {
@@ -291,6 +296,7 @@ class CudaDevice final : public Device {
   }
 
   const Api& api_;
+  std::shared_ptr<PageLocks> locks_ = std::make_shared<PageLocks>();
   const RangeApi& ranges_;
   int index_;  // the first of them: what is asked of the device is told of it
   GpuSet gpus_;

@@ -13,6 +13,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
+#include "shiplap/device/page_locks.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -200,9 +201,12 @@ class VirtualDevice : public Device {
   }
 
   Memory page_lock(std::byte* data, Bytes size) override {
-    if (given_->around(data)) throw Error(fmt::format("{}: the memory is page-locked already", id_));
-    given_->add(data, {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
-    return Memory(data, size, Place::host(), MemoryKind::pinned, [given = given_](std::byte* p) { given->remove(p); });
+    if (!locks_->holds(data) && given_->around(data))
+      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // by its owner
+    const auto lock = [&] {
+      given_->add(data, {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
+    };
+    return locks_->hold(data, size, lock, [given = given_](std::byte* p) { given->remove(p); });
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
@@ -296,6 +300,7 @@ class VirtualDevice : public Device {
   Profile profile_;
   std::string id_;
   std::shared_ptr<Given> given_ = std::make_shared<Given>();
+  std::shared_ptr<PageLocks> locks_ = std::make_shared<PageLocks>();
 };
 
 }  // namespace
