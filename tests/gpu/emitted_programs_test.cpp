@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -60,7 +61,7 @@ TEST_F(EmittedProgramsOnGpu, bring_every_byte_through) {
   }
 }
 
-// Medians in turn, of which the fastest counts: other guests of the host disturb either.
+// Medians in turn; other guests of the host disturb either, threads that copy most of all.
 TEST_F(EmittedProgramsOnGpu, are_as_fast_as_shiplaps_own_runs) {
   for (const Example& example : testing::large_examples()) {
     Pipeline pipeline(*device, example.workload);
@@ -73,12 +74,11 @@ TEST_F(EmittedProgramsOnGpu, are_as_fast_as_shiplaps_own_runs) {
       ASSERT_EQ(outcome.code, 0) << example.name << ": " << outcome.out;
       emitted.push_back(outcome.median_ms);
     }
-    const double ratio = *std::ranges::min_element(emitted) / *std::ranges::min_element(own);
-    fmt::print(
-        "{}: program {:.4f} ms, shiplap {:.4f} ms (fastest medians), ratio {:.4f}; medians of all rounds {:.4f}\n",
-        example.name, *std::ranges::min_element(emitted), *std::ranges::min_element(own), ratio,
-        median(emitted) / median(own));
-    EXPECT_LE(ratio, 1.01) << example.name;
+    const double ratio = median(emitted) / median(own);
+    const double error = std::hypot(median_standard_error(emitted), median_standard_error(own)) / median(own);
+    fmt::print("{}: program {:.4f} ms, shiplap {:.4f} ms, ratio {:.4f}, two standard errors {:.4f}\n", example.name,
+               median(emitted), median(own), ratio, 2 * error);
+    EXPECT_LE(ratio, 1 + std::max(0.01, 2 * error)) << example.name;
   }
 }
 
