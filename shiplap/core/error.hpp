@@ -39,6 +39,7 @@ class CheckFailed : public Error {
 /// The caller had it stopped before its end.
 class Cancelled : public Error {
  public:
+  /// The message names where it was stopped.
   explicit Cancelled(const std::string& message) : Error(message) {}
 };
 

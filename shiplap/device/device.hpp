@@ -136,6 +136,7 @@ class StreamGap {
   virtual ~StreamGap() = default;
   /// The host waits for all that was enqueued before. Throws Error when that failed.
   virtual void wait() = 0;
+  /// Lets what is enqueued after it begin.
   virtual void release() noexcept = 0;
 };
 

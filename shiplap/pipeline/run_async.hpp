@@ -15,6 +15,7 @@ class Running {
  public:
   /// Waits for the end and gives what was observed, once. Throws what the run threw.
   RunResult wait() { return result_.get(); }
+  /// Whether `wait` would return at once.
   bool has_ended() const {
     return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
