@@ -42,18 +42,18 @@ std::string identifier(const std::string& name) {
 Names::Names(const Job& job, const Schedule& schedule, const Structure& structure) {
   std::set<std::string> taken;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
-    const Buffer& each = schedule.buffers[b];
+    const Buffer& one_buffer = schedule.buffers[b];
     std::optional<std::size_t> of;
     for (std::size_t a = 0; a < job.arrays.size() && !of; ++a) {
       const std::string& name = job.arrays[a].name;
       if (b < job.arrays.size()
               ? a == b
-              : each.name == name + " on the GPU" || each.name == fmt::format("ring of {} in", name) ||
-                    each.name == fmt::format("ring of {} out", name))
+              : one_buffer.name == name + " on the GPU" || one_buffer.name == fmt::format("ring of {} in", name) ||
+                    one_buffer.name == fmt::format("ring of {} out", name))
         of = a;
     }
     array.push_back(of);
-    buffer.push_back(fresh(taken, buffer_name(each, of ? job.arrays[*of].name : each.name)));
+    buffer.push_back(fresh(taken, buffer_name(one_buffer, of ? job.arrays[*of].name : one_buffer.name)));
   }
   std::vector<std::string> stems;
   for (const Queue& queue : schedule.queues) {
@@ -71,8 +71,8 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
     groups[g].name = fresh(taken, name + (groups[g].count > 1 ? "s" : ""));
   }
   std::set<std::string> taken_by_slots;
-  for (const Slot& each : structure.slots) {
-    const auto first = std::ranges::find_if(each.ops, [](OpId op) { return !op.is_none(); });
+  for (const Slot& one_slot : structure.slots) {
+    const auto first = std::ranges::find_if(one_slot.ops, [](OpId op) { return !op.is_none(); });
     const Op& op = schedule.ops[first->index()];
     const auto of = [&](const Region& region) {
       const auto owner = array[region.buffer.index()];
@@ -94,10 +94,10 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
     slot.push_back(fresh(taken_by_slots, name));
   }
   std::set<std::string> taken_by_lanes;
-  for (const Lane& each : structure.lanes)
-    lane.push_back(structure.lanes.size() == 1 && each.agents == 1
+  for (const Lane& one_lane : structure.lanes)
+    lane.push_back(structure.lanes.size() == 1 && one_lane.agents == 1
                        ? "pipeline"
-                       : fresh(taken_by_lanes, function_name(stem(schedule.agents[each.first_agent].name))));
+                       : fresh(taken_by_lanes, function_name(stem(schedule.agents[one_lane.first_agent].name))));
 }
 
 std::string Names::stream(QueueId queue) const {

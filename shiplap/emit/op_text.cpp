@@ -101,8 +101,9 @@ std::string OpText::blocks(std::size_t slot, const std::string& key) {
   });
   if (key.empty() || level || !as_needed)
     return say_.value(numbers, {.constant = "blocks", .per_item = "blocks_per_item", .stride = "blocks_step"}, key);
-  const std::string each = say_.constant("items_per_block", static_cast<std::int64_t>(job_.items_per_block));
-  return fmt::format("(items + {0} - 1) / {0}", each);
+  const std::string items_of_a_block =
+      say_.constant("items_per_block", static_cast<std::int64_t>(job_.items_per_block));
+  return fmt::format("(items + {0} - 1) / {0}", items_of_a_block);
 }
 
 std::string OpText::launch(std::size_t slot, const std::string& key) {

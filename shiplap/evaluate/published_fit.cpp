@@ -207,11 +207,11 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .access_width = 4};
   // The least launch gives every multiprocessor one block; the other two points are a line through zero.
   const double calls = point.calls;
-  const Seconds each = kernel.per_element.value + calls * kernel.per_element_and_call.value;
+  const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;
   constexpr std::uint64_t least = multiprocessors * threads_per_block;
   job.cost.points.push_back({least, Interval<Seconds>::exact(calls * kernel.latency_per_call.value)});
   for (const std::uint64_t items : {2 * least, std::uint64_t{1} << 30})
-    job.cost.points.push_back({items, Interval<Seconds>::exact(static_cast<double>(items) * each)});
+    job.cost.points.push_back({items, Interval<Seconds>::exact(static_cast<double>(items) * an_item)});
   return job;
 }
 

@@ -106,13 +106,13 @@ std::vector<WorkloadHelp> built_in_workloads() {
            "a scalar added iterations times to every int32"}};
 }
 
-std::string with_size(std::string_view name, Bytes each) {
+std::string with_size(std::string_view name, Bytes size_of_each) {
   const std::string base(name.substr(0, name.find(':')));
   const std::vector<WorkloadHelp> known = built_in_workloads();
   if (std::ranges::find(known, base, &WorkloadHelp::name) == known.end()) return std::string(name);
   const std::vector<std::string> keys =
       base == "saxpy" ? std::vector<std::string>{"n"} : std::vector<std::string>{"in", "out"};
-  const std::uint64_t value = base == "saxpy" ? each.count / 4 : each.count;  // floats, or bytes
+  const std::uint64_t value = base == "saxpy" ? size_of_each.count / 4 : size_of_each.count;  // floats, or bytes
   std::string sized(name);
   for (const std::string& key : keys) {
     const bool stated =
