@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/common.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/run.hpp"
@@ -21,6 +22,7 @@ Subject::Subject(const std::string& device_name, const std::string& profile_name
   } else {
     limits.device_memory = std::min(limits.device_memory, info.free_memory / 100 * 95);
   }
+  if (info.gpus > 1) note(info.id + ": the first of its GPUs does the work; a Job shares it (docs/jobs.md)");
   if (info.resident_threads > 0) limits.resident_threads = info.resident_threads;
 }
 
