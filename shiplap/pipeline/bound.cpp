@@ -24,9 +24,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
     const Slice part = reach(job, array, {0, most});
     const BufferId buffer = schedule.add_buffer(
         {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = part.length});
-    const bool reads_only = array.role == Role::in || array.role == Role::resident;
-    operands.push_back(
-        {{buffer, Bytes{0}, part.length}, reads_only ? AccessMode::read : AccessMode::write, part.offset});
+    operands.push_back({{buffer, Bytes{0}, part.length}, access_mode(array.role), part.offset});
   }
   for (std::uint32_t p = 0; p * most < items; ++p) {
     const std::uint64_t count = std::min(most, items - p * most);
@@ -117,9 +115,13 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits) {
   return loaded(device, job, kernel_schedule(job, job.items, pieces, limits, 0));
 }
 
+Schedule launch_schedule(const Job& job, std::uint64_t items, const Limits& limits, std::uint64_t blocks) {
+  return kernel_schedule(job, items, 1, limits, blocks);
+}
+
 Prepared prepare_launch(Device& device, const Job& job, std::uint64_t items, const Limits& limits,
                         std::uint64_t blocks) {
-  return loaded(device, job, kernel_schedule(job, items, 1, limits, blocks));
+  return loaded(device, job, launch_schedule(job, items, limits, blocks));
 }
 
 }  // namespace shiplap

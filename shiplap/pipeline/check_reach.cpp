@@ -78,10 +78,8 @@ class Surroundings {
                                                    .size = padded(array)});
       copies.push_back({{BufferId{a}, Bytes{0}, padded(array)}, {on_gpu, Bytes{0}, padded(array)}});
       const Slice part = reach(job_, array, chunk);
-      const bool reads_only = array.role == Role::in || array.role == Role::resident;
-      launch.operands.push_back({{on_gpu, part.offset + Bytes{guard}, part.length},
-                                 reads_only ? AccessMode::read : AccessMode::write,
-                                 part.offset});
+      launch.operands.push_back(
+          {{on_gpu, part.offset + Bytes{guard}, part.length}, access_mode(array.role), part.offset});
     }
     for (const auto& [host, gpu] : copies) add(Copy{host, gpu});
     add(std::move(launch));
@@ -94,8 +92,6 @@ class Surroundings {
   std::vector<std::byte*> data_;
   std::vector<Memory> host_;
 };
-
-bool is_written(const Array& array) { return array.role != Role::in && array.role != Role::resident; }
 
 std::int64_t element_at(const Array& array, std::size_t byte) {
   const auto position = static_cast<std::int64_t>(byte) - static_cast<std::int64_t>(guard);
@@ -111,8 +107,8 @@ class Check {
     std::vector<std::byte> all;
     std::vector<std::byte> others;
     for (const Array& a : job_.arrays) {
-      all.push_back(is_written(a) ? poison : poison_of_inputs);
-      others.push_back(is_written(a) ? other_poison : other_poison_of_inputs);
+      all.push_back(is_written(a.role) ? poison : poison_of_inputs);
+      others.push_back(is_written(a.role) ? other_poison : other_poison_of_inputs);
     }
     const Surroundings::Bytewise first = surroundings_.after(chunk, all);
     const Surroundings::Bytewise second = surroundings_.after(chunk, others);
@@ -140,11 +136,12 @@ class Check {
 
   void find_writes(ItemRange chunk, std::size_t array, const std::vector<std::byte>& after) {
     const Array& a = job_.arrays[array];
-    const std::vector<std::byte> before = surroundings_.before(array, chunk, is_written(a) ? poison : poison_of_inputs);
+    const std::vector<std::byte> before =
+        surroundings_.before(array, chunk, is_written(a.role) ? poison : poison_of_inputs);
     const Slice part = reach(job_, a, chunk);
     for (std::size_t i = 0; i < after.size(); ++i) {
       const bool inside = i >= guard + part.offset.count && i < guard + (part.offset + part.length).count;
-      if (after[i] == before[i] || (inside && is_written(a))) continue;
+      if (after[i] == before[i] || (inside && is_written(a.role))) continue;
       return add(Undeclared::Kind::write, array, chunk, element_at(a, i));
     }
   }
@@ -171,7 +168,7 @@ class Check {
                                                                        const Surroundings::Bytewise& one,
                                                                        const Surroundings::Bytewise& other) const {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
-      if (!is_written(job_.arrays[a])) continue;
+      if (!is_written(job_.arrays[a].role)) continue;
       const Slice part = reach(job_, job_.arrays[a], chunk);
       const std::uint64_t size = job_.arrays[a].element.count;
       for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += size) {

@@ -65,10 +65,9 @@ std::vector<std::byte*> data_of(const Job& job) {
   const auto overlap = [](const Array& a, const Array& b) {
     return a.size.count > 0 && b.size.count > 0 && a.data < b.data + b.size.count && b.data < a.data + a.size.count;
   };
-  const auto is_written = [](const Array& a) { return a.role != Role::in && a.role != Role::resident; };
   for (std::size_t a = 0; a < job.arrays.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
-      if ((is_written(job.arrays[a]) || is_written(job.arrays[b])) && overlap(job.arrays[a], job.arrays[b]))
+      if ((is_written(job.arrays[a].role) || is_written(job.arrays[b].role)) && overlap(job.arrays[a], job.arrays[b]))
         throw UsageError(
             fmt::format("{}: {} and {} share memory, and one of them is written: chunks would read what "
                         "others have written; use an inout, or memory of their own",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/bound.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
@@ -42,22 +43,10 @@ Job located(const Device& device, Job job) {
 }
 
 /// A kernel that waits for the GPU, or does what cannot be captured, would keep the pipeline from overlapping.
-void require_capturable(Device& device, const Job& job) {
+void require_capturable(Device& device, const Job& job, const Limits& limits) {
   if (device.info().is_virtual) return;
-  Schedule launch;
+  Schedule launch = launch_schedule(job, 1, limits);
   launch.as_graph = true;
-  const KernelId kernel = launch.add_kernel(job.name);
-  const QueueId queue = launch.add_queue("compute");
-  Kernel what{.kernel = kernel, .first_item = 0, .items = 1, .operands = {}, .flows = {}};
-  for (const Array& array : job.arrays) {
-    const Slice part = reach(job, array, {0, 1});
-    const BufferId buffer = launch.add_buffer(
-        {.name = array.name, .place = Place::gpu(), .memory = MemoryKind::device, .size = part.length});
-    const bool reads_only = array.role == Role::in || array.role == Role::resident;
-    what.operands.push_back(
-        {{buffer, Bytes{0}, part.length}, reads_only ? AccessMode::read : AccessMode::write, part.offset});
-  }
-  launch.add({.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
   try {
     Prepared(device, std::move(launch), {}, job.binding);
   } catch (const Unsupported&) {
@@ -70,10 +59,10 @@ void require_capturable(Device& device, const Job& job) {
   }
 }
 
-void give_cost(const Node& node, Job& job) {
+void give_cost(const Node& node, const Limits& limits, Job& job) {
   if (!job.cost.points.empty()) return;
   if (!node.device->info().is_virtual) {
-    job.cost = probe_kernel(*node.device, job, node.limits);
+    job.cost = probe_kernel(*node.device, job, limits);
     return;
   }
   if (job.device_traffic.count == 0)
@@ -149,11 +138,11 @@ JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
   for (const Array& array : job.arrays)
     if (!stays(array.role))
       pieces(job, array, split(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(job.items, 64))));
-  require_capturable(device, job);
-  if (options.check_reach) require_declared_reach(device, job);
   if (options.plan.device_memory.count > 0)
     result.limits.device_memory = std::min(result.limits.device_memory, options.plan.device_memory);
-  give_cost(node, result.job);
+  require_capturable(device, job, result.limits);
+  if (options.check_reach) require_declared_reach(device, job);
+  give_cost(node, result.limits, result.job);
   PlanOptions wanted = options.plan;
   wanted.device_memory = result.limits.device_memory;
   wanted.gpus = gpus;

@@ -10,7 +10,7 @@
 #include "shiplap/model/van_werkhoven_2014.hpp"
 #include "shiplap/plan/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
-#include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
 namespace {

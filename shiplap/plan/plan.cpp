@@ -41,10 +41,11 @@ std::vector<std::uint32_t> counts_around(std::uint32_t best, std::uint64_t most)
 // More than usual where the GPU's memory is small beside the data, of which it then holds a few chunks at a time.
 std::uint64_t most_useful_chunks(const Job& job, const Limits& limits, std::uint32_t gpus) {
   constexpr std::uint64_t held_at_once = 8;
+  constexpr std::uint64_t most_of_all = 1 << 14;  // beyond, planning itself would take long
   const std::uint64_t items = std::max<std::uint64_t>(1, job.items / std::max(1u, gpus));
   const std::uint64_t loads =
       (bytes_in(job) + bytes_out(job)).count / std::max<std::uint64_t>(1, limits.device_memory.count);
-  return std::min(items, std::max<std::uint64_t>(most_chunks, held_at_once * loads));
+  return std::min(items, std::clamp(held_at_once * loads, most_chunks, most_of_all));
 }
 
 // Where copies decide, the direction that ends last waits for the first chunk, and the other one is ahead by its faster

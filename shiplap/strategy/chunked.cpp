@@ -198,7 +198,7 @@ class Builder {
   /// What the kernel of the chunk is handed.
   Access handed(std::size_t array, std::uint32_t chunk) const {
     const Role role = job_.arrays[array].role;
-    const AccessMode mode = role == Role::in || role == Role::resident ? AccessMode::read : AccessMode::write;
+    const AccessMode mode = access_mode(role);
     if (stays(role)) return {{device_[array], Bytes{0}, job_.arrays[array].size}, mode};
     const Slice& part = pieces_[array][chunk].reach;
     if (mapped(array)) return {in_array(array, part), mode, part.offset};
@@ -430,40 +430,6 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
       throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (--memory managed)",
                                     strategy, a.name, memory));
   }
-}
-
-std::optional<van_werkhoven_2014::Work> paper_parameters(const Job& job, std::uint32_t chunks, const Profile& profile,
-                                                         bool overlapping) {
-  if (profile.links.empty() || job.cost.points.empty()) return std::nullopt;
-  const auto direction = [&](const DirectionModel& d, Bytes total) {
-    const Bytes size = total / chunks;
-    const CostAt cost = cost_at(d, size);
-    van_werkhoven_2014::Direction result{cost.latency_overhead, d.per_byte.value, cost.gap};
-    if (overlapping && d.duplex) {
-      result.per_byte = d.duplex->per_byte.value;
-      result.gap = duplex_gap_at(d, size);
-    }
-    return result;
-  };
-  const LinkModel& link = profile.links.front();
-  const Bytes in = bytes_in(job);
-  const Bytes out = bytes_out(job);
-  return van_werkhoven_2014::Work{.h2d = direction(link.h2d, in),
-                                  .d2h = direction(link.d2h, out),
-                                  .in = in,
-                                  .out = out,
-                                  .kernel = job.cost.at(job.items)};
-}
-
-std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel& gpu, const Choice& choice) {
-  using van_werkhoven_2014::Category;
-  if (is_emulated(choice.layout)) {
-    if (choice.order != IssueOrder::breadth) return std::nullopt;
-    return choice.layout == Layout::one_engine ? Category::one_engine : Category::implicit_sync_one_engine;
-  }
-  if (gpu.copy_engines >= 2) return Category::two_engines;
-  if (gpu.implicit_sync == ImplicitSync::until_started) return std::nullopt;
-  return gpu.implicit_sync == ImplicitSync::none ? Category::one_engine : Category::implicit_sync_one_engine;
 }
 
 }  // namespace shiplap

@@ -2,7 +2,6 @@
 // buffers.
 #pragma once
 
-#include "shiplap/model/van_werkhoven_2014.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap {
@@ -30,16 +29,6 @@ Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mappin
 void require_memory(const Job&, ArrayMemory, std::string_view strategy);
 /// Throws Unsupported when the choice wants a graph: host threads take part in the strategy.
 void require_no_graph(const Choice&, std::string_view strategy);
-
-/// The device category of van Werkhoven et al. 2014, section IV, the GPU's or the one that the layout emulates; nullopt
-/// for copies that are held until the last kernel has started and for emulated ones that are not submitted
-/// breadth-first, for which the paper has no form.
-std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&, const Choice&);
-
-/// The parameters of the papers' closed forms for a job cut into `chunks`; nullopt when the profile has no link.
-/// With `overlapping`, G and g are those under bidirectional load where the profile has them (Table II).
-std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,
-                                                         bool overlapping);
 
 /// Defined in the files of their names; listed in strategy.cpp.
 extern const Strategy explicit_strategy;

@@ -1,5 +1,6 @@
 // Explicit: all of the input, then the kernel, then all of the output; nothing overlaps (van Werkhoven 2014, §II).
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
 namespace {

@@ -2,6 +2,7 @@
 // reads the input in host memory and has the output copied (van Werkhoven 2014, §II). The grid of the kernels is
 // limited: one that fills the GPU has so much under way on the link that it starves the copies.
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
 namespace {

@@ -1,6 +1,7 @@
 // Implicit: the kernel reads its input and writes its output in host memory; nothing is copied but what stays on the
 // GPU (van Werkhoven 2014, §II; zero-copy).
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
 namespace {

@@ -27,9 +27,8 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
               .operands = {},
               .flows = {}};
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    const bool reads_only = job.arrays[a].role == Role::in || job.arrays[a].role == Role::resident;
     const Slice part = reach(job, job.arrays[a], range);
-    what.operands.push_back({in_array(a, part), reads_only ? AccessMode::read : AccessMode::write, part.offset});
+    what.operands.push_back({in_array(a, part), access_mode(job.arrays[a].role), part.offset});
   }
   return {.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }

@@ -1,5 +1,6 @@
 // Streams: the job in chunks whose copies and kernels overlap (van Werkhoven 2014, §II; Gómez-Luna 2012).
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
 namespace {

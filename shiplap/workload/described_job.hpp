@@ -20,10 +20,14 @@ struct CUstream_st;  // what a cudaStream_t points to
 
 namespace shiplap {
 
-/// A contiguous range of what can be copied byte by byte.
+/// A contiguous range of what can be copied byte by byte, and that outlives the call: no temporary but a view.
 template <class Data>
 concept HostArray = std::ranges::contiguous_range<Data> && std::ranges::sized_range<Data> &&
-    std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>;
+    std::ranges::borrowed_range<Data> && std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>;
+/// One that may be written.
+template <class Data>
+concept WritableArray =
+    HostArray<Data> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Data>>>;
 
 /// A job whose arrays have these element types, const for those that are only read. It refers to the arrays, which must
 /// outlive its runs. Each call gives a further description and leaves this one as it is.
@@ -35,28 +39,26 @@ class DescribedJob : public Job {
 
   /// An array that is cut along with the items and read. Item i of n owns the elements [i e / n, (i + 1) e / n) of e.
   template <HostArray Data>
-  auto in(std::string array, const Data& data, Reach reach = {}) const {
-    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::in, std::move(reach),
-                                                        std::span(std::as_const(data)));
+  auto in(std::string array, Data&& data, Reach reach = {}) const {
+    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::in, std::move(reach), std::span(data));
   }
   /// One that is written: every element of its chunks, before the kernel ends.
-  template <HostArray Data>
+  template <WritableArray Data>
   auto out(std::string array, Data&& data, Reach reach = {}) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::out, std::move(reach), std::span(data));
   }
   /// One that is read and written in place.
-  template <HostArray Data>
+  template <WritableArray Data>
   auto inout(std::string array, Data&& data, Reach reach = {}) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::inout, std::move(reach), std::span(data));
   }
   /// One that every chunk reads as a whole.
   template <HostArray Data>
-  auto resident(std::string array, const Data& data) const {
-    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::resident, {},
-                                                        std::span(std::as_const(data)));
+  auto resident(std::string array, Data&& data) const {
+    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::resident, {}, std::span(data));
   }
   /// One that every chunk reads and writes as a whole, one chunk after the other: a state, or what is summed up.
-  template <HostArray Data>
+  template <WritableArray Data>
   auto carried(std::string array, Data&& data) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::carried, {}, std::span(data));
   }
@@ -114,7 +116,6 @@ class DescribedJob : public Job {
  private:
   template <class Element, class T>
   DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {
-    static_assert(std::is_const_v<Element> || !std::is_const_v<T>, "what is written must not be const");
     if (binding.host || binding.cuda)
       throw UsageError("array " + array + " of " + name +
                        ": describe all arrays before the kernel, which is handed them");
@@ -151,8 +152,8 @@ class DescribedJob : public Job {
 };
 
 template <class Data>
-auto Job::in(std::string array, const Data& data, Reach reach) const {
-  return DescribedJob<>(*this).in(std::move(array), data, std::move(reach));
+auto Job::in(std::string array, Data&& data, Reach reach) const {
+  return DescribedJob<>(*this).in(std::move(array), std::forward<Data>(data), std::move(reach));
 }
 template <class Data>
 auto Job::out(std::string array, Data&& data, Reach reach) const {
@@ -163,8 +164,8 @@ auto Job::inout(std::string array, Data&& data, Reach reach) const {
   return DescribedJob<>(*this).inout(std::move(array), std::forward<Data>(data), std::move(reach));
 }
 template <class Data>
-auto Job::resident(std::string array, const Data& data) const {
-  return DescribedJob<>(*this).resident(std::move(array), data);
+auto Job::resident(std::string array, Data&& data) const {
+  return DescribedJob<>(*this).resident(std::move(array), std::forward<Data>(data));
 }
 template <class Data>
 auto Job::carried(std::string array, Data&& data) const {

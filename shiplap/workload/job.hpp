@@ -29,6 +29,9 @@ enum class Role : std::uint8_t {
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
 /// Whether it is cut and brought back.
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
+constexpr bool is_written(Role role) { return role != Role::in && role != Role::resident; }
+/// Of a kernel to its operand.
+constexpr AccessMode access_mode(Role role) { return is_written(role) ? AccessMode::write : AccessMode::read; }
 /// Whether the whole array is on the GPU while the job runs.
 constexpr bool stays(Role role) { return role == Role::resident || role == Role::carried; }
 
@@ -126,13 +129,13 @@ struct Job {
 
   /// Begin a description: see described_job.hpp, which defines them. `Data` is a contiguous range of the elements.
   template <class Data>
-  auto in(std::string name, const Data&, Reach = {}) const;
+  auto in(std::string name, Data&&, Reach = {}) const;
   template <class Data>
   auto out(std::string name, Data&&, Reach = {}) const;  ///< see DescribedJob::out
   template <class Data>
   auto inout(std::string name, Data&&, Reach = {}) const;  ///< see DescribedJob::inout
   template <class Data>
-  auto resident(std::string name, const Data&) const;  ///< see DescribedJob::resident
+  auto resident(std::string name, Data&&) const;  ///< see DescribedJob::resident
   template <class Data>
   auto carried(std::string name, Data&&) const;  ///< see DescribedJob::carried
   template <class T>

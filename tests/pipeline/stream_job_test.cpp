@@ -210,6 +210,22 @@ TEST(StreamJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   EXPECT_THROW(plan(node, job, {.gpus = 3}), UsageError);
 }
 
+template <class Data>
+concept CanBeRead = requires(DescribedJob<> job, Data&& data) {
+  job.in("data", std::forward<Data>(data));
+};
+template <class Data>
+concept CanBeWritten = requires(DescribedJob<> job, Data&& data) {
+  job.out("data", std::forward<Data>(data));
+};
+
+TEST(StreamJob, takes_no_array_that_is_gone_after_the_call_and_writes_none_that_is_const) {
+  static_assert(CanBeRead<std::vector<float>&> && CanBeRead<const std::vector<float>&>);
+  static_assert(CanBeRead<std::span<const float>> && !CanBeRead<std::vector<float>>);
+  static_assert(CanBeWritten<std::vector<float>&> && CanBeWritten<std::span<float>>);
+  static_assert(!CanBeWritten<const std::vector<float>&> && !CanBeWritten<std::span<const float>>);
+}
+
 TEST(StreamJob, refuses_what_makes_no_sense_and_says_what) {
   const auto gpu = planted();
   const Node node = node_of(*gpu, planted_profile());

@@ -19,6 +19,7 @@
 #include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "tests/device/cuda/fake_api.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -92,17 +93,6 @@ struct Fixture : ::testing::Test {
 };
 using CudaExecutionFake = Fixture;
 using CudaDeviceFake = Fixture;
-
-template <class Expected = Error>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 TEST_F(CudaExecutionFake, moves_every_chunk_through_the_kernel) {
   std::memset(host.data(), 0x5a, host.size().count);

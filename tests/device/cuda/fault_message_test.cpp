@@ -14,6 +14,7 @@
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
 #include "tests/device/cuda/faults.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -27,17 +28,6 @@ using testing::faults;
 using testing::faulty_api;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-template <class Expected = Error>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 struct OnFakeGpus : ::testing::Test {
   OnFakeGpus() {

@@ -11,6 +11,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -120,17 +121,6 @@ Schedule batches() {
   for (std::uint32_t i = 0; i < 2 * pieces; ++i) s.ops[i].batched = i % pieces != 0;
   s.ops[pieces].after = {OpId{pieces - 1}};
   return s;
-}
-
-template <class Expected = Error>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 /// Lets every call of `action` fail in turn, until it makes none that has not failed. What `action` makes must be gone
