@@ -102,7 +102,9 @@ void add_evaluate(CLI::App& app) {
        "bytes of each array, as in 1MiB,64MiB (default: 1 MiB to 1 GiB, on a virtual device to 16 MiB)", "SIZES");
   list("--strategies", flags->strategies, "default: all", "NAMES");
   list("--chunks", flags->chunks,
-       "numbers of pieces (default: powers of two to 256; where kernels access host memory a few)", "COUNTS");
+       "numbers of pieces (default: powers of two to 256, of few items what divides them; where kernels access host "
+       "memory a few)",
+       "COUNTS");
   list("--layouts", flags->layouts, "default: three,few,per-chunk", "LAYOUTS");
   list("--threads", flags->threads, "of host threads, for memory that is not page-locked; default: 1,2,4,8", "COUNTS");
   list("--blocks", flags->blocks,

@@ -78,6 +78,7 @@ std::string cuda_program(const Workload& workload, const Choice& choice, const S
                                    {"algorithm", "std"},
                                    {"atomic", "atomic"},
                                    {"chrono", "chrono"},
+                                   {"cmath", "asin"},
                                    {"cstdint", "std"},
                                    {"cstdio", "std"},
                                    {"cstdlib", "std"},

@@ -59,9 +59,12 @@ class Harness {
     std::string out;
     if (mentions(pipeline_.functions, "all_items"))
       out += fmt::format("constexpr std::uint64_t all_items = {};\n", workload_.job.items);
-    for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a)
-      out +=
-          fmt::format("constexpr std::uint64_t bytes_{} = {};\n", names_.bare(a), workload_.job.arrays[a].size.count);
+    const std::string users = pipeline_.functions + make_ready();
+    for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a) {
+      const std::string name = "bytes_" + names_.bare(a);
+      if (is_there(a) || mentions(users, name))
+        out += fmt::format("constexpr std::uint64_t {} = {};\n", name, workload_.job.arrays[a].size.count);
+    }
     const std::string used =
         fmt::format("{} {} {}", pipeline_.functions, fmt::join(pipeline_.events, " "), fmt::join(pipeline_.flags, " "));
     for (const Expressions::Constant& c : pipeline_.constants) {
@@ -72,7 +75,8 @@ class Harness {
     for (const auto& [name, values] : pipeline_.tables)
       out += wrapped_code(fmt::format("constexpr std::uint64_t {}[] = {{{}}};", name, fmt::join(values, ", ")));
     std::vector<std::string> pointers, streams, stream_arrays;
-    for (const std::string& buffer : names_.buffer) pointers.push_back("*" + buffer);
+    for (std::size_t b = 0; b < names_.buffer.size(); ++b)
+      if (is_there(b)) pointers.push_back("*" + names_.buffer[b]);
     for (const StreamGroup& group : names_.groups)
       streams.push_back(group.count == 1 ? group.name : fmt::format("{}[{}]", group.name, group.count));
     if (way_.joined) streams.emplace_back("all_ended");
@@ -118,7 +122,14 @@ class Harness {
     return std::to_string(bytes);
   }
 
+  // Scratch and parts of other arrays have no memory of the host's.
+  bool is_there(std::size_t b) const {
+    const auto& arrays = workload_.job.arrays;
+    return b >= arrays.size() || size_on_host(arrays[b]) == arrays[b].size;
+  }
+
   std::string allocation(std::size_t b) const {
+    if (!is_there(b)) return "";
     const Buffer& buffer = schedule_.buffers[b];
     const std::string bytes = size(b);
     const std::string& name = names_.buffer[b];
@@ -180,16 +191,21 @@ class Harness {
     if (program.arrays.empty()) {
       std::string out = "\nvoid fill() {\n";
       for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a)
-        out += fmt::format("  std::memset({}, {}, bytes_{});\n", names_.buffer[a], a + 1, names_.bare(a));
+        if (is_there(a))
+          out += fmt::format("  std::memset({}, {}, bytes_{});\n", names_.buffer[a], a + 1, names_.bare(a));
       return out + "}\nbool verify() { return true; }\n";
     }
-    std::string out =
-        "\n// --- data and reference ---\n\n" + program.data + std::string(snippets::data) + "void fill() {\n";
+    std::string out = "\n// --- data and reference ---\n\n" + program.data + std::string(snippets::data);
+    if (std::ranges::any_of(program.arrays, [](const auto& array) { return !array.tolerance.empty(); }))
+      out += snippets::tolerance;
+    out += "void fill() {\n";
     std::vector<std::string> all;
     for (std::size_t a = 0; a < program.arrays.size(); ++a) {
+      if (!is_there(a)) continue;
       out += fmt::format("  fill({0}, bytes_{1}, {2});\n", names_.buffer[a], names_.bare(a), program.arrays[a].initial);
-      all.push_back(fmt::format("holds(\"{1}\", {0}, bytes_{1}, {2})", names_.buffer[a], names_.bare(a),
-                                program.arrays[a].expected));
+      const std::string& tolerance = program.arrays[a].tolerance;
+      all.push_back(fmt::format("holds(\"{1}\", {0}, bytes_{1}, {2}{3}{4})", names_.buffer[a], names_.bare(a),
+                                program.arrays[a].expected, tolerance.empty() ? "" : ", ", tolerance));
     }
     return wrapped_code(out +
                         fmt::format("}}\nbool verify() {{\n  return {};\n}}\n", fmt::join(all, " &&\n         ")));

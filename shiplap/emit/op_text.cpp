@@ -97,13 +97,17 @@ std::string OpText::blocks(std::size_t slot, const std::string& key) {
   const bool as_needed = std::ranges::all_of(s_.slots[slot].ops, [&](OpId id) {
     if (id.is_none()) return true;
     const auto& kernel = std::get<Kernel>(schedule_.ops[id.index()].what);
-    return kernel.blocks == (kernel.items + job_.items_per_block - 1) / job_.items_per_block;
+    return kernel.blocks == blocks_of(job_, kernel.items);
   });
   if (key.empty() || level || !as_needed)
     return say_.value(numbers, {.constant = "blocks", .per_item = "blocks_per_item", .stride = "blocks_step"}, key);
-  const std::string items_of_a_block =
-      say_.constant("items_per_block", static_cast<std::int64_t>(job_.items_per_block));
-  return fmt::format("(items + {0} - 1) / {0}", items_of_a_block);
+  std::string text = "items";
+  if (job_.items_per_block > 1)
+    text = fmt::format("(items + {0} - 1) / {0}",
+                       say_.constant("items_per_block", static_cast<std::int64_t>(job_.items_per_block)));
+  if (job_.blocks_abreast > 1)
+    text += " * " + say_.constant("blocks_abreast", static_cast<std::int64_t>(job_.blocks_abreast));
+  return text;
 }
 
 std::string OpText::launch(std::size_t slot, const std::string& key) {

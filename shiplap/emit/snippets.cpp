@@ -117,6 +117,20 @@ bool holds(const char* name, char* data, std::uint64_t bytes, T (*expected)(std:
 }
 )";
 
+const std::string_view tolerance = R"(template <class T>
+bool holds(const char* name, char* data, std::uint64_t bytes, T (*expected)(std::uint64_t),
+           double (*tolerance)(std::uint64_t)) {
+  for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i) {
+    const double off = double(as<T>(data)[i]) - double(expected(i));
+    const double allowed = tolerance(i);
+    if (-allowed <= off && off <= allowed) continue;  // not so of what is no number
+    std::fprintf(stderr, "%s[%llu] is wrong by %g\n", name, static_cast<unsigned long long>(i), off);
+    return false;
+  }
+  return true;
+}
+)";
+
 const std::string_view main_function = R"(
 int main(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 21;

@@ -14,6 +14,7 @@ extern const std::string_view pinned;         ///< obtains memory
 extern const std::string_view pageable;       ///< obtains memory
 extern const std::string_view managed;        ///< obtains memory
 extern const std::string_view data;           ///< fills arrays and compares them
+extern const std::string_view tolerance;      ///< compares arrays of which values may be off
 extern const std::string_view main_function;  ///< warms up, times, verifies
 
 // With names in braces, for `filled`:

@@ -37,7 +37,7 @@ struct Need {
 };
 Need need_of(const Schedule& schedule, const Job& job) {
   Bytes arrays;
-  for (const Array& array : job.arrays) arrays += array.size;
+  for (const Array& array : job.arrays) arrays += size_on_host(array);
   const Bytes host = memory_at(schedule, Place::host());
   return {memory_at(schedule, Place::gpu()), host > arrays ? host - arrays : Bytes{0}};
 }

@@ -34,7 +34,7 @@ Json cost_json(const KernelCost& cost) {
   const auto point = [](std::uint64_t items, const Interval<Seconds>& work) -> Json {
     return {{"items", items}, {"ms", milliseconds_json(work)}};
   };
-  Json json{{"origin", cost.origin}, {"points", Json::array()}, {"limited", nullptr}};
+  Json json{{"origin", cost.origin}, {"has_floor", cost.has_floor}, {"points", Json::array()}, {"limited", nullptr}};
   for (const KernelCost::Point& p : cost.points) json["points"].push_back(point(p.items, p.work));
   if (cost.limited) {
     json["limited"] = point(cost.limited->items, cost.limited->work);

@@ -1,20 +1,29 @@
 #include "shiplap/evaluate/grid.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace shiplap {
 namespace {
 
-std::vector<std::uint32_t> powers_of_two() {
+// Powers of two; of few items, such as levels, those that divide them.
+std::vector<std::uint32_t> usual_chunks(const Job& job) {
+  constexpr std::uint32_t most = 256;
   std::vector<std::uint32_t> counts;
-  for (std::uint32_t count = 1; count <= 256; count *= 2) counts.push_back(count);
+  for (std::uint32_t count = 1; count <= most; ++count)
+    if (job.items <= most ? job.items % count == 0 : std::has_single_bit(count)) counts.push_back(count);
   return counts;
 }
 
 // Each is run with every grid. Making large jobs ready and verifying them takes long, so of these fewer are.
 std::vector<std::uint32_t> mapped_chunks(const Job& job) {
+  if (job.items <= 64) {
+    std::vector<std::uint32_t> counts = usual_chunks(job);
+    if (counts.size() > 3) counts.erase(counts.begin(), counts.end() - 3);
+    return counts;
+  }
   Bytes largest;
-  for (const Array& array : job.arrays) largest = std::max(largest, array.size);
+  for (const Array& array : job.arrays) largest = std::max(largest, size_on_host(array));
   if (largest > 512_MiB) return {32, 64};
   if (largest > 64_MiB) return {16, 32, 64};
   return {4, 16, 32, 64};
@@ -60,7 +69,7 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
             ? std::vector<std::uint32_t>{1}
             : or_else(options.chunks, strategy.mapped                               ? mapped_chunks(job)
                                       : strategy.memory != ArrayMemory::page_locked ? unlocked_chunks(strategy)
-                                                                                    : powers_of_two());
+                                                                                    : usual_chunks(job));
     if (strategy.memory != ArrayMemory::page_locked) {
       for (const std::uint32_t threads : strategy.threaded ? options.threads : std::vector<std::uint32_t>{0})
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .threads = threads});

@@ -18,7 +18,8 @@ struct QueueLayout {
 /// What a grid is made of; an empty list leaves it to the job and the GPU.
 struct GridOptions {
   std::vector<std::string> strategies{};  ///< empty: all that are for the job's memory
-  /// Empty: powers of two up to 256; fewer of strategies with `mapped` and of memory that is not page-locked.
+  /// Empty: powers of two up to 256, of no more than 256 items all that divide them; fewer of strategies with `mapped`
+  /// and of memory that is not page-locked.
   std::vector<std::uint32_t> chunks{};
   /// For copies by copy engines out of page-locked memory. Emulated older GPUs are submitted to breadth-first.
   std::vector<QueueLayout> layouts{{Layout::three}, {Layout::few}, {Layout::per_chunk}};

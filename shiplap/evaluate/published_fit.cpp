@@ -200,7 +200,7 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .name = fmt::format("arccos:n={},calls={}", point.size, point.calls),
           .arrays = {{.name = "x", .role = Role::in, .size = size, .element = 4_B},
                      {.name = "result", .role = Role::out, .size = size, .element = 4_B}},
-          .cost = {.points = {}, .limited = {}, .origin = "fitted to published times"},
+          .cost = {.points = {}, .has_floor = true, .limited = {}, .origin = "fitted to published times"},
           .items_per_block = threads_per_block,
           .threads_per_block = static_cast<unsigned>(threads_per_block),
           .any_grid = false,
@@ -209,7 +209,8 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
   const double calls = point.calls;
   const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;
   constexpr std::uint64_t least = multiprocessors * threads_per_block;
-  job.cost.points.push_back({least, Interval<Seconds>::exact(calls * kernel.latency_per_call.value)});
+  const Seconds of_least = std::max(calls * kernel.latency_per_call.value, static_cast<double>(least) * an_item);
+  job.cost.points.push_back({least, Interval<Seconds>::exact(of_least)});
   for (const std::uint64_t items : {2 * least, std::uint64_t{1} << 30})
     job.cost.points.push_back({items, Interval<Seconds>::exact(static_cast<double>(items) * an_item)});
   return job;

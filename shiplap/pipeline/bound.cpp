@@ -34,6 +34,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
                   .first_item = 0,
                   .items = count,
                   .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, count, blocks),
+                  .launches = job.launches + job.launches_of_item * count,
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = operands,
@@ -52,18 +53,20 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
   const std::vector<std::byte*> data = data_of(job);
   for (std::uint32_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
+    if (array.role == Role::scratch) continue;
+    const std::size_t source = array.front_of.value_or(a);
     const Buffer& on_gpu = prepared.schedule().buffers[a];
     const Slice part{reach(job, array, {0, 1}).offset, on_gpu.size};
     const bool copied = array.memory == MemoryKind::managed;
     if (copied) {
       copies.push_back(device.allocate(Place::host(), MemoryKind::pinned, array.size));
-      std::memcpy(copies.back().data(), data[a], array.size.count);
+      std::memcpy(copies.back().data(), data[source], array.size.count);
     }
     const BufferId from = load.add_buffer({.name = array.name,
                                            .place = Place::host(),
                                            .memory = copied ? MemoryKind::pinned : array.memory,
                                            .size = array.size});
-    bindings.buffers.push_back(copied ? copies.back().data() : data[a]);
+    bindings.buffers.push_back(copied ? copies.back().data() : data[source]);
     const BufferId to = load.add_buffer(on_gpu);
     bindings.buffers.push_back(prepared.own(BufferId{a}).data());
     if (part.length.count == 0) continue;
@@ -97,7 +100,7 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     if (is_page_locked(job.arrays[a].memory)) continue;
     page_locked.arrays[a].memory = MemoryKind::pinned;
-    stand_ins.push_back(device.allocate(Place::host(), MemoryKind::pinned, job.arrays[a].size));
+    stand_ins.push_back(device.allocate(Place::host(), MemoryKind::pinned, size_on_host(job.arrays[a])));
     device.fill(stand_ins.back(), stand_ins.size());
     data[a] = stand_ins.back().data();
   }

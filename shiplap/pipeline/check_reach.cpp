@@ -45,8 +45,9 @@ class Surroundings {
     const Array& a = job_.arrays[array];
     std::vector<std::byte> bytes(padded(a).count, around);
     const Slice part = reach(job_, a, chunk);
-    if (a.role != Role::out && part.length.count > 0)
-      std::memcpy(bytes.data() + guard + part.offset.count, data_[array] + part.offset.count, part.length.count);
+    const std::byte* data = data_[a.front_of.value_or(array)];
+    if (a.role != Role::out && a.role != Role::scratch && part.length.count > 0)
+      std::memcpy(bytes.data() + guard + part.offset.count, data + part.offset.count, part.length.count);
     return bytes;
   }
 
@@ -168,7 +169,7 @@ class Check {
                                                                        const Surroundings::Bytewise& one,
                                                                        const Surroundings::Bytewise& other) const {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
-      if (!is_written(job_.arrays[a].role)) continue;
+      if (!is_written(job_.arrays[a].role) || job_.arrays[a].role == Role::scratch) continue;
       const Slice part = reach(job_, job_.arrays[a], chunk);
       const std::uint64_t size = job_.arrays[a].element.count;
       for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += size) {

@@ -9,7 +9,7 @@ namespace shiplap {
 
 Pipeline::Pipeline(Device& device, Workload workload) : device_(device), workload_(std::move(workload)) {
   for (Array& array : workload_.job.arrays) {
-    memory_.push_back(device_.allocate(Place::host(), array.memory, array.size));
+    memory_.push_back(device_.allocate(Place::host(), array.memory, size_on_host(array)));
     array.data = memory_.back().data();
   }
   refill();

@@ -57,13 +57,15 @@ const Memory& Prepared::own(BufferId buffer) const { return own_.at(buffer.index
 std::vector<std::byte*> data_of(const Job& job) {
   std::vector<std::byte*> data;
   for (const Array& array : job.arrays) {
-    if (array.data == nullptr && array.size.count > 0)
+    if (array.data == nullptr && size_on_host(array).count > 0)
       throw UsageError(fmt::format("{}: of {} only the shape is known, not where it is: it can be planned, not run",
                                    job.name, array.name));
     data.push_back(array.data);
   }
   const auto overlap = [](const Array& a, const Array& b) {
-    return a.size.count > 0 && b.size.count > 0 && a.data < b.data + b.size.count && b.data < a.data + a.size.count;
+    const std::uint64_t of_a = size_on_host(a).count;
+    const std::uint64_t of_b = size_on_host(b).count;
+    return of_a > 0 && of_b > 0 && a.data < b.data + of_b && b.data < a.data + of_a;
   };
   for (std::size_t a = 0; a < job.arrays.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)

@@ -33,20 +33,21 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
   while (whole > 1 && resident_size(job, whole) > limits.device_memory / 2) whole = (whole + 1) / 2;
   // One block for each multiprocessor, one wave of blocks, and the whole: the floor and two points of the full GPU.
   const DeviceInfo info = device.info();
-  const std::uint64_t floor = std::max(1u, info.multiprocessors) * job.items_per_block;
-  const std::uint64_t wave =
-      std::max<std::uint64_t>(1, info.resident_threads / job.threads_per_block) * job.items_per_block;
+  const std::uint64_t floor = items_of(job, std::max(1u, info.multiprocessors));
+  const std::uint64_t wave = items_of(job, std::max<std::uint64_t>(1, info.resident_threads / job.threads_per_block));
   // What else is known of a kernel with a grid of its own is a straight line.
-  const std::vector<std::uint64_t> wanted =
-      job.any_grid ? std::vector{floor, wave, whole} : std::vector{std::max<std::uint64_t>(1, whole / 8), whole};
-  for (const std::uint64_t items : wanted) {
-    if (items > whole || (items < whole && 2 * items > whole) || (!sizes.empty() && sizes.back().items == items))
-      continue;
-    sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
+  std::vector<std::uint64_t> wanted;
+  if (job.any_grid) {
+    if (floor < whole) wanted.push_back(floor);
+    if (floor < wave && 2 * wave <= whole) wanted.push_back(wave);
+  } else if (whole > 1) {
+    wanted.push_back(std::max<std::uint64_t>(1, whole / 8));
   }
+  wanted.push_back(whole);
+  for (const std::uint64_t items : wanted) sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
   // The one of a wave once more with few blocks: what the kernel can do when it is throttled.
   constexpr std::uint64_t few_blocks = 16;
-  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && items >= few_blocks * job.items_per_block)
+  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && blocks_of(job, items) >= few_blocks)
     sizes.push_back({items, few_blocks, prepare_launch(device, job, items, limits, few_blocks), {}});
   std::vector<double> latency;
   constexpr unsigned warm_up = 3;
@@ -58,7 +59,8 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
       if (i >= warm_up) size.seconds.push_back(time);
     }
   }
-  KernelCost cost{.points = {}, .limited = std::nullopt, .origin = "measured on resident data"};
+  const bool has_floor = job.any_grid && blocks_of(job, sizes.front().items) <= std::max(1u, info.multiprocessors);
+  KernelCost cost{.points = {}, .has_floor = has_floor, .limited = std::nullopt, .origin = "measured on resident data"};
   const double launched = median(latency);
   for (const Size& size : sizes) {
     const Estimate e = median_estimate(size.seconds);

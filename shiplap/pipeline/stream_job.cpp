@@ -24,7 +24,7 @@ Job located(const Device& device, Job job) {
   bool managed = false;
   bool others = false;
   for (Array& array : job.arrays) {
-    if (array.size.count == 0) continue;
+    if (size_on_host(array).count == 0) continue;
     array.memory = array.data == nullptr ? array.memory : device.kind_of(array.data);
     if (array.memory == MemoryKind::device)
       throw UsageError(
@@ -38,7 +38,7 @@ Job located(const Device& device, Job job) {
     throw UsageError(
         fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
   for (Array& array : job.arrays)
-    if (pageable && !stays(array.role)) array.memory = MemoryKind::pageable;
+    if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
   return job;
 }
 
@@ -89,7 +89,8 @@ void require_same_shape(const Job& planned, const Job& given) {
     const Reach& r = a.reach;
     const Reach& s = b.reach;
     const bool alike = r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements);
-    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element && alike;
+    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element &&
+           a.front_of == b.front_of && alike;
   };
   if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
     throw UsageError(
@@ -175,7 +176,7 @@ Prepared prepare(Device& device, const JobPlan& plan, const Job& given) {
     Array& array = job.arrays[a];
     array.data = given.arrays[a].data;
     array.reach = given.arrays[a].reach;
-    if (plan.page_locks && !stays(array.role) && array.data != nullptr)
+    if (plan.page_locks && !stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
       locked.push_back(device.page_lock(array.data, array.size));
   }
   Prepared prepared = prepare(device, job, plan.chosen.choice, plan.limits);

@@ -17,7 +17,7 @@ template <class Time>
 Seconds of_arrays(const Job& job, const Time& time) {
   Seconds sum{0};
   for (const Array& array : job.arrays)
-    if (array.memory == MemoryKind::pageable) sum += time(array.size);
+    if (array.memory == MemoryKind::pageable) sum += time(size_on_host(array));
   return sum;
 }
 

@@ -74,8 +74,8 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
   Schedule schedule;
   std::size_t copies = 0;
   for (const Array& a : job.arrays) {
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
-    copies += a.role == Role::inout ? 2 : 1;
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
+    copies += (is_input(a.role) ? 1 : 0) + (is_output(a.role) ? 1 : 0);
   }
   schedule.agents.clear();
   std::vector<QueueId> in;

@@ -99,7 +99,8 @@ struct Kernel {
   /// What of it a thread takes for its own share, one access after the other: how long it would be with a GPU that has
   /// room for everything. Counts where threads wait for host memory.
   Seconds thread_work{0};
-  std::uint64_t blocks = 1;  ///< grid of the launch
+  std::uint64_t launches = 1;  ///< calls in which it is submitted: a kernel function may make several
+  std::uint64_t blocks = 1;    ///< grid of the launch
   /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.
   std::uint64_t resident_blocks = 1;
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.

@@ -59,6 +59,7 @@ class Simulator {
     double batched_gap = 0;
     double bytes = 0;
     Compute::Kernel kernel;
+    std::uint64_t further_launches = 0;  // of a kernel that is submitted in several
     double latency = 0;
     double host_time = 0;       // of what an agent performs without sharing anything
     bool touches = false;       // by an agent, of `bytes` of managed memory that are on a GPU

@@ -52,10 +52,14 @@ void Simulator::submit(Caller& caller, const Step& step) {
                   .kind = node.is_host ? EventKind::host_starts : EventKind::queued,
                   .gpu = 0,
                   .cohort = {}});
+  // The first of several launches may begin meanwhile.
+  caller.clock += static_cast<double>(node.further_launches) * machine_.submit_launch;
 }
 
 void Simulator::launch_graph() {
-  submission_ = machine_.graph_launch(nodes_.size());
+  std::size_t launches = nodes_.size();
+  for (const Node& node : nodes_) launches += node.further_launches;
+  submission_ = machine_.graph_launch(launches);
   for (std::uint32_t op = 0; op < nodes_.size(); ++op)
     events_.push({.time = held_ ? 0.0 : submission_, .op = op, .kind = EventKind::queued, .gpu = 0, .cohort = {}});
 }

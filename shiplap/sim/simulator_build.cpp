@@ -193,6 +193,7 @@ void Simulator::build_kernel(const Schedule& schedule, OpId id, const Kernel& ke
       missing += residency_.move(operand.region, Place::gpu(gpu));
     }
   node.engine = static_cast<std::uint32_t>(engines_.size()) + gpu;
+  node.further_launches = std::max<std::uint64_t>(1, kernel.launches) - 1;
   node.kernel = {.op = id.value,
                  .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
                  .blocks = std::max<std::uint64_t>(kernel.blocks, 1),

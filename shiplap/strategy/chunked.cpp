@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "shiplap/core/error.hpp"
@@ -21,6 +22,16 @@ std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second
   return order;
 }
 
+/// The last chunk whose place it is; 0 where it is nobody's.
+std::uint32_t last_overwritten(const DeviceRing::Placement& place) {
+  return place.overwritten.empty() ? 0 : place.overwritten.back().chunk;
+}
+
+/// Of a piece of that length which kernels access in host memory.
+Bytes over_link(const Array& array, Bytes length) {
+  return Bytes{static_cast<std::uint64_t>(std::llround(static_cast<double>(length.count) * array.link_accesses))};
+}
+
 /// What of the job one GPU does: consecutive chunks, the first of which has this number among all.
 struct Part {
   std::uint16_t gpu = 0;
@@ -34,7 +45,8 @@ struct Part {
 //   copy in of an `in` array     waits for the earlier chunks' kernels, which read the place
 //   copy in of an `inout` array  waits for the earlier chunks' copies out, which read the place
 //   kernel                       waits for the copies in of all that it is handed, and for the earlier chunks' copies
-//                                out of `out` arrays; where an array is carried, for the kernel before
+//                                out of `out` arrays; where an array is carried, for the kernel before; where no array
+//                                takes turns with it, scratch for the earlier chunks' kernels
 //   copy out                     waits for its kernel
 // Copies in are ordered `in` before `inout` and copies out `inout` before `out`; so no dependency is implied by another
 // one, as long as chunks share nothing.
@@ -177,15 +189,31 @@ class Builder {
   void depend_on_earlier(Op& op, std::size_t array, std::uint32_t chunk) {
     const DeviceRing& ring = device_rings_[array];
     const Role role = job_.arrays[array].role;
-    for (const std::uint32_t c : ring[chunk].overwritten) {
+    for (const auto& [c, last_reader, mover] : ring[chunk].overwritten) {
       if (role != Role::in) {
         depend(op, out_op_[c][array]);
         continue;
       }
-      for (std::uint32_t reader = c; reader <= ring.last_reader(c, chunk); ++reader) {
-        depend(op, kernel_op_[reader]);
-        if (reader > c) depend(op, moved_op_[reader][array]);
-      }
+      for (std::uint32_t reader = c; reader <= last_reader; ++reader) depend(op, kernel_op_[reader]);
+      if (mover) depend(op, moved_op_[*mover][array]);
+    }
+  }
+
+  // Scratch lies in slots as everything does. Mostly the chunk waits for the users of its slot anyway: whatever else
+  // goes through a ring leaves or enters after them.
+  void depend_on_users_of_scratch(Op& op, std::uint32_t chunk) {
+    const auto takes_turns = [&](std::size_t a) {
+      const Role role = job_.arrays[a].role;
+      return !mapped(a) && !stays(role) && role != Role::scratch && !device_rings_[a][chunk].overwritten.empty();
+    };
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      if (job_.arrays[a].role != Role::scratch) continue;
+      bool implied = false;
+      for (std::size_t other = 0; other < job_.arrays.size(); ++other)
+        implied = implied || (takes_turns(other) && last_overwritten(device_rings_[other][chunk]) >=
+                                                        last_overwritten(device_rings_[a][chunk]));
+      if (implied) continue;
+      for (const auto& place : device_rings_[a][chunk].overwritten) depend(op, kernel_op_[place.chunk]);
     }
   }
 
@@ -194,6 +222,12 @@ class Builder {
   }
   Region brought(std::size_t array, std::uint32_t chunk) const {
     return {device_[array], device_rings_[array][chunk].fresh, pieces_[array][chunk].fresh.length};
+  }
+  /// The resident array that is the front of this one, if any.
+  std::optional<std::size_t> front(std::size_t array) const {
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      if (job_.arrays[a].front_of == array) return a;
+    return std::nullopt;
   }
   /// What the kernel of the chunk is handed.
   Access handed(std::size_t array, std::uint32_t chunk) const {
@@ -209,7 +243,8 @@ class Builder {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
       if (!stays(array.role) || array.size.count == 0) continue;
-      Op op{.what = Copy{in_array(a, {Bytes{0}, array.size}), {device_[a], Bytes{0}, array.size}},
+      const std::size_t source = array.front_of ? *array.front_of : a;
+      Op op{.what = Copy{in_array(source, {Bytes{0}, array.size}), {device_[a], Bytes{0}, array.size}},
             .queue = in_queues_[0],
             .agent = agent(0),
             .after = {},
@@ -237,6 +272,9 @@ class Builder {
       move_to_the_front(a, chunk);
       Region from = in_array(a, pieces_[a][chunk].fresh);
       if (from.length.count == 0) continue;
+      const Bytes there = copy_front(a, chunk);
+      from = {from.buffer, from.offset + there, from.length - there};
+      if (from.length.count == 0) continue;
       std::vector<OpId> after;
       if (staged(a)) {
         OpId earlier;  // that read the place in the ring last
@@ -246,7 +284,8 @@ class Builder {
         from = filled.place;
         after.push_back(filled.op);
       }
-      Op op{.what = Copy{from, brought(a, chunk)},
+      const Region to = brought(a, chunk);
+      Op op{.what = Copy{from, {to.buffer, to.offset + there, from.length}},
             .queue = queue(in_queues_, chunk),
             .agent = agent(chunk),
             .after = std::move(after),
@@ -254,6 +293,24 @@ class Builder {
       depend_on_earlier(op, a, chunk);
       in_op_[chunk][a] = schedule_.add(std::move(op));
     }
+  }
+
+  // What of the chunk is on the GPU already, as the front of the array, comes from there. Returns how much that is.
+  Bytes copy_front(std::size_t array, std::uint32_t chunk) {
+    const auto from = front(array);
+    const Slice& fresh = pieces_[array][chunk].fresh;
+    if (!from || job_.arrays[*from].size <= fresh.offset) return Bytes{};
+    const Bytes length = std::min(job_.arrays[*from].size - fresh.offset, fresh.length);
+    const Region to = brought(array, chunk);
+    Op op{.what = Copy{{device_[*from], fresh.offset, length}, {to.buffer, to.offset, length}},
+          .queue = queue(in_queues_, chunk),
+          .agent = agent(chunk),
+          .after = {},
+          .chunk = number(chunk)};
+    depend(op, resident_);
+    depend_on_earlier(op, array, chunk);
+    in_op_[chunk][array] = schedule_.add(std::move(op));
+    return length;
   }
 
   void move_to_the_front(std::size_t array, std::uint32_t chunk) {
@@ -282,15 +339,18 @@ class Builder {
                                    ? launch_grid.blocks
                                    : std::max<std::uint64_t>(1, limits_.resident_threads / job_.threads_per_block);
     const std::uint64_t at_once = std::min(launch_grid.blocks, room);
-    const double busy = job_.cost.busy_items() / static_cast<double>(job_.items_per_block);
-    const bool known = job_.cost.points.size() > 2;
+    const double busy =
+        job_.cost.busy_items() / static_cast<double>(job_.items_per_block) * static_cast<double>(job_.blocks_abreast);
+    const std::uint64_t in_flight = job_.threads_per_block * std::max(job_.access_width, job_.bytes_in_flight);
+    const bool known = busy > 0;
     const auto busy_blocks =
         known ? static_cast<std::uint64_t>(std::clamp(busy, 1.0, static_cast<double>(at_once))) : 0;
     Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
                   .work = kernel_time(job_, range.count, choice_.blocks),
-                  .thread_work = job_.cost.of_threads(range.count, at_once, job_.items_per_block),
+                  .thread_work = time_of_threads(job_, range.count, at_once),
+                  .launches = job_.launches + job_.launches_of_item * range.count,
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = {},
@@ -302,10 +362,10 @@ class Builder {
       if (!mapped(a) || region.length.count == 0) continue;
       Flow flow{.buffer = region.buffer,
                 .mode = AccessMode::read,
-                .bytes = region.length,
+                .bytes = over_link(job_.arrays[a], region.length),
                 .access_width = job_.access_width,
-                .in_flight = Bytes{at_once * job_.threads_per_block * job_.access_width},
-                .busy = Bytes{busy_blocks * job_.threads_per_block * job_.access_width}};
+                .in_flight = Bytes{at_once * in_flight},
+                .busy = Bytes{busy_blocks * in_flight}};
       if (role != Role::out) kernel.flows.push_back(flow);
       flow.mode = AccessMode::write;
       if (role != Role::in) kernel.flows.push_back(flow);
@@ -322,6 +382,7 @@ class Builder {
       for (std::uint32_t c = device_rings_[a][chunk].first_brought_by; c <= chunk; ++c) depend_on_bringing(op, a, c);
     for (const std::size_t a : outputs_)
       if (job_.arrays[a].role == Role::out) depend_on_earlier(op, a, chunk);
+    depend_on_users_of_scratch(op, chunk);
     last_kernel_ = kernel_op_[chunk] = schedule_.add(std::move(op));
   }
 
@@ -396,10 +457,14 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   if (choice.blocks > 0 && !job.any_grid)
     throw Unsupported(
         fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
+  if ((mapping.in || mapping.out) && !job.zero_copy)
+    throw Unsupported(fmt::format(
+        "the kernel of {} is not made to reach into host memory (it goes over its arrays several times): copy them",
+        job.name));
   Schedule schedule;
   schedule.agents.clear();
   for (const Array& a : job.arrays)
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   for (Part& part : parts_of(job, choice))
     Builder(schedule, job, choice, limits, mapping, staging, std::move(part)).build();
@@ -414,6 +479,7 @@ void require_no_graph(const Choice& choice, std::string_view strategy) {
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
+    if (a.role == Role::scratch) continue;
     // What stays is copied by itself, from whatever memory.
     if (stays(a.role) && (wanted != ArrayMemory::page_locked || a.memory == MemoryKind::pageable)) continue;
     const std::string memory = to_string(a.memory);

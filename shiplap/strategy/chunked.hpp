@@ -7,11 +7,11 @@
 namespace shiplap {
 
 /// Which arrays the kernels access where they are, in host memory, instead of having them copied. Resident arrays are
-/// always copied; an array that goes in and comes back counts as output.
+/// always copied; an array that goes in and comes back counts as output; scratch is on the GPU.
 struct Mapping {
   bool in = false;
   bool out = false;
-  bool covers(Role role) const { return role == Role::in ? in : role != Role::resident && out; }
+  bool covers(Role role) const { return role == Role::in ? in : is_output(role) && out; }
 };
 
 /// How arrays in pageable memory get to the GPU: through page-locked rings that host threads fill, and others that they

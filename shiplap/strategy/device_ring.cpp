@@ -52,7 +52,7 @@ DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots) : 
     place.reach = head - shared(piece);
     head += advance;
     if (shares_)
-      place.overwritten = overwrite(c, from, head);
+      place.overwritten = overwrite({c, from, head, end(piece.fresh) - (head - from)});
     else
       place.overwritten = before_in_slot(c, slots);
     placements_.push_back(std::move(place));
@@ -60,34 +60,49 @@ DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots) : 
 }
 
 // The chunk that used a slot last; one that brought nothing did not.
-std::vector<std::uint32_t> DeviceRing::before_in_slot(std::uint32_t chunk, std::uint32_t slots) const {
+std::vector<DeviceRing::Overwritten> DeviceRing::before_in_slot(std::uint32_t chunk, std::uint32_t slots) const {
   while (chunk >= slots)
-    if (pieces_[chunk -= slots].fresh.length.count > 0) return {chunk};
+    if (pieces_[chunk -= slots].fresh.length.count > 0) return {{chunk, chunk, std::nullopt}};
   return {};
 }
 
-// Whose bytes lay in [from, to), which are the chunk's now. What is left of them stays theirs.
-std::vector<std::uint32_t> DeviceRing::overwrite(std::uint32_t chunk, Bytes from, Bytes to) {
-  std::vector<std::uint32_t> found;
+// Whose bytes lay there. What is left of them stays theirs.
+std::vector<DeviceRing::Overwritten> DeviceRing::overwrite(const Held& by) {
+  std::vector<Overwritten> found;
   std::vector<Held> left;
   for (const Held& held : held_) {
-    if (held.to <= from || held.from >= to) {
+    if (held.to <= by.from || held.from >= by.to) {
       left.push_back(held);
       continue;
     }
-    if (found.empty() || found.back() != held.chunk) found.push_back(held.chunk);
-    if (held.from < from) left.push_back({held.chunk, held.from, from});
-    if (held.to > to) left.push_back({held.chunk, to, held.to});
+    const Bytes gone = held.in_array + (std::min(held.to, by.to) - held.from);
+    const Overwritten now = users(held.chunk, gone, by.chunk);
+    if (found.empty() || found.back().chunk != held.chunk) {
+      found.push_back(now);
+    } else {
+      found.back().last_reader = std::max(found.back().last_reader, now.last_reader);
+      if (now.mover) found.back().mover = now.mover;
+    }
+    if (held.from < by.from) left.push_back({held.chunk, held.from, by.from, held.in_array});
+    if (held.to > by.to) left.push_back({held.chunk, by.to, held.to, held.in_array + (by.to - held.from)});
   }
-  if (from < to) left.push_back({chunk, from, to});
+  if (by.from < by.to) left.push_back(by);
   held_ = std::move(left);
   return found;
 }
 
-std::uint32_t DeviceRing::last_reader(std::uint32_t of, std::uint32_t chunk) const {
-  std::uint32_t last = of;
-  while (last + 1 < chunk && pieces_[last + 1].reach.offset < end(pieces_[of].fresh)) ++last;
-  return last;
+// Of bytes of the array that end there: reaches only go on, and from the seam on it is the copy at the front that is
+// read.
+DeviceRing::Overwritten DeviceRing::users(std::uint32_t of, Bytes end, std::uint32_t before) const {
+  Overwritten result{of, of, std::nullopt};
+  for (std::uint32_t next = of + 1; next < before && pieces_[next].reach.offset < end; ++next) {
+    if (placements_[next].moved.count > 0) {
+      result.mover = next;
+      break;
+    }
+    result.last_reader = next;
+  }
+  return result;
 }
 
 }  // namespace shiplap

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "shiplap/workload/job.hpp"
@@ -11,13 +12,19 @@ namespace shiplap {
 
 class DeviceRing {
  public:
+  /// A chunk whose bytes lay where others come to lie.
+  struct Overwritten {
+    std::uint32_t chunk;
+    std::uint32_t last_reader;           ///< the last chunk whose kernel is handed any of these there
+    std::optional<std::uint32_t> mover;  ///< the chunk for which some of them were copied to the front
+  };
   /// Of one chunk, as offsets in the buffer.
   struct Placement {
     Bytes reach;       ///< what the kernel is handed
     Bytes fresh;       ///< what the chunk brings
     Bytes moved_from;  ///< what is copied to the front before: brought earlier, and needed by this chunk
     Bytes moved;       ///< its length; 0: nothing
-    std::vector<std::uint32_t> overwritten{};  ///< chunks whose bytes lay where this one puts anything
+    std::vector<Overwritten> overwritten{};  ///< by what this chunk puts into the ring, in order
     /// The first chunk that brought a part of the reach.
     std::uint32_t first_brought_by = 0;
   };
@@ -33,8 +40,6 @@ class DeviceRing {
   const Placement& operator[](std::uint32_t chunk) const { return placements_[chunk]; }
   /// Whether chunks share anything.
   bool shares() const { return shares_; }
-  /// The last chunk before `chunk` whose kernel is handed something that chunk `of` brought.
-  std::uint32_t last_reader(std::uint32_t of, std::uint32_t chunk) const;
 
   struct Room {
     Bytes each_slot;
@@ -48,9 +53,11 @@ class DeviceRing {
     std::uint32_t chunk;
     Bytes from;
     Bytes to;
+    Bytes in_array;  // where `from` is there
   };
-  std::vector<std::uint32_t> before_in_slot(std::uint32_t chunk, std::uint32_t slots) const;
-  std::vector<std::uint32_t> overwrite(std::uint32_t chunk, Bytes from, Bytes to);
+  std::vector<Overwritten> before_in_slot(std::uint32_t chunk, std::uint32_t slots) const;
+  std::vector<Overwritten> overwrite(const Held& by);
+  Overwritten users(std::uint32_t of, Bytes end, std::uint32_t before) const;
 
   Bytes size_;
   bool shares_ = false;

@@ -15,6 +15,7 @@ Region in_array(std::size_t array, const Slice& part) {
   return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
 }
 
+/// Behind the arrays the schedule has a buffer for each that is scratch.
 Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, std::uint32_t chunk,
           const ItemRange& range) {
   const Grid launch_grid = grid(job, range.count, limits.resident_threads, 1);
@@ -22,13 +23,18 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
               .first_item = range.first,
               .items = range.count,
               .work = kernel_time(job, range.count, 0),
+              .launches = job.launches + job.launches_of_item * range.count,
               .blocks = launch_grid.blocks,
               .resident_blocks = launch_grid.resident_blocks,
               .operands = {},
               .flows = {}};
+  auto scratch = static_cast<std::uint32_t>(job.arrays.size());
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    const Slice part = reach(job, job.arrays[a], range);
-    what.operands.push_back({in_array(a, part), access_mode(job.arrays[a].role), part.offset});
+    const Array& array = job.arrays[a];
+    const Slice part = reach(job, array, range);
+    Region region = in_array(array.front_of.value_or(a), part);
+    if (array.role == Role::scratch) region.buffer = BufferId{scratch++};
+    what.operands.push_back({region, access_mode(array.role), part.offset});
   }
   return {.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }
@@ -36,18 +42,32 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
 void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
   Bytes total;
   for (const Array& a : job.arrays) {
-    if (stays(a.role) && a.memory != MemoryKind::managed)
+    if (stays(a.role) && !a.front_of && a.memory != MemoryKind::managed)
       throw Unsupported(
           fmt::format("{} stays on the GPU and is in {} memory: the managed strategies have it managed too", a.name,
                       to_string(a.memory)));
-    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = a.size});
-    total += a.size;
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
+    if (!a.front_of) total += a.size;
   }
+  for (const Array& a : job.arrays)
+    if (a.role == Role::scratch)
+      schedule.add_buffer(
+          {.name = a.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = a.size});
   if (total > limits.device_memory)
     throw Unsupported(
-        fmt::format("{} of managed memory are more than the {} that may be used on the GPU: pages would be "
+        fmt::format("{} of managed memory and scratch are more than the {} that may be used on the GPU: pages would be "
                     "moved out again; use pinned or pageable arrays",
                     to_string(total), to_string(limits.device_memory)));
+}
+
+/// The piece without what another array of the job has of it (see Array::front_of).
+Slice without_front(const Job& job, std::size_t array, Slice piece) {
+  for (const Array& a : job.arrays) {
+    if (a.front_of != array || piece.offset >= a.size) continue;
+    const Bytes there = std::min(a.size - piece.offset, piece.length);
+    piece = {piece.offset + there, piece.length - there};
+  }
+  return piece;
 }
 
 /// Whether the host reads it in the end.
@@ -103,8 +123,8 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   // None of a region of no bytes.
   const auto move = [&](std::size_t array, const Slice& part, Place to, std::uint32_t chunk, OpId after) {
-    const Region region = in_array(array, part);
-    if (region.length.count == 0) return OpId{};
+    if (part.length.count == 0) return OpId{};
+    const Region region = in_array(job.arrays[array].front_of.value_or(array), part);
     Op op{.what = Prefetch{region, to},
           .queue = to.is_gpu() ? in : out,
           .agent = AgentId{to.is_gpu() ? 0u : 1u},
@@ -122,8 +142,8 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   for (std::uint32_t c = 0; c < ranges.size(); ++c) {
     OpId moved;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
-      if (!stays(job.arrays[a].role) || c == 0) {
-        const OpId op = move(a, cut[a][c].fresh, Place::gpu(), c, {});
+      if (job.arrays[a].role != Role::scratch && (!stays(job.arrays[a].role) || c == 0)) {
+        const OpId op = move(a, without_front(job, a, cut[a][c].fresh), Place::gpu(), c, {});
         if (!op.is_none()) moved = op;
       }
     Op op = launch(job, limits, kernel, compute, c, ranges[c]);

@@ -19,7 +19,8 @@ class StagingRings {
 
   bool used() const { return threads_ > 0; }
   bool covers(std::size_t array) const {
-    return used() && job_.arrays[array].memory == MemoryKind::pageable && !stays(job_.arrays[array].role);
+    return used() && job_.arrays[array].memory == MemoryKind::pageable && !stays(job_.arrays[array].role) &&
+           job_.arrays[array].role != Role::scratch;
   }
   std::uint32_t threads() const { return threads_; }
   /// Rings with places of `stride` bytes for an array.

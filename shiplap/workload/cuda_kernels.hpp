@@ -7,20 +7,45 @@
 
 namespace shiplap {
 
-/// Parameters of scalar-add: each item of the job is `in_per_item` inputs and `out_per_item` outputs (int32).
-struct ScalarAddShape {
-  std::uint64_t in_per_item = 1;
-  std::uint64_t out_per_item = 1;
-  std::uint32_t scalar = 1;
-  std::uint32_t iterations = 1;
-};
+struct ArccosShape;
+struct ConvolutionShape;
+struct DiffusionShape;
+struct GrayscaleShape;
+struct HistogramShape;
+struct MatmulShape;
+struct OceanShape;
+struct ScalarAddShape;
+struct SpmvShape;
 
+// Each does exactly what the host function of its workload does, whatever the grid. Defined in built_in/*.cu.
+KernelFunction cuda_arccos(const ArccosShape&);
+KernelFunction cuda_convolution(const ConvolutionShape&);
+KernelFunction cuda_diffusion(const DiffusionShape&);
+KernelFunction cuda_grayscale(const GrayscaleShape&);
+KernelFunction cuda_histogram(const HistogramShape&);
+KernelFunction cuda_matmul(const MatmulShape&);
+KernelFunction cuda_pop_buoydiff(const OceanShape&);
+KernelFunction cuda_pop_state(const OceanShape&, unsigned outputs);
+KernelFunction cuda_saxpy(float a);
+KernelFunction cuda_scalar_add(const ScalarAddShape&);
+KernelFunction cuda_spmv(const SpmvShape&);
+/// Stand-in for a stated kernel: the launch takes `time_per_item` × items and writes every output byte from the inputs.
+KernelFunction cuda_stated(double seconds_per_item);
+
+/// Those above, or nothing in a build without CUDA.
 struct CudaKernels {
-  KernelFunction (*saxpy)(float a) = nullptr;
-  KernelFunction (*scalar_add)(const ScalarAddShape&) = nullptr;
-  /// Stand-in for a stated kernel: the launch takes `time_per_item` × items and writes every output byte from the
-  /// inputs.
-  KernelFunction (*stated)(double seconds_per_item) = nullptr;
+  decltype(&cuda_arccos) arccos = nullptr;
+  decltype(&cuda_convolution) convolution = nullptr;
+  decltype(&cuda_diffusion) diffusion = nullptr;
+  decltype(&cuda_grayscale) grayscale = nullptr;
+  decltype(&cuda_histogram) histogram = nullptr;
+  decltype(&cuda_matmul) matmul = nullptr;
+  decltype(&cuda_pop_buoydiff) pop_buoydiff = nullptr;
+  decltype(&cuda_pop_state) pop_state = nullptr;
+  decltype(&cuda_saxpy) saxpy = nullptr;
+  decltype(&cuda_scalar_add) scalar_add = nullptr;
+  decltype(&cuda_spmv) spmv = nullptr;
+  decltype(&cuda_stated) stated = nullptr;
 };
 
 /// The table of this build.

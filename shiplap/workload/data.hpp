@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "shiplap/core/parallel.hpp"
@@ -31,13 +32,14 @@ void generate(std::span<T> elements, const Value& value) {
   });
 }
 
-/// The first index with elements[i] != expected(i), on all cores; elements.size() when there is none.
-template <class T, class Value>
-std::uint64_t first_difference(std::span<const T> elements, const Value& expected) {
-  std::atomic<std::uint64_t> first = elements.size();
-  parallel_for(elements.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
+/// The first index below `count` that `is_good` refuses, on all cores; `count` when there is none. `grain` indices are
+/// work enough for a thread.
+template <class Predicate>
+std::uint64_t first_failure(std::uint64_t count, std::uint64_t grain, const Predicate& is_good) {
+  std::atomic<std::uint64_t> first = count;
+  parallel_for(count, grain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
-      if (elements[i] == expected(i)) continue;
+      if (is_good(i)) continue;
       std::uint64_t known = first;
       while (i < known && !first.compare_exchange_weak(known, i)) {
       }
@@ -45,6 +47,16 @@ std::uint64_t first_difference(std::span<const T> elements, const Value& expecte
     }
   });
   return first;
+}
+
+/// The first index at which elements[i] has other bits than expected(i), on all cores; elements.size() when there is
+/// none.
+template <class T, class Value>
+std::uint64_t first_difference(std::span<const T> elements, const Value& expected) {
+  return first_failure(elements.size(), 1 << 16, [&](std::uint64_t i) {
+    const T wanted = expected(i);
+    return std::memcmp(&elements[i], &wanted, sizeof(T)) == 0;
+  });
 }
 
 }  // namespace shiplap

@@ -3,6 +3,7 @@
 //                  .kernel(enqueue).host_kernel(compute);
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <ranges>
@@ -62,6 +63,29 @@ class DescribedJob : public Job {
   auto carried(std::string array, Data&& data) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::carried, {}, std::span(data));
   }
+  /// Room for so many elements of T, cut along with the items: what the kernel of a chunk needs beside its arrays. It
+  /// is only on the GPU; what it holds when the kernel begins is anything. Chunks never share it, even where the reach
+  /// of each is all of it.
+  template <class T>
+  auto scratch(std::string array, std::uint64_t elements, Reach reach = {}) const {
+    return with<T>(std::move(array), Role::scratch, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
+  }
+  /// The first `elements` elements of an array that is read and cut, for every chunk: a surface that all levels refer
+  /// to. They are brought once for both.
+  template <class T>
+  auto front_of(const std::string& cut, std::string array, std::uint64_t elements) const {
+    const auto found = std::ranges::find(arrays, cut, &Array::name);
+    if (found == arrays.end() || found->role != Role::in)
+      throw UsageError(name + ": " + array + " is to be the front of " + cut +
+                       ", which must be described before and be an input");
+    if (found->element.count != sizeof(T) || elements * sizeof(T) > found->size.count)
+      throw UsageError(name + ": " + array + " has other elements than " + cut + ", or more of them");
+    auto job = shaped<const T>(std::move(array), Role::resident, elements);
+    job.arrays.back().front_of = static_cast<std::uint32_t>(found - arrays.begin());
+    job.arrays.back().memory = found->memory;
+    return job;
+  }
+
   /// An array of which only the shape is known: for planning, and for whoever sets `Array::data` later. T is const for
   /// one that is only read.
   template <class T>
@@ -170,6 +194,11 @@ auto Job::resident(std::string array, Data&& data) const {
 template <class Data>
 auto Job::carried(std::string array, Data&& data) const {
   return DescribedJob<>(*this).carried(std::move(array), std::forward<Data>(data));
+}
+
+template <class T>
+auto Job::scratch(std::string array, std::uint64_t elements, Reach reach) const {
+  return DescribedJob<>(*this).scratch<T>(std::move(array), elements, std::move(reach));
 }
 
 template <class T>

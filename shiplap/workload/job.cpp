@@ -12,37 +12,52 @@ namespace shiplap {
 Seconds KernelCost::at(std::uint64_t items) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   auto x = static_cast<double>(items);
-  if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
-  const bool has_floor = points.size() > 2;
   if (has_floor) {
     const std::uint64_t one_each = points[0].items;
     x = static_cast<double>((items + one_each - 1) / one_each * one_each);
   }
-  std::size_t above = has_floor ? 2 : 1;
+  if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
+  std::size_t above = has_floor && points.size() > 2 ? 2 : 1;
   while (above + 1 < points.size() && static_cast<double>(points[above].items) < x) ++above;
   const Point& low = points[above - 1];
   const Point& high = points[above];
   const double t = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
-  return std::max(has_floor ? points[0].work.value : Seconds{0},
-                  low.work.value + (high.work.value - low.work.value) * t);
+  const Seconds line = low.work.value + (high.work.value - low.work.value) * t;
+  if (!has_floor) return std::max(Seconds{0}, line);
+  const Seconds time = std::max(points[0].work.value, line);
+  if (x >= static_cast<double>(points[1].items)) return time;
+  // Small launches may be faster for each item than the line says: what they work on stays in the caches.
+  const double from_floor =
+      (x - static_cast<double>(points[0].items)) / static_cast<double>(points[1].items - points[0].items);
+  const Seconds between =
+      points[0].work.value + (points[1].work.value - points[0].work.value) * std::max(0.0, from_floor);
+  return std::max(points[0].work.value, std::min(time, between));
 }
 
-Seconds KernelCost::of_threads(std::uint64_t items, std::uint64_t blocks, std::uint64_t items_per_block) const {
+std::uint64_t blocks_of(const Job& job, std::uint64_t items) {
+  return (items + job.items_per_block - 1) / job.items_per_block * job.blocks_abreast;
+}
+
+std::uint64_t items_of(const Job& job, std::uint64_t blocks) {
+  return std::max<std::uint64_t>(1, blocks / job.blocks_abreast) * job.items_per_block;
+}
+
+Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t blocks) {
+  const auto& limited = job.cost.limited;
   if (!limited || limited->items == 0 || blocks == 0) return Seconds{0};
   const auto rounds = [&](std::uint64_t all, std::uint64_t at_once) {
-    const std::uint64_t round = at_once * items_per_block;
-    return static_cast<double>((all + round - 1) / round);
+    return static_cast<double>((blocks_of(job, all) + at_once - 1) / at_once);
   };
   return limited->work.value * (rounds(items, blocks) / rounds(limited->items, limited->blocks));
 }
 
 Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks) {
   const Seconds any_grid = job.cost.at(items);
-  return blocks == 0 ? any_grid : std::max(any_grid, job.cost.of_threads(items, blocks, job.items_per_block));
+  return blocks == 0 ? any_grid : std::max(any_grid, time_of_threads(job, items, blocks));
 }
 
 double KernelCost::busy_items() const {
-  if (points.size() < 3) return 0;
+  if (!has_floor || points.size() < 2) return 0;
   const Point& last = points[points.size() - 1];
   const Point& before = points[points.size() - 2];
   const Seconds more = last.work.value - before.work.value;
@@ -143,6 +158,10 @@ std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const It
   Bytes end;  // of the chunk before
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     const Slice whole = reach(job, array, chunks[c]);
+    if (array.role == Role::scratch) {  // of each chunk its own, whatever it is called
+      result.push_back({whole, whole});
+      continue;
+    }
     const Bytes last = whole.offset + whole.length;
     if (whole.length.count > 0 && (whole.offset < begin || last < end))
       throw UsageError(
@@ -163,7 +182,7 @@ std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const It
 
 Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
   Grid result;
-  result.blocks = std::max<std::uint64_t>(1, (items + job.items_per_block - 1) / job.items_per_block);
+  result.blocks = std::max<std::uint64_t>(1, blocks_of(job, items));
   const std::uint64_t room =
       resident_threads == 0 ? result.blocks : std::max<std::uint64_t>(1, resident_threads / job.threads_per_block);
   result.resident_blocks = room;
@@ -171,8 +190,11 @@ Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, s
   // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
   // job or, where all that may run at once do not fill the GPU, as these are together.
   const bool fills = at_once >= (room + result.blocks - 1) / result.blocks || at_once >= job.items / items;
-  const std::uint64_t together = fills ? job.items : items * at_once;
-  const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(items) / static_cast<double>(together));
+  // A tile that has less than its items to do takes as long; a row of threads leaves as much to others.
+  const std::uint64_t unit = job.blocks_abreast > 1 ? job.items_per_block : 1;
+  const std::uint64_t as_if = (items + unit - 1) / unit * unit;
+  const std::uint64_t together = fills ? (job.items + unit - 1) / unit * unit : as_if * at_once;
+  const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(as_if) / static_cast<double>(together));
   const Seconds alone = job.cost.at(items);
   const double share = alone > at_full_rate ? std::max(1e-6, at_full_rate / alone) : 1.0;
   // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.
@@ -194,7 +216,8 @@ Bytes total(const Job& job, Role one, Role other) {
 }  // namespace
 
 MemoryKind memory_of(const Job& job) {
-  const auto moved = std::ranges::find_if(job.arrays, [](const Array& a) { return !stays(a.role); });
+  const auto moved =
+      std::ranges::find_if(job.arrays, [](const Array& a) { return !stays(a.role) && a.role != Role::scratch; });
   return moved == job.arrays.end() ? MemoryKind::pinned : moved->memory;
 }
 

@@ -24,6 +24,7 @@ enum class Role : std::uint8_t {
   inout,
   resident,  ///< read as a whole by every chunk: brought to the GPU once
   carried,   ///< read and written as a whole by every chunk, one after the other: brought once, and back at the end
+  scratch,   ///< room on the GPU for the kernel of a chunk, which nobody fills and nobody asks back
 };
 /// Whether it is cut and brought to the GPU.
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
@@ -76,14 +77,26 @@ struct Array {
   Bytes element{1};                        ///< pieces are whole elements
   MemoryKind memory = MemoryKind::pinned;  ///< what it lies in; looked up before planning where `data` is known
   Reach reach{};                           ///< of the kernel of a chunk into it
+  /// Of a resident array: it is the first elements of that array of the job, an earlier one that is read and cut. Both
+  /// are brought once, and it needs no memory of the caller's.
+  std::optional<std::uint32_t> front_of{};
+  /// Bytes that cross the link for each byte of its piece when kernels access it in host memory: more than 1 where the
+  /// blocks of a kernel read the same bytes and the GPU does not keep them.
+  double link_accesses = 1;
   /// Where it is; null while only its shape is known.
   std::byte* data = nullptr;
 };
 
-/// Kernel time on resident data with the GPU to itself, without the launch latency. The smallest of three or more
-/// points is a floor: a launch that does not fill the GPU takes as long as a block needs. The others give straight
-/// lines from one to the next, and the two at either end go on beyond it. A single point gives a line through zero. A
-/// launch takes as long as one that gives every multiprocessor as many blocks as this one gives the busiest.
+/// Of the memory that the caller has for the array; none for one that is only on the GPU or part of another.
+inline Bytes size_on_host(const Array& array) {
+  return array.role == Role::scratch || array.front_of ? Bytes{} : array.size;
+}
+
+/// Kernel time on resident data with the GPU to itself, without the launch latency. The first point may be
+/// a floor: no launch is shorter, since a block needs its time. The others, or where these are less than two all,
+/// give straight lines from one to the next, and the two at either end go on beyond it. A single point gives a line
+/// through zero. With a floor a launch takes as long as one that gives every multiprocessor as many blocks as this one
+/// gives the busiest.
 struct KernelCost {
   /// The time of one launch.
   struct Point {
@@ -91,6 +104,7 @@ struct KernelCost {
     Interval<Seconds> work;   ///< its time
   };
   std::vector<Point> points;  ///< by increasing items
+  bool has_floor = false;     ///< the first is of a launch with no more than a block for each multiprocessor
   /// One launch with few blocks, each of which has a multiprocessor to itself: what a throttled kernel can do.
   struct Limited {
     std::uint64_t items = 0;   ///< of the launch
@@ -102,9 +116,6 @@ struct KernelCost {
 
   /// Of a launch over so many items. Throws Error when there are no points.
   Seconds at(std::uint64_t items) const;
-  /// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
-  /// Kernel::thread_work): in proportion to `limited`, by whole rounds of all blocks; 0 where `limited` is unknown.
-  Seconds of_threads(std::uint64_t items, std::uint64_t blocks, std::uint64_t items_per_block) const;
   /// Items of the smallest launch that keeps the GPU busy: where the floor meets the full rate; 0 without a floor.
   double busy_items() const;
 };
@@ -119,13 +130,23 @@ struct Job {
   std::vector<Array> arrays{};        ///< in the order of the kernel's views
   KernelCost cost{};                  ///< of the kernel; without points it is measured or derived before planning
   std::uint64_t items_per_block = 1;  ///< that one block of the kernel works on, at most
+  std::uint64_t blocks_abreast = 1;   ///< that work on the same items side by side, each on a part of them
   unsigned threads_per_block = 256;   ///< of the kernel
   /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
   bool any_grid = true;
-  std::uint32_t access_width = 16;  ///< bytes of the kernel's loads and stores
-  double flops = 0;                 ///< whole job
-  Bytes device_traffic{};           ///< bytes that the kernel reads and writes in device memory, whole job
-  KernelBinding binding{};          ///< what the kernel is on either device
+  std::uint32_t access_width = 16;     ///< bytes of the kernel's loads and stores
+  std::uint32_t bytes_in_flight = 0;   ///< that a thread asks for before it waits; 0: of one access
+  std::uint64_t launches = 1;          ///< that the kernel makes for a chunk, whatever its size
+  std::uint64_t launches_of_item = 0;  ///< and for each item of it
+  /// Whether the kernel is made to reach into host memory: it reads and writes each byte about once, all along.
+  bool zero_copy = true;
+  double flops = 0;               ///< operations of the whole job
+  bool double_precision = false;  ///< of these operations
+  Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
+  /// Share of the GPU's limit, by bytes or operations, that the kernel reaches on resident data: as measured on a GPU,
+  /// for GPUs that are not there.
+  double efficiency = 1;
+  KernelBinding binding{};  ///< what the kernel is on either device
 
   /// Begin a description: see described_job.hpp, which defines them. `Data` is a contiguous range of the elements.
   template <class Data>
@@ -140,6 +161,8 @@ struct Job {
   auto carried(std::string name, Data&&) const;  ///< see DescribedJob::carried
   template <class T>
   auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::shaped
+  template <class T>
+  auto scratch(std::string name, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::scratch
 };
 
 /// Sizes of the chunks of a job relative to the largest: the first is `first`, the last `last`, and from one to the
@@ -182,6 +205,16 @@ std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> c
 /// What the kernel of these items is handed of the array; all of one that stays on the GPU.
 Slice reach(const Job&, const Array&, ItemRange);
 
+/// Blocks of a launch over so many items that has the kernel's own grid.
+std::uint64_t blocks_of(const Job&, std::uint64_t items);
+/// The most items for which so many blocks are enough; at least those of one block.
+std::uint64_t items_of(const Job&, std::uint64_t blocks);
+
+/// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
+/// Kernel::thread_work): in proportion to `KernelCost::limited`, by whole rounds of all blocks; 0 where that is
+/// unknown.
+Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
+
 /// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without
 /// the limit.
 Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks);
@@ -197,7 +230,7 @@ struct Grid {
 /// Of a launch over so many items of the job.
 Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
-/// Of the first array that is not resident; pinned without one.
+/// Of the first array that is cut and in host memory; pinned without one.
 MemoryKind memory_of(const Job&);
 
 /// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).

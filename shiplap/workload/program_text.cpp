@@ -19,7 +19,12 @@ std::string definitions(const KernelFile& file) {
     throw Error(fmt::format("{}.cuh has no namespace shiplap::kernels", file.name));
   const auto begin = open + opening.size();
   std::string text(file.text.substr(begin, close - begin));
-  for (auto at = text.find("/// "); at != std::string::npos; at = text.find("/// ", at)) text.erase(at, 1);
+  const auto replace_all = [&](std::string_view what, std::string_view with) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+      text.replace(at, what.size(), with);
+  };
+  replace_all("/// ", "// ");
+  replace_all("SHIPLAP_HOST_DEVICE", "__host__ __device__");
   text.erase(0, text.find_first_not_of('\n'));
   text.erase(text.find_last_not_of('\n') + 1);
   return text + "\n";

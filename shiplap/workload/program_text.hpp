@@ -21,6 +21,9 @@ struct ProgramText {
     std::string type;      ///< "float"
     std::string initial;   ///< name of the function of an index that fills it; never all zero
     std::string expected;  ///< the same for what it must hold after one run: `initial` for what is only read
+    /// Name of a function of an index that says how far off an element may be, as a double; without one the values must
+    /// be equal.
+    std::string tolerance{};
   };
   std::vector<Array> arrays;  ///< those of the job, in their order; empty without a reference
 };

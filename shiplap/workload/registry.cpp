@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/workload/saxpy.hpp"
-#include "shiplap/workload/scalar_add.hpp"
+#include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -16,69 +14,22 @@ namespace {
 constexpr std::string_view schema = "shiplap/workload";
 constexpr std::uint64_t schema_version = 1;
 
-// "n=64Mi,a=2" as key and text; each value is taken once, so that a misspelt key can be named.
-class Parameters {
- public:
-  Parameters(std::string workload, std::string_view text) : workload_(std::move(workload)) {
-    while (!text.empty()) {
-      const std::string_view item = text.substr(0, text.find(','));
-      text.remove_prefix(std::min(text.size(), item.size() + 1));
-      const auto equals = item.find('=');
-      if (equals == std::string_view::npos || equals == 0)
-        throw UsageError(fmt::format("{}: '{}' should be NAME=VALUE", workload_, item));
-      if (!values_.emplace(item.substr(0, equals), item.substr(equals + 1)).second)
-        throw UsageError(fmt::format("{}: {} is given twice", workload_, item.substr(0, equals)));
-    }
-  }
-
-  std::string take(const std::string& name, std::string fallback) {
-    const auto found = values_.find(name);
-    if (found == values_.end()) return fallback;
-    std::string value = found->second;
-    values_.erase(found);
-    return value;
-  }
-  std::uint64_t count(const std::string& name, const std::string& fallback) {
-    return parse_count(take(name, fallback), fmt::format("{}: {}", workload_, name));
-  }
-  Bytes bytes(const std::string& name, const std::string& fallback) {
-    return parse_bytes(take(name, fallback), fmt::format("{}: {}", workload_, name));
-  }
-  void require_empty(std::string_view known) const {
-    if (!values_.empty())
-      throw UsageError(fmt::format("{} has no parameter {}; it has: {}", workload_, values_.begin()->first, known));
-  }
-
- private:
-  std::string workload_;
-  std::map<std::string, std::string> values_;
+const BuiltInWorkload* const all_built_in[]{
+    &saxpy_workload,     &scalar_add_workload,  &matmul_workload,       &histogram_workload,
+    &grayscale_workload, &pop_state_workload,   &pop_buoydiff_workload, &arccos_workload,
+    &diffusion_workload, &convolution_workload, &spmv_workload,
 };
 
-std::uint64_t int32_elements(Bytes size, std::string_view name) {
-  if (size.count % 4 != 0)
-    throw UsageError(fmt::format("scalar-add: {}={} is not a multiple of 4 bytes (int32)", name, to_string(size)));
-  return size.count / 4;
-}
-
 Workload built_in(const std::string& name, Parameters parameters, const CudaKernels& cuda) {
-  for (const WorkloadHelp& help : built_in_workloads()) {
-    if (help.name != name) continue;
-    if (name == "saxpy") {
-      const std::uint64_t n = parameters.count("n", "64Mi");
-      parameters.require_empty(help.parameters);
-      return saxpy(n, cuda);
-    }
-    const Bytes in = parameters.bytes("in", "256MiB");
-    const Bytes out = parameters.bytes("out", "256MiB");
-    const std::uint64_t iterations = parameters.count("iterations", "1");
-    parameters.require_empty(help.parameters);
-    if (iterations > 1u << 30) throw UsageError("scalar-add: iterations must be at most 2^30");
-    return scalar_add(int32_elements(in, "in"), int32_elements(out, "out"), static_cast<std::uint32_t>(iterations),
-                      cuda);
+  for (const BuiltInWorkload* one : all_built_in) {
+    if (one->help.name != name) continue;
+    Workload workload = one->make(parameters, cuda);
+    parameters.require_empty(one->help.parameters);
+    return workload;
   }
   std::string names;
-  for (const WorkloadHelp& help : built_in_workloads())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", help.name);
+  for (const BuiltInWorkload* one : all_built_in)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", one->help.name);
   throw UsageError(fmt::format(
       "there is no workload '{}'; there are: {}, a .json file, or sizes by --in, --out and --kernel", name, names));
 }
@@ -101,26 +52,24 @@ Workload from_file(const std::string& path, const CudaKernels& cuda) {
 }  // namespace
 
 std::vector<WorkloadHelp> built_in_workloads() {
-  return {{"saxpy", "n=COUNT (64Mi)", "y = a*x + y over n floats"},
-          {"scalar-add", "in=SIZE (256MiB), out=SIZE (256MiB), iterations=COUNT (1)",
-           "a scalar added iterations times to every int32"}};
+  std::vector<WorkloadHelp> help;
+  for (const BuiltInWorkload* one : all_built_in) help.push_back(one->help);
+  return help;
 }
 
 std::string with_size(std::string_view name, Bytes size_of_each) {
   const std::string base(name.substr(0, name.find(':')));
-  const std::vector<WorkloadHelp> known = built_in_workloads();
-  if (std::ranges::find(known, base, &WorkloadHelp::name) == known.end()) return std::string(name);
-  const std::vector<std::string> keys =
-      base == "saxpy" ? std::vector<std::string>{"n"} : std::vector<std::string>{"in", "out"};
-  const std::uint64_t value = base == "saxpy" ? size_of_each.count / 4 : size_of_each.count;  // floats, or bytes
-  std::string sized(name);
-  for (const std::string& key : keys) {
-    const bool stated =
-        name.find(":" + key + "=") != std::string_view::npos || name.find("," + key + "=") != std::string_view::npos;
-    if (stated) return std::string(name);
-    sized += fmt::format("{}{}={}", sized.find(':') == std::string::npos ? ":" : ",", key, value);
+  const auto known = std::ranges::find(all_built_in, base, [](const auto* one) { return one->help.name; });
+  if (known == std::end(all_built_in)) return std::string(name);
+  const std::string sizes = (*known)->sizes(size_of_each);
+  for (std::string_view rest = sizes; !rest.empty();) {
+    const std::string key(rest.substr(0, rest.find('=') + 1));
+    for (const char before : {':', ','})
+      if (name.find(before + key) != std::string_view::npos) return std::string(name);
+    rest.remove_prefix(std::min(rest.size(), rest.find(',')));
+    if (!rest.empty()) rest.remove_prefix(1);
   }
-  return sized;
+  return fmt::format("{}{}{}", name, name.find(':') == std::string_view::npos ? ":" : ",", sizes);
 }
 
 Workload find_workload(std::string_view name, const CudaKernels& cuda) {
@@ -140,14 +89,21 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
         profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
   const auto& bandwidth = *gpu.memory_bandwidth;
   const auto& flops = *gpu.flop_rate;
-  const auto at = [&](Bandwidth b, double f) { return std::max(job.device_traffic / b, Seconds{job.flops / f}); };
+  // GPUs with arithmetic of full width have half as many units for double precision.
+  const double operations = job.flops * (job.double_precision ? 2 : 1);
+  const auto at = [&](Bandwidth b, double f) {
+    return std::max(job.device_traffic / b, Seconds{operations / f}) / job.efficiency;
+  };
   const Interval<Seconds> whole{at(bandwidth.value, flops.value), at(bandwidth.high, flops.high),
                                 at(bandwidth.low, flops.low)};
   // A block for each multiprocessor is taken to be enough for the full rate.
   return {
       .points = {{job.items, whole}},
       .limited = KernelCost::Limited{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole},
-      .origin = fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)};
+      .origin = job.efficiency == 1
+                    ? fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)
+                    : fmt::format("derived from bytes and operations over {:.0f} % of the limits of profile {}",
+                                  100 * job.efficiency, profile.name)};
 }
 
 }  // namespace shiplap

@@ -46,7 +46,26 @@ Example roles() {
 
 std::string Example::program() const { return cuda_program(workload, choice, schedule()); }
 
-std::vector<Example> small_examples() {
+namespace {
+
+// Kernels that only a GPU runs.
+std::vector<Example> examples_for_gpus() {
+  std::vector<Example> all{
+      make("matmul", "matmul:m=300,n=200,p=100", {.chunks = 3}),
+      make("histogram", "histogram:frames=13,width=64,height=32,data=mixed", {.chunks = 4, .ring = 2}),
+      make("grayscale", "grayscale:frames=13,width=37,height=32,output=both", {.chunks = 4}),
+      make("pop_state", "pop-state:nx=33,ny=32,nz=12,outputs=3", {.chunks = 5, .ring = 2}),
+      make("pop_buoydiff", "pop-buoydiff:nx=34,ny=32,nz=12", {.chunks = 5, .layout = Layout::per_chunk}),
+      make("arccos", "arccos:n=100003,calls=33", {.strategy = "hybrid", .chunks = 3, .blocks = 16}),
+      make("diffusion", "diffusion:nx=67,ny=64,nz=12,steps=3", {.chunks = 6, .layout = Layout::per_chunk, .ring = 3}),
+      make("diffusion_steps", "diffusion:nx=67,ny=64,nz=3,steps=6,split=steps", {.chunks = 3}),
+      make("convolution", "convolution:height=100,width=133", {.chunks = 7, .ring = 3}),
+      make("spmv", "spmv:rows=2000,nonzeros=40000", {.chunks = 6})};
+  for (Example& example : all) example.faked = false;
+  return all;
+}
+
+std::vector<Example> interpreted_examples() {
   const std::string saxpy = "saxpy:n=1000003";
   const std::string add = "scalar-add:in=4MiB,out=4MiB,iterations=3";
   const std::string ratio = "scalar-add:in=5MiB,out=3MiB,iterations=3";
@@ -70,6 +89,14 @@ std::vector<Example> small_examples() {
           make("managed_prefetch", add, {.strategy = "managed-prefetch", .chunks = 4}),
           stated(),
           roles()};
+}
+
+}  // namespace
+
+std::vector<Example> small_examples() {
+  std::vector<Example> all = interpreted_examples();
+  for (Example& example : examples_for_gpus()) all.push_back(std::move(example));
+  return all;
 }
 
 std::vector<Example> large_examples() {

@@ -14,6 +14,7 @@ struct Example {
   Workload workload;
   Choice choice;
   Limits limits;
+  bool faked = true;  ///< the fake runtime does what its kernel does
 
   Schedule schedule() const { return find_strategy(choice.strategy).schedule(workload.job, choice, limits); }
   /// As `shiplap plan --emit cuda` writes it.

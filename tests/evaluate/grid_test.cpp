@@ -54,6 +54,14 @@ TEST(Grid, has_the_strategies_of_the_memory_that_the_arrays_are_in) {
             (std::set<std::string>{"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"}));
 }
 
+TEST(Grid, cuts_few_items_into_what_divides_them) {
+  std::set<std::uint32_t> counts;
+  for (const Choice& choice : grid_of(in_out_job(1_MiB, 1_MiB, milliseconds(1), 42),
+                                      {.strategies = {"streams"}, .layouts = {{Layout::three}}}, 132))
+    counts.insert(choice.chunks);
+  EXPECT_EQ(counts, (std::set<std::uint32_t>{1, 2, 3, 6, 7, 14, 21, 42}));
+}
+
 TEST(Grid, stages_by_every_number_of_threads_and_submits_to_emulated_gpus_breadth_first) {
   Job job = in_out_job(64_MiB, 64_MiB, milliseconds(1), 1 << 20);
   const auto emulated =

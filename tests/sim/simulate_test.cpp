@@ -197,6 +197,18 @@ TEST(Simulate, cannot_start_an_op_before_the_host_has_submitted_it) {
   EXPECT_LT(in_microseconds(simulate(s, p, {.held = true}).timeline.spans[1].start), 10);
 }
 
+TEST(Simulate, submits_every_launch_of_a_kernel_that_makes_several_before_what_comes_next) {
+  Profile p = paper_profile();
+  p.submission.launch = Interval<Seconds>::exact(microseconds(50));
+  Job job = in_out_job(0_B, 0_B, microseconds(1), 2);
+  job.launches = 5;
+  const Schedule two = find_strategy("streams").schedule(job, {.chunks = 2}, limits);
+  const Timeline t = simulate(two, p).timeline;
+  // The first of five launches is enough to begin.
+  EXPECT_NEAR(in_microseconds(t.spans[1].start - t.spans[0].start), 5 * 50, 1);
+  EXPECT_NEAR(in_microseconds(simulate(two, p).submission), 10 * 50, 1);
+}
+
 TEST(Simulate, is_the_same_to_the_last_bit_when_repeated) {
   for (const Case& c : random_cases(20))
     EXPECT_EQ(simulated(c, 2, ImplicitSync::none).count(), simulated(c, 2, ImplicitSync::none).count());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "shiplap/core/error.hpp"
@@ -16,12 +17,14 @@ class Played {
   Played(const DeviceRing& ring, const std::vector<Piece>& pieces) : ring_(ring), pieces_(pieces) {
     at_.assign(ring.size().count, nothing);
     by_.assign(ring.size().count, 0);
+    read_by_.assign(ring.size().count, 0);
   }
 
   void play(std::uint32_t chunk) {
     const DeviceRing::Placement& place = ring_[chunk];
     const Piece& piece = pieces_[chunk];
     const std::vector<std::int64_t> before = at_;
+    readers_.clear();
     for (std::uint64_t i = 0; i < place.moved.count; ++i) {
       ASSERT_GE(place.moved_from.count, place.reach.count + place.moved.count) << "moves onto itself, chunk " << chunk;
       put(chunk, place.reach.count + i, before.at(place.moved_from.count + i));
@@ -31,6 +34,10 @@ class Played {
     for (std::uint64_t i = 0; i < piece.reach.length.count; ++i)
       ASSERT_EQ(at_.at(place.reach.count + i), static_cast<std::int64_t>(piece.reach.offset.count + i))
           << "chunk " << chunk << " is handed another byte " << i;
+    for (std::uint64_t i = 0; i < piece.reach.length.count; ++i) read_by_[place.reach.count + i] = chunk;
+    if (!ring_.shares()) return;
+    for (const auto& [of, last_reader, mover] : place.overwritten)
+      EXPECT_EQ(last_reader, readers_[of]) << "of what chunk " << of << " had where chunk " << chunk << " comes to lie";
   }
 
  private:
@@ -38,10 +45,15 @@ class Played {
   void put(std::uint32_t chunk, std::uint64_t where, std::int64_t byte) {
     // In a slot a chunk comes after the one before in it, and so after what was there before that.
     const auto& overwritten = ring_[chunk].overwritten;
-    const bool in_turn = !ring_.shares() && !overwritten.empty() && by_[where] <= overwritten.front();
+    const bool in_turn = !ring_.shares() && !overwritten.empty() && by_[where] <= overwritten.front().chunk;
     if (at_.at(where) != nothing && !in_turn) {
-      EXPECT_TRUE(std::ranges::count(overwritten, by_[where]) == 1 || by_[where] == chunk)
+      EXPECT_TRUE(std::ranges::count(overwritten, by_[where], &DeviceRing::Overwritten::chunk) == 1 ||
+                  by_[where] == chunk)
           << "chunk " << chunk << " overwrites what it does not say";
+    }
+    if (by_[where] != chunk) {
+      auto& reader = readers_.try_emplace(by_[where], by_[where]).first->second;
+      reader = std::max(reader, read_by_[where]);
     }
     at_[where] = byte;
     by_[where] = chunk;
@@ -50,6 +62,8 @@ class Played {
   const std::vector<Piece>& pieces_;
   std::vector<std::int64_t> at_;
   std::vector<std::uint32_t> by_;
+  std::vector<std::uint32_t> read_by_;              // last chunk that was handed the byte that lies there
+  std::map<std::uint32_t, std::uint32_t> readers_;  // of what each chunk had and the chunk at hand overwrites
 };
 
 std::vector<Piece> pieces_of(std::uint64_t items, std::uint64_t before, std::uint64_t after, std::uint32_t chunks,

@@ -40,6 +40,9 @@ const std::vector<std::vector<Role>> all_roles{
     {Role::inout, Role::in, Role::out},
     {Role::out, Role::inout, Role::inout, Role::in, Role::in},
     {Role::resident, Role::in, Role::out, Role::out},
+    {Role::scratch, Role::in, Role::out},
+    {Role::scratch, Role::inout, Role::scratch},
+    {Role::resident, Role::scratch},
 };
 
 TEST(Streams, gives_sound_schedules_in_every_shape) {

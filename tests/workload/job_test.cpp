@@ -14,7 +14,8 @@ KernelCost::Point point(std::uint64_t items, double us) { return {items, Interva
 
 TEST(KernelCost, is_a_line_through_the_two_largest_points_and_never_below_the_smallest) {
   // A full GPU takes 10 µs + 1 µs an item; a launch that does not fill it takes 25 µs at least.
-  const KernelCost cost{.points = {point(4, 25), point(30, 40), point(1000, 1010)}, .origin = "test"};
+  const KernelCost cost{
+      .points = {point(4, 25), point(30, 40), point(1000, 1010)}, .has_floor = true, .origin = "test"};
   EXPECT_NEAR(in_microseconds(cost.at(2000)), 2010, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(500)), 510, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(20)), 30, 1e-9);
@@ -92,7 +93,8 @@ TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
 
 TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
   // One block for each of 4 multiprocessors takes 25 µs, and 10 more items 10 µs more.
-  const KernelCost cost{.points = {point(4, 25), point(30, 40), point(1000, 1010)}, .origin = "measured"};
+  const KernelCost cost{
+      .points = {point(4, 25), point(30, 40), point(1000, 1010)}, .has_floor = true, .origin = "measured"};
   EXPECT_NEAR(in_microseconds(cost.at(21)), 34, 1e-9) << "as 24";
   EXPECT_NEAR(in_microseconds(cost.at(24)), 34, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(33)), 46, 1e-9) << "as 36";
@@ -100,16 +102,33 @@ TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
   EXPECT_NEAR(cost.busy_items(), 25, 1e-9) << "at the full rate of 1 µs an item as long as the floor";
 }
 
+TEST(KernelCost, takes_pieces_of_a_launch_that_is_the_floor_as_long_as_all_of_it) {
+  const KernelCost one{.points = {point(64, 15)}, .has_floor = true, .origin = "measured"};
+  EXPECT_NEAR(in_microseconds(one.at(64)), 15, 1e-9);
+  EXPECT_NEAR(in_microseconds(one.at(1)), 15, 1e-9);
+  const KernelCost two{.points = {point(8, 230), point(32, 830)}, .has_floor = true, .origin = "measured"};
+  EXPECT_NEAR(in_microseconds(two.at(1)), 230, 1e-9);
+  EXPECT_NEAR(in_microseconds(two.at(20)), 630, 1e-9) << "as 24";
+}
+
+TEST(KernelCost, is_no_slower_than_between_the_floor_and_the_next_point_where_small_launches_are_faster) {
+  const KernelCost cost{
+      .points = {point(30, 150), point(260, 875), point(7980, 22400)}, .has_floor = true, .origin = ""};
+  EXPECT_NEAR(in_microseconds(cost.at(30)), 150, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(120)), 150 + 90.0 / 230 * 725, 1e-9) << "the line from 260 on says 486";
+  EXPECT_NEAR(in_microseconds(cost.at(7980)), 22400, 1e-9);
+}
+
 TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_rounds) {
   Job job = in_out_job(1_KiB, 1_KiB, milliseconds(1), 1000);
   job.items_per_block = 5;
   KernelCost& cost = job.cost;
   cost = {.points = {point(1000, 1000)}, .origin = "measured"};
-  EXPECT_EQ(cost.of_threads(1000, 8, 5), Seconds{0}) << "unknown";
+  EXPECT_EQ(time_of_threads(job, 1000, 8), Seconds{0}) << "unknown";
   // Five rounds of four blocks.
   cost.limited = KernelCost::Limited{.items = 100, .blocks = 4, .work = Interval<Seconds>::exact(microseconds(600))};
-  EXPECT_NEAR(in_microseconds(cost.of_threads(200, 8, 5)), 600, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.of_threads(201, 8, 5)), 720, 1e-9) << "one item more, one round more";
+  EXPECT_NEAR(in_microseconds(time_of_threads(job, 200, 8)), 600, 1e-9);
+  EXPECT_NEAR(in_microseconds(time_of_threads(job, 201, 8)), 720, 1e-9) << "one item more, one round more";
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 8)), 600, 1e-9);
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 800)), 200, 1e-9) << "never faster than without the limit";
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 0)), 200, 1e-9);
@@ -122,6 +141,7 @@ TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_
   EXPECT_EQ(grid(job, 1000, 256 * 100, 100).resident_blocks, 10u);
   // Five times as slow per item: leaves four fifths.
   job.cost.points = {point(1, 50), point(50000, 500), point(100000, 1000)};
+  job.cost.has_floor = true;
   const Grid slow = grid(job, 1000, 256 * 100, 100);
   EXPECT_EQ(slow.blocks, 10u);
   EXPECT_EQ(slow.resident_blocks, 50u);

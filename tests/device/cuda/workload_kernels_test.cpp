@@ -27,10 +27,27 @@ std::string difference(Device& device, const Workload& workload, const Choice& c
 }
 
 TEST_F(WorkloadKernels, equal_the_host_reference_at_odd_sizes_and_odd_chunks) {
-  for (const char* name :
-       {"saxpy:n=1", "saxpy:n=1000003", "saxpy:n=4Mi", "scalar-add:in=4MiB,out=4MiB,iterations=20",
-        "scalar-add:in=4000012,out=4000012,iterations=1", "scalar-add:in=3MiB,out=7MiB,iterations=5",
-        "scalar-add:in=7MiB,out=3MiB,iterations=5", "scalar-add:in=4000012,out=1000004,iterations=3"}) {
+  for (const char* name : {"saxpy:n=1",
+                           "saxpy:n=1000003",
+                           "saxpy:n=4Mi",
+                           "scalar-add:in=4MiB,out=4MiB,iterations=20",
+                           "scalar-add:in=4000012,out=4000012,iterations=1",
+                           "scalar-add:in=3MiB,out=7MiB,iterations=5",
+                           "scalar-add:in=7MiB,out=3MiB,iterations=5",
+                           "scalar-add:in=4000012,out=1000004,iterations=3",
+                           "histogram:frames=9",
+                           "histogram:frames=200,width=131,height=67",
+                           "histogram:frames=9,width=3,height=5,data=mixed",
+                           "histogram:frames=7,data=degenerate,copies=4",
+                           "grayscale:frames=9",
+                           "grayscale:frames=200,width=131,height=67,output=both",
+                           "grayscale:frames=9,width=3,height=5,output=both",
+                           "grayscale:frames=9,output=both",
+                           "arccos:n=1",
+                           "arccos:n=1000003",
+                           "arccos:n=1000003,calls=2,precision=promoted",
+                           "arccos:n=100001,calls=512",
+                           "arccos:n=100001,calls=511,precision=promoted"}) {
     const Workload workload = find_workload(name);
     for (const std::uint32_t chunks : {1u, 3u, 7u}) {
       if (chunks > workload.job.items) continue;
@@ -38,6 +55,45 @@ TEST_F(WorkloadKernels, equal_the_host_reference_at_odd_sizes_and_odd_chunks) {
           << name << ", " << chunks << " chunks";
     }
   }
+}
+
+TEST_F(WorkloadKernels, equal_the_host_reference_where_tiles_are_cut_off_and_where_rows_are_empty) {
+  // Every size of tile, with vectors and without; filters that the compiler knows and others.
+  for (const char* name : {"matmul:p=1,m=7,n=1",
+                           "matmul:p=61",
+                           "matmul:p=256",
+                           "matmul:p=300,m=1023,n=515",
+                           "matmul:p=77,m=1100,n=1300",
+                           "matmul:p=129,m=2177,n=2052",
+                           "matmul:p=64,m=2177,n=2051",
+                           "convolution:height=70,width=132,filter=17",
+                           "convolution:height=333,width=515,filter=17",
+                           "convolution:height=64,width=1000,filter=9",
+                           "convolution:height=65,width=65,filter=3",
+                           "convolution:height=100,width=333,filter=5",
+                           "convolution:height=40,width=70,filter=7",
+                           "convolution:height=33,width=31,filter=1",
+                           "convolution:height=100,width=200,filter=64",
+                           "convolution:height=7,width=1,filter=2",
+                           "spmv:rows=20000",
+                           "spmv:rows=1000,nonzeros=200000",
+                           "spmv:rows=3000,nonzeros=100000",
+                           "spmv:rows=50000,nonzeros=40000",
+                           "spmv:rows=9,nonzeros=1"}) {
+    const Workload workload = find_workload(name);
+    for (const std::uint32_t chunks : {1u, 3u, 7u})
+      EXPECT_EQ(difference(*device, workload, {.strategy = "streams", .chunks = chunks}), "")
+          << name << ", " << chunks << " chunks";
+    EXPECT_EQ(difference(*device, workload, {.strategy = "streams", .blocks = 3}), "") << name << ", 3 blocks";
+  }
+}
+
+TEST_F(WorkloadKernels, do_all_of_their_work_with_few_blocks) {
+  for (const char* name : {"saxpy:n=1000003", "histogram:frames=9,width=131,height=67",
+                           "grayscale:frames=9,width=131,height=67,output=both", "arccos:n=1000003,calls=3"})
+    for (const std::uint64_t blocks : {1, 4})
+      EXPECT_EQ(difference(*device, find_workload(name), {.strategy = "implicit", .blocks = blocks}), "")
+          << name << ", " << blocks << " blocks";
 }
 
 std::string stated_difference(Device& device, const StatedJob& job) {

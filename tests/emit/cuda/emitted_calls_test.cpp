@@ -124,7 +124,8 @@ TEST_P(EmittedProgram, makes_the_calls_of_the_device_and_verifies_its_data) {
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const Example& example : testing::small_examples()) all.push_back(example.name);
+  for (const Example& example : testing::small_examples())
+    if (example.faked) all.push_back(example.name);
   return all;
 }
 

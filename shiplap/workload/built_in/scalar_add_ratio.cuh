@@ -1,7 +1,7 @@
 // The kernel of scalar-add with any ratio of inputs to outputs. Also text of programs (program_text.hpp).
 #pragma once
 
-#include "shiplap/workload/scalar_add.cuh"
+#include "shiplap/workload/built_in/scalar_add.cuh"
 
 namespace shiplap::kernels {
 

@@ -1,7 +1,7 @@
 // The stand-in for a kernel stated by hand. Also text of programs (program_text.hpp).
 #pragma once
 
-#include "shiplap/workload/grid_stride.cuh"
+#include "shiplap/workload/built_in/grid_stride.cuh"
 
 namespace shiplap::kernels {
 

@@ -1,7 +1,7 @@
 // The kernel of scalar-add with one output for each input. Also text of programs (program_text.hpp).
 #pragma once
 
-#include "shiplap/workload/grid_stride.cuh"
+#include "shiplap/workload/built_in/grid_stride.cuh"
 
 namespace shiplap::kernels {
 

@@ -1,8 +1,7 @@
-#include "shiplap/workload/saxpy.hpp"
-
+// saxpy: y = a·x + y (Harris 2012).
 #include <fmt/format.h>
 
-#include "shiplap/core/error.hpp"
+#include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -18,16 +17,16 @@ float element(std::uint64_t i, std::uint64_t stream) {
 float x_at(std::uint64_t i) { return element(i, 1); }
 float y_at(std::uint64_t i) { return element(i, 2); }
 
-}  // namespace
-
-Workload saxpy(std::uint64_t n, const CudaKernels& cuda) {
+Workload saxpy(Parameters& parameters, const CudaKernels& cuda) {
+  const std::uint64_t n = parameters.count("n", "64Mi");
   Workload w;
   w.job = Job{.items = n,
               .name = fmt::format("saxpy:n={}", n),
               .items_per_block = 1024,  // 256 threads with one 16-byte vector each
               .threads_per_block = 256,
               .flops = 2.0 * static_cast<double>(n),
-              .device_traffic = Bytes{12 * n}}
+              .device_traffic = Bytes{12 * n},
+              .efficiency = 0.9}
               .shaped<const float>("x", Role::in, n)
               .shaped<float>("y", Role::inout, n)
               .host_kernel([](Chunk chunk, View<const float> x, View<float> y) {
@@ -62,5 +61,12 @@ float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }
   };
   return w;
 }
+
+std::string sizes(Bytes each) { return fmt::format("n={}", each.count / 4); }
+
+}  // namespace
+
+const BuiltInWorkload saxpy_workload{
+    .help = {"saxpy", "n=COUNT (64Mi)", "y = a*x + y over n floats"}, .make = saxpy, .sizes = sizes};
 
 }  // namespace shiplap

@@ -1,4 +1,6 @@
-#include "shiplap/workload/scalar_add.hpp"
+// scalar-add: a scalar added `iterations` times to every element (Gómez-Luna 2012, §3.1), with independent sizes of
+// input and output, so that any ratio of copy in, kernel and copy out can be set.
+#include "shiplap/workload/built_in/scalar_add.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "shiplap/core/error.hpp"
+#include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -66,10 +68,23 @@ ProgramText program_text(const ScalarAddShape& shape, std::uint64_t largest) {
   return text;
 }
 
-}  // namespace
+std::uint64_t int32_elements(Parameters& parameters, const std::string& name) {
+  const Bytes size = parameters.bytes(name, "256MiB");
+  if (size.count % 4 != 0)
+    parameters.refuse(fmt::format("{}={} is not a multiple of 4 bytes (int32)", name, to_string(size)));
+  return size.count / 4;
+}
 
-Workload scalar_add(std::uint64_t in, std::uint64_t out, std::uint32_t iterations, const CudaKernels& cuda) {
-  if (in == 0 || out == 0) throw UsageError("scalar-add: in and out must be at least one int32 element (4 bytes)");
+// An item is the smallest piece with whole numbers of both: in / gcd inputs and out / gcd outputs. With
+// f(x) = x + iterations · scalar (mod 2^32) output t of an item is f(input t mod inputs) when there are at least as
+// many outputs as inputs, else the sum of f over inputs t, t + outputs, t + 2·outputs …
+Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
+  const std::uint64_t in = int32_elements(parameters, "in");
+  const std::uint64_t out = int32_elements(parameters, "out");
+  if (in == 0 || out == 0) parameters.refuse("in and out must be at least one int32 element (4 bytes)");
+  const std::uint64_t wanted = parameters.count("iterations", "1", 0);
+  if (wanted > 1u << 30) parameters.refuse("iterations must be at most 2^30");
+  const auto iterations = static_cast<std::uint32_t>(wanted);
   const std::uint64_t items = std::gcd(in, out);
   const ScalarAddShape shape{
       .in_per_item = in / items, .out_per_item = out / items, .scalar = scalar, .iterations = iterations};
@@ -80,7 +95,8 @@ Workload scalar_add(std::uint64_t in, std::uint64_t out, std::uint32_t iteration
               .items_per_block = shape.in_per_item == 1 && shape.out_per_item == 1 ? 1024ull : 256ull,
               .threads_per_block = 256,
               .flops = static_cast<double>(iterations) * static_cast<double>(std::max(in, out)),
-              .device_traffic = Bytes{4 * (in + out)}}
+              .device_traffic = Bytes{4 * (in + out)},
+              .efficiency = 0.88}
               .shaped<const std::uint32_t>("in", Role::in, in)
               .shaped<std::uint32_t>("out", Role::out, out)
               .host_kernel([shape](Chunk chunk, View<const std::uint32_t> source, View<std::uint32_t> target) {
@@ -109,5 +125,15 @@ Workload scalar_add(std::uint64_t in, std::uint64_t out, std::uint32_t iteration
   };
   return w;
 }
+
+std::string sizes(Bytes each) { return fmt::format("in={0},out={0}", each.count); }
+
+}  // namespace
+
+const BuiltInWorkload scalar_add_workload{
+    .help = {"scalar-add", "in=SIZE (256MiB), out=SIZE (256MiB), iterations=COUNT (1)",
+             "a scalar added iterations times to every int32"},
+    .make = scalar_add,
+    .sizes = sizes};
 
 }  // namespace shiplap

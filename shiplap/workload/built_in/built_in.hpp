@@ -1,0 +1,29 @@
+// The workloads that come with shiplap, as entries of a table.
+#pragma once
+
+#include "shiplap/workload/parameters.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+
+struct BuiltInWorkload {
+  WorkloadHelp help;
+  Workload (*make)(Parameters&, const CudaKernels&);
+  /// The parameters of a job whose largest array has about so many bytes: "n=16777216".
+  std::string (*sizes)(Bytes each);
+};
+
+/// Defined in the files of their names; listed in registry.cpp.
+extern const BuiltInWorkload arccos_workload;
+extern const BuiltInWorkload convolution_workload;
+extern const BuiltInWorkload diffusion_workload;
+extern const BuiltInWorkload grayscale_workload;
+extern const BuiltInWorkload histogram_workload;
+extern const BuiltInWorkload matmul_workload;
+extern const BuiltInWorkload pop_buoydiff_workload;
+extern const BuiltInWorkload pop_state_workload;
+extern const BuiltInWorkload saxpy_workload;
+extern const BuiltInWorkload scalar_add_workload;
+extern const BuiltInWorkload spmv_workload;
+
+}  // namespace shiplap

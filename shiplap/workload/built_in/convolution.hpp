@@ -1,0 +1,22 @@
+// The parameters of the kernel of convolution.
+#pragma once
+
+#include <cstdint>
+
+namespace shiplap {
+
+/// Rows of `width` outputs; the input has `filter` - 1 rows and columns more.
+struct ConvolutionShape {
+  std::uint64_t width = 1;
+  std::uint64_t filter = 1;  ///< rows and columns of the filter
+};
+
+/// The largest filter, whose part of the input still lies in shared memory.
+constexpr std::uint64_t largest_filter = 64;
+
+/// Of the part of the output that a block computes at a time.
+constexpr std::uint64_t convolution_tile_width = 64;
+constexpr std::uint64_t convolution_tile_height = 32;
+constexpr unsigned convolution_block_threads = 64;
+
+}  // namespace shiplap

@@ -1,0 +1,202 @@
+// matmul: C = A · B in single precision, cut along the rows of A and C (Gómez-Luna 2012: m = 2p, n = p).
+#include "shiplap/workload/built_in/matmul.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/data.hpp"
+#include "shiplap/workload/described_job.hpp"
+
+namespace shiplap {
+namespace {
+
+// Whole numbers of magnitude 1 to 4: sums of `longest` products stay within 2^24, so that they are exact in float in
+// any order, fused or not.
+constexpr std::uint64_t longest = 1 << 20;
+std::int64_t element(std::uint64_t i, std::uint64_t stream) {
+  const auto number = static_cast<std::int64_t>(hash_of(i, stream) >> 61);  // 0 to 7
+  return number < 4 ? number - 4 : number - 3;
+}
+float a_at(std::uint64_t i) { return static_cast<float>(element(i, 5)); }
+float b_at(std::uint64_t i) { return static_cast<float>(element(i, 6)); }
+// Not whole, as no element of the result is.
+float poison_at(std::uint64_t i) { return static_cast<float>(element(i, 7)) + 0.5f; }
+
+void multiply(const MatmulShape& shape, Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
+  constexpr std::uint64_t at_once = 8;  // rows, for each of which B is read once
+  for (std::uint64_t first = chunk.first; first < chunk.end(); first += at_once) {
+    const std::uint64_t end = std::min(first + at_once, chunk.end());
+    std::fill(&c[first * shape.n], &c[end * shape.n - 1] + 1, 0.0f);
+    for (std::uint64_t k = 0; k < shape.p; ++k) {
+      const float* b_row = &b[k * shape.n];
+      for (std::uint64_t i = first; i < end; ++i) {
+        const float factor = a[i * shape.p + k];
+        float* c_row = &c[i * shape.n];
+        for (std::uint64_t j = 0; j < shape.n; ++j) c_row[j] += factor * b_row[j];
+      }
+    }
+  }
+}
+
+// Freivalds' check, row by row: with a random vector x the rows of C · x are those of A · (B · x). In whole numbers
+// modulo 2^64 with odd x a single wrong element of a row always shows, and several with all but a chance of 2^-32.
+class Check {
+ public:
+  explicit Check(const MatmulShape& shape) : shape_(shape), x_(shape.n), b_x_(shape.p) {
+    for (std::uint64_t j = 0; j < shape.n; ++j) x_[j] = hash_of(j, 8) | 1;
+    parallel_for(shape.p, 16, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t k = begin; k < end; ++k)
+        for (std::uint64_t j = 0; j < shape_.n; ++j)
+          b_x_[k] += static_cast<std::uint64_t>(element(k * shape_.n + j, 6)) * x_[j];
+    });
+  }
+
+  bool is_good(std::uint64_t row, std::span<const float> c) const {
+    const auto bound = static_cast<float>(16 * longest);
+    std::uint64_t found = 0;
+    for (std::uint64_t j = 0; j < shape_.n; ++j) {
+      const float value = c[row * shape_.n + j];
+      if (!(std::abs(value) <= bound)) return false;
+      const auto whole = static_cast<std::int64_t>(value);
+      // Bit by bit, since -0 equals 0.
+      if (std::bit_cast<std::uint32_t>(static_cast<float>(whole)) != std::bit_cast<std::uint32_t>(value)) return false;
+      found += static_cast<std::uint64_t>(whole) * x_[j];
+    }
+    std::uint64_t expected = 0;
+    for (std::uint64_t k = 0; k < shape_.p; ++k)
+      expected += static_cast<std::uint64_t>(element(row * shape_.p + k, 5)) * b_x_[k];
+    return found == expected;
+  }
+
+  std::string first_wrong_of_row(std::uint64_t row, std::span<const float> c) const {
+    std::vector<std::int64_t> expected(shape_.n);
+    for (std::uint64_t k = 0; k < shape_.p; ++k)
+      for (std::uint64_t j = 0; j < shape_.n; ++j)
+        expected[j] += element(row * shape_.p + k, 5) * element(k * shape_.n + j, 6);
+    std::uint64_t j = 0;
+    while (j + 1 < shape_.n && std::bit_cast<std::uint32_t>(static_cast<float>(expected[j])) ==
+                                   std::bit_cast<std::uint32_t>(c[row * shape_.n + j]))
+      ++j;
+    return fmt::format("c[{}] (row {}, column {}) is {} instead of {}", row * shape_.n + j, row, j,
+                       c[row * shape_.n + j], expected[j]);
+  }
+
+ private:
+  MatmulShape shape_;
+  std::vector<std::uint64_t> x_;
+  std::vector<std::uint64_t> b_x_;
+};
+
+// The largest tile that gives every multiprocessor of a large GPU some, of the whole job.
+unsigned tile_of(std::uint64_t m, std::uint64_t n) {
+  const auto tiles = [&](std::uint64_t side) { return ((m + side - 1) / side) * ((n + side - 1) / side); };
+  return tiles(128) >= 128 ? 128 : tiles(64) >= 128 ? 64 : 32;
+}
+
+ProgramText program_text(const MatmulShape& shape) {
+  return {
+      .kernel = kernel_text({"grid_stride", "async_copy", "matmul"}),
+      .launch = fmt::format(
+          "launch_matmul<{}>(as<float>({{0}}), as<float>({{1}}), as<float>({{2}}), {{items}}, {}, {}, {{blocks}}, "
+          "{{stream}})",
+          shape.tile, shape.n, shape.p),
+      .data =
+          fmt::format(
+              R"(// A[i][k] = r(i) + s(k) and B[k][j] = t(k) + u(j), whole numbers from 1 to 4: all sums are exact in float, and
+// C[i][j] = r(i) sum(t) + p r(i) u(j) + sum(s t) + u(j) sum(s).
+constexpr std::uint64_t n = {}, p = {};
+)",
+              shape.n, shape.p) +
+          R"(std::uint64_t r(std::uint64_t i) { return 1 + i * 7 % 11 % 2; }
+std::uint64_t s(std::uint64_t k) { return k * 5 % 13 % 3; }
+std::uint64_t t(std::uint64_t k) { return 1 + k * 11 % 17 % 2; }
+std::uint64_t u(std::uint64_t j) { return j * 3 % 19 % 3; }
+struct Sums {
+  std::uint64_t s = 0, t = 0, st = 0;
+};
+Sums sums() {
+  Sums sum;
+  for (std::uint64_t k = 0; k < p; ++k) sum.s += s(k), sum.t += t(k), sum.st += s(k) * t(k);
+  return sum;
+}
+float initial_a(std::uint64_t i) { return float(r(i / p) + s(i % p)); }
+float initial_b(std::uint64_t i) { return float(t(i / n) + u(i % n)); }
+float initial_c(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // to be overwritten
+float expected_c(std::uint64_t i) {
+  static const Sums sum = sums();
+  return float(r(i / n) * (sum.t + p * u(i % n)) + sum.st + u(i % n) * sum.s);
+}
+)",
+      .arrays = {{"float", "initial_a", "initial_a"},
+                 {"float", "initial_b", "initial_b"},
+                 {"float", "initial_c", "expected_c"}}};
+}
+
+Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
+  const std::uint64_t p = parameters.count("p", "4096");
+  if (p > longest) parameters.refuse("p must be at most 2^20, so that the sums are exact");
+  const std::uint64_t m = parameters.count("m", fmt::format("{}", 2 * p));
+  const std::uint64_t n = parameters.count("n", fmt::format("{}", p));
+  if (std::max(m, n) > std::numeric_limits<std::int32_t>::max()) parameters.refuse("m and n must be below 2^31");
+  const MatmulShape shape{.n = n, .p = p, .tile = tile_of(m, n)};
+  const std::uint64_t tiles_wide = (n + shape.tile - 1) / shape.tile;
+  Workload w;
+  w.job = Job{.items = m,
+              .name = fmt::format("matmul:p={},m={},n={}", p, m, n),
+              .items_per_block = shape.tile,
+              .blocks_abreast = tiles_wide,
+              .threads_per_block = shape.tile == 32 ? 64u : 256u,
+              .access_width = 4,   // of A, a column of which is read at a time
+              .zero_copy = false,  // all blocks abreast read the same rows of A
+              .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
+              .device_traffic = Bytes{4 * (m * p + p * n + m * n)},
+              .efficiency = 0.62}
+              .shaped<const float>("a", Role::in, m * p)
+              .shaped<const float>("b", Role::resident, p * n)
+              .shaped<float>("c", Role::out, m * n)
+              .host_kernel([shape](Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
+                multiply(shape, chunk, a, b, c);
+              });
+  if (cuda.matmul != nullptr) w.job.binding.cuda = cuda.matmul(shape);
+  w.program = program_text(shape);
+  w.fill = [](std::span<const std::span<std::byte>> arrays) {
+    generate(as_elements<float>(arrays[0]), a_at);
+    generate(as_elements<float>(arrays[1]), b_at);
+    generate(as_elements<float>(arrays[2]), poison_at);
+  };
+  w.verify = [shape, m](std::span<const std::span<std::byte>> arrays) -> std::string {
+    const auto a = as_elements<float>(arrays[0]);
+    const auto b = as_elements<float>(arrays[1]);
+    const auto c = as_elements<float>(arrays[2]);
+    if (const auto i = first_difference<float>(a, a_at); i < a.size())
+      return fmt::format("input a[{}] was overwritten: {} instead of {}", i, a[i], a_at(i));
+    if (const auto i = first_difference<float>(b, b_at); i < b.size())
+      return fmt::format("input b[{}] was overwritten: {} instead of {}", i, b[i], b_at(i));
+    const Check check(shape);
+    const std::uint64_t row = first_failure(m, 16, [&](std::uint64_t i) { return check.is_good(i, c); });
+    return row < m ? check.first_wrong_of_row(row, c) : "";
+  };
+  return w;
+}
+
+std::string sizes(Bytes each) {
+  const auto p = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(each.count) / 8));
+  return fmt::format("p={}", std::max<std::uint64_t>(1, p));
+}
+
+}  // namespace
+
+const BuiltInWorkload matmul_workload{.help = {"matmul", "p=COUNT (4096), m=COUNT (2p), n=COUNT (p)",
+                                               "C = A*B, m x p times p x n floats, cut along the rows; B stays"},
+                                      .make = matmul,
+                                      .sizes = sizes};
+
+}  // namespace shiplap

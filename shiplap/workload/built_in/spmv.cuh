@@ -1,0 +1,52 @@
+// The kernel of spmv. Also text of programs (program_text.hpp).
+#pragma once
+
+#include "shiplap/workload/built_in/grid_stride.cuh"
+
+namespace shiplap::kernels {
+
+/// y = A·x over `rows` rows, each by `row_threads` threads of a warp. The first of the columns and of the values are
+/// those of the first row, wherever in the whole matrix that begins.
+template <unsigned row_threads>
+__global__ void __launch_bounds__(threads, 6)
+    spmv(const std::uint64_t* __restrict__ offsets, const std::int32_t* __restrict__ columns,
+         const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ y, std::uint64_t rows) {
+  constexpr unsigned at_once = 4;  // loads of a thread that do not wait for each other
+  constexpr unsigned rows_of_warp = 32 / row_threads;
+  const unsigned place = threadIdx.x % row_threads;
+  const std::uint64_t origin = offsets[0];
+  // The same for all threads of a warp, which have to meet where they sum up.
+  for (std::uint64_t first = first_index() / 32 * rows_of_warp; first < rows; first += stride() / 32 * rows_of_warp) {
+    const std::uint64_t row = first + threadIdx.x % 32 / row_threads;
+    const std::uint64_t begin = row < rows ? offsets[row] : origin;
+    const auto length = static_cast<unsigned>((row < rows ? offsets[row + 1] : origin) - begin);
+    const std::int32_t* row_columns = columns + (begin - origin);
+    const float* row_values = values + (begin - origin);
+    float sum = 0;
+    for (unsigned at = place; at < length; at += at_once * row_threads) {
+      std::int32_t column[at_once];
+      float value[at_once];
+#pragma unroll
+      for (unsigned i = 0; i < at_once; ++i) {
+        const unsigned k = at + i * row_threads;
+        // Read once: to leave the cache to x.
+        column[i] = k < length ? __ldcs(row_columns + k) : -1;
+        value[i] = k < length ? __ldcs(row_values + k) : 0;
+      }
+#pragma unroll
+      for (unsigned i = 0; i < at_once; ++i)
+        if (column[i] >= 0) sum = fmaf(value[i], __ldg(x + column[i]), sum);
+    }
+#pragma unroll
+    for (unsigned other = row_threads / 2; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffff, sum, other);
+    if (place == 0 && row < rows) y[row] = sum;
+  }
+}
+
+template <unsigned row_threads>
+void launch_spmv(const std::uint64_t* offsets, const std::int32_t* columns, const float* values, const float* x,
+                 float* y, std::uint64_t rows, unsigned blocks, cudaStream_t stream) {
+  spmv<row_threads><<<blocks, threads, 0, stream>>>(offsets, columns, values, x, y, rows);
+}
+
+}  // namespace shiplap::kernels
