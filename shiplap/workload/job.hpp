@@ -30,6 +30,7 @@ enum class Role : std::uint8_t {
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
 /// Whether it is cut and brought back.
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
+/// Whether kernels write it.
 constexpr bool is_written(Role role) { return role != Role::in && role != Role::resident; }
 /// Of a kernel to its operand.
 constexpr AccessMode access_mode(Role role) { return is_written(role) ? AccessMode::write : AccessMode::read; }
