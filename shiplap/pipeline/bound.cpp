@@ -57,14 +57,15 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
     const std::size_t source = array.front_of.value_or(a);
     const Buffer& on_gpu = prepared.schedule().buffers[a];
     const Slice part{reach(job, array, {0, 1}).offset, on_gpu.size};
-    const bool copied = array.memory == MemoryKind::managed;
+    const MemoryKind memory = job.arrays[source].memory;
+    const bool copied = memory == MemoryKind::managed;
     if (copied) {
       copies.push_back(device.allocate(Place::host(), MemoryKind::pinned, array.size));
       std::memcpy(copies.back().data(), data[source], array.size.count);
     }
     const BufferId from = load.add_buffer({.name = array.name,
                                            .place = Place::host(),
-                                           .memory = copied ? MemoryKind::pinned : array.memory,
+                                           .memory = copied ? MemoryKind::pinned : memory,
                                            .size = array.size});
     bindings.buffers.push_back(copied ? copies.back().data() : data[source]);
     const BufferId to = load.add_buffer(on_gpu);

@@ -124,7 +124,8 @@ class Check {
       std::vector<std::byte> one = all;
       one[a] = others[a];
       if (const auto other = first_difference(chunk, first, surroundings_.after(chunk, one)))
-        add(Undeclared::Kind::read, a, chunk, other->second, job_.arrays[other->first].name);
+        add(job_.arrays[a].role == Role::scratch ? Undeclared::Kind::uninitialised : Undeclared::Kind::read, a, chunk,
+            other->second, job_.arrays[other->first].name);
     }
   }
 
@@ -193,6 +194,9 @@ class Check {
 std::string to_string(const Undeclared& u) {
   const std::string chunk = fmt::format("the chunk of items [{}, {})", u.chunk.first, u.chunk.first + u.chunk.count);
   switch (u.kind) {
+    case Undeclared::Kind::uninitialised:
+      return fmt::format("{}: {}[{}] depends on what was in the scratch {} before the kernel: write it first", chunk,
+                         u.result, u.element, u.array);
     case Undeclared::Kind::read:
       return fmt::format(
           "{}: {}[{}] depends on elements of {} that it does not reach: declare them (neighbours, a "

@@ -14,9 +14,10 @@ namespace shiplap {
 struct Undeclared {
   /// What the kernel did.
   enum class Kind : std::uint8_t {
-    read,       ///< a result depends on what lies outside of the reach of some array
-    write,      ///< an element outside of the reach, or of an array that is only read, was changed
-    unwritten,  ///< an element of an output was left as it was
+    read,           ///< a result depends on what lies outside of the reach of some array
+    write,          ///< an element outside of the reach, or of an array that is only read, was changed
+    unwritten,      ///< an element of an output was left as it was
+    uninitialised,  ///< a result depends on what was in scratch before the kernel
   };
   Kind kind = Kind::read;    ///< what the kernel did
   std::string array;         ///< that was written or not; of a read the array whose surroundings a result depends on

@@ -17,6 +17,12 @@
 namespace shiplap {
 namespace {
 
+/// They lie where the arrays do of which they are the front.
+void memory_of_fronts(Job& job) {
+  for (Array& array : job.arrays)
+    if (array.front_of) array.memory = job.arrays[*array.front_of].memory;
+}
+
 /// Arrays in the memory they are really in. What is not page-locked throughout is treated as pageable throughout:
 /// strategies know one kind.
 Job located(const Device& device, Job job) {
@@ -39,6 +45,7 @@ Job located(const Device& device, Job job) {
         fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
   for (Array& array : job.arrays)
     if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
+  memory_of_fronts(job);
   return job;
 }
 
@@ -164,6 +171,7 @@ JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
   result.chosen = registered->best;
   for (Array& array : result.job.arrays)
     if (!stays(array.role)) array.memory = MemoryKind::pinned;
+  memory_of_fronts(result.job);
   return result;
 }
 

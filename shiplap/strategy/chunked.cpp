@@ -204,7 +204,8 @@ class Builder {
   void depend_on_users_of_scratch(Op& op, std::uint32_t chunk) {
     const auto takes_turns = [&](std::size_t a) {
       const Role role = job_.arrays[a].role;
-      return !mapped(a) && !stays(role) && role != Role::scratch && !device_rings_[a][chunk].overwritten.empty();
+      return !mapped(a) && !stays(role) && role != Role::scratch && !device_rings_[a][chunk].overwritten.empty() &&
+             (role == Role::out || pieces_[a][chunk].fresh.length.count > 0);
     };
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       if (job_.arrays[a].role != Role::scratch) continue;
@@ -463,6 +464,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
         job.name));
   Schedule schedule;
   schedule.agents.clear();
+  require_fronts(job);
   for (const Array& a : job.arrays)
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
@@ -470,6 +472,21 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
     Builder(schedule, job, choice, limits, mapping, staging, std::move(part)).build();
   schedule.as_graph = choice.graph;
   return schedule;
+}
+
+void require_fronts(const Job& job) {
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const Array& array = job.arrays[a];
+    if (!array.front_of) continue;
+    const bool is_front = *array.front_of < a && array.role == Role::resident &&
+                          job.arrays[*array.front_of].role == Role::in &&
+                          array.size <= job.arrays[*array.front_of].size;
+    if (!is_front)
+      throw UsageError(
+          fmt::format("{}: {} must be resident to be the front of an array described before it that is an "
+                      "input and no smaller",
+                      job.name, array.name));
+  }
 }
 
 void require_no_graph(const Choice& choice, std::string_view strategy) {

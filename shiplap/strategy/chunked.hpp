@@ -27,6 +27,8 @@ Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mappin
 /// Throws Unsupported that says what to do unless all arrays live in such memory. Those that stay on the GPU may be
 /// pageable all the same, and anywhere for strategies of memory that is not page-locked.
 void require_memory(const Job&, ArrayMemory, std::string_view strategy);
+/// Throws UsageError for a front of an array that cannot have one (see Array::front_of).
+void require_fronts(const Job&);
 /// Throws Unsupported when the choice wants a graph: host threads take part in the strategy.
 void require_no_graph(const Choice&, std::string_view strategy);
 

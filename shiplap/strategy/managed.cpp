@@ -40,6 +40,7 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
 }
 
 void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
+  require_fronts(job);
   Bytes total;
   for (const Array& a : job.arrays) {
     if (stays(a.role) && !a.front_of && a.memory != MemoryKind::managed)

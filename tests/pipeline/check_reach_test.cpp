@@ -127,6 +127,21 @@ TEST_F(CheckReach, does_not_mind_what_is_between_the_members_of_an_element) {
   EXPECT_TRUE(check_reach(*gpu, job).empty());
 }
 
+TEST_F(CheckReach, finds_results_that_depend_on_what_was_in_scratch) {
+  const auto clean = Job{n}.in("x", x).scratch<float>("t", n).out("y", y);
+  const auto writes_first = clean.host_kernel([](Chunk c, auto from, auto t, auto to) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) t[i] = from[i], to[i] = t[i];
+  });
+  EXPECT_TRUE(check_reach(*gpu, writes_first).empty());
+  const auto adds = clean.host_kernel([](Chunk c, auto from, auto t, auto to) {
+    for (std::uint64_t i = c.first; i < c.end(); ++i) t[i] += from[i], to[i] = 2 * t[i];
+  });
+  const auto found = check_reach(*gpu, adds);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].kind, Undeclared::Kind::uninitialised);
+  EXPECT_NE(to_string(found[0]).find("scratch t"), std::string::npos) << to_string(found[0]);
+}
+
 TEST_F(CheckReach, throws_a_failed_check_that_lists_what_was_found) {
   const auto job = Job{n}.in("x", x).out("y", y).host_kernel([](Chunk c, auto from, auto to) {
     for (std::uint64_t i = 0; i + 1 < c.count; ++i) to.data()[i] = from.data()[i];

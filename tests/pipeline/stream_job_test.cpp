@@ -256,6 +256,43 @@ TEST(StreamJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_g
   EXPECT_EQ(gpu->kind_of(data), MemoryKind::pageable);
 }
 
+TEST(StreamJob, has_sound_schedules_of_scratch_beside_pieces_that_are_empty) {
+  for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
+    for (const std::uint32_t ring : {1u, 2u, 3u}) {
+      const auto job =
+          Job{.items = 24,
+              .cost = {.points = {{24, Interval<Seconds>::exact(microseconds(9))}}, .limited = {}, .origin = "stated"}}
+              .shaped<float>("some", Role::inout, 24, mapped_by([](ItemRange r) {
+                               const bool none = r.first / 2 % 3 != 0;
+                               return ElementRange{r.first, none ? 0 : r.count};
+                             }))
+              .scratch<float>("t", 24);
+      const Choice choice{.chunks = 12, .layout = layout, .queues = 3, .ring = ring};
+      const auto found = problems(find_strategy("streams").schedule(job, choice, {.device_memory = 1_MiB}));
+      EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << ring << ": " << found.front();
+    }
+}
+
+TEST(StreamJob, brings_a_front_with_the_vector_that_it_is_of) {
+  const auto gpu = planted();
+  std::vector<float> x(1000), y(1000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
+  const auto job = Job{100, "front"}
+                       .in("x", x)
+                       .front_of<float>("x", "head", 10)
+                       .out("y", y)
+                       .host_kernel([](Chunk c, auto all, auto head, auto to) {
+                         for (std::uint64_t i = 10 * c.first; i < 10 * c.end(); ++i) to[i] = all[i] * head[i % 10];
+                       });
+  const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
+  EXPECT_EQ(made.job.arrays[1].memory, made.job.arrays[0].memory) << "where the vector is, so is its front";
+  run(*gpu, made, job);
+  for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], x[i] * x[i % 10]) << i;
+  Job wrong = job;
+  wrong.arrays[1].front_of = 2;
+  EXPECT_THROW(plan(node_of(*gpu, planted_profile()), wrong), UsageError);
+}
+
 TEST(StreamJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_that_are_empty) {
   for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
     for (const std::uint32_t ring : {1u, 2u, 3u, 4u})
