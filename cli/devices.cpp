@@ -19,6 +19,7 @@ Json to_json(const DeviceInfo& info) {
             {"multiprocessors", info.multiprocessors},
             {"copy_engines", info.copy_engines},
             {"resident_threads", info.resident_threads},
+            {"l2_cache_bytes", info.l2_cache.count},
             {"limits", info.limits},
             {"conditions", Json::object()}};
   for (const auto& [name, value] : info.conditions) json["conditions"][name] = value;

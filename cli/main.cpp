@@ -14,6 +14,7 @@
 #include "cli/plan.hpp"
 #include "cli/predict.hpp"
 #include "cli/profiles.hpp"
+#include "cli/reproduce.hpp"
 #include "cli/run.hpp"
 #include "shiplap/core/error.hpp"
 
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
   shiplap::cli::add_evaluate(app);
+  shiplap::cli::add_reproduce(app);
   try {
     app.parse(argc, argv);  // runs the subcommand
     return static_cast<int>(ExitCode::success);

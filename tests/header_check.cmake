@@ -1,6 +1,6 @@
 # shiplap_header_check: compiles every header alone, twice in one file, so that none leans on what another includes.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/shiplap/*.hpp
-     ${PROJECT_SOURCE_DIR}/cli/*.hpp ${PROJECT_SOURCE_DIR}/tests/*.hpp)
+     ${PROJECT_SOURCE_DIR}/cli/*.hpp ${PROJECT_SOURCE_DIR}/tests/*.hpp ${PROJECT_SOURCE_DIR}/experiments/*.hpp)
 if(NOT SHIPLAP_HAS_CUDA)
   list(FILTER headers EXCLUDE REGEX "^(shiplap|tests)/device/cuda/")
 endif()
@@ -15,5 +15,6 @@ endforeach()
 add_library(shiplap_header_check OBJECT ${sources})
 target_include_directories(shiplap_header_check PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(shiplap_header_check PRIVATE shiplap::shiplap CLI11::CLI11 GTest::gmock fmt::fmt shiplap_flags)
+set_target_properties(shiplap_header_check PROPERTIES UNITY_BUILD OFF)
 # Only whether it compiles matters.
 target_compile_options(shiplap_header_check PRIVATE -O0 -g0)

@@ -18,7 +18,7 @@ namespace shiplap {
 namespace {
 
 // A value as a message shows it: scalars in full unless they are long, containers by their kind.
-std::string shown(const Json& value) {
+std::string excerpt(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return fmt::format("an array of {}", value.size());
   std::string text = value.is_number_float() && !std::isfinite(value.get<double>())
@@ -47,7 +47,7 @@ Position position_in(std::string_view text, std::size_t offset) {
 
 // Builds the document while it is read. Unlike the library's own reader it refuses a key that stands twice in one
 // object (one of the two values would be lost) and knows the place of every error, numbers too large included.
-class Builder {
+class DocumentBuilder {
  public:
   using number_integer_t = Json::number_integer_t;
   using number_unsigned_t = Json::number_unsigned_t;
@@ -55,7 +55,7 @@ class Builder {
   using string_t = Json::string_t;
   using binary_t = Json::binary_t;
 
-  Builder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  DocumentBuilder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
 
   bool null() { return add(nullptr), true; }
   bool boolean(bool value) { return add(value), true; }
@@ -150,7 +150,7 @@ JsonReader::JsonReader(const Json& value, std::string source, std::string path)
 
 void JsonReader::fail(std::string_view expected) const {
   throw Error(
-      fmt::format("{}: {}expected {}, got {}", source_, path_.empty() ? "" : path_ + ": ", expected, shown(*value_)));
+      fmt::format("{}: {}expected {}, got {}", source_, path_.empty() ? "" : path_ + ": ", expected, excerpt(*value_)));
 }
 
 JsonReader JsonReader::at(std::string_view key) const {
@@ -221,7 +221,7 @@ void JsonReader::only_keys(std::initializer_list<std::string_view> allowed) cons
 }
 
 Json parse_json(std::string_view text, const std::string& source) {
-  Builder builder(text, source);
+  DocumentBuilder builder(text, source);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

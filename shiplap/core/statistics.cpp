@@ -12,8 +12,6 @@
 namespace shiplap {
 namespace {
 
-constexpr double normal_975 = 1.959963984540054;
-
 void require_samples(std::span<const double> samples, const char* what) {
   if (samples.empty()) throw Error(fmt::format("{} of no samples: at least one is needed", what));
 }

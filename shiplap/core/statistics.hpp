@@ -52,6 +52,8 @@ struct LineFit {
 /// Intervals use Student's t with n − 2 degrees of freedom; with two points they come from the sigmas alone.
 LineFit fit_line(std::span<const LinePoint> points);
 
+/// The 97.5 % quantile of the standard normal distribution: a 95 % interval is so many standard errors to either side.
+inline constexpr double normal_975 = 1.959963984540054;
 /// Two-sided 97.5 % quantile of Student's t with `degrees_of_freedom` ≥ 1.
 double student_t_975(std::size_t degrees_of_freedom);
 

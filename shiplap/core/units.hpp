@@ -38,6 +38,9 @@ struct Bytes {
   friend constexpr Bytes operator/(Bytes a, std::uint64_t k) { return {a.count / k}; }
 };
 
+/// As a number of bytes, for formulas.
+constexpr double in_bytes(Bytes n) { return static_cast<double>(n.count); }
+
 /// A rate in bytes per second; printed as decimal GB/s (1e9 bytes per second).
 struct Bandwidth {
   double bytes_per_second = 0;  ///< the rate
@@ -51,11 +54,11 @@ struct PerByte {
 };
 
 /// The time that they take at that rate.
-constexpr Seconds operator/(Bytes n, Bandwidth b) { return Seconds{static_cast<double>(n.count) / b.bytes_per_second}; }
+constexpr Seconds operator/(Bytes n, Bandwidth b) { return Seconds{in_bytes(n) / b.bytes_per_second}; }
 /// The rate of so many in that time.
-constexpr Bandwidth operator/(Bytes n, Seconds t) { return {static_cast<double>(n.count) / t.count()}; }
+constexpr Bandwidth operator/(Bytes n, Seconds t) { return {in_bytes(n) / t.count()}; }
 /// The time that they take.
-constexpr Seconds operator*(Bytes n, PerByte g) { return Seconds{static_cast<double>(n.count) * g.seconds}; }
+constexpr Seconds operator*(Bytes n, PerByte g) { return Seconds{in_bytes(n) * g.seconds}; }
 /// Its inverse.
 constexpr Bandwidth bandwidth(PerByte g) { return {1.0 / g.seconds}; }
 /// Its inverse.

@@ -26,6 +26,7 @@ struct DeviceInfo {
   unsigned multiprocessors = 0;             ///< of the GPU
   unsigned copy_engines = 0;                ///< that can work at the same time
   unsigned resident_threads = 0;            ///< threads that the GPU holds at once
+  Bytes l2_cache{};                         ///< of the GPU; 0 where none is known: virtual devices simulate none
   unsigned gpus = 1;                        ///< what is said here of the GPU is said of the first
   bool peer_access = false;                 ///< the GPUs can address each other's memory
   std::vector<std::uint16_t> numa_nodes{};  ///< of the host, by the system's numbers

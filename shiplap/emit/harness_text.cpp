@@ -217,7 +217,7 @@ class Harness {
   const Names& names_;
   const PipelineText& pipeline_;
   bool touches_ = false, prefetches_ = false, managed_ = false, pinned_ = false, pageable_ = false;
-  Way way_;
+  WayOfRun way_;
 };
 
 }  // namespace

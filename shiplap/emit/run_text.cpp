@@ -30,7 +30,7 @@ std::vector<std::string> ending_streams(const Names& names, const PipelineText& 
 }
 
 // What a loop goes over: all streams of an array are its name.
-std::string list(const Names& names, const std::vector<std::string>& streams) {
+std::string loop_range(const Names& names, const std::vector<std::string>& streams) {
   for (const StreamGroup& group : names.groups)
     if (group.count > 1 && streams.size() == group.count &&
         std::ranges::all_of(streams, [&](const std::string& s) { return s.starts_with(group.name + "["); }))
@@ -56,15 +56,15 @@ std::string graph_text(const Schedule& schedule, const Names& names, const Pipel
   const std::vector<std::string> used = used_streams(schedule, names);
   const std::vector<std::string> ending = ending_streams(names, pipeline);
   const bool branches = used.size() > 1;
-  return wrapped_code(
-      filled(snippets::graph, {{"origin", used.front()},
-                               {"branch", branches ? filled(snippets::branch, {{"streams", list(names, used)}}) : ""},
-                               {"join", branches ? filled(snippets::join, {{"streams", list(names, ending)}}) : ""}}));
+  return wrapped_code(filled(
+      snippets::graph, {{"origin", used.front()},
+                        {"branch", branches ? filled(snippets::branch, {{"streams", loop_range(names, used)}}) : ""},
+                        {"join", branches ? filled(snippets::join, {{"streams", loop_range(names, ending)}}) : ""}}));
 }
 
 }  // namespace
 
-Way way_of_run(const Schedule& schedule, const PipelineText& pipeline) {
+WayOfRun way_of_run(const Schedule& schedule, const PipelineText& pipeline) {
   const bool by_host_clock = std::ranges::any_of(schedule.ops, [](const Op& op) { return op.queue.is_none(); });
   return {.threaded = schedule.agents.size() > 1,
           .by_host_clock = by_host_clock,
@@ -78,7 +78,7 @@ std::string threads_and_graph_text(const Schedule& schedule, const Structure& st
 }
 
 std::string run_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
-  const Way way = way_of_run(schedule, pipeline);
+  const WayOfRun way = way_of_run(schedule, pipeline);
   const std::vector<std::string> ending = ending_streams(names, pipeline);
   std::string before;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
@@ -88,14 +88,14 @@ std::string run_text(const Schedule& schedule, const Names& names, const Pipelin
   const std::string go = way.threaded ? "act_all();" : "pipeline();";
   if (way.by_host_clock)
     return wrapped_code(
-        filled(snippets::run_by_host_clock, {{"before", before}, {"go", go}, {"ending", list(names, ending)}}));
+        filled(snippets::run_by_host_clock, {{"before", before}, {"go", go}, {"ending", loop_range(names, ending)}}));
   const std::string first = used_streams(schedule, names).front();
   return wrapped_code(
       filled(snippets::run_by_events,
              {{"before", before},
               {"first", first},
               {"go", schedule.as_graph ? fmt::format("check(cudaGraphLaunch(graph, {}));", first) : go},
-              {"join", way.joined ? filled(snippets::join_for_stop, {{"ending", list(names, ending)}}) : ""},
+              {"join", way.joined ? filled(snippets::join_for_stop, {{"ending", loop_range(names, ending)}}) : ""},
               {"last", way.joined          ? "all_ended"
                        : schedule.as_graph ? first
                                            : ending.front()}}));

@@ -10,12 +10,12 @@
 
 namespace shiplap {
 
-struct Way {
+struct WayOfRun {
   bool threaded = false;
   bool by_host_clock = false;  ///< agents do something themselves, whose end the device's clock does not see
   bool joined = false;         ///< several streams end, in a further one that waits for all
 };
-Way way_of_run(const Schedule&, const PipelineText&);
+WayOfRun way_of_run(const Schedule&, const PipelineText&);
 
 /// Threads that act as the schedule's agents, and the graph, where there are such.
 std::string threads_and_graph_text(const Schedule&, const Structure&, const Names&, const PipelineText&);

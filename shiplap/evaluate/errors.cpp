@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-constexpr const char* engine = "engine";
+constexpr const char* engine_model = "engine";
 
 double observed_ms(const EvaluatedPoint& point) { return median(point.samples_ms); }
 double error_of(Seconds predicted, double observed) { return in_milliseconds(predicted) / observed - 1; }
@@ -175,7 +175,7 @@ std::vector<ModelErrors> errors_by_model(std::span<const EvaluatedWorkload> work
         const auto predicted = time_by(point, model);
         if (!counts(point) || !predicted) continue;
         collector.add(workload, point, *predicted);
-        if (model == engine) collector.add_range(point);
+        if (model == engine_model) collector.add_range(point);
       }
     result.push_back(collector.result(model));
   }

@@ -81,7 +81,8 @@ class WorkloadRun {
     // What the plan would take of each strategy stands beside the sweep.
     std::set<std::string> seen;
     for (const Candidate& candidate : planned.candidates)
-      if (seen.insert(candidate.choice.strategy).second) predict_choice(candidate.choice, true, entries, result);
+      if (options_.grid.choices.empty() && seen.insert(candidate.choice.strategy).second)
+        predict_choice(candidate.choice, true, entries, result);
 
     automatic_choice_ = planned.best().choice;
     automatic_ = pipeline_.prepare(automatic_choice_, for_one_);
@@ -180,6 +181,7 @@ class WorkloadRun {
   }
 
   void run_duel(EvaluatedWorkload& result) {
+    if (options_.duel_rounds == 0) return;
     const EvaluatedPoint* winner = nullptr;
     for (const EvaluatedPoint& point : result.points) {
       if (!point.verified || point.choice == automatic_choice_) continue;
@@ -245,7 +247,10 @@ EvaluatedWorkload evaluate(Device& device, const Profile& profile, const Limits&
     WorkloadRun(device, profile, limits, options, *pipeline).run(result);
   } catch (const UsageError&) {
     throw;
+  } catch (const Unsupported& why) {
+    result.not_run = why.what();
   } catch (const Error& why) {
+    if (options.failures_end) throw;
     result.not_run = why.what();  // what was sampled before is kept
   }
   return result;

@@ -15,8 +15,10 @@ namespace shiplap {
 struct EvaluateOptions {
   GridOptions grid{};
   unsigned rounds = 11;       ///< of each group
-  unsigned duel_rounds = 51;  ///< automatic choice, winner and bound
-  Bytes ready{64ull << 30};   ///< most memory, of the GPU and of the host each, of choices that are ready at once
+  unsigned duel_rounds = 51;  ///< automatic choice, winner and bound; 0: no duel
+  /// An error of the device while choices run ends the evaluation, instead of being kept as why nothing ran.
+  bool failures_end = false;
+  Bytes ready{64ull << 30};  ///< most memory, of the GPU and of the host each, of choices that are ready at once
   std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress{};
 };
 

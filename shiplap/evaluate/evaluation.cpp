@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t schema_version = 1;
+constexpr std::uint64_t evaluation_version = 1;
 
 Json milliseconds_json(const Interval<Seconds>& t) {
   return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
@@ -34,7 +34,11 @@ Json cost_json(const KernelCost& cost) {
   const auto point = [](std::uint64_t items, const Interval<Seconds>& work) -> Json {
     return {{"items", items}, {"ms", milliseconds_json(work)}};
   };
-  Json json{{"origin", cost.origin}, {"has_floor", cost.has_floor}, {"points", Json::array()}, {"limited", nullptr}};
+  Json json{{"origin", cost.origin},
+            {"has_floor", cost.has_floor},
+            {"cached_items", cost.cached_items},
+            {"points", Json::array()},
+            {"limited", nullptr}};
   for (const KernelCost::Point& p : cost.points) json["points"].push_back(point(p.items, p.work));
   if (cost.limited) {
     json["limited"] = point(cost.limited->items, cost.limited->work);
@@ -198,7 +202,7 @@ std::vector<std::string> wrong_results(const Evaluation& evaluation) {
 
 Json to_json(const Evaluation& evaluation) {
   Json json{{"schema", "shiplap/evaluation"},
-            {"version", schema_version},
+            {"version", evaluation_version},
             {"device", evaluation.device},
             {"device_name", evaluation.device_name},
             {"simulated", evaluation.simulated},

@@ -47,6 +47,7 @@ std::vector<std::uint32_t> unlocked_chunks(const Strategy& strategy) {
 }  // namespace
 
 std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned multiprocessors) {
+  if (!options.choices.empty()) return options.choices;
   for (const std::string& name : options.strategies) find_strategy(name);
   const auto wanted = [&, memory = array_memory(job)](const Strategy& strategy) {
     if (options.strategies.empty()) return strategy.memory == memory;

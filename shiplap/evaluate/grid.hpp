@@ -17,6 +17,8 @@ struct QueueLayout {
 
 /// What a grid is made of; an empty list leaves it to the job and the GPU.
 struct GridOptions {
+  /// Instead of a grid: these, as they are, and nothing of what the plan would take beside them.
+  std::vector<Choice> choices{};
   std::vector<std::string> strategies{};  ///< empty: all that are for the job's memory
   /// Empty: powers of two up to 256, of no more than 256 items all that divide them; fewer of strategies with `mapped`
   /// and of memory that is not page-locked.

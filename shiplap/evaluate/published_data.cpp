@@ -18,7 +18,7 @@ constexpr std::string_view with_calls = "Calls,Size,NUM_STREAMS,Time";
 constexpr std::string_view without_calls = "Size,NUM_STREAMS,Time";
 
 /// Where in a file something is, for complaints.
-struct Place {
+struct FileLine {
   const std::string& source;
   std::size_t line = 0;
 
@@ -37,7 +37,7 @@ std::vector<std::string_view> cells_of(std::string_view row) {
   }
 }
 
-std::uint64_t count_of(std::string_view cell, std::string_view column, std::uint64_t most, const Place& place) {
+std::uint64_t count_of(std::string_view cell, std::string_view column, std::uint64_t most, const FileLine& place) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc{} || end != cell.data() + cell.size() || value == 0 || value > most)
@@ -45,7 +45,7 @@ std::uint64_t count_of(std::string_view cell, std::string_view column, std::uint
   return value;
 }
 
-Seconds time_of(std::string_view cell, const Place& place) {
+Seconds time_of(std::string_view cell, const FileLine& place) {
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc{} || end != cell.data() + cell.size() || !(value > 0) || !std::isfinite(value))
@@ -53,7 +53,7 @@ Seconds time_of(std::string_view cell, const Place& place) {
   return Seconds{value};
 }
 
-PublishedPoint point_of(std::string_view row, std::size_t columns, const Place& place) {
+PublishedPoint point_of(std::string_view row, std::size_t columns, const FileLine& place) {
   const auto cells = cells_of(row);
   if (cells.size() != columns)
     place.fail(fmt::format("{} cell(s), expected {} as in the header", cells.size(), columns));
@@ -74,7 +74,7 @@ PublishedPoint point_of(std::string_view row, std::size_t columns, const Place& 
 PublishedData parse_published(std::string_view text, const std::string& source) {
   PublishedData data{.name = std::filesystem::path(source).filename().string(), .points = {}};
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>> seen;
-  Place place{source};
+  FileLine place{source};
   std::size_t columns = 0;
   while (!text.empty()) {
     const auto newline = text.find('\n');

@@ -15,10 +15,10 @@ namespace shiplap {
 namespace {
 
 // NVIDIA's published data of the product: H100 die of the GH200 with 96 GB, 2048 threads a multiprocessor.
-constexpr unsigned multiprocessors = 132;
-constexpr std::uint64_t resident_threads = std::uint64_t{multiprocessors} * 2048;
-constexpr Bytes memory{96'000'000'000};
-constexpr std::uint64_t threads_per_block = 256;
+constexpr unsigned gh200_multiprocessors = 132;
+constexpr std::uint64_t gh200_resident_threads = std::uint64_t{gh200_multiprocessors} * 2048;
+constexpr Bytes gh200_memory{96'000'000'000};
+constexpr std::uint64_t fitted_threads_per_block = 256;
 
 // Sizes of the rows of L+o and g. Copies of 4 KiB are as fast as they are submitted, so that nothing is learnt of g.
 constexpr std::array row_sizes{4_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB};
@@ -40,7 +40,7 @@ struct Unknowns {
 
 // `Visit(unknown)` for each, so that packing, unpacking and intervals cannot disagree on the order.
 template <class U, class Visit>
-void each(U& unknowns, bool calls_vary, Visit visit) {
+void for_each_unknown(U& unknowns, bool calls_vary, Visit visit) {
   visit(unknowns.h2d_per_byte);
   visit(unknowns.d2h_per_byte);
   visit(unknowns.call);
@@ -54,21 +54,21 @@ void each(U& unknowns, bool calls_vary, Visit visit) {
 
 std::vector<double> packed(const Unknowns& unknowns, bool calls_vary) {
   std::vector<double> out;
-  each(unknowns, calls_vary, [&](double value) { out.push_back(value); });
+  for_each_unknown(unknowns, calls_vary, [&](double value) { out.push_back(value); });
   return out;
 }
 
 Unknowns unpacked(std::span<const double> values, bool calls_vary) {
   Unknowns out;
   std::size_t i = 0;
-  each(out, calls_vary, [&](double& value) { value = values[i++]; });
+  for_each_unknown(out, calls_vary, [&](double& value) { value = values[i++]; });
   if (!calls_vary) out.latency_per_call = out.per_element = 0;
   return out;
 }
 
 /// By the logarithm of the size between the three that are fitted.
 double latency_at(const std::array<double, 3>& latency, Bytes size) {
-  const double x = std::log2(static_cast<double>(size.count));
+  const double x = std::log2(in_bytes(size));
   if (x <= 14) return latency[0];
   if (x <= 18) return latency[0] + (latency[1] - latency[0]) * (x - 14) / 4;
   return latency[1] + (latency[2] - latency[1]) * std::min(1.0, (x - 18) / 6);
@@ -77,12 +77,12 @@ double latency_at(const std::array<double, 3>& latency, Bytes size) {
 Profile profile_of(const Unknowns& u) {
   Profile profile;
   profile.gpus.push_back({.name = "NVIDIA GH200",
-                          .memory = memory,
-                          .multiprocessors = multiprocessors,
+                          .memory = gh200_memory,
+                          .multiprocessors = gh200_multiprocessors,
                           .launch_latency = {},
                           .kernel_gap = {},
                           .handovers = {},
-                          .resident_threads = Interval<double>::exact(static_cast<double>(resident_threads)),
+                          .resident_threads = Interval<double>::exact(static_cast<double>(gh200_resident_threads)),
                           .memory_latency = {},
                           .memory_bandwidth = {},
                           .flop_rate = {}});
@@ -110,7 +110,7 @@ PublishedKernel kernel_of(const Unknowns& u) {
 
 Seconds simulated(const PublishedPoint& point, const Profile& profile, const PublishedKernel& kernel) {
   const Choice choice{.chunks = point.streams, .layout = Layout::per_chunk, .order = IssueOrder::depth};
-  const Limits limits{.device_memory = memory, .resident_threads = resident_threads};
+  const Limits limits{.device_memory = gh200_memory, .resident_threads = gh200_resident_threads};
   const Schedule schedule = find_strategy("streams").schedule(published_job(point, kernel), choice, limits);
   return simulate(schedule, profile).timeline.makespan;
 }
@@ -201,14 +201,14 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .arrays = {{.name = "x", .role = Role::in, .size = size, .element = 4_B},
                      {.name = "result", .role = Role::out, .size = size, .element = 4_B}},
           .cost = {.points = {}, .has_floor = true, .limited = {}, .origin = "fitted to published times"},
-          .items_per_block = threads_per_block,
-          .threads_per_block = static_cast<unsigned>(threads_per_block),
+          .items_per_block = fitted_threads_per_block,
+          .threads_per_block = static_cast<unsigned>(fitted_threads_per_block),
           .any_grid = false,
           .access_width = 4};
   // The least launch gives every multiprocessor one block; the other two points are a line through zero.
   const double calls = point.calls;
   const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;
-  constexpr std::uint64_t least = multiprocessors * threads_per_block;
+  constexpr std::uint64_t least = gh200_multiprocessors * fitted_threads_per_block;
   const Seconds of_least = std::max(calls * kernel.latency_per_call.value, static_cast<double>(least) * an_item);
   job.cost.points.push_back({least, Interval<Seconds>::exact(of_least)});
   for (const std::uint64_t items : {2 * least, std::uint64_t{1} << 30})

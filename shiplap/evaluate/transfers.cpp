@@ -14,7 +14,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::uint64_t right_seed = 11;
-constexpr std::uint64_t poison_seed = 12;
+constexpr std::uint64_t wrong_seed = 12;
 
 // More than the cache of a GPU holds: a copy of what was moved shortly before would be faster than one out of memory. A
 // simulated GPU has no cache.
@@ -23,7 +23,7 @@ constexpr Bytes beyond_caches = 256_MiB;
 std::uint64_t parts_beyond_caches(Bytes total) { return std::max<std::uint64_t>(1, beyond_caches.count / total.count); }
 
 /// Of `total` bytes from the `turn`-th such part of buffers of `size` bytes.
-Schedule burst(bool to_device, Bytes size, Bytes total, std::uint32_t copies, std::uint64_t turn) {
+Schedule burst_schedule(bool to_device, Bytes size, Bytes total, std::uint32_t copies, std::uint64_t turn) {
   Schedule schedule;
   const BufferId host =
       schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
@@ -75,19 +75,20 @@ std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile&
       for (const std::uint32_t count : copies) {
         if (count == 0 || count > total.count) continue;
         auto& of_parts = executions.emplace_back();
-        device.fill(to, poison_seed);
+        device.fill(to, wrong_seed);
         for (std::uint64_t turn = 0; turn < turns; ++turn) {
-          of_parts.push_back(device.prepare(burst(to_device, size, total, count, turn),
+          of_parts.push_back(device.prepare(burst_schedule(to_device, size, total, count, turn),
                                             {.buffers = {host.data(), gpu.data()}, .kernels = {}}));
           of_parts.back()->run();
         }
-        result.push_back({.to_device = to_device,
-                          .total = total,
-                          .copies = count,
-                          .engine = simulate(burst(to_device, size, total, count, 0), profile).timeline.makespan,
-                          .loggp = loggp_time(profile, to_device, total, count),
-                          .samples_ms = {},
-                          .wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0})});
+        result.push_back(
+            {.to_device = to_device,
+             .total = total,
+             .copies = count,
+             .engine = simulate(burst_schedule(to_device, size, total, count, 0), profile).timeline.makespan,
+             .loggp = loggp_time(profile, to_device, total, count),
+             .samples_ms = {},
+             .wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0})});
       }
       std::uint64_t run = 0;
       for (unsigned round = 0; round < options.rounds; ++round)

@@ -15,34 +15,34 @@ namespace {
 /// Shares of the limit that are good, and below which something is wrong. Of the link's limit pinned copies reach 76 to
 /// 88 % (GTX Titan, PCIe 3: van Werkhoven 2014 Table I; H200, PCIe 5: profiles/h200.json), the rest being headers of
 /// packets of 128 and 256 bytes.
-struct Bar {
+struct Thresholds {
   double good = 0;
   double wrong = 0;
 };
-constexpr Bar copies{0.72, 0.6};
-constexpr Bar duplex{0.8, 0.6};
-constexpr Bar directions{0.85, 0.6};
-constexpr Bar zero_copy{0.8, 0.5};
-constexpr Bar device_memory{0.7, 0.55};
-constexpr Bar arithmetic{0.85, 0.7};
+constexpr Thresholds of_copies{0.72, 0.6};
+constexpr Thresholds of_duplex{0.8, 0.6};
+constexpr Thresholds of_directions{0.85, 0.6};
+constexpr Thresholds of_zero_copy{0.8, 0.5};
+constexpr Thresholds of_device_memory{0.7, 0.55};
+constexpr Thresholds of_arithmetic{0.85, 0.7};
 
 class Checks {
  public:
   std::vector<CheckedFigure> all;
 
   /// `limit` 0: unknown, for the reason that `limit_text` gives.
-  void add(std::string what, double measured, std::string measured_text, double limit, std::string limit_text, Bar bar,
-           std::string causes) {
+  void add(std::string what, double measured, std::string measured_text, double limit, std::string limit_text,
+           Thresholds thresholds, std::string causes) {
     CheckedFigure figure{.what = std::move(what),
                          .measured = std::move(measured_text),
                          .limit = std::move(limit_text),
-                         .expected = bar.good,
+                         .expected = thresholds.good,
                          .causes = {}};
     if (measured > 0 && limit > 0) {
       figure.share = measured / limit;
-      figure.verdict = figure.share >= bar.good    ? Verdict::good
-                       : figure.share >= bar.wrong ? Verdict::low
-                                                   : Verdict::bad;
+      figure.verdict = figure.share >= thresholds.good    ? Verdict::good
+                       : figure.share >= thresholds.wrong ? Verdict::low
+                                                          : Verdict::bad;
     }
     if (figure.verdict == Verdict::low || figure.verdict == Verdict::bad) figure.causes = std::move(causes);
     all.push_back(std::move(figure));
@@ -50,68 +50,70 @@ class Checks {
 };
 
 /// What may be behind a low figure, unless the conditions of the node rule it out.
-struct Cause {
+struct PossibleCause {
   const char* text;
   bool (*possible)(const Conditions&) = [](const Conditions&) { return true; };
 };
-constexpr Cause trained_down{
+constexpr PossibleCause trained_down{
     "the link trained down to fewer lanes or an older generation (nvidia-smi -q, under GPU Link Info, while copies "
     "run)",
     [](const Conditions& c) {
       const std::string loaded = condition(c, "gpu.link_loaded");
       return loaded == unknown_fact || loaded != condition(c, "gpu.link");
     }};
-constexpr Cause older_slot{"a slot of an older generation or a switch that others use"};
-constexpr Cause far_socket{"memory on the far socket",
-                           [](const Conditions& c) { return condition(c, "host.numa_nodes") != "1"; }};
-constexpr Cause translating_iommu{"an IOMMU that translates", [](const Conditions& c) {
-                                    const std::string iommu = condition(c, "host.iommu");
-                                    return iommu != "none" && !iommu.starts_with("pass-through");
-                                  }};
-constexpr Cause scattered_pages{"pages of 4 KiB that are scattered", [](const Conditions& c) {
-                                  const std::string pages = condition(c, "host.huge_pages");
-                                  return pages != "always" && pages != "madvise";
-                                }};
-constexpr Cause host_memory{"host memory too slow, or busy with something else"};
-constexpr Cause one_engine{"one copy engine in use for both directions"};
-constexpr Cause shared_switch{"a switch that others use"};
+constexpr PossibleCause older_slot{"a slot of an older generation or a switch that others use"};
+constexpr PossibleCause far_socket{"memory on the far socket",
+                                   [](const Conditions& c) { return condition(c, "host.numa_nodes") != "1"; }};
+constexpr PossibleCause translating_iommu{"an IOMMU that translates", [](const Conditions& c) {
+                                            const std::string iommu = condition(c, "host.iommu");
+                                            return iommu != "none" && !iommu.starts_with("pass-through");
+                                          }};
+constexpr PossibleCause scattered_pages{"pages of 4 KiB that are scattered", [](const Conditions& c) {
+                                          const std::string pages = condition(c, "host.huge_pages");
+                                          return pages != "always" && pages != "madvise";
+                                        }};
+constexpr PossibleCause host_memory{"host memory too slow, or busy with something else"};
+constexpr PossibleCause one_engine{"one copy engine in use for both directions"};
+constexpr PossibleCause shared_switch{"a switch that others use"};
 
-std::string possible(const Profile& profile, std::initializer_list<Cause> causes) {
+std::string possible(const Profile& profile, std::initializer_list<PossibleCause> causes) {
   std::string text;
-  for (const Cause& cause : causes)
+  for (const PossibleCause& cause : causes)
     if (cause.possible(profile.conditions)) text += fmt::format("{}{}", text.empty() ? "" : "; ", cause.text);
   return text;
 }
 
-std::string shown(double bytes_per_second) { return to_string(Bandwidth{bytes_per_second}); }
+std::string rate_text(double bytes_per_second) { return to_string(Bandwidth{bytes_per_second}); }
 
-double rate(const PerByte& per_byte) { return per_byte.seconds > 0 ? 1 / per_byte.seconds : 0; }
+double bytes_per_second(PerByte g) { return g.seconds > 0 ? 1 / g.seconds : 0; }
 
 /// `link` null: not measured.
 void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
-  const auto bandwidth = [&](std::string what, double measured, double limit, const std::string& of, Bar bar,
-                             const std::string& causes) {
-    checks.add(std::move(what), measured, measured > 0 ? shown(measured) : "not measured", limit,
-               limit > 0 ? fmt::format("{}{}", shown(limit), of) : "–", bar, causes);
+  const auto bandwidth = [&](std::string what, double measured, double limit, const std::string& of,
+                             Thresholds thresholds, const std::string& causes) {
+    checks.add(std::move(what), measured, measured > 0 ? rate_text(measured) : "not measured", limit,
+               limit > 0 ? fmt::format("{}{}", rate_text(limit), of) : "–", thresholds, causes);
   };
   const std::string trained = condition(profile.conditions, "gpu.link");
   const double limit = link_limit(trained);
-  const auto alone = [&](DirectionModel LinkModel::*way) { return link ? rate((link->*way).per_byte.value) : 0; };
+  const auto alone = [&](DirectionModel LinkModel::*way) {
+    return link ? bytes_per_second((link->*way).per_byte.value) : 0;
+  };
   const double h2d = alone(&LinkModel::h2d);
   const double d2h = alone(&LinkModel::d2h);
   const std::string slow_link =
       possible(profile, {trained_down, older_slot, far_socket, translating_iommu, host_memory});
-  bandwidth("copies to the GPU", h2d, limit, ", " + trained, copies, slow_link);
-  bandwidth("copies from the GPU", d2h, limit, ", " + trained, copies, slow_link);
-  bandwidth("the slower direction against the faster", std::min(h2d, d2h), std::max(h2d, d2h), "", directions,
+  bandwidth("copies to the GPU", h2d, limit, ", " + trained, of_copies, slow_link);
+  bandwidth("copies from the GPU", d2h, limit, ", " + trained, of_copies, slow_link);
+  bandwidth("the slower direction against the faster", std::min(h2d, d2h), std::max(h2d, d2h), "", of_directions,
             possible(profile, {far_socket, host_memory, translating_iommu}));
 
   const auto beside = [&](DirectionModel LinkModel::*way) {
-    return link && (link->*way).duplex ? rate((link->*way).duplex->per_byte.value) : 0;
+    return link && (link->*way).duplex ? bytes_per_second((link->*way).duplex->per_byte.value) : 0;
   };
   const std::string slow_both = possible(profile, {host_memory, one_engine, shared_switch});
-  bandwidth("copies to the GPU beside copies from it", beside(&LinkModel::h2d), h2d, " alone", duplex, slow_both);
-  bandwidth("copies from the GPU beside copies to it", beside(&LinkModel::d2h), d2h, " alone", duplex, slow_both);
+  bandwidth("copies to the GPU beside copies from it", beside(&LinkModel::h2d), h2d, " alone", of_duplex, slow_both);
+  bandwidth("copies from the GPU beside copies to it", beside(&LinkModel::d2h), d2h, " alone", of_duplex, slow_both);
 
   const auto fastest = [&](std::vector<MappedRate> ZeroCopyModel::*rows) {
     double best = 0;
@@ -120,8 +122,9 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
     return best;
   };
   const std::string slow_kernels = possible(profile, {far_socket, translating_iommu, scattered_pages, host_memory});
-  bandwidth("kernels that read host memory", fastest(&ZeroCopyModel::read), h2d, " by copies", zero_copy, slow_kernels);
-  bandwidth("kernels that write host memory", fastest(&ZeroCopyModel::write), d2h, " by copies", zero_copy,
+  bandwidth("kernels that read host memory", fastest(&ZeroCopyModel::read), h2d, " by copies", of_zero_copy,
+            slow_kernels);
+  bandwidth("kernels that write host memory", fastest(&ZeroCopyModel::write), d2h, " by copies", of_zero_copy,
             slow_kernels);
 }
 
@@ -146,12 +149,13 @@ void check_training(const Profile& profile, Checks& checks) {
 void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
   const double memory_limit = device_memory_limit(profile.conditions);
   const double bandwidth = gpu.memory_bandwidth ? gpu.memory_bandwidth->value.bytes_per_second : 0;
-  checks.add("device memory", bandwidth, bandwidth > 0 ? shown(bandwidth) : "not measured", memory_limit,
-             memory_limit > 0
-                 ? fmt::format("{}, {}, {}", shown(memory_limit), condition(profile.conditions, "gpu.memory_clock_max"),
-                               condition(profile.conditions, "gpu.memory_bus_width"))
-                 : std::string("needs gpu.memory_bus_width and clock"),
-             device_memory, "a memory clock that is held down; another process on the GPU; rows remapped after errors");
+  checks.add(
+      "device memory", bandwidth, bandwidth > 0 ? rate_text(bandwidth) : "not measured", memory_limit,
+      memory_limit > 0
+          ? fmt::format("{}, {}, {}", rate_text(memory_limit), condition(profile.conditions, "gpu.memory_clock_max"),
+                        condition(profile.conditions, "gpu.memory_bus_width"))
+          : std::string("needs gpu.memory_bus_width and clock"),
+      of_device_memory, "a memory clock that is held down; another process on the GPU; rows remapped after errors");
 
   const double peak = arithmetic_limit(profile.conditions, gpu.multiprocessors);
   const double flops = gpu.flop_rate ? gpu.flop_rate->value : 0;
@@ -160,7 +164,7 @@ void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
              peak > 0 ? fmt::format("{}, {} SMs at {}", teraflops(peak), gpu.multiprocessors,
                                     condition(profile.conditions, "gpu.sm_clock_max"))
                       : std::string("needs gpu.sm_clock_max, capability"),
-             arithmetic, clocks_down(profile));
+             of_arithmetic, clocks_down(profile));
 }
 
 void check_bytes(const Profile& profile, Checks& checks) {

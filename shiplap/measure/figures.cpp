@@ -13,10 +13,10 @@ namespace shiplap {
 namespace {
 
 /// The argument that says how many ops a trial has; a primitive has one of them at most.
-constexpr std::array counts{"copies", "count", "kernels", "launches", "reads", "rounds", "faults"};
+constexpr std::array count_arguments{"copies", "count", "kernels", "launches", "reads", "rounds", "faults"};
 
-const char* count_of(const Measurement& m) {
-  for (const char* count : counts)
+const char* count_argument(const Measurement& m) {
+  for (const char* count : count_arguments)
     if (m.arguments.contains(count)) return count;
   return nullptr;
 }
@@ -57,7 +57,7 @@ Seconds fast_of_one(const std::map<double, double>& us) {
 std::optional<Bytes> bytes_of_run(const Measurement& m) {
   const auto moved = bytes_moved(m.primitive, m.arguments);
   if (!moved) return std::nullopt;
-  const char* count = count_of(m);
+  const char* count = count_argument(m);
   return *moved * (count != nullptr ? static_cast<std::uint64_t>(m.arguments.at(count)) : 1);
 }
 
@@ -73,7 +73,7 @@ std::vector<Figure> figures(std::span<const Measurement> measurements, const Con
     std::map<std::map<std::string, double>, std::string> clocks;
     std::map<std::map<std::string, double>, std::map<double, double>> fast_us;
     for (const Observation& o : observations.of(name)) {
-      const char* count = count_of(*o.measurement);
+      const char* count = count_argument(*o.measurement);
       auto arguments = o.measurement->arguments;
       if (count != nullptr) arguments.erase(count);
       clocks[arguments] = o.measurement->clock;

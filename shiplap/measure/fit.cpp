@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "shiplap/measure/measure.hpp"
 
@@ -68,19 +67,6 @@ bool has_arguments(const Measurement& measurement) {
   return false;
 }
 
-/// "NVIDIA H200" becomes "nvidia-h200".
-std::string kebab_case(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    else if (!result.empty() && result.back() != '-')
-      result += '-';
-  }
-  while (!result.empty() && result.back() == '-') result.pop_back();
-  return result.empty() ? "measured" : result;
-}
-
 }  // namespace
 
 Seconds event_resolution(std::span<const Measurement> measurements) {
@@ -119,6 +105,7 @@ std::vector<Observation> Observations::of(std::string_view primitive) const {
 Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   Profile profile;
   profile.name = kebab_case(info.name);
+  if (profile.name.empty()) profile.name = "measured";
   profile.origin = Origin::measured;
   profile.source = "shiplap measure";
   profile.conditions = info.conditions;

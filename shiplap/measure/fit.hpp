@@ -21,6 +21,7 @@ struct Observation {
   Uncertain time;
 
   double argument(const char* name) const { return measurement->arguments.at(name); }
+  Bytes bytes() const { return {static_cast<std::uint64_t>(argument("bytes"))}; }
 };
 
 /// All usable observations of a fit. Its error has two independent parts: that of the median (from its 95 % interval)

@@ -21,7 +21,7 @@ DuplexFit split_off_rate(const std::map<Bytes, Uncertain>& periods, Bytes from, 
       fit.rows.push_back({size, large.intercepts[0].value_or(Uncertain::exact(0))});
       break;
     }
-    fit.rows.push_back({size, period - static_cast<double>(size.count) * large.slope});
+    fit.rows.push_back({size, period - in_bytes(size) * large.slope});
   }
   return fit;
 }
@@ -51,8 +51,8 @@ std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations& observat
     for (const auto& [size, period] : periods) {
       const auto row = std::ranges::find_if(fits[i].rows, [&](const auto& r) { return r.size >= size; });
       const Uncertain& gap = row == fits[i].rows.end() ? fits[i].rows.back().gap : row->gap;
-      keep_worst(residual, static_cast<double>(size.count) * fits[i].per_byte.value() + std::max(0.0, gap.value()),
-                 period, fmt::format("{} {}", i == 0 ? "h2d" : "d2h", to_string(size)));
+      keep_worst(residual, in_bytes(size) * fits[i].per_byte.value() + std::max(0.0, gap.value()), period,
+                 fmt::format("{} {}", i == 0 ? "h2d" : "d2h", to_string(size)));
     }
   }
   findings.residuals.push_back(residual);

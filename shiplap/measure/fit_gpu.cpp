@@ -27,8 +27,8 @@ Parameter<T> parameter(const std::optional<Uncertain>& value, std::string_view p
 }
 
 /// A rate of work from the slope of time over amount, with the residual of the line.
-std::optional<Estimate> rate(Observations& observations, std::string_view primitive, const char* argument,
-                             std::string_view path, Findings& findings) {
+std::optional<Estimate> fitted_rate(Observations& observations, std::string_view primitive, const char* argument,
+                                    std::string_view path, Findings& findings) {
   const ByCount times = by_count(observations, primitive, argument);
   if (times.size() < 2) {
     findings.missing.push_back(
@@ -106,7 +106,7 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
   gpu.memory_latency =
       parameter<Seconds>(access, "gpus[0].memory_latency", "kernel.map with two counts and launch.gap", findings);
 
-  if (const auto bandwidth = rate(observations, "kernel.stream", "bytes", "gpus[0].memory_bandwidth", findings))
+  if (const auto bandwidth = fitted_rate(observations, "kernel.stream", "bytes", "gpus[0].memory_bandwidth", findings))
     gpu.memory_bandwidth = Interval<Bandwidth>{{bandwidth->value}, {bandwidth->low}, {bandwidth->high}};
   // The slope over all that was copied: one copy more takes its bytes at this rate, and a gap that is left out.
   const std::vector<Observation> inside = observations.of("copy.device");
@@ -124,7 +124,7 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
     findings.missing.push_back(
         {"gpus[0].copy_bandwidth", "not measured: needs verified points of copy.device at two sizes"});
   }
-  gpu.flop_rate = rate(observations, "kernel.multiply_add", "flops", "gpus[0].flop_rate", findings);
+  gpu.flop_rate = fitted_rate(observations, "kernel.multiply_add", "flops", "gpus[0].flop_rate", findings);
 }
 
 SubmissionModel fit_submission(Observations& observations, Findings& findings) {

@@ -24,20 +24,20 @@ std::optional<Uncertain> single(const Observations& observations, std::string_vi
 }
 
 /// What a link of a chain takes without its handovers, alone and beside copies.
-struct Work {
+struct ChainLink {
   Uncertain idle;
   Uncertain busy;
 };
 
 /// nullopt without the points of a chain alone; what was not measured beside copies is taken as it is alone.
 std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncertain>& chains, double queues,
-                                 const Work& work, double handovers) {
+                                 const ChainLink& link, double handovers) {
   const auto alone = chains.find({queues, 0.0});
   if (alone == chains.end()) return std::nullopt;
   Handover result;
-  result.idle = result.busy = non_negative<Seconds>((alone->second - work.idle) / handovers);
+  result.idle = result.busy = non_negative<Seconds>((alone->second - link.idle) / handovers);
   if (const auto busy = chains.find({queues, 1.0}); busy != chains.end())
-    result.busy = non_negative<Seconds>((busy->second - work.busy) / handovers);
+    result.busy = non_negative<Seconds>((busy->second - link.busy) / handovers);
   return result;
 }
 
@@ -106,7 +106,7 @@ std::optional<HandoverModel> fit_handovers(const Observations& observations, con
     const double g = direction.per_byte.value.seconds;
     const double g2 = direction.duplex ? direction.duplex->per_byte.value.seconds : g;
     // The copies of a chain over several queues are slowed down by the kernels that wait in them.
-    const auto work = [&](bool several) -> Work {
+    const auto work = [&](bool several) -> ChainLink {
       const auto more = [&](Slowdown WaitingQueues::*slowdown) {
         return several && waiting != nullptr ? (waiting->*slowdown).per_byte.value.seconds : 0.0;
       };

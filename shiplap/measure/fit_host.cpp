@@ -14,7 +14,7 @@ namespace {
 std::vector<TimeAt> times(const Observations& observations, const std::string& primitive) {
   std::vector<TimeAt> rows;
   for (const Observation& o : observations.of(primitive))
-    rows.push_back({.size = {static_cast<std::uint64_t>(o.argument("bytes"))}, .time = non_negative<Seconds>(o.time)});
+    rows.push_back({.size = o.bytes(), .time = non_negative<Seconds>(o.time)});
   std::ranges::sort(rows, {}, &TimeAt::size);
   return rows;
 }
@@ -139,7 +139,7 @@ std::vector<GapAt> fit_written(const Observations& observations, const HostModel
   for (const Observation& o : observations.of("staged.h2d")) {
     const Bytes piece = piece_of(o);
     if (piece >= staging_piece) continue;
-    const double pieces = o.argument("bytes") / static_cast<double>(piece.count);
+    const double pieces = o.argument("bytes") / in_bytes(piece);
     const double by_threads =
         (piece / rate_of(staging_rates(host, piece * (std::uint64_t{staging_places} * threads_of(o))), threads_of(o)))
             .count();

@@ -11,19 +11,16 @@
 namespace shiplap {
 namespace {
 
-Bytes bytes_of(const Observation& o) { return {static_cast<std::uint64_t>(o.argument("bytes"))}; }
-double number(Bytes size) { return static_cast<double>(size.count); }
-
 Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
   const auto above = table.lower_bound(size);
   if (above == table.end()) return table.rbegin()->second;
   if (above->first == size || above == table.begin()) return above->second;
   const auto below = std::prev(above);
-  const double share = number(size - below->first) / number(above->first - below->first);
+  const double share = in_bytes(size - below->first) / in_bytes(above->first - below->first);
   return (1 - share) * below->second + share * above->second;
 }
 
-DirectionModel table(const DirectionFit& fit, const std::optional<DuplexFit>& duplex) {
+DirectionModel direction_model(const DirectionFit& fit, const std::optional<DuplexFit>& duplex) {
   DirectionModel model;
   model.per_byte = non_negative<PerByte>(fit.per_byte);
   for (const auto& row : fit.rows)
@@ -43,7 +40,7 @@ std::vector<GapAt> fit_batches(const Observations& observations, std::string_vie
   const std::string primitive = fmt::format("batch.pinned.{}", direction);
   std::vector<GapAt> gaps;
   for (const auto& [size, period] : burst_periods(observations.of(primitive)))
-    gaps.push_back({size, non_negative<Seconds>(period - number(size) * per_byte)});
+    gaps.push_back({size, non_negative<Seconds>(period - in_bytes(size) * per_byte)});
   if (gaps.empty())
     findings.missing.push_back({fmt::format("links[0].{}.batched", direction),
                                 fmt::format("not measured: needs verified points of {}", primitive)});
@@ -60,7 +57,7 @@ std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times) {
 }
 
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>& bursts) {
-  return periods(bursts, "copies", bytes_of);
+  return periods(bursts, "copies", [](const Observation& o) { return o.bytes(); });
 }
 
 Bytes large_from(Bytes largest_measured) { return std::min(16_MiB, largest_measured / 4); }
@@ -84,7 +81,7 @@ Lines fit_lines(std::span<const std::map<Bytes, Uncertain>> families, Bytes from
     for (std::size_t f = 0; f < families.size(); ++f) {
       for (const auto& [size, time] : families[f]) {
         if (size < from) continue;
-        Equation equation{{number(size)}, time};
+        Equation equation{{in_bytes(size)}, time};
         for (std::size_t column = 0; column < families.size(); ++column)
           if (fitted[column]) equation.coefficients.push_back(column == f ? 1 : 0);
         equations.push_back(std::move(equation));
@@ -117,7 +114,7 @@ DirectionFit::Row DirectionFit::at(Bytes size) const {
 std::optional<DirectionFit> fit_direction(Observations& observations, std::string_view direction, Findings& findings) {
   std::map<Bytes, Uncertain> singles;
   for (const Observation& o : observations.of(fmt::format("copy.pinned.{}", direction)))
-    singles.emplace(bytes_of(o), o.time);
+    singles.emplace(o.bytes(), o.time);
   const std::vector<Observation> burst_points = observations.of(fmt::format("burst.pinned.{}", direction));
   const std::map<Bytes, Uncertain> bursts = burst_periods(burst_points);
   const std::string path = fmt::format("links[0].{}", direction);
@@ -134,9 +131,9 @@ std::optional<DirectionFit> fit_direction(Observations& observations, std::strin
   std::map<Bytes, Uncertain> latencies;
   std::map<Bytes, Uncertain> gaps;
   for (const auto& [size, time] : singles)
-    if (size < from) latencies.emplace(size, time - number(size) * fit.per_byte);
+    if (size < from) latencies.emplace(size, time - in_bytes(size) * fit.per_byte);
   for (const auto& [size, period] : bursts)
-    if (size < from) gaps.emplace(size, period - number(size) * fit.per_byte);
+    if (size < from) gaps.emplace(size, period - in_bytes(size) * fit.per_byte);
   const Bytes first_large = singles.lower_bound(from)->first;
   latencies.emplace(first_large, *large.intercepts[0]);
   if (large.intercepts[1]) gaps.emplace(first_large, *large.intercepts[1]);
@@ -154,15 +151,15 @@ std::optional<DirectionFit> fit_direction(Observations& observations, std::strin
   for (const Bytes size : sizes) fit.rows.push_back({size, interpolate(latencies, size), interpolate(gaps, size)});
 
   // What the finished table says against every point it came from.
-  const DirectionModel model = table(fit, std::nullopt);
+  const DirectionModel model = direction_model(fit, std::nullopt);
   Residual line{path + ".per_byte", 0, ""};
   Residual costs{path + ".costs", 0, ""};
   const auto compare = [&](const Observation& o, double copies) {
-    const CostAt cost = cost_at(model, bytes_of(o));
+    const CostAt cost = cost_at(model, o.bytes());
     const double fitted = cost.latency_overhead.count() + (copies - 1) * cost.gap.count() +
-                          copies * number(bytes_of(o)) * model.per_byte.value.seconds;
-    const std::string at = copies > 1 ? fmt::format("{} x {}", to_string(bytes_of(o)), copies) : to_string(bytes_of(o));
-    keep_worst(bytes_of(o) >= from ? line : costs, fitted, o.time, at);
+                          copies * in_bytes(o.bytes()) * model.per_byte.value.seconds;
+    const std::string at = copies > 1 ? fmt::format("{} x {}", to_string(o.bytes()), copies) : to_string(o.bytes());
+    keep_worst(o.bytes() >= from ? line : costs, fitted, o.time, at);
   };
   for (const Observation& o : observations.of(fmt::format("copy.pinned.{}", direction))) compare(o, 1);
   for (const Observation& o : burst_points) compare(o, o.argument("copies"));
@@ -187,8 +184,8 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   for (Missing& missing : found.missing) findings.missing.push_back(std::move(missing));
   for (Residual& residual : found.residuals) findings.residuals.push_back(std::move(residual));
   LinkModel link{.numa_node = 0, .gpu = 0, .h2d = {}, .d2h = {}};
-  link.h2d = table(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
-  link.d2h = table(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
+  link.h2d = direction_model(*to_device, duplex ? std::optional(duplex->first) : std::nullopt);
+  link.d2h = direction_model(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
   link.h2d.batched = fit_batches(observations, "h2d", to_device->per_byte, findings);
   link.d2h.batched = fit_batches(observations, "d2h", to_host->per_byte, findings);
   link.waiting_queues = fit_waiting_queues(observations, findings);

@@ -13,32 +13,32 @@ namespace {
 
 using BySize = std::map<Bytes, Uncertain>;
 
-BySize on_node(const Observations& observations, const std::string& primitive, std::uint16_t node) {
+BySize times_on_node(const Observations& observations, const std::string& primitive, std::uint16_t node) {
   BySize times;
   for (const Observation& o : observations.of(primitive))
-    if (o.argument("node") == node) times.emplace(Bytes{static_cast<std::uint64_t>(o.argument("bytes"))}, o.time);
+    if (o.argument("node") == node) times.emplace(o.bytes(), o.time);
   return times;
 }
 
 /// G from the two largest copies, L+o as what is left of each; nullopt with fewer than two.
-std::optional<DirectionModel> direction(const BySize& times, const DirectionModel& near) {
+std::optional<DirectionModel> direction_of_node(const BySize& times, const DirectionModel& near) {
   if (times.size() < 2) return std::nullopt;
   const auto& [large, long_time] = *times.rbegin();
   const auto& [small, short_time] = *std::next(times.rbegin());
-  const Uncertain per_byte = (long_time - short_time) / static_cast<double>(large.count - small.count);
+  const Uncertain per_byte = (long_time - short_time) / in_bytes(large - small);
   if (per_byte.estimate().low <= 0) return std::nullopt;
   DirectionModel model;
   model.per_byte = non_negative<PerByte>(per_byte);
   for (const auto& [size, time] : times) {
     if (size == large) continue;  // by construction the same as the one before it
     model.costs.push_back({.size = size,
-                           .latency_overhead = non_negative<Seconds>(time - static_cast<double>(size.count) * per_byte),
+                           .latency_overhead = non_negative<Seconds>(time - in_bytes(size) * per_byte),
                            .gap = Interval<Seconds>::exact(cost_at(near, size).gap)});
   }
   return model;
 }
 
-std::vector<TimeAt> table(const BySize& times) {
+std::vector<TimeAt> time_table(const BySize& times) {
   std::vector<TimeAt> rows;
   for (const auto& [size, time] : times) rows.push_back({size, non_negative<Seconds>(time)});
   return rows;
@@ -53,8 +53,8 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
   nodes.erase(near.numa_node);
   std::vector<LinkModel> links;
   for (const std::uint16_t node : nodes) {
-    const auto to_device = direction(on_node(observations, "numa.copy.pinned.h2d", node), near.h2d);
-    const auto to_host = direction(on_node(observations, "numa.copy.pinned.d2h", node), near.d2h);
+    const auto to_device = direction_of_node(times_on_node(observations, "numa.copy.pinned.h2d", node), near.h2d);
+    const auto to_host = direction_of_node(times_on_node(observations, "numa.copy.pinned.d2h", node), near.d2h);
     if (!to_device || !to_host) {
       findings.missing.push_back(
           {fmt::format("the link of NUMA node {}", node),
@@ -66,9 +66,9 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
     const auto missing = [&](const char* what, const char* reason) {
       findings.missing.push_back({fmt::format("{}.{}", path, what), reason});
     };
-    PageableModel pageable{.h2d = table(on_node(observations, "numa.copy.pageable.h2d", node)),
-                           .d2h = table(on_node(observations, "numa.copy.pageable.d2h", node)),
-                           .both = table(on_node(observations, "numa.copy.pageable.both", node))};
+    PageableModel pageable{.h2d = time_table(times_on_node(observations, "numa.copy.pageable.h2d", node)),
+                           .d2h = time_table(times_on_node(observations, "numa.copy.pageable.d2h", node)),
+                           .both = time_table(times_on_node(observations, "numa.copy.pageable.both", node))};
     const char* not_measured = "not measured: needs verified points of numa.copy.pageable.*";
     if (!pageable.h2d.empty() && !pageable.d2h.empty()) {
       if (pageable.both.empty()) missing("pageable.both", not_measured);

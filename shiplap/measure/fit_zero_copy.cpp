@@ -10,8 +10,6 @@
 namespace shiplap {
 namespace {
 
-double number(Bytes size) { return static_cast<double>(size.count); }
-
 constexpr double fitted_width = 16;  // bytes of an access; what is under way counts, whatever the width
 
 struct Key {
@@ -25,13 +23,12 @@ std::map<Key, Uncertain> mapped_periods(const Observations& observations, const 
   std::vector<Observation> points = observations.of(primitive);
   std::erase_if(points, [](const Observation& o) { return o.argument("width") != fitted_width; });
   return periods(points, "count", [](const Observation& o) -> Key {
-    return {Bytes{static_cast<std::uint64_t>(o.argument("bytes"))},
-            Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)}};
+    return {o.bytes(), Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)}};
   });
 }
 
 /// Bytes over a period without its gap; nullopt for a period that is no longer than it.
-std::optional<Interval<Bandwidth>> rate(double bytes, const Uncertain& period, Seconds gap) {
+std::optional<Interval<Bandwidth>> rate_without_gap(double bytes, const Uncertain& period, Seconds gap) {
   const Estimate flow = (period - Uncertain::exact(gap.count())).estimate();
   if (!(flow.low > 0)) return std::nullopt;
   return Interval<Bandwidth>{{bytes / flow.value}, {bytes / flow.high}, {bytes / flow.low}};
@@ -85,7 +82,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     const std::string primitive = fmt::format("mapped.{}", name);
     std::map<Bytes, Interval<Bandwidth>> rates;  // where a grid was measured twice, the longer launch counts
     for (const auto& [key, period] : mapped_periods(observations, primitive))
-      if (const auto found = rate(number(key.launch), period, kernel_gap)) rates[key.in_flight] = *found;
+      if (const auto found = rate_without_gap(in_bytes(key.launch), period, kernel_gap)) rates[key.in_flight] = *found;
     for (const auto& [in_flight, found] : rates) (model.*table).push_back({in_flight, found});
     if (rates.empty()) return missing("verified points of " + primitive);
   }
@@ -99,7 +96,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     const DirectionModel& direction = way == "h2d" ? link->h2d : link->d2h;
     const auto gap_of = [&](Bytes size) { return cost_at(direction, size).gap; };
     for (const auto& [key, period] : mapped_periods(observations, of_kernel)) {
-      const auto kernel_rate = rate(number(key.launch), period, kernel_gap);
+      const auto kernel_rate = rate_without_gap(in_bytes(key.launch), period, kernel_gap);
       if (!kernel_rate) continue;
       // Copies that wait for slower kernels say nothing about themselves.
       constexpr double clearly_longer = 1.05;
@@ -107,16 +104,16 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
       const auto free = beside.find(key);
       const bool ahead = access == "read";
       // Kernels ahead follow each other with their gap, in which the link is taken as busy too.
-      const InStep pair{.bytes = number(key.launch),
+      const InStep pair{.bytes = in_bytes(key.launch),
                         .gap = gap_of(key.launch).count(),
-                        .running = ahead ? period.value() : number(key.launch) / kernel_rate->value.bytes_per_second,
+                        .running = ahead ? period.value() : in_bytes(key.launch) / kernel_rate->value.bytes_per_second,
                         .kernels_ahead = ahead,
                         .alone = direction.per_byte.value};
       std::optional<Interval<Bandwidth>> copy_rate;
       if (step != in_step.end() && (free == beside.end() || step->second.value() > clearly_longer * period.value()))
         copy_rate = rate_in_step(pair, step->second);
       if (!copy_rate && free != beside.end())
-        copy_rate = rate(number(beside_copy_size), free->second, gap_of(beside_copy_size));
+        copy_rate = rate_without_gap(in_bytes(beside_copy_size), free->second, gap_of(beside_copy_size));
       if (copy_rate) (model.*table).push_back({key.launch, key.in_flight, *kernel_rate, *copy_rate});
     }
     if ((model.*table).empty())

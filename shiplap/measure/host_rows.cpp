@@ -12,31 +12,31 @@
 namespace shiplap {
 namespace {
 
-std::vector<double> threads(const Setting& setting) {
+std::vector<double> thread_counts(const Setting& setting) {
   if (quick(setting)) return {1, 8};
   return {1, 2, 4, 8, 16};
 }
 
-std::vector<Point> by_threads(const Setting& setting, Bytes size, double least) {
+std::vector<Point> copies_by_threads(const Setting& setting, Bytes size, double least) {
   std::vector<Point> points;
-  for (const double t : threads(setting))
+  for (const double t : thread_counts(setting))
     if (t >= least)
       points.push_back(
-          {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", number(size)}, {"threads", t}}}});
+          {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", in_bytes(size)}, {"threads", t}}}});
   return points;
 }
 
 std::vector<Point> copies_one_way(const Setting& setting) {
-  return by_threads(setting, std::min(quick(setting) ? 64_MiB : 128_MiB, setting.largest), 1);
+  return copies_by_threads(setting, std::min(quick(setting) ? 64_MiB : 128_MiB, setting.largest), 1);
 }
 std::vector<Point> copies_both_ways(const Setting& setting) {
   not_in_quick(setting);
-  return by_threads(setting, std::min(128_MiB, setting.largest), 2);
+  return copies_by_threads(setting, std::min(128_MiB, setting.largest), 2);
 }
 
 Point staged_point(Bytes size, Bytes piece, double threads) {
   return {fmt::format("{} in pieces of {} by {} thread(s)", to_string(size), to_string(piece), threads),
-          {{{"bytes", number(size)}, {"piece", number(piece)}, {"threads", threads}}}};
+          {{{"bytes", in_bytes(size)}, {"piece", in_bytes(piece)}, {"threads", threads}}}};
 }
 
 // Each ring gets its pieces at least twice.
@@ -44,8 +44,8 @@ std::vector<Point> staged_points(const Setting& setting) {
   not_in_quick(setting);
   const Bytes size = staging_piece * (std::min(128_MiB, setting.largest).count / staging_piece.count);
   std::vector<Point> points;
-  for (const double t : threads(setting))
-    if (t * 2 * number(staging_piece) <= number(size)) points.push_back(staged_point(size, staging_piece, t));
+  for (const double t : thread_counts(setting))
+    if (t * 2 * in_bytes(staging_piece) <= in_bytes(size)) points.push_back(staged_point(size, staging_piece, t));
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces of 4 MiB");
   return points;
 }
@@ -62,10 +62,10 @@ std::vector<Point> staged_to_gpu_points(const Setting& setting) {
 std::vector<Point> staged_both_points(const Setting& setting) {
   not_in_quick(setting);
   std::vector<Point> points;
-  for (const double t : threads(setting))
+  for (const double t : thread_counts(setting))
     for (const Bytes piece : {staging_piece, 16_MiB}) {
       const Bytes size = piece * (std::min(512_MiB, setting.largest).count / piece.count);
-      if (t < 2 || (t < 8 && piece != staging_piece) || number(size) < number(piece) * t) continue;
+      if (t < 2 || (t < 8 && piece != staging_piece) || in_bytes(size) < in_bytes(piece) * t) continue;
       points.push_back(staged_point(size, piece, t));
     }
   if (points.empty()) throw Unsupported("the largest copy leaves nothing to cut into pieces");
@@ -104,14 +104,14 @@ Trial one_kernel(Device& device, const Arguments& arguments) {
   return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
 }
 
-using Kind = HostCall::Kind;
+using Call = HostCall::Kind;
 
-template <Kind kind, MemoryKind memory>
+template <Call kind, MemoryKind memory>
 PrimitiveRow call_row(std::string_view name, std::string_view summary, std::vector<Point> (*points)(const Setting&)) {
   return {{name, summary, "host"}, points, call<kind, memory>, HostClock::operation};
 }
 
-template <Kind kind>
+template <Call kind>
 PrimitiveRow queue_row(std::string_view name, std::string_view summary) {
   return {{name, summary, "host"},
           [](const Setting&) -> std::vector<Point> {
@@ -121,77 +121,80 @@ PrimitiveRow queue_row(std::string_view name, std::string_view summary) {
           HostClock::operation};
 }
 
-const std::array rows{
-    PrimitiveRow{{"host.copy", "host threads that copy from pageable to pinned memory", "host"},
-                 copies_one_way,
-                 [](Device&, const Arguments& arguments) {
-                   return host_copies(bytes(arguments), whole(arguments, "threads"), false);
-                 },
-                 HostClock::completion},
-    PrimitiveRow{{"host.copy.both", "host threads that copy, half of them from pageable to pinned memory", "host"},
-                 copies_both_ways,
-                 [](Device&, const Arguments& arguments) {
-                   return host_copies(bytes(arguments), whole(arguments, "threads"), true);
-                 },
-                 HostClock::completion},
-    PrimitiveRow{{"staged.h2d", "pageable memory to the GPU through the pinned ring of each thread", "host"},
-                 staged_to_gpu_points,
-                 through_rings<CopyDirection::host_to_device>,
-                 HostClock::completion},
-    PrimitiveRow{{"staged.d2h", "the GPU's memory to pageable memory through the pinned ring of each thread", "host"},
-                 staged_points,
-                 through_rings<CopyDirection::device_to_host>,
-                 HostClock::completion},
-    PrimitiveRow{{"staged.both", "each way at once through such rings, by half of the threads each", "host"},
-                 staged_both_points,
-                 through_rings<>,
-                 HostClock::completion},
-    call_row<Kind::pin, MemoryKind::pageable>("call.pin", "page-locking pageable memory (cudaHostRegister)",
-                                              pin_points),
-    call_row<Kind::unpin, MemoryKind::pageable>("call.unpin", "letting it go again (cudaHostUnregister)", pin_points),
-    call_row<Kind::flush, MemoryKind::pageable>("call.flush", "dropping memory from the caches of the CPU",
-                                                flush_points),
-    call_row<Kind::allocate, MemoryKind::pageable>("call.allocate.pageable",
-                                                   "obtaining pageable memory and touching its pages", call_points),
-    call_row<Kind::release, MemoryKind::pageable>("call.release.pageable", "giving it back", call_points),
-    call_row<Kind::allocate, MemoryKind::pinned>("call.allocate.pinned",
-                                                 "obtaining huge pages, touching and page-locking them", call_points),
-    call_row<Kind::release, MemoryKind::pinned>("call.release.pinned", "giving them back", call_points),
-    call_row<Kind::allocate, MemoryKind::driver_pinned>("call.allocate.driver_pinned",
-                                                        "asking what there is, cudaHostAlloc", call_points),
-    call_row<Kind::release, MemoryKind::driver_pinned>("call.release.driver_pinned", "cudaFreeHost", call_points),
-    call_row<Kind::allocate, MemoryKind::managed>(
-        "call.allocate.managed", "asking what is free, cudaMallocManaged, touching its pages on the host", call_points),
-    call_row<Kind::release, MemoryKind::managed>("call.release.managed", "cudaFree of managed memory", call_points),
-    call_row<Kind::allocate, MemoryKind::device>("call.allocate.device", "asking what is free, cudaMalloc",
-                                                 call_points),
-    call_row<Kind::release, MemoryKind::device>("call.release.device", "cudaFree", call_points),
-    queue_row<Kind::create_queue>("call.create_queue", "making a queue (cudaStreamCreateWithFlags)"),
-    queue_row<Kind::destroy_queue>("call.destroy_queue", "giving it up again (cudaStreamDestroy)"),
-    PrimitiveRow{{"latency.wait", "a launch of an empty kernel, and the wait of the host until it has ended", "host"},
-                 [](const Setting&) -> std::vector<Point> {
-                   return {count_point("rounds", {8, 64})};
-                 },
-                 [](Device& device, const Arguments& arguments) {
-                   return waits_for_kernels(device, whole(arguments, "rounds"));
-                 },
-                 HostClock::completion},
-    PrimitiveRow{{"timing.launched",
-                  "submission of one kernel, and of the event behind it, by the host's clock without waiting", "host"},
-                 kernel_points,
-                 one_kernel,
-                 HostClock::submission},
-    PrimitiveRow{{"timing.waited", "the same kernel by the host's clock, until its end is known", "host"},
-                 kernel_points,
-                 one_kernel,
-                 HostClock::completion},
-    PrimitiveRow{{"timing.events", "the same kernel by events (Harris 2012 compares the three)", "events"},
-                 kernel_points,
-                 one_kernel},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> host_rows() { return rows; }
+std::span<const PrimitiveRow> host_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"host.copy", "host threads that copy from pageable to pinned memory", "host"},
+                   copies_one_way,
+                   [](Device&, const Arguments& arguments) {
+                     return host_copies(bytes(arguments), whole(arguments, "threads"), false);
+                   },
+                   HostClock::completion},
+      PrimitiveRow{{"host.copy.both", "host threads that copy, half of them from pageable to pinned memory", "host"},
+                   copies_both_ways,
+                   [](Device&, const Arguments& arguments) {
+                     return host_copies(bytes(arguments), whole(arguments, "threads"), true);
+                   },
+                   HostClock::completion},
+      PrimitiveRow{{"staged.h2d", "pageable memory to the GPU through the pinned ring of each thread", "host"},
+                   staged_to_gpu_points,
+                   through_rings<CopyDirection::host_to_device>,
+                   HostClock::completion},
+      PrimitiveRow{{"staged.d2h", "the GPU's memory to pageable memory through the pinned ring of each thread", "host"},
+                   staged_points,
+                   through_rings<CopyDirection::device_to_host>,
+                   HostClock::completion},
+      PrimitiveRow{{"staged.both", "each way at once through such rings, by half of the threads each", "host"},
+                   staged_both_points,
+                   through_rings<>,
+                   HostClock::completion},
+      call_row<Call::pin, MemoryKind::pageable>("call.pin", "page-locking pageable memory (cudaHostRegister)",
+                                                pin_points),
+      call_row<Call::unpin, MemoryKind::pageable>("call.unpin", "letting it go again (cudaHostUnregister)", pin_points),
+      call_row<Call::flush, MemoryKind::pageable>("call.flush", "dropping memory from the caches of the CPU",
+                                                  flush_points),
+      call_row<Call::allocate, MemoryKind::pageable>("call.allocate.pageable",
+                                                     "obtaining pageable memory and touching its pages", call_points),
+      call_row<Call::release, MemoryKind::pageable>("call.release.pageable", "giving it back", call_points),
+      call_row<Call::allocate, MemoryKind::pinned>("call.allocate.pinned",
+                                                   "obtaining huge pages, touching and page-locking them", call_points),
+      call_row<Call::release, MemoryKind::pinned>("call.release.pinned", "giving them back", call_points),
+      call_row<Call::allocate, MemoryKind::driver_pinned>("call.allocate.driver_pinned",
+                                                          "asking what there is, cudaHostAlloc", call_points),
+      call_row<Call::release, MemoryKind::driver_pinned>("call.release.driver_pinned", "cudaFreeHost", call_points),
+      call_row<Call::allocate, MemoryKind::managed>(
+          "call.allocate.managed", "asking what is free, cudaMallocManaged, touching its pages on the host",
+          call_points),
+      call_row<Call::release, MemoryKind::managed>("call.release.managed", "cudaFree of managed memory", call_points),
+      call_row<Call::allocate, MemoryKind::device>("call.allocate.device", "asking what is free, cudaMalloc",
+                                                   call_points),
+      call_row<Call::release, MemoryKind::device>("call.release.device", "cudaFree", call_points),
+      queue_row<Call::create_queue>("call.create_queue", "making a queue (cudaStreamCreateWithFlags)"),
+      queue_row<Call::destroy_queue>("call.destroy_queue", "giving it up again (cudaStreamDestroy)"),
+      PrimitiveRow{{"latency.wait", "a launch of an empty kernel, and the wait of the host until it has ended", "host"},
+                   [](const Setting&) -> std::vector<Point> {
+                     return {count_point("rounds", {8, 64})};
+                   },
+                   [](Device& device, const Arguments& arguments) {
+                     return waits_for_kernels(device, whole(arguments, "rounds"));
+                   },
+                   HostClock::completion},
+      PrimitiveRow{
+          {"timing.launched",
+           "submission of one kernel, and of the event behind it, by the host's clock without waiting", "host"},
+          kernel_points,
+          one_kernel,
+          HostClock::submission},
+      PrimitiveRow{{"timing.waited", "the same kernel by the host's clock, until its end is known", "host"},
+                   kernel_points,
+                   one_kernel,
+                   HostClock::completion},
+      PrimitiveRow{{"timing.events", "the same kernel by events (Harris 2012 compares the three)", "events"},
+                   kernel_points,
+                   one_kernel},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

@@ -163,16 +163,16 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
   if (both)
     ways[1] = {buffer("pinned source", MemoryKind::pinned), buffer("pageable destination", MemoryKind::pageable)};
   const unsigned lanes = both ? 2 : 1;
-  const unsigned each = std::max(1u, threads / lanes);
-  if (size.count / each < page_size())
-    throw Unsupported(fmt::format("{} leave {} threads less than a page each", to_string(size), each));
+  const unsigned per_lane = std::max(1u, threads / lanes);
+  if (size.count / per_lane < page_size())
+    throw Unsupported(fmt::format("{} leave {} threads less than a page each", to_string(size), per_lane));
   for (unsigned lane = 0; lane < lanes; ++lane) {
     trial.transfers.push_back({ways[lane].from, ways[lane].to, size});
-    for (unsigned i = 0; i < each; ++i)
-      trial.schedule.add(
-          by_agent(AgentId{(lane * each + i) % threads},
-                   HostCopy{.from = part(ways[lane].from, size, i, each), .to = part(ways[lane].to, size, i, each)}, {},
-                   lane * each + i));
+    for (unsigned i = 0; i < per_lane; ++i)
+      trial.schedule.add(by_agent(
+          AgentId{(lane * per_lane + i) % threads},
+          HostCopy{.from = part(ways[lane].from, size, i, per_lane), .to = part(ways[lane].to, size, i, per_lane)}, {},
+          lane * per_lane + i));
   }
   std::vector<BufferId> buffers;
   for (unsigned lane = 0; lane < lanes; ++lane) {

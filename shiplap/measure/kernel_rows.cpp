@@ -31,7 +31,7 @@ std::vector<Point> stream_points(const Setting& setting) {
   const Bytes least = std::max(Bytes{64}, std::min(256_MiB, most / 4));
   std::vector<Point> points;
   for (const Bytes amount : powers_of_two(least, most))
-    points.push_back({to_string(amount), {{{"bytes", number(amount)}}}});
+    points.push_back({to_string(amount), {{{"bytes", in_bytes(amount)}}}});
   if (points.size() < 2) throw Unsupported("the largest copy leaves no two amounts of memory traffic to compare");
   return points;
 }
@@ -43,26 +43,27 @@ std::vector<Point> multiply_add_points(const Setting&) {
   return points;
 }
 
-const std::array rows{
-    PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
-                 grid_points,
-                 [](Device& device, const Arguments& arguments) {
-                   return single_kernel(device, ProbeKernel::Kind::spin, whole(arguments, "blocks"), 0);
-                 }},
-    PrimitiveRow{{"kernel.stream", "a kernel that reads and writes device memory", "events"},
-                 stream_points,
-                 [](Device& device, const Arguments& arguments) {
-                   return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
-                 }},
-    PrimitiveRow{{"kernel.multiply_add", "a kernel of fused multiply-adds in registers", "events"},
-                 multiply_add_points,
-                 [](Device& device, const Arguments& arguments) {
-                   return single_kernel(device, ProbeKernel::Kind::multiply_add, 1, arguments.at("flops"));
-                 }},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> kernel_rows() { return rows; }
+std::span<const PrimitiveRow> kernel_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
+                   grid_points,
+                   [](Device& device, const Arguments& arguments) {
+                     return single_kernel(device, ProbeKernel::Kind::spin, whole(arguments, "blocks"), 0);
+                   }},
+      PrimitiveRow{{"kernel.stream", "a kernel that reads and writes device memory", "events"},
+                   stream_points,
+                   [](Device& device, const Arguments& arguments) {
+                     return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
+                   }},
+      PrimitiveRow{{"kernel.multiply_add", "a kernel of fused multiply-adds in registers", "events"},
+                   multiply_add_points,
+                   [](Device& device, const Arguments& arguments) {
+                     return single_kernel(device, ProbeKernel::Kind::multiply_add, 1, arguments.at("flops"));
+                   }},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

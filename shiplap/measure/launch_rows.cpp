@@ -9,8 +9,6 @@
 namespace shiplap {
 namespace {
 
-constexpr auto to_device = CopyDirection::host_to_device;
-
 // Chains in one queue and over several, alone and beside copies. Two lengths: their difference has no start and no end.
 template <Chain::Link link>
 std::vector<Point> chain_points(const Setting& setting) {
@@ -21,7 +19,7 @@ std::vector<Point> chain_points(const Setting& setting) {
       Point point{fmt::format("over {} queue(s){}", queues, busy > 0 ? " beside copies" : ""), {}};
       for (const double count : {8.0, 40.0}) {
         Arguments arguments{{"count", count}, {"queues", queues}, {"busy", busy}};
-        if (link != Chain::Link::kernels) arguments["bytes"] = number(256_KiB);
+        if (link != Chain::Link::kernels) arguments["bytes"] = in_bytes(256_KiB);
         point.variants.push_back(std::move(arguments));
       }
       points.push_back(std::move(point));
@@ -41,55 +39,57 @@ Trial empty_kernels(Device& device, const Arguments& arguments) {
   return kernel_row(device, whole(arguments, "kernels"));
 }
 
-const std::array rows{
-    PrimitiveRow{
-        {"submit.copy", "host time to submit a copy", "host"},
-        [](const Setting&) -> std::vector<Point> {
-          return {count_point("copies", {28, 224})};
-        },
-        [](Device&, const Arguments& arguments) { return copy_burst(to_device, 4_KiB, whole(arguments, "copies")); }},
-    PrimitiveRow{{"submit.launch", "host time to launch a kernel", "host"},
-                 [](const Setting&) -> std::vector<Point> {
-                   return {count_point("kernels", {28, 224})};
-                 },
-                 empty_kernels},
-    PrimitiveRow{{"submit.record", "host time of launches, each waited for by one queue", "host"},
-                 [](const Setting&) -> std::vector<Point> {
-                   return {count_point("launches", {16, 112}, {{"followers", 1}})};
-                 },
-                 [](Device& device, const Arguments& arguments) {
-                   return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
-                 }},
-    PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four queues", "host"},
-                 [](const Setting&) -> std::vector<Point> {
-                   return {count_point("launches", {6, 48}, {{"followers", 4}})};
-                 },
-                 [](Device& device, const Arguments& arguments) {
-                   return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
-                 }},
-    PrimitiveRow{{"launch.latency", "one empty kernel", "events"},
-                 [](const Setting&) -> std::vector<Point> { return {count_point("kernels", {1})}; },
-                 empty_kernels},
-    PrimitiveRow{{"launch.gap", "empty kernels behind one another", "events"},
-                 [](const Setting&) -> std::vector<Point> {
-                   return {count_point("kernels", {28, 224})};
-                 },
-                 empty_kernels},
-    PrimitiveRow{{"chain.kernels", "empty kernels, each waiting for the one before it", "events"},
-                 chain_points<Chain::Link::kernels>,
-                 chain_of<Chain::Link::kernels>},
-    PrimitiveRow{
-        {"chain.h2d", "a copy to the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
-        chain_points<Chain::Link::to_device>,
-        chain_of<Chain::Link::to_device>},
-    PrimitiveRow{
-        {"chain.d2h", "a copy from the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
-        chain_points<Chain::Link::from_device>,
-        chain_of<Chain::Link::from_device>},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> launch_rows() { return rows; }
+std::span<const PrimitiveRow> launch_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"submit.copy", "host time to submit a copy", "host"},
+                   [](const Setting&) -> std::vector<Point> {
+                     return {count_point("copies", {28, 224})};
+                   },
+                   [](Device&, const Arguments& arguments) {
+                     return copy_burst(host_to_device, 4_KiB, whole(arguments, "copies"));
+                   }},
+      PrimitiveRow{{"submit.launch", "host time to launch a kernel", "host"},
+                   [](const Setting&) -> std::vector<Point> {
+                     return {count_point("kernels", {28, 224})};
+                   },
+                   empty_kernels},
+      PrimitiveRow{{"submit.record", "host time of launches, each waited for by one queue", "host"},
+                   [](const Setting&) -> std::vector<Point> {
+                     return {count_point("launches", {16, 112}, {{"followers", 1}})};
+                   },
+                   [](Device& device, const Arguments& arguments) {
+                     return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
+                   }},
+      PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four queues", "host"},
+                   [](const Setting&) -> std::vector<Point> {
+                     return {count_point("launches", {6, 48}, {{"followers", 4}})};
+                   },
+                   [](Device& device, const Arguments& arguments) {
+                     return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
+                   }},
+      PrimitiveRow{{"launch.latency", "one empty kernel", "events"},
+                   [](const Setting&) -> std::vector<Point> { return {count_point("kernels", {1})}; },
+                   empty_kernels},
+      PrimitiveRow{{"launch.gap", "empty kernels behind one another", "events"},
+                   [](const Setting&) -> std::vector<Point> {
+                     return {count_point("kernels", {28, 224})};
+                   },
+                   empty_kernels},
+      PrimitiveRow{{"chain.kernels", "empty kernels, each waiting for the one before it", "events"},
+                   chain_points<Chain::Link::kernels>,
+                   chain_of<Chain::Link::kernels>},
+      PrimitiveRow{
+          {"chain.h2d", "a copy to the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
+          chain_points<Chain::Link::to_device>,
+          chain_of<Chain::Link::to_device>},
+      PrimitiveRow{
+          {"chain.d2h", "a copy from the GPU, an empty kernel, and so on, each waiting for the one before", "events"},
+          chain_points<Chain::Link::from_device>,
+          chain_of<Chain::Link::from_device>},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

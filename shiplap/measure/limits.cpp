@@ -20,7 +20,7 @@ double multiply_adds(const std::string& capability) {
 }
 
 /// The number that a condition such as "3201 MHz" begins with; 0 when there is none.
-double number(const std::string& text) {
+double leading_number(const std::string& text) {
   double value = 0;
   return std::sscanf(text.c_str(), "%lf", &value) == 1 && value > 0 ? value : 0;
 }
@@ -28,12 +28,12 @@ double number(const std::string& text) {
 }  // namespace
 
 double device_memory_limit(const Conditions& conditions) {
-  const double clock = number(condition(conditions, "gpu.memory_clock_max"));
-  return clock * 1e6 * 2 * number(condition(conditions, "gpu.memory_bus_width")) / 8;
+  const double clock = leading_number(condition(conditions, "gpu.memory_clock_max"));
+  return clock * 1e6 * 2 * leading_number(condition(conditions, "gpu.memory_bus_width")) / 8;
 }
 
 double arithmetic_limit(const Conditions& conditions, unsigned multiprocessors) {
-  const double clock = number(condition(conditions, "gpu.sm_clock_max"));
+  const double clock = leading_number(condition(conditions, "gpu.sm_clock_max"));
   return 2 * multiply_adds(condition(conditions, "gpu.compute_capability")) * multiprocessors * clock * 1e6;
 }
 

@@ -10,9 +10,6 @@
 namespace shiplap {
 namespace {
 
-constexpr auto to_device = CopyDirection::host_to_device;
-constexpr auto to_host = CopyDirection::device_to_host;
-
 std::vector<Bytes> copy_sizes(const Setting& setting) {
   if (!quick(setting)) return powers_of_two(1_B, setting.largest);
   // Memory for larger ones takes longer than all the copies.
@@ -28,14 +25,14 @@ std::vector<Bytes> up_to(const Setting& setting, Bytes limit, std::vector<Bytes>
 
 std::vector<Point> copy_points(const Setting& setting) {
   std::vector<Point> points;
-  for (const Bytes size : copy_sizes(setting)) points.push_back({to_string(size), {{{"bytes", number(size)}}}});
+  for (const Bytes size : copy_sizes(setting)) points.push_back({to_string(size), {{{"bytes", in_bytes(size)}}}});
   return points;
 }
 
 Point burst_point(Bytes size, unsigned few, unsigned many) {
   Point point{fmt::format("{} x {}, {}", to_string(size), few, many), {}};
   for (const unsigned copies : {few, many})
-    point.variants.push_back({{"bytes", number(size)}, {"copies", static_cast<double>(copies)}});
+    point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", static_cast<double>(copies)}});
   return point;
 }
 
@@ -48,11 +45,6 @@ std::vector<Point> burst_points(const Setting& setting) {
     points.push_back(burst_point(size, std::max(1u, many / 8), many));
   }
   return points;
-}
-
-void require_two_engines(const Setting& setting) {
-  if (setting.info.copy_engines < 2)
-    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
 }
 
 // A burst and one an eighth as long, beside copies the other way that outlast it.
@@ -76,11 +68,11 @@ std::vector<Point> waiting_points(const Setting& setting) {
   std::vector<Point> points;
   for (const Bytes size : up_to(setting, 8_MiB, sizes, "burst")) {
     const double few = 16;
-    const double many = std::clamp(number(128_MiB) / number(size), 32.0, 80.0);
+    const double many = std::clamp(in_bytes(128_MiB) / in_bytes(size), 32.0, 80.0);
     Point point{fmt::format("{} x {}, {} in 1 and 4 queues", to_string(size), few, many), {}};
     for (const double queues : {1.0, 4.0})
       for (const double copies : {few, many})
-        point.variants.push_back({{"bytes", number(size)}, {"copies", copies}, {"queues", queues}});
+        point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", copies}, {"queues", queues}});
     points.push_back(std::move(point));
   }
   if (points.size() < 2) throw Unsupported("the largest copy leaves no two sizes to compare");
@@ -100,47 +92,46 @@ Trial waiting(Device& device, const Arguments& arguments) {
 }
 
 template <CopyDirection way>
-Trial single_copy(Device&, const Arguments& arguments) {
-  return copy_burst(way, bytes(arguments), 1);
-}
-template <CopyDirection way>
-Trial burst(Device&, const Arguments& arguments) {
-  return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
-}
-template <CopyDirection way>
-Trial duplex(Device&, const Arguments& arguments) {
+Trial duplex_of(Device&, const Arguments& arguments) {
   return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
 }
 
-const std::array rows{
-    PrimitiveRow{
-        {"copy.pinned.h2d", "one copy from pinned memory to the GPU", "events"}, copy_points, single_copy<to_device>},
-    PrimitiveRow{
-        {"copy.pinned.d2h", "one copy from the GPU to pinned memory", "events"}, copy_points, single_copy<to_host>},
-    PrimitiveRow{
-        {"burst.pinned.h2d", "copies to the GPU right behind one another", "events"}, burst_points, burst<to_device>},
-    PrimitiveRow{
-        {"burst.pinned.d2h", "copies from the GPU right behind one another", "events"}, burst_points, burst<to_host>},
-    PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU right behind one another beside copies from it", "events"},
-                 duplex_points,
-                 duplex<to_device>},
-    PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU right behind one another beside copies to it", "events"},
-                 duplex_points,
-                 duplex<to_host>},
-    PrimitiveRow{{"waiting.pinned.h2d", "copies to the GPU while kernels of one queue wait, and of several", "events"},
-                 waiting_points,
-                 waiting<true, false>},
-    PrimitiveRow{
-        {"waiting.pinned.d2h", "copies from the GPU while kernels of one queue wait, and of several", "events"},
-        waiting_points,
-        waiting<false, true>},
-    PrimitiveRow{{"waiting.pinned.both", "copies both ways while kernels of one queue wait, and of several", "events"},
-                 waiting_points_of_both,
-                 waiting<true, true>},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> link_rows() { return rows; }
+std::span<const PrimitiveRow> link_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"copy.pinned.h2d", "one copy from pinned memory to the GPU", "events"},
+                   copy_points,
+                   copy_of<host_to_device>},
+      PrimitiveRow{{"copy.pinned.d2h", "one copy from the GPU to pinned memory", "events"},
+                   copy_points,
+                   copy_of<device_to_host>},
+      PrimitiveRow{{"burst.pinned.h2d", "copies to the GPU right behind one another", "events"},
+                   burst_points,
+                   burst_of<host_to_device>},
+      PrimitiveRow{{"burst.pinned.d2h", "copies from the GPU right behind one another", "events"},
+                   burst_points,
+                   burst_of<device_to_host>},
+      PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU right behind one another beside copies from it", "events"},
+                   duplex_points,
+                   duplex_of<host_to_device>},
+      PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU right behind one another beside copies to it", "events"},
+                   duplex_points,
+                   duplex_of<device_to_host>},
+      PrimitiveRow{
+          {"waiting.pinned.h2d", "copies to the GPU while kernels of one queue wait, and of several", "events"},
+          waiting_points,
+          waiting<true, false>},
+      PrimitiveRow{
+          {"waiting.pinned.d2h", "copies from the GPU while kernels of one queue wait, and of several", "events"},
+          waiting_points,
+          waiting<false, true>},
+      PrimitiveRow{
+          {"waiting.pinned.both", "copies both ways while kernels of one queue wait, and of several", "events"},
+          waiting_points_of_both,
+          waiting<true, true>},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

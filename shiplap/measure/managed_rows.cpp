@@ -16,69 +16,73 @@ std::vector<Bytes> managed_sizes(const Setting& setting) {
   return no_larger_than(setting.largest, sizes);
 }
 
-std::vector<Point> moves(const Setting& setting) { return size_points(managed_sizes(setting)); }
+std::vector<Point> managed_moves(const Setting& setting) { return size_points(managed_sizes(setting)); }
 
-std::vector<Point> large_moves(const Setting& setting) {
+std::vector<Point> large_managed_moves(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {1_MiB, 64_MiB}));
 }
 
-std::vector<Point> by_threads(const Setting& setting) {
+std::vector<Point> demand_by_threads(const Setting& setting) {
   const std::vector<double> threads = quick(setting) ? std::vector{1.0, 4.0} : std::vector{1.0, 2.0, 4.0, 8.0, 16.0};
   const Bytes size = std::min(quick(setting) ? 16_MiB : 64_MiB, setting.largest);
   std::vector<Point> points;
   for (const double t : threads)
     points.push_back(
-        {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", number(size)}, {"threads", t}}}});
+        {fmt::format("{} by {} thread(s)", to_string(size), t), {{{"bytes", in_bytes(size)}, {"threads", t}}}});
   return points;
 }
 
-std::vector<Point> faults(const Setting& setting) {
+std::vector<Point> fault_points(const Setting& setting) {
   not_in_quick(setting);
   return {count_point("faults", {4, 20})};
 }
 
-const std::array rows{
-    PrimitiveRow{
-        {"prefetch.h2d", "a prefetch of managed memory to the GPU", "events"},
-        moves,
-        [](Device&, const Arguments& arguments) { return prefetch(CopyDirection::host_to_device, bytes(arguments)); }},
-    PrimitiveRow{
-        {"prefetch.d2h", "a prefetch of managed memory to the host", "events"},
-        moves,
-        [](Device&, const Arguments& arguments) { return prefetch(CopyDirection::device_to_host, bytes(arguments)); }},
-    PrimitiveRow{{"prefetch.both", "a prefetch each way at once, by two threads", "host"},
-                 large_moves,
-                 [](Device&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
-                 HostClock::completion},
-    PrimitiveRow{{"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
-                 moves,
-                 [](Device& device, const Arguments& arguments) { return demand_by_kernel(device, bytes(arguments)); }},
-    PrimitiveRow{{"demand.d2h", "host threads that touch every page of managed memory on the GPU", "host"},
-                 by_threads,
-                 [](Device&, const Arguments& arguments) {
-                   return demand_by_host(bytes(arguments), whole(arguments, "threads"));
-                 },
-                 HostClock::completion},
-    PrimitiveRow{
-        {"latency.fault.gpu", "a kernel that touches one page of managed memory on the host, and so on", "events"},
-        faults,
-        [](Device& device, const Arguments& arguments) {
-          return faults_of_kernels(device, whole(arguments, "faults"));
-        }},
-    PrimitiveRow{{"latency.fault.host", "a host thread that touches one page after the other on the GPU", "host"},
-                 faults,
-                 [](Device&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
-                 HostClock::completion},
-    PrimitiveRow{
-        {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},
-        large_moves,
-        [](Device& device, const Arguments& arguments) { return demand_both(device, bytes(arguments)); },
-        HostClock::completion},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> managed_rows() { return rows; }
+std::span<const PrimitiveRow> managed_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"prefetch.h2d", "a prefetch of managed memory to the GPU", "events"},
+                   managed_moves,
+                   [](Device&, const Arguments& arguments) {
+                     return prefetch(CopyDirection::host_to_device, bytes(arguments));
+                   }},
+      PrimitiveRow{{"prefetch.d2h", "a prefetch of managed memory to the host", "events"},
+                   managed_moves,
+                   [](Device&, const Arguments& arguments) {
+                     return prefetch(CopyDirection::device_to_host, bytes(arguments));
+                   }},
+      PrimitiveRow{{"prefetch.both", "a prefetch each way at once, by two threads", "host"},
+                   large_managed_moves,
+                   [](Device&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
+                   HostClock::completion},
+      PrimitiveRow{
+          {"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
+          managed_moves,
+          [](Device& device, const Arguments& arguments) { return demand_by_kernel(device, bytes(arguments)); }},
+      PrimitiveRow{{"demand.d2h", "host threads that touch every page of managed memory on the GPU", "host"},
+                   demand_by_threads,
+                   [](Device&, const Arguments& arguments) {
+                     return demand_by_host(bytes(arguments), whole(arguments, "threads"));
+                   },
+                   HostClock::completion},
+      PrimitiveRow{
+          {"latency.fault.gpu", "a kernel that touches one page of managed memory on the host, and so on", "events"},
+          fault_points,
+          [](Device& device, const Arguments& arguments) {
+            return faults_of_kernels(device, whole(arguments, "faults"));
+          }},
+      PrimitiveRow{{"latency.fault.host", "a host thread that touches one page after the other on the GPU", "host"},
+                   fault_points,
+                   [](Device&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
+                   HostClock::completion},
+      PrimitiveRow{
+          {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},
+          large_managed_moves,
+          [](Device& device, const Arguments& arguments) { return demand_both(device, bytes(arguments)); },
+          HostClock::completion},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

@@ -33,12 +33,6 @@ SampleOptions sampling(Effort effort) {
 // each other and are wrong together. What the table comes back to much later shows it. Five seconds show it themselves.
 bool comes_back(Effort effort) { return effort != Effort::full; }
 
-bool all_equal(const std::vector<std::vector<double>>& samples) {
-  return std::ranges::all_of(samples, [](const std::vector<double>& one) {
-    return std::ranges::adjacent_find(one, std::not_equal_to()) == one.end();
-  });
-}
-
 /// Points that share their memory: those on one NUMA node, in the order in which they stand.
 std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
   std::vector<std::vector<Point>> groups;
@@ -362,7 +356,7 @@ MeasureResult measure(Device& device, const MeasureOptions& options) {
       points[i] = rows[i]->points(setting);
       std::erase_if(points[i], [&](const Point& point) {
         const auto found = point.variants.front().find("bytes");
-        return found != point.variants.front().end() && found->second < static_cast<double>(options.smallest.count);
+        return found != point.variants.front().end() && found->second < in_bytes(options.smallest);
       });
       if (points[i].empty()) reasons[i] = "it has no point of the sizes asked for";
     } catch (const Unsupported& reason) {

@@ -9,9 +9,6 @@
 namespace shiplap {
 namespace {
 
-constexpr auto to_device = CopyDirection::host_to_device;
-constexpr auto to_host = CopyDirection::device_to_host;
-
 std::vector<Bytes> few_sizes(const Setting& setting, Bytes limit) {
   const std::vector<Bytes> sizes =
       quick(setting) ? std::vector<Bytes>{4_KiB, 1_MiB, 64_MiB} : powers_of_two(1_B, 256_MiB, 2);
@@ -36,8 +33,7 @@ std::vector<Point> write_combined_points_to_host(const Setting& setting) {
   return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 4_MiB}));
 }
 std::vector<Point> both_points(const Setting& setting) {
-  if (setting.info.copy_engines < 2)
-    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
+  require_two_engines(setting);
   return some_points(setting);
 }
 
@@ -45,7 +41,7 @@ std::vector<Point> device_points(const Setting& setting) {
   std::vector<Point> points;
   for (const Bytes size : no_larger_than(setting.largest, {16_MiB, 64_MiB, 128_MiB})) {
     Point point{fmt::format("{} x 2, 8", to_string(size)), {}};
-    for (const double copies : {2.0, 8.0}) point.variants.push_back({{"bytes", number(size)}, {"copies", copies}});
+    for (const double copies : {2.0, 8.0}) point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", copies}});
     points.push_back(std::move(point));
   }
   if (points.empty()) throw Unsupported("the largest copy leaves no size beyond the GPU's caches");
@@ -58,7 +54,7 @@ std::vector<Point> spread_points(const Setting& setting) {
   std::vector<Point> points;
   for (const double queues : {1.0, 2.0, 4.0, 8.0, 16.0})
     points.push_back({fmt::format("{} x 32 over {} queue(s)", to_string(size), queues),
-                      {{{"bytes", number(size)}, {"copies", 32}, {"queues", queues}}}});
+                      {{{"bytes", in_bytes(size)}, {"copies", 32}, {"queues", queues}}}});
   return points;
 }
 
@@ -69,7 +65,7 @@ std::vector<Point> chase_points(const Setting& setting) {
   for (const Bytes footprint : no_larger_than(setting.largest, footprints)) {
     Point point{fmt::format("256, 2048 in {}", to_string(footprint)), {}};
     for (const double reads : {256.0, 2048.0})
-      point.variants.push_back({{"bytes", number(footprint)}, {"reads", reads}});
+      point.variants.push_back({{"bytes", in_bytes(footprint)}, {"reads", reads}});
     points.push_back(std::move(point));
   }
   if (points.empty()) throw Unsupported("the largest copy leaves no memory to read");
@@ -78,100 +74,87 @@ std::vector<Point> chase_points(const Setting& setting) {
 
 std::vector<Point> one_byte(const Setting&) { return size_points({1_B}); }
 
-template <CopyDirection way, MemoryKind kind>
-Trial copy_of(Device&, const Arguments& arguments) {
-  return copy_burst(way, bytes(arguments), 1, kind);
-}
-template <CopyDirection way, MemoryKind kind>
-Trial flushed(Device&, const Arguments& arguments) {
-  return flushed_copy(way, bytes(arguments), kind);
-}
-template <MemoryKind kind>
-Trial both(Device&, const Arguments& arguments) {
-  return both_ways(bytes(arguments), kind);
-}
 template <CopyDirection way>
-Trial spread(Device&, const Arguments& arguments) {
+Trial spread_over_queues(Device&, const Arguments& arguments) {
   return spread_burst(way, bytes(arguments), whole(arguments, "copies"), whole(arguments, "queues"));
 }
 template <MemoryKind kind>
-Trial chase(Device& device, const Arguments& arguments) {
+Trial chase_of(Device& device, const Arguments& arguments) {
   return pointer_chase(device, kind, bytes(arguments), whole(arguments, "reads"));
 }
 
-constexpr auto pageable = MemoryKind::pageable;
-constexpr auto pinned = MemoryKind::pinned;
-constexpr auto by_driver = MemoryKind::driver_pinned;
-constexpr auto combined = MemoryKind::write_combined;
-
-const std::array rows{
-    PrimitiveRow{{"copy.pageable.h2d", "one copy from pageable memory to the GPU", "events"},
-                 pageable_points,
-                 copy_of<to_device, pageable>},
-    PrimitiveRow{{"copy.pageable.d2h", "one copy from the GPU to pageable memory", "events"},
-                 pageable_points,
-                 copy_of<to_host, pageable>},
-    PrimitiveRow{{"copy.pageable.both", "one copy each way of pageable memory, by two threads", "events"},
-                 both_points,
-                 both<pageable>},
-    PrimitiveRow{
-        {"copy.pageable.h2d.flushed", "the same as copy.pageable.h2d with nothing in the CPU's caches", "events"},
-        flushed_points,
-        flushed<to_device, pageable>},
-    PrimitiveRow{
-        {"copy.pageable.d2h.flushed", "the same as copy.pageable.d2h with nothing in the CPU's caches", "events"},
-        flushed_points,
-        flushed<to_host, pageable>},
-    PrimitiveRow{{"copy.pinned.both", "one copy each way of pinned memory, by two threads", "events"},
-                 both_points,
-                 both<pinned>},
-    PrimitiveRow{{"copy.pinned.h2d.flushed", "the same as copy.pinned.h2d with nothing in the CPU's caches", "events"},
-                 some_points,
-                 flushed<to_device, pinned>},
-    PrimitiveRow{{"copy.pinned.d2h.flushed", "the same as copy.pinned.d2h with nothing in the CPU's caches", "events"},
-                 some_points,
-                 flushed<to_host, pinned>},
-    PrimitiveRow{{"copy.driver_pinned.h2d", "one copy to the GPU from memory that the driver allocated", "events"},
-                 some_points,
-                 copy_of<to_device, by_driver>},
-    PrimitiveRow{{"copy.driver_pinned.d2h", "one copy from the GPU to memory that the driver allocated", "events"},
-                 some_points,
-                 copy_of<to_host, by_driver>},
-    PrimitiveRow{{"copy.write_combined.h2d", "one copy to the GPU from write-combined memory", "events"},
-                 some_points,
-                 copy_of<to_device, combined>},
-    PrimitiveRow{{"copy.write_combined.d2h", "one copy from the GPU to write-combined memory", "events"},
-                 write_combined_points_to_host,
-                 copy_of<to_host, combined>},
-    PrimitiveRow{{"copy.device", "copies inside the memory of the GPU behind one another", "events"},
-                 device_points,
-                 [](Device&, const Arguments& arguments) {
-                   return device_copies(bytes(arguments), whole(arguments, "copies"));
-                 }},
-    PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU dealt over several queues", "events"},
-                 spread_points,
-                 spread<to_device>},
-    PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU dealt over several queues", "events"},
-                 spread_points,
-                 spread<to_host>},
-    PrimitiveRow{{"latency.copy.h2d", "a copy of one byte to the GPU until the host knows of its end", "host"},
-                 one_byte,
-                 copy_of<to_device, pinned>,
-                 HostClock::completion},
-    PrimitiveRow{{"latency.copy.d2h", "a copy of one byte from the GPU until the host knows of its end", "host"},
-                 one_byte,
-                 copy_of<to_host, pinned>,
-                 HostClock::completion},
-    PrimitiveRow{{"latency.chase.host", "reads of host memory by one thread of the GPU, one after the other", "events"},
-                 chase_points,
-                 chase<MemoryKind::mapped>},
-    PrimitiveRow{{"latency.chase.device", "the same of the GPU's own memory", "events"},
-                 chase_points,
-                 chase<MemoryKind::device>},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> memory_kind_rows() { return rows; }
+std::span<const PrimitiveRow> memory_kind_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"copy.pageable.h2d", "one copy from pageable memory to the GPU", "events"},
+                   pageable_points,
+                   copy_of<host_to_device, MemoryKind::pageable>},
+      PrimitiveRow{{"copy.pageable.d2h", "one copy from the GPU to pageable memory", "events"},
+                   pageable_points,
+                   copy_of<device_to_host, MemoryKind::pageable>},
+      PrimitiveRow{{"copy.pageable.both", "one copy each way of pageable memory, by two threads", "events"},
+                   both_points,
+                   both_ways_of<MemoryKind::pageable>},
+      PrimitiveRow{
+          {"copy.pageable.h2d.flushed", "the same as copy.pageable.h2d with nothing in the CPU's caches", "events"},
+          flushed_points,
+          flushed_copy_of<host_to_device, MemoryKind::pageable>},
+      PrimitiveRow{
+          {"copy.pageable.d2h.flushed", "the same as copy.pageable.d2h with nothing in the CPU's caches", "events"},
+          flushed_points,
+          flushed_copy_of<device_to_host, MemoryKind::pageable>},
+      PrimitiveRow{{"copy.pinned.both", "one copy each way of pinned memory, by two threads", "events"},
+                   both_points,
+                   both_ways_of<MemoryKind::pinned>},
+      PrimitiveRow{
+          {"copy.pinned.h2d.flushed", "the same as copy.pinned.h2d with nothing in the CPU's caches", "events"},
+          some_points,
+          flushed_copy_of<host_to_device>},
+      PrimitiveRow{
+          {"copy.pinned.d2h.flushed", "the same as copy.pinned.d2h with nothing in the CPU's caches", "events"},
+          some_points,
+          flushed_copy_of<device_to_host>},
+      PrimitiveRow{{"copy.driver_pinned.h2d", "one copy to the GPU from memory that the driver allocated", "events"},
+                   some_points,
+                   copy_of<host_to_device, MemoryKind::driver_pinned>},
+      PrimitiveRow{{"copy.driver_pinned.d2h", "one copy from the GPU to memory that the driver allocated", "events"},
+                   some_points,
+                   copy_of<device_to_host, MemoryKind::driver_pinned>},
+      PrimitiveRow{{"copy.write_combined.h2d", "one copy to the GPU from write-combined memory", "events"},
+                   some_points,
+                   copy_of<host_to_device, MemoryKind::write_combined>},
+      PrimitiveRow{{"copy.write_combined.d2h", "one copy from the GPU to write-combined memory", "events"},
+                   write_combined_points_to_host,
+                   copy_of<device_to_host, MemoryKind::write_combined>},
+      PrimitiveRow{{"copy.device", "copies inside the memory of the GPU behind one another", "events"},
+                   device_points,
+                   [](Device&, const Arguments& arguments) {
+                     return device_copies(bytes(arguments), whole(arguments, "copies"));
+                   }},
+      PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU dealt over several queues", "events"},
+                   spread_points,
+                   spread_over_queues<host_to_device>},
+      PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU dealt over several queues", "events"},
+                   spread_points,
+                   spread_over_queues<device_to_host>},
+      PrimitiveRow{{"latency.copy.h2d", "a copy of one byte to the GPU until the host knows of its end", "host"},
+                   one_byte,
+                   copy_of<host_to_device>,
+                   HostClock::completion},
+      PrimitiveRow{{"latency.copy.d2h", "a copy of one byte from the GPU until the host knows of its end", "host"},
+                   one_byte,
+                   copy_of<device_to_host>,
+                   HostClock::completion},
+      PrimitiveRow{
+          {"latency.chase.host", "reads of host memory by one thread of the GPU, one after the other", "events"},
+          chase_points,
+          chase_of<MemoryKind::mapped>},
+      PrimitiveRow{{"latency.chase.device", "the same of the GPU's own memory", "events"},
+                   chase_points,
+                   chase_of<MemoryKind::device>},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

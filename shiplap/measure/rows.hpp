@@ -14,6 +14,9 @@
 
 namespace shiplap {
 
+using CopyDirection::device_to_host;
+using CopyDirection::host_to_device;
+
 std::span<const PrimitiveRow> link_rows();
 std::span<const PrimitiveRow> memory_kind_rows();
 std::span<const PrimitiveRow> managed_rows();
@@ -29,7 +32,6 @@ inline unsigned whole(const Arguments& arguments, const char* name) {
   return static_cast<unsigned>(arguments.at(name));
 }
 inline Bytes bytes(const Arguments& arguments) { return {static_cast<std::uint64_t>(arguments.at("bytes"))}; }
-inline double number(Bytes size) { return static_cast<double>(size.count); }
 inline bool quick(const Setting& setting) { return setting.effort == Effort::quick; }
 
 /// One point with one variant, for each size.
@@ -37,7 +39,7 @@ inline std::vector<Point> size_points(const std::vector<Bytes>& sizes, const Arg
   std::vector<Point> points;
   for (const Bytes size : sizes) {
     Arguments arguments = fixed;
-    arguments["bytes"] = number(size);
+    arguments["bytes"] = in_bytes(size);
     points.push_back({to_string(size), {std::move(arguments)}});
   }
   return points;
@@ -59,6 +61,11 @@ inline void not_in_quick(const Setting& setting) {
   if (quick(setting)) throw Unsupported("left out by --quick");
 }
 
+inline void require_two_engines(const Setting& setting) {
+  if (setting.info.copy_engines < 2)
+    throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
+}
+
 /// Powers of two from `first` to `last`, or every `stride`-th of them.
 inline std::vector<Bytes> powers_of_two(Bytes first, Bytes last, unsigned stride = 1) {
   std::vector<Bytes> sizes;
@@ -69,6 +76,24 @@ inline std::vector<Bytes> powers_of_two(Bytes first, Bytes last, unsigned stride
 inline std::vector<Bytes> no_larger_than(Bytes largest, std::vector<Bytes> sizes) {
   std::erase_if(sizes, [&](Bytes size) { return size > largest; });
   return sizes;
+}
+
+// Trials that rows of several files have.
+template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
+Trial copy_of(Device&, const Arguments& arguments) {
+  return copy_burst(way, bytes(arguments), 1, kind);
+}
+template <CopyDirection way>
+Trial burst_of(Device&, const Arguments& arguments) {
+  return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
+}
+template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
+Trial flushed_copy_of(Device&, const Arguments& arguments) {
+  return flushed_copy(way, bytes(arguments), kind);
+}
+template <MemoryKind kind>
+Trial both_ways_of(Device&, const Arguments& arguments) {
+  return both_ways(bytes(arguments), kind);
 }
 
 }  // namespace shiplap

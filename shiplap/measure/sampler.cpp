@@ -18,10 +18,6 @@ bool narrow_enough(std::span<const double> samples, double relative_half_width) 
   return (median.high - median.low) / 2 <= relative_half_width * std::abs(median.value);
 }
 
-bool all_equal(std::span<const double> samples) {
-  return std::ranges::adjacent_find(samples, std::ranges::not_equal_to()) == samples.end();
-}
-
 }  // namespace
 
 std::vector<std::vector<double>> sample(std::span<const Probe> probes, const SampleOptions& options) {
@@ -43,11 +39,17 @@ std::vector<std::vector<double>> sample(std::span<const Probe> probes, const Sam
     if (round >= options.most || used >= options.budget) break;
     if (round < std::lround(look_at)) continue;
     look_at *= std::sqrt(2.0);
-    if (used < options.window && !std::ranges::all_of(samples, all_equal)) continue;
+    if (used < options.window && !all_equal(samples)) continue;
     if (std::ranges::all_of(samples, [&](const auto& s) { return narrow_enough(s, options.relative_half_width); }))
       break;
   }
   return samples;
+}
+
+bool all_equal(const std::vector<std::vector<double>>& samples) {
+  return std::ranges::all_of(samples, [](const std::vector<double>& one) {
+    return std::ranges::adjacent_find(one, std::not_equal_to()) == one.end();
+  });
 }
 
 }  // namespace shiplap

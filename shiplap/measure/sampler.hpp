@@ -35,4 +35,7 @@ using Probe = std::function<Reading()>;
 /// narrow interval is found by chance.
 std::vector<std::vector<double>> sample(std::span<const Probe>, const SampleOptions& = {});
 
+/// Whether the samples of each probe are all equal, as those of a simulated device are.
+bool all_equal(const std::vector<std::vector<double>>& samples);
+
 }  // namespace shiplap

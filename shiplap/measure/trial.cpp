@@ -128,8 +128,7 @@ Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned r
   const BufferId other = trial.schedule.add_buffer(
       {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
   Kernel stream =
-      add_kernel(trial, "stream",
-                 device.probe_kernel(ProbeKernel::Kind::stream, 1, static_cast<double>(more_than_caches_hold.count)));
+      add_kernel(trial, "stream", device.probe_kernel(ProbeKernel::Kind::stream, 1, in_bytes(more_than_caches_hold)));
   stream.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
   trial.before = without_ops(trial.schedule);
   trial.before->add({.what = stream, .queue = queue, .after = {}});
@@ -246,9 +245,7 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   };
   if (reads) flow(from, AccessMode::read);
   if (writes) flow(to, AccessMode::write);
-  map.work = reads || writes
-                 ? Seconds{0}
-                 : map.work * (static_cast<double>(wanted.size.count) / static_cast<double>(in_flight.count));
+  map.work = reads || writes ? Seconds{0} : map.work * (in_bytes(wanted.size) / in_bytes(in_flight));
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
     map.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};

@@ -7,7 +7,6 @@
 namespace shiplap {
 namespace {
 
-constexpr double normal_975 = 1.959963984540054;
 constexpr double least_relative_error = 1e-3;
 
 using Matrix = std::vector<std::vector<double>>;

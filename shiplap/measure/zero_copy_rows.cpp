@@ -12,15 +12,12 @@
 namespace shiplap {
 namespace {
 
-constexpr auto to_device = CopyDirection::host_to_device;
-constexpr auto to_host = CopyDirection::device_to_host;
-
 // Grids from one block to a full GPU. A few kernels (or copies) against more: their difference has no start and no end.
 Point mapped_point(std::uint64_t blocks, Bytes size, double width, std::pair<double, double> counts) {
   Point point{fmt::format("{} blocks, {}, {} bytes an access", blocks, to_string(size), width), {}};
   for (const double count : {counts.first, counts.second})
     point.variants.push_back(
-        {{"bytes", number(size)}, {"count", count}, {"blocks", static_cast<double>(blocks)}, {"width", width}});
+        {{"bytes", in_bytes(size)}, {"count", count}, {"blocks", static_cast<double>(blocks)}, {"width", width}});
   return point;
 }
 /// The grids given, and those that have a block for each multiprocessor, two for each, and as many as fit.
@@ -44,8 +41,8 @@ std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<st
 std::pair<double, double> mapped_counts(const Setting& setting, Bytes size, std::uint64_t blocks, double few = 2,
                                         double many = 7) {
   const bool all = !quick(setting) && blocks >= 8 && size >= 2_MiB;
-  const double touched = number(mapped_footprint) * (all ? 0.875 : 0.21875);
-  const double more = std::max(1.0, touched / number(size) / many);
+  const double touched = in_bytes(mapped_footprint) * (all ? 0.875 : 0.21875);
+  const double more = std::max(1.0, touched / in_bytes(size) / many);
   return {std::round(few * more), std::round(many * more)};
 }
 
@@ -121,7 +118,7 @@ Trial mapped_beside(Device& device, const Arguments& arguments) {
   // halves both sides at most.
   const double of_a_block = access == MappedAccess::write ? 4 : 1.5;
   const double slowest = std::min(27.0, of_a_block * arguments.at("blocks"));
-  const double copies = wanted.kernels * arguments.at("bytes") / number(beside_copy_size);
+  const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(beside_copy_size);
   wanted.copies = way;
   wanted.copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest);
   return mapped_kernels(device, wanted);
@@ -143,7 +140,7 @@ Trial copies_beside(Device& device, const Arguments& arguments) {
   // 60 at most, and 10 a block.
   const bool full = arguments.at("blocks") > 2.0 * device.info().multiprocessors;
   const double fastest = std::min(60.0, 25 * arguments.at("blocks"));
-  const double kernels = copies * number(beside_copy_size) / arguments.at("bytes");
+  const double kernels = copies * in_bytes(beside_copy_size) / arguments.at("bytes");
   MappedKernels wanted = kernels_of(access, arguments, 4 + static_cast<unsigned>(kernels * fastest / (full ? 4 : 10)));
   wanted.copies = way;
   wanted.copy_count = copies;
@@ -151,56 +148,59 @@ Trial copies_beside(Device& device, const Arguments& arguments) {
   return mapped_kernels(device, wanted);
 }
 
-const std::array rows{
-    PrimitiveRow{
-        {"mapped.read", "kernels that read mapped host memory", "events"}, mapped_points, mapped<MappedAccess::read>},
-    PrimitiveRow{{"mapped.write", "kernels that write mapped host memory", "events"},
-                 mapped_points,
-                 mapped<MappedAccess::write>},
-    PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
-                 mapped_points,
-                 mapped<MappedAccess::both>},
-    PrimitiveRow{{"mapped.read.beside.h2d", "kernels that read mapped host memory beside copies to the GPU", "events"},
-                 beside_points<false>,
-                 mapped_beside<MappedAccess::read, to_device>},
-    PrimitiveRow{{"copies.h2d.beside.read", "copies to the GPU beside kernels that read mapped host memory", "events"},
-                 copies_beside_points<false>,
-                 copies_beside<MappedAccess::read, to_device>},
-    PrimitiveRow{
-        {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
-        beside_points<true>,
-        mapped_beside<MappedAccess::read, to_host>},
-    PrimitiveRow{
-        {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
-        copies_beside_points<true>,
-        copies_beside<MappedAccess::read, to_host>},
-    PrimitiveRow{
-        {"copies.d2h.in_step.read", "copies from the GPU in step with kernels that read mapped host memory", "events"},
-        step_points,
-        copies_in_step<MappedAccess::read>},
-    PrimitiveRow{
-        {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
-        beside_points<true>,
-        mapped_beside<MappedAccess::write, to_device>},
-    PrimitiveRow{
-        {"copies.h2d.in_step.write", "copies to the GPU in step with kernels that write mapped host memory", "events"},
-        step_points,
-        copies_in_step<MappedAccess::write>},
-    PrimitiveRow{
-        {"mapped.write.beside.d2h", "kernels that write mapped host memory beside copies from the GPU", "events"},
-        beside_points<false>,
-        mapped_beside<MappedAccess::write, to_host>},
-    PrimitiveRow{
-        {"copies.d2h.beside.write", "copies from the GPU beside kernels that write mapped host memory", "events"},
-        copies_beside_points<false>,
-        copies_beside<MappedAccess::write, to_host>},
-    PrimitiveRow{{"kernel.map", "kernels that read and write device memory with few threads", "events"},
-                 map_points,
-                 mapped<MappedAccess::none>},
-};
-
 }  // namespace
 
-std::span<const PrimitiveRow> zero_copy_rows() { return rows; }
+std::span<const PrimitiveRow> zero_copy_rows() {
+  static const std::array rows{
+      PrimitiveRow{
+          {"mapped.read", "kernels that read mapped host memory", "events"}, mapped_points, mapped<MappedAccess::read>},
+      PrimitiveRow{{"mapped.write", "kernels that write mapped host memory", "events"},
+                   mapped_points,
+                   mapped<MappedAccess::write>},
+      PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
+                   mapped_points,
+                   mapped<MappedAccess::both>},
+      PrimitiveRow{
+          {"mapped.read.beside.h2d", "kernels that read mapped host memory beside copies to the GPU", "events"},
+          beside_points<false>,
+          mapped_beside<MappedAccess::read, host_to_device>},
+      PrimitiveRow{
+          {"copies.h2d.beside.read", "copies to the GPU beside kernels that read mapped host memory", "events"},
+          copies_beside_points<false>,
+          copies_beside<MappedAccess::read, host_to_device>},
+      PrimitiveRow{
+          {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
+          beside_points<true>,
+          mapped_beside<MappedAccess::read, device_to_host>},
+      PrimitiveRow{
+          {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
+          copies_beside_points<true>,
+          copies_beside<MappedAccess::read, device_to_host>},
+      PrimitiveRow{{"copies.d2h.in_step.read", "copies from the GPU in step with kernels that read mapped host memory",
+                    "events"},
+                   step_points,
+                   copies_in_step<MappedAccess::read>},
+      PrimitiveRow{
+          {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
+          beside_points<true>,
+          mapped_beside<MappedAccess::write, host_to_device>},
+      PrimitiveRow{{"copies.h2d.in_step.write", "copies to the GPU in step with kernels that write mapped host memory",
+                    "events"},
+                   step_points,
+                   copies_in_step<MappedAccess::write>},
+      PrimitiveRow{
+          {"mapped.write.beside.d2h", "kernels that write mapped host memory beside copies from the GPU", "events"},
+          beside_points<false>,
+          mapped_beside<MappedAccess::write, device_to_host>},
+      PrimitiveRow{
+          {"copies.d2h.beside.write", "copies from the GPU beside kernels that write mapped host memory", "events"},
+          copies_beside_points<false>,
+          copies_beside<MappedAccess::write, device_to_host>},
+      PrimitiveRow{{"kernel.map", "kernels that read and write device memory with few threads", "events"},
+                   map_points,
+                   mapped<MappedAccess::none>},
+  };
+  return rows;
+}
 
 }  // namespace shiplap

@@ -100,9 +100,9 @@ std::int64_t element_at(const Array& array, std::size_t byte) {
   return position >= 0 ? position / size : -((-position + size - 1) / size);
 }
 
-class Check {
+class ReachCheck {
  public:
-  Check(Device& device, const Job& job) : job_(job), surroundings_(device, job) {}
+  ReachCheck(Device& device, const Job& job) : job_(job), surroundings_(device, job) {}
 
   void look_at(ItemRange chunk) {
     std::vector<std::byte> all;
@@ -212,7 +212,7 @@ std::string to_string(const Undeclared& u) {
 }
 
 std::vector<Undeclared> check_reach(Device& device, const Job& job, std::uint32_t chunks) {
-  Check check(device, job);
+  ReachCheck check(device, job);
   for (const ItemRange& chunk : split(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, job.items))))
     check.look_at(chunk);
   return check.found;

@@ -9,6 +9,18 @@
 #include "shiplap/pipeline/bound.hpp"
 
 namespace shiplap {
+namespace {
+
+// The most items of which all that one of the kernel's launches reads and writes stays in the L2 cache until the next;
+// 0 when there is one launch only, or the cache is unknown. A third of the cache is left to the copies of other chunks.
+std::uint64_t items_in_cache(const Job& job, Bytes l2_cache) {
+  if (job.launches < 2 || job.items == 0 || job.device_traffic.count == 0) return 0;
+  const double of_an_item = static_cast<double>(job.device_traffic.count) / static_cast<double>(job.launches) /
+                            static_cast<double>(job.items);
+  return static_cast<std::uint64_t>(static_cast<double>(l2_cache.count) * 2 / 3 / of_an_item);
+}
+
+}  // namespace
 
 KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, unsigned repeats) {
   const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
@@ -34,15 +46,22 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
   // One block for each multiprocessor, one wave of blocks, and the whole: the floor and two points of the full GPU.
   const DeviceInfo info = device.info();
   const std::uint64_t floor = items_of(job, std::max(1u, info.multiprocessors));
-  const std::uint64_t wave = items_of(job, std::max<std::uint64_t>(1, info.resident_threads / job.threads_per_block));
+  const std::uint64_t wave = items_of(job, wave_of(job, info.resident_threads));
+  // Of a kernel that goes over its data again and again: what the cache keeps for it, and the whole.
+  // Whole waves: a part of one takes about as long.
+  std::uint64_t cached = items_in_cache(job, info.l2_cache);
+  if (job.any_grid && cached > wave) cached -= cached % wave;
+  if (cached >= whole || (job.any_grid && cached <= floor)) cached = 0;
   // What else is known of a kernel with a grid of its own is a straight line.
   std::vector<std::uint64_t> wanted;
-  if (job.any_grid) {
-    if (floor < whole) wanted.push_back(floor);
-    if (floor < wave && 2 * wave <= whole) wanted.push_back(wave);
-  } else if (whole > 1) {
+  if (job.any_grid && floor < whole) wanted.push_back(floor);
+  if (cached > 8 && !job.any_grid) wanted.push_back(cached / 8);  // what its launches cost, whatever their size
+  if (cached > 0)
+    wanted.push_back(cached);
+  else if (job.any_grid && floor < wave && 2 * wave <= whole)
+    wanted.push_back(wave);
+  else if (!job.any_grid && whole > 1)
     wanted.push_back(std::max<std::uint64_t>(1, whole / 8));
-  }
   wanted.push_back(whole);
   for (const std::uint64_t items : wanted) sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
   // The one of a wave once more with few blocks: what the kernel can do when it is throttled.
@@ -60,7 +79,11 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
     }
   }
   const bool has_floor = job.any_grid && blocks_of(job, sizes.front().items) <= std::max(1u, info.multiprocessors);
-  KernelCost cost{.points = {}, .has_floor = has_floor, .limited = std::nullopt, .origin = "measured on resident data"};
+  KernelCost cost{.points = {},
+                  .has_floor = has_floor,
+                  .cached_items = cached,
+                  .limited = std::nullopt,
+                  .origin = "measured on resident data"};
   const double launched = median(latency);
   for (const Size& size : sizes) {
     const Estimate e = median_estimate(size.seconds);

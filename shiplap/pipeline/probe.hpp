@@ -9,8 +9,9 @@ namespace shiplap {
 
 /// Kernel time on resident data, event-timed, median of `repeats`, its launch latency measured beside it and taken off.
 /// Of a kernel that takes any grid at up to 3 sizes: a block for each multiprocessor, one wave of blocks, and the whole
-/// job or what fits, at one of them with few blocks too. Of others an eighth and the whole. The arrays are read, and
-/// nothing of them is written.
+/// job or what fits, at one of them with few blocks too. Of others an eighth and the whole. A kernel that goes over its
+/// data in several launches is measured at what the L2 cache keeps from one to the next instead of the middle size. The
+/// arrays are read, and nothing of them is written.
 KernelCost probe_kernel(Device&, const Job&, const Limits&, unsigned repeats = 7);
 
 }  // namespace shiplap

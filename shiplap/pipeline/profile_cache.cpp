@@ -14,19 +14,6 @@ namespace shiplap {
 namespace fs = std::filesystem;
 namespace {
 
-std::string kebab_case(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-      out += upper ? static_cast<char>(c - 'A' + 'a') : c;
-    else if (!out.empty() && out.back() != '-')
-      out += '-';
-  }
-  while (out.ends_with('-')) out.pop_back();
-  return out;
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "host";

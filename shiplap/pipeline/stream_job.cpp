@@ -26,6 +26,7 @@ void memory_of_fronts(Job& job) {
 /// Arrays in the memory they are really in. What is not page-locked throughout is treated as pageable throughout:
 /// strategies know one kind.
 Job located(const Device& device, Job job) {
+  require_fronts(job);
   bool pageable = false;
   bool managed = false;
   bool others = false;

@@ -9,7 +9,7 @@
 namespace shiplap {
 namespace {
 
-double percent(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
+double share_in_percent(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
 
 std::string largest_part(const Distance& d) {
   const std::array<std::pair<Seconds, const char*>, 6> parts{{
@@ -34,9 +34,9 @@ std::string explain(const Plan& plan, const Bound& bound) {
       "{} is predicted to take {}, {:.1f} % above the bound of {}, which is set by the {} (copies {}, kernel {}). {} "
       "is busy for {:.0f} % of the "
       "time.",
-      to_string(best.choice), to_string(best.predicted.value), percent(best.distance.total, plan.bound.value),
+      to_string(best.choice), to_string(best.predicted.value), share_in_percent(best.distance.total, plan.bound.value),
       to_string(plan.bound.value), plan.bound_by, to_string(bound.copies), to_string(bound.kernel), to_string(engine),
-      percent(busy, best.predicted.value));
+      share_in_percent(busy, best.predicted.value));
   if (best.distance.total.count() > 0) text += fmt::format(" Most of the rest is {}.", largest_part(best.distance));
   const auto other = std::find_if(plan.candidates.begin(), plan.candidates.end(),
                                   [&](const Candidate& c) { return c.choice.strategy != best.choice.strategy; });

@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-using Kind = HostCall::Kind;
+using Call = HostCall::Kind;
 
 /// Of all pageable arrays.
 template <class Time>
@@ -55,7 +55,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
     why_not = reason.what();
   }
   const sim::Machine machine(profile);
-  const auto call = [&](Kind kind, MemoryKind memory, Bytes size) {
+  const auto call = [&](Call kind, MemoryKind memory, Bytes size) {
     return Seconds{machine.host_call(kind, memory, size)};
   };
   const auto offer = [&](const char* name, const char* what, const auto& once) {
@@ -72,10 +72,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
     }
   };
   offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", [&](Bytes size) {
-    return call(Kind::pin, MemoryKind::pageable, size) + call(Kind::unpin, MemoryKind::pageable, size);
+    return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
   });
   offer("page-locked", "obtained page-locked instead of by malloc, and given back", [&](Bytes size) {
-    return call(Kind::allocate, MemoryKind::pinned, size) + call(Kind::release, MemoryKind::pinned, size);
+    return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });
   std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);
   return choice;

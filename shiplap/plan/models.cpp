@@ -16,17 +16,15 @@ namespace shiplap {
 namespace {
 
 using van_werkhoven_2014::Category;
-using van_werkhoven_2014::Work;
-using Parts = ModelPrediction::Parts;
 
 constexpr const char* van_werkhoven = "van-werkhoven-2014";
 constexpr const char* gomez_luna = "gomez-luna-2012";
 
-ModelPrediction no_form(std::string model, std::string why) {
+ModelPrediction without_form(std::string model, std::string why) {
   return {.model = std::move(model), .form = {}, .time = std::nullopt, .why_not = std::move(why)};
 }
 
-ModelPrediction engine(const Candidate& c) {
+ModelPrediction by_engine(const Candidate& c) {
   const auto busy = [&](Engine e) { return busy_time(c.timeline, e); };
   return {.model = "engine",
           .form = "simulation",
@@ -39,7 +37,7 @@ ModelPrediction engine(const Candidate& c) {
                     .submission = c.distance.submission}};
 }
 
-Parts parts_of(const Work& w, std::uint32_t chunks) {
+ModelPrediction::Parts parts_of(const van_werkhoven_2014::Work& w, std::uint32_t chunks) {
   return {.in = w.in * w.h2d.per_byte,
           .kernel = w.kernel,
           .out = w.out * w.d2h.per_byte,
@@ -73,12 +71,12 @@ void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& cho
   const bool overlapping = hybrid || (choice.strategy == "streams" && category == Category::two_engines);
   const auto work = paper_parameters(job, chunks, profile, overlapping);
   if (choice.strategy == "hybrid-mirror" || find_strategy(choice.strategy).memory != ArrayMemory::page_locked)
-    return models.push_back(no_form(van_werkhoven, fmt::format("the paper has no {}", choice.strategy)));
+    return models.push_back(without_form(van_werkhoven, fmt::format("the paper has no {}", choice.strategy)));
   if (!form || !work)
-    return models.push_back(
-        no_form(van_werkhoven, category ? "the profile has no link, or the kernel no cost"
-                                        : "no form for copies that are held until the last kernel has started, or for "
-                                          "this order of submission"));
+    return models.push_back(without_form(
+        van_werkhoven, category ? "the profile has no link, or the kernel no cost"
+                                : "no form for copies that are held until the last kernel has started, or for "
+                                  "this order of submission"));
   const auto add = [&](std::string model, std::string equation, Seconds time) {
     models.push_back({.model = std::move(model),
                       .form = std::move(equation),
@@ -102,14 +100,14 @@ void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& cho
 void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice,
                     std::vector<ModelPrediction>& models) {
   using namespace gomez_luna_2012;
-  if (choice.strategy != "streams") return models.push_back(no_form(gomez_luna, "the paper has streams only"));
+  if (choice.strategy != "streams") return models.push_back(without_form(gomez_luna, "the paper has streams only"));
   const auto category = paper_category(profile.gpus.front(), choice);
   if (!category || category == Category::two_engines)
-    return models.push_back(no_form(gomez_luna, "the paper has GPUs with one copy engine only"));
+    return models.push_back(without_form(gomez_luna, "the paper has GPUs with one copy engine only"));
   const auto calls = profile.host ? profile.host->calls.find("create queue") : decltype(profile.host->calls.end()){};
   const bool known = profile.host && calls != profile.host->calls.end();
   const auto work = paper_parameters(job, 1, profile, false);
-  if (!work || !known) return models.push_back(no_form(gomez_luna, "needs t_sc, what making a stream costs"));
+  if (!work || !known) return models.push_back(without_form(gomez_luna, "needs t_sc, what making a stream costs"));
   const gomez_luna_2012::Work w{
       .times = {.h2d = work->in * work->h2d.per_byte, .kernel = work->kernel, .d2h = work->out * work->d2h.per_byte},
       .per_stream = time_at(calls->second, 1_B)};
@@ -127,9 +125,10 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
 void add_roofline(const Job& job, const Profile& profile, const Choice& choice, std::vector<ModelPrediction>& models) {
   const GpuModel& gpu = profile.gpus.front();
   if (find_strategy(choice.strategy).memory != ArrayMemory::page_locked)
-    return models.push_back(no_form("roofline", "the paper knows page-locked memory only"));
+    return models.push_back(without_form("roofline", "the paper knows page-locked memory only"));
   if (job.flops <= 0 || profile.links.empty() || !gpu.flop_rate || !gpu.memory_bandwidth)
-    return models.push_back(no_form("roofline", "needs the flops of the workload, and the GPU's peak and bandwidth"));
+    return models.push_back(
+        without_form("roofline", "needs the flops of the workload, and the GPU's peak and bandwidth"));
   const LinkModel& link = profile.links.front();
   const roofline::Machine machine{.flop_rate = gpu.flop_rate->value,
                                   .memory = gpu.memory_bandwidth->value,
@@ -171,10 +170,10 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
   std::vector<Elasticity> all{{"the kernel itself", (time(with_slower_kernel(job, 1 + step), profile) -
                                                      time(with_slower_kernel(job, 1 - step), profile)) /
                                                         (2 * step * now)}};
-  for (const Quantity quantity : quantities)
-    all.push_back({to_string(quantity),
-                   (time(job, slowed(profile, quantity, 1 + step)) - time(job, slowed(profile, quantity, 1 - step))) /
-                       (2 * step * now)});
+  for (const CostTerm term : cost_terms)
+    all.push_back(
+        {to_string(term),
+         (time(job, slowed(profile, term, 1 + step)) - time(job, slowed(profile, term, 1 - step))) / (2 * step * now)});
   std::ranges::stable_sort(all, std::ranges::greater(), &Elasticity::value);
   return all;
 }
@@ -182,7 +181,7 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
 }  // namespace
 
 std::vector<ModelPrediction> model_predictions(const Job& job, const Profile& profile, const Candidate& candidate) {
-  std::vector<ModelPrediction> models{engine(candidate)};
+  std::vector<ModelPrediction> models{by_engine(candidate)};
   add_van_werkhoven(job, profile, candidate.choice, models);
   add_gomez_luna(job, profile, candidate.choice, models);
   add_roofline(job, profile, candidate.choice, models);

@@ -4,7 +4,7 @@
 namespace shiplap {
 namespace {
 
-Json milliseconds_json(const Interval<Seconds>& t) {
+Json time_json(const Interval<Seconds>& t) {
   return {{"value", in_milliseconds(t.value)},
           {"low", in_milliseconds(t.low)},
           {"high", in_milliseconds(t.high)},
@@ -39,7 +39,7 @@ Json to_json(const Distance& d) {
 
 Json to_json(const Candidate& candidate) {
   Json json = to_json(candidate.choice);
-  json["predicted"] = milliseconds_json(candidate.predicted);
+  json["predicted"] = time_json(candidate.predicted);
   json["closed_form_ms"] = candidate.closed_form ? Json(in_milliseconds(*candidate.closed_form)) : Json(nullptr);
   json["tied_with_best"] = candidate.tied_with_best;
   if (candidate.probability_best > 0) json["probability_best"] = candidate.probability_best;
@@ -54,7 +54,7 @@ Json to_json(const Plan& plan) {
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},
             {"kernel_cost", plan.kernel_cost_origin},
-            {"bound", milliseconds_json(plan.bound)},
+            {"bound", time_json(plan.bound)},
             {"bound_by", plan.bound_by}};
   json["candidates"] = Json::array();
   for (const Candidate& candidate : plan.candidates) json["candidates"].push_back(to_json(candidate));

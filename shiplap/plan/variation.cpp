@@ -233,36 +233,36 @@ Profile freed_of(const Profile& original, Cause cause) {
   return profile;
 }
 
-std::string to_string(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::h2d_rate:
+std::string to_string(CostTerm term) {
+  switch (term) {
+    case CostTerm::h2d_rate:
       return "H2D copies, per byte";
-    case Quantity::d2h_rate:
+    case CostTerm::d2h_rate:
       return "D2H copies, per byte";
-    case Quantity::zero_copy_rate:
+    case CostTerm::zero_copy_rate:
       return "zero-copy, per byte";
-    case Quantity::gaps:
+    case CostTerm::gaps:
       return "gaps between ops (g)";
-    case Quantity::latencies:
+    case CostTerm::latencies:
       return "latencies (L+o, launches, handovers)";
-    case Quantity::submission:
+    case CostTerm::submission:
       return "submission by the host";
-    case Quantity::host:
+    case CostTerm::host:
       return "host threads, pageable copies, moving pages";
   }
   throw Error("not a quantity of a prediction");
 }
 
-Profile slowed(const Profile& original, Quantity quantity, double factor) {
+Profile slowed(const Profile& original, CostTerm term, double factor) {
   Profile profile = parameters_of(original);
-  switch (quantity) {
-    case Quantity::h2d_rate:
+  switch (term) {
+    case CostTerm::h2d_rate:
       stretch_rate(profile, true, factor);
       break;
-    case Quantity::d2h_rate:
+    case CostTerm::d2h_rate:
       stretch_rate(profile, false, factor);
       break;
-    case Quantity::zero_copy_rate:
+    case CostTerm::zero_copy_rate:
       for (LinkModel& link : profile.links) {
         if (!link.zero_copy) continue;
         for (const auto& [name, table] : mapped_rate_names)
@@ -274,7 +274,7 @@ Profile slowed(const Profile& original, Quantity quantity, double factor) {
           }
       }
       break;
-    case Quantity::gaps:
+    case CostTerm::gaps:
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) stretch(cost.gap, factor);
         if (d.duplex)
@@ -284,7 +284,7 @@ Profile slowed(const Profile& original, Quantity quantity, double factor) {
       for (LinkModel& link : profile.links) for_each_slowdown(link, [&](Slowdown& s) { stretch(s.gap, factor); });
       for (GpuModel& gpu : profile.gpus) stretch(gpu.kernel_gap, factor);
       break;
-    case Quantity::latencies:
+    case CostTerm::latencies:
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) stretch(cost.latency_overhead, factor);
       });
@@ -297,10 +297,10 @@ Profile slowed(const Profile& original, Quantity quantity, double factor) {
         }
       }
       break;
-    case Quantity::submission:
+    case CostTerm::submission:
       for (auto* parameter : submission_parameters(profile.submission)) stretch(*parameter, factor);
       break;
-    case Quantity::host:
+    case CostTerm::host:
       for_each_of_unlocked_memory(
           profile, [&](Interval<Seconds>& t) { stretch(t, factor); },
           [&](Interval<Bandwidth>& r) {

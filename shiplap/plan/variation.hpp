@@ -26,7 +26,7 @@ Profile freed_of(const Profile&, Cause);
 
 /// What a prediction of copies, kernels and zero-copy depends on besides the kernel's own time, for elasticities. The
 /// latency of device memory is none of them: it says which part of a kernel's time another memory would save.
-enum class Quantity : std::uint8_t {
+enum class CostTerm : std::uint8_t {
   h2d_rate,  ///< time per byte of copies to the GPU, alone and beside the other direction
   d2h_rate,
   zero_copy_rate,  ///< of kernels that access host memory, and of the copies beside them
@@ -35,12 +35,12 @@ enum class Quantity : std::uint8_t {
   submission,
   host,  ///< copies and faults by host threads, pageable copies, prefetches
 };
-inline constexpr std::array quantities{Quantity::h2d_rate, Quantity::d2h_rate,  Quantity::zero_copy_rate,
-                                       Quantity::gaps,     Quantity::latencies, Quantity::submission,
-                                       Quantity::host};
+inline constexpr std::array cost_terms{CostTerm::h2d_rate, CostTerm::d2h_rate,  CostTerm::zero_copy_rate,
+                                       CostTerm::gaps,     CostTerm::latencies, CostTerm::submission,
+                                       CostTerm::host};
 /// "H2D copies, per byte", "gaps between ops (g)".
-std::string to_string(Quantity);
-/// The profile with the times behind that quantity multiplied by `factor` (rates divided).
-Profile slowed(const Profile&, Quantity, double factor);
+std::string to_string(CostTerm);
+/// The profile with the times of that term multiplied by `factor` (rates divided).
+Profile slowed(const Profile&, CostTerm, double factor);
 
 }  // namespace shiplap

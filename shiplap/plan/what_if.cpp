@@ -83,8 +83,8 @@ Profile what_if(const Profile& profile, std::string_view what) {
   conditions.erase("gpu.link_loaded");
 
   Profile result = profile;
-  for (const Quantity quantity : {Quantity::h2d_rate, Quantity::d2h_rate, Quantity::zero_copy_rate})
-    result = slowed(result, quantity, 1 / faster);
+  for (const CostTerm term : {CostTerm::h2d_rate, CostTerm::d2h_rate, CostTerm::zero_copy_rate})
+    result = slowed(result, term, 1 / faster);
   result.name = fmt::format("{}, {}", profile.name, what);
   result.origin = Origin::derived;
   result.source = fmt::format("derived from profile {} ({}): {}, times per byte over the link divided by {:.4g}",

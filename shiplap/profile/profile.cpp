@@ -22,8 +22,7 @@ Seconds at_size(const std::vector<Row>& rows, Bytes size, Interval<Seconds> Row:
   if (upper == rows.begin() || upper->size == size) return right;
   const Row& lower = *(upper - 1);
   const Seconds left = (lower.*column).value;
-  const double share =
-      static_cast<double>((size - lower.size).count) / static_cast<double>((upper->size - lower.size).count);
+  const double share = in_bytes(size - lower.size) / in_bytes(upper->size - lower.size);
   return left + (right - left) * share;
 }
 
@@ -43,6 +42,19 @@ std::string to_string(Origin origin) {
       return "planted";
   }
   throw Error("to_string(Origin): not an origin");
+}
+
+std::string kebab_case(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!out.empty() && out.back() != '-')
+      out += '-';
+  }
+  while (out.ends_with('-')) out.pop_back();
+  return out;
 }
 
 const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const {
@@ -87,8 +99,6 @@ CostAt cost_at(const DirectionModel& direction, Bytes size) {
 
 namespace {
 
-double number(Bytes size) { return static_cast<double>(size.count); }
-
 /// Between (below, low) and (above, high) by a power of x: in proportion where both grow alike, flat where nothing
 /// grows.
 double by_power(double x, double below, double low, double above, double high) {
@@ -100,17 +110,17 @@ double by_power(double x, double below, double low, double above, double high) {
 template <class Row>
 double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwidth> Row::*column) {
   const auto value = [&](const Row& row) { return (row.*column).value.bytes_per_second; };
-  const auto above = std::ranges::find_if(rows, [&](const Row& row) { return number(row.in_flight) >= in_flight; });
+  const auto above = std::ranges::find_if(rows, [&](const Row& row) { return in_bytes(row.in_flight) >= in_flight; });
   if (above == rows.begin()) return value(rows.front());
   if (above == rows.end()) return value(rows.back());
   const Row& below = *std::prev(above);
-  return by_power(in_flight, number(below.in_flight), value(below), number(above->in_flight), value(*above));
+  return by_power(in_flight, in_bytes(below.in_flight), value(below), in_bytes(above->in_flight), value(*above));
 }
 
 /// Less under way than in the first row moves in proportion less.
 template <class Row>
 double part_of_first(std::span<const Row> rows, double in_flight) {
-  return std::min(1.0, in_flight / number(rows.front().in_flight));
+  return std::min(1.0, in_flight / in_bytes(rows.front().in_flight));
 }
 
 Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
@@ -121,11 +131,12 @@ Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double
     const std::span<const MappedBeside> equal(same.begin(), same.end());
     return at_in_flight(equal, in_flight, column) * (in_proportion ? part_of_first(equal, in_flight) : 1);
   };
-  const auto above = std::ranges::find_if(rows, [&](const MappedBeside& row) { return number(row.launch) >= launch; });
+  const auto above =
+      std::ranges::find_if(rows, [&](const MappedBeside& row) { return in_bytes(row.launch) >= launch; });
   if (above == rows.begin()) return {group(rows.front().launch)};
   if (above == rows.end()) return {group(rows.back().launch)};
   const Bytes below = std::prev(above)->launch;
-  return {by_power(launch, number(below), group(below), number(above->launch), group(above->launch))};
+  return {by_power(launch, in_bytes(below), group(below), in_bytes(above->launch), group(above->launch))};
 }
 
 }  // namespace
@@ -150,7 +161,7 @@ double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {
   const MappedRate& below = *std::prev(reached);
   const double share = std::log(rate.bytes_per_second / below.rate.value.bytes_per_second) /
                        std::log(reached->rate.value.bytes_per_second / below.rate.value.bytes_per_second);
-  const auto before = static_cast<double>(below.in_flight.count);
+  const auto before = in_bytes(below.in_flight);
   return before * std::pow(bytes / before, share);
 }
 
@@ -164,10 +175,11 @@ Seconds time_at(const std::vector<TimeAt>& rows, Bytes size) {
   const auto seconds = [](const TimeAt& row) { return row.time.value.count(); };
   const auto above = std::ranges::find_if(rows, [&](const TimeAt& row) { return row.size >= size; });
   if (above == rows.begin()) return rows.front().time.value;
-  if (above == rows.end()) return rows.back().time.value * (number(size) / number(rows.back().size));
+  if (above == rows.end()) return rows.back().time.value * (in_bytes(size) / in_bytes(rows.back().size));
   const TimeAt& below = *std::prev(above);
   if (seconds(below) <= 0 || seconds(*above) <= 0) return above->time.value;
-  return Seconds{by_power(number(size), number(below.size), seconds(below), number(above->size), seconds(*above))};
+  return Seconds{
+      by_power(in_bytes(size), in_bytes(below.size), seconds(below), in_bytes(above->size), seconds(*above))};
 }
 
 Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
@@ -197,7 +209,7 @@ std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
     } else {
       const RateThroughRings& below = *std::prev(above);
       const double share =
-          std::log(number(rings) / number(below.rings)) / std::log(number(above->rings) / number(below.rings));
+          std::log(in_bytes(rings) / in_bytes(below.rings)) / std::log(in_bytes(above->rings) / in_bytes(below.rings));
       rates.push_back({row->threads, between(below.rate, above->rate, share)});
     }
     row = end;
@@ -209,7 +221,7 @@ Seconds written_at(const HostModel& host, Bytes size) {
   if (host.written.empty()) return Seconds{0};
   const GapAt& first = host.written.front();
   if (size >= first.size) return gap_at(host.written, size);
-  return first.gap.value * (number(size) / number(first.size));
+  return first.gap.value * (in_bytes(size) / in_bytes(first.size));
 }
 
 std::span<const double> figure_samples(const Measurement& m) {

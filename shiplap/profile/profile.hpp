@@ -323,6 +323,10 @@ void save_profile(const Profile&, const std::filesystem::path&);
 /// the same.
 std::string parameter_hash(const Profile&);
 
+/// "NVIDIA H200" becomes "nvidia-h200": for names of profiles and of their files. Empty where there is neither letter
+/// nor digit.
+std::string kebab_case(std::string_view text);
+
 /// Names of the profiles compiled into the library.
 std::vector<std::string> built_in_profiles();
 /// A built-in name ("h200") or the path of a profile file. Throws UsageError that lists the built-in names.

@@ -12,17 +12,15 @@
 namespace shiplap {
 namespace {
 
-using namespace reading;
-
-constexpr Names<EngineOrder, 2> engine_order_names{
+constexpr EnumNames<EngineOrder, 2> engine_order_names{
     {{EngineOrder::submission, "submission"}, {EngineOrder::readiness, "readiness"}}};
-constexpr Names<ImplicitSync, 3> implicit_sync_names{{{ImplicitSync::none, "none"},
-                                                      {ImplicitSync::until_started, "until_started"},
-                                                      {ImplicitSync::until_ended, "until_ended"}}};
-constexpr Names<Origin, 4> origin_names{{{Origin::measured, "measured"},
-                                         {Origin::published, "published"},
-                                         {Origin::derived, "derived"},
-                                         {Origin::planted, "planted"}}};
+constexpr EnumNames<ImplicitSync, 3> implicit_sync_names{{{ImplicitSync::none, "none"},
+                                                          {ImplicitSync::until_started, "until_started"},
+                                                          {ImplicitSync::until_ended, "until_ended"}}};
+constexpr EnumNames<Origin, 4> origin_names{{{Origin::measured, "measured"},
+                                             {Origin::published, "published"},
+                                             {Origin::derived, "derived"},
+                                             {Origin::planted, "planted"}}};
 
 template <class T>
 Json parameter_json(const Parameter<T>& parameter, const Quantity<T>& quantity) {

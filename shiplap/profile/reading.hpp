@@ -15,20 +15,20 @@
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/profile/quantity.hpp"
 
-namespace shiplap::reading {
+namespace shiplap {
 
 template <class E, std::size_t n>
-using Names = std::array<std::pair<E, std::string_view>, n>;
+using EnumNames = std::array<std::pair<E, std::string_view>, n>;
 
 template <class E, std::size_t n>
-std::string_view name_of(E value, const Names<E, n>& names) {
+std::string_view name_of(E value, const EnumNames<E, n>& names) {
   for (const auto& [known, name] : names)
     if (known == value) return name;
   throw Error("a profile holds an enumerator without a name");
 }
 
 template <class E, std::size_t n>
-E read_enum(const JsonReader& in, const Names<E, n>& names) {
+E read_enum(const JsonReader& in, const EnumNames<E, n>& names) {
   const std::string text = in.string();
   std::string all;
   for (const auto& [value, name] : names) {
@@ -107,4 +107,4 @@ void require_increasing_sizes(const JsonReader& in, const std::vector<Row>& rows
       in.at(i).at("size").fail("a size above that of the row before it, " + std::to_string(rows[i - 1].size.count));
 }
 
-}  // namespace shiplap::reading
+}  // namespace shiplap

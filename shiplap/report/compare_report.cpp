@@ -10,7 +10,7 @@ namespace shiplap {
 namespace {
 
 /// As a bandwidth where it moves enough for one, else as a time.
-std::string shown(const Figure& figure) {
+std::string figure_text(const Figure& figure) {
   constexpr Bytes enough = 64_KiB;
   if (!figure.bytes || *figure.bytes < enough || !(figure.time.low > Seconds{0})) return with_range(figure.time);
   const Bytes bytes = *figure.bytes;
@@ -31,7 +31,7 @@ std::string figure_table(const Comparison& comparison, bool all, const TextStyle
                {"", Align::left}});
   for (const ComparedFigure* row : rows) {
     const bool worse = row->change == Change::degraded;
-    table.add({name_of(row->now), shown(row->baseline), shown(row->now),
+    table.add({name_of(row->now), figure_text(row->baseline), figure_text(row->now),
                std::isfinite(row->slower.high) ? signed_percent(row->slower.value - 1) : "–",
                worse ? bold(to_string(row->change), style) : to_string(row->change)});
   }

@@ -21,7 +21,7 @@ constexpr std::array<std::pair<Engine, const char*>, 4> engines{{{Engine::copy_h
                                                                  {Engine::copy_d2h, "copy D2H"}}};
 
 /// What of a timeline is compared, by engine.
-struct Parts {
+struct EngineTimes {
   Seconds first_start{0};
   std::array<Seconds, engines.size()> busy{};    ///< sum of the ops' durations
   std::array<Seconds, engines.size()> pauses{};  ///< between ops, while the next could not start for want of its data
@@ -29,7 +29,7 @@ struct Parts {
       handovers{};  ///< from the end of what an op waited for, engine free, to its start
 };
 
-Parts parts_of(const Schedule& schedule, const Timeline& timeline) {
+EngineTimes engine_times(const Schedule& schedule, const Timeline& timeline) {
   const std::size_t n = schedule.ops.size();
   std::vector<Seconds> released(n, Seconds{-1});  // end of the last op that it waits for on another engine
   std::vector<OpId> last(schedule.queues.size());
@@ -45,8 +45,8 @@ Parts parts_of(const Schedule& schedule, const Timeline& timeline) {
     if (!before.is_none()) wait_for(before);
     before = OpId{static_cast<std::uint32_t>(i)};
   }
-  Parts parts;
-  parts.first_start = timeline.spans.front().start;
+  EngineTimes times;
+  times.first_start = timeline.spans.front().start;
   for (std::size_t e = 0; e < engines.size(); ++e) {
     std::vector<std::size_t> ops;
     for (std::size_t i = 0; i < n; ++i)
@@ -55,17 +55,17 @@ Parts parts_of(const Schedule& schedule, const Timeline& timeline) {
     Seconds free{-1};
     for (const std::size_t i : ops) {
       const Span& span = timeline.spans[i];
-      parts.first_start = std::min(parts.first_start, span.start);
-      parts.busy[e] += span.end - span.start;
+      times.first_start = std::min(times.first_start, span.start);
+      times.busy[e] += span.end - span.start;
       const Seconds possible = std::max(free, released[i]);
       if (released[i] >= free && released[i].count() >= 0)
-        parts.handovers[e] += std::max(Seconds{0}, span.start - possible);
+        times.handovers[e] += std::max(Seconds{0}, span.start - possible);
       else if (free.count() >= 0)
-        parts.pauses[e] += std::max(Seconds{0}, span.start - free);
+        times.pauses[e] += std::max(Seconds{0}, span.start - free);
       free = std::max(free, span.end);
     }
   }
-  return parts;
+  return times;
 }
 
 std::string signed_time(Seconds t) { return (t.count() < 0 ? "−" : "+") + to_string(Seconds{std::abs(t.count())}); }
@@ -125,8 +125,8 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
   const std::size_t n = schedule.ops.size();
   if (n == 0 || predicted.spans.size() != n || observed.spans.size() != n)
     throw Error("a comparison op by op needs the spans of every op, predicted and observed");
-  const Parts expected = parts_of(schedule, predicted);
-  const Parts seen = parts_of(schedule, observed);
+  const EngineTimes expected = engine_times(schedule, predicted);
+  const EngineTimes seen = engine_times(schedule, observed);
   struct Term {
     std::string name;
     Seconds predicted;

@@ -11,8 +11,8 @@
 namespace shiplap {
 namespace {
 
-constexpr std::size_t label_width = 11;
-constexpr std::size_t busy_width = 11;  // "  97 % busy"
+constexpr std::size_t label_columns = 11;
+constexpr std::size_t busy_columns = 11;  // "  97 % busy"
 
 using Cells = std::vector<std::optional<std::uint32_t>>;
 
@@ -91,7 +91,7 @@ std::string axis_lines(Seconds end, std::size_t columns) {
   }
   std::string line;
   for (const auto& mark : ruler) line += mark;
-  return fmt::format("{:{}}{}\n{:{}}{} {}\n", "", label_width, line, "", label_width, numbers, axis.unit);
+  return fmt::format("{:{}}{}\n{:{}}{} {}\n", "", label_columns, line, "", label_columns, numbers, axis.unit);
 }
 
 }  // namespace
@@ -100,11 +100,11 @@ std::string gantt(const Schedule& schedule, const Timeline& timeline, const Gant
   const std::vector<EngineRow> rows = engine_rows(schedule, timeline);
   const Seconds end = options.axis_end.count() > 0 ? options.axis_end : last_end(timeline);
   const std::size_t columns =
-      std::max<std::size_t>(20, options.style.width - std::min(options.style.width, label_width + busy_width));
+      std::max<std::size_t>(20, options.style.width - std::min(options.style.width, label_columns + busy_columns));
   std::string out;
   if (!options.title.empty()) out += bold(options.title, options.style) + "\n";
   for (const EngineRow& row : rows)
-    out += fmt::format("{:<{}}{} {:>3.0f} % busy\n", row.label, label_width,
+    out += fmt::format("{:<{}}{} {:>3.0f} % busy\n", row.label, label_columns,
                        paint(cells_of(row, end, columns), options.style.colour), row.busy * 100);
   out += axis_lines(end, columns);
   return out;

@@ -7,7 +7,7 @@
 namespace shiplap {
 namespace {
 
-std::string shown(Seconds t) { return t > Seconds{0} ? to_string(t) : "–"; }
+std::string time_or_dash(Seconds t) { return t > Seconds{0} ? to_string(t) : "–"; }
 
 }  // namespace
 
@@ -32,8 +32,8 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
       }
       const double off = *m.time / comparison.engine.value - 1;
       table.add({m.model, m.form, to_string(*m.time), &m == &comparison.models.front() ? "–" : signed_percent(off),
-                 shown(m.parts.in), shown(m.parts.kernel), shown(m.parts.out), shown(m.parts.fixed),
-                 shown(m.parts.submission)});
+                 time_or_dash(m.parts.in), time_or_dash(m.parts.kernel), time_or_dash(m.parts.out),
+                 time_or_dash(m.parts.fixed), time_or_dash(m.parts.submission)});
     }
     out += table.text(style, "  ") + missing;
     Table hangs_on({{"1 % more of"}, {"makes it longer by", Align::right}});

@@ -15,7 +15,7 @@ namespace {
 std::string heading(std::string_view text, const TextStyle& style) { return "\n" + bold(text, style) + "\n"; }
 
 /// A low per-byte time is a high rate.
-Interval<Bandwidth> rate(const Interval<PerByte>& g) {
+Interval<Bandwidth> bandwidth_of(const Interval<PerByte>& g) {
   return {bandwidth(g.value), bandwidth(g.high), bandwidth(g.low)};
 }
 
@@ -170,7 +170,8 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
       heading(fmt::format("link: NUMA node {} to GPU {}, pinned memory", link.numa_node, link.gpu), style);
   Table rates({{"direction"}, {"large copies", Align::right}, {"the other direction busy", Align::right}});
   const auto rate_row = [&](const char* name, const DirectionModel& d) {
-    rates.add({name, with_range(rate(d.per_byte)), d.duplex ? with_range(rate(d.duplex->per_byte)) : "–"});
+    rates.add(
+        {name, with_range(bandwidth_of(d.per_byte)), d.duplex ? with_range(bandwidth_of(d.duplex->per_byte)) : "–"});
   };
   rate_row("H2D", link.h2d);
   rate_row("D2H", link.d2h);

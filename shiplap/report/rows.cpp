@@ -11,17 +11,17 @@
 namespace shiplap {
 namespace {
 
-struct Kind {
+struct EngineKind {
   Engine engine;
   const char* label;
   bool serial;  ///< the engine does one thing at a time
 };
-constexpr std::array<Kind, engine_count> kinds{{{Engine::host, "host", false},
-                                                {Engine::copy_h2d, "H2D copies", true},
-                                                {Engine::copy_shared, "copies", true},
-                                                {Engine::compute, "kernels", false},
-                                                {Engine::copy_d2h, "D2H copies", true},
-                                                {Engine::copy_d2d, "D2D copies", true}}};
+constexpr std::array<EngineKind, engine_count> engine_kinds{{{Engine::host, "host", false},
+                                                             {Engine::copy_h2d, "H2D copies", true},
+                                                             {Engine::copy_shared, "copies", true},
+                                                             {Engine::compute, "kernels", false},
+                                                             {Engine::copy_d2h, "D2H copies", true},
+                                                             {Engine::copy_d2d, "D2D copies", true}}};
 
 Bytes bytes_of(const Op& op) {
   if (const auto* copy = std::get_if<Copy>(&op.what)) return copy->from.length;
@@ -75,7 +75,7 @@ std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& tim
   const Seconds whole = last_end(timeline) - first;
 
   std::vector<EngineRow> rows;
-  for (const Kind& kind : kinds) {
+  for (const EngineKind& kind : engine_kinds) {
     EngineRow row;
     row.engine = kind.engine;
     row.label = kind.label;

@@ -15,22 +15,23 @@ namespace shiplap {
 namespace {
 
 /// A way to move bytes: the primitives of its directions.
-struct Way {
+struct TransferWay {
   const char* name;
   std::array<const char*, 3> primitives;  ///< H2D, D2H, both; null where there is none
 };
-constexpr std::array ways{
-    Way{"pinned, copy engine", {"copy.pinned.h2d", "copy.pinned.d2h", "copy.pinned.both"}},
-    Way{"pinned, copies in a row", {"burst.pinned.h2d", "burst.pinned.d2h", nullptr}},
-    Way{"pinned, not in the CPU's caches", {"copy.pinned.h2d.flushed", "copy.pinned.d2h.flushed", nullptr}},
-    Way{"pinned by the driver", {"copy.driver_pinned.h2d", "copy.driver_pinned.d2h", nullptr}},
-    Way{"write-combined", {"copy.write_combined.h2d", "copy.write_combined.d2h", nullptr}},
-    Way{"mapped, kernels (zero-copy)", {"mapped.read", "mapped.write", "mapped.both"}},
-    Way{"pageable", {"copy.pageable.h2d", "copy.pageable.d2h", "copy.pageable.both"}},
-    Way{"pageable, not in the CPU's caches", {"copy.pageable.h2d.flushed", "copy.pageable.d2h.flushed", nullptr}},
-    Way{"pageable through pinned rings", {"staged.h2d", "staged.d2h", nullptr}},
-    Way{"managed, prefetch", {"prefetch.h2d", "prefetch.d2h", "prefetch.both"}},
-    Way{"managed, on demand", {"demand.h2d", "demand.d2h", "demand.both"}},
+constexpr std::array transfer_ways{
+    TransferWay{"pinned, copy engine", {"copy.pinned.h2d", "copy.pinned.d2h", "copy.pinned.both"}},
+    TransferWay{"pinned, copies in a row", {"burst.pinned.h2d", "burst.pinned.d2h", nullptr}},
+    TransferWay{"pinned, not in the CPU's caches", {"copy.pinned.h2d.flushed", "copy.pinned.d2h.flushed", nullptr}},
+    TransferWay{"pinned by the driver", {"copy.driver_pinned.h2d", "copy.driver_pinned.d2h", nullptr}},
+    TransferWay{"write-combined", {"copy.write_combined.h2d", "copy.write_combined.d2h", nullptr}},
+    TransferWay{"mapped, kernels (zero-copy)", {"mapped.read", "mapped.write", "mapped.both"}},
+    TransferWay{"pageable", {"copy.pageable.h2d", "copy.pageable.d2h", "copy.pageable.both"}},
+    TransferWay{"pageable, not in the CPU's caches",
+                {"copy.pageable.h2d.flushed", "copy.pageable.d2h.flushed", nullptr}},
+    TransferWay{"pageable through pinned rings", {"staged.h2d", "staged.d2h", nullptr}},
+    TransferWay{"managed, prefetch", {"prefetch.h2d", "prefetch.d2h", "prefetch.both"}},
+    TransferWay{"managed, on demand", {"demand.h2d", "demand.d2h", "demand.both"}},
 };
 
 struct Rate {
@@ -70,7 +71,7 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
   std::array<double, 3> best{};
   std::array<double, 3> worst{};
   std::array<std::size_t, 3> known{};
-  for (const Way& way : ways) {
+  for (const TransferWay& way : transfer_ways) {
     auto& row = rates.emplace_back();
     for (std::size_t d = 0; d < row.size(); ++d) {
       row[d] = rate_of(all, way.primitives[d]);
@@ -83,8 +84,8 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
   }
   std::array<double, 3> limits{};
   Table table({{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"both", Align::right}, {"at"}});
-  for (std::size_t w = 0; w < ways.size(); ++w) {
-    std::vector<std::string> cells{ways[w].name};
+  for (std::size_t w = 0; w < transfer_ways.size(); ++w) {
+    std::vector<std::string> cells{transfer_ways[w].name};
     std::vector<std::string> at;
     bool any = false;
     for (std::size_t d = 0; d < 3; ++d) {

@@ -133,7 +133,7 @@ Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside
   return high;
 }
 
-struct Limits {
+struct LeastTimes {
   double link = 0;  ///< seconds that its bytes take
   double work = 0;  ///< seconds of work and of the transfers that it does not hide
   double longest() const { return std::max(link, work); }
@@ -141,7 +141,7 @@ struct Limits {
 
 // Of a kernel that reads and writes, the first reads come while little is written yet, and the last writes leave when
 // little is read any more.
-Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
+LeastTimes least_times(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
   Ways under_way;
   Ways between{flow.reads.bytes, flow.writes.bytes};
   Ways ends;  // seconds
@@ -168,7 +168,7 @@ Limits limits(const KernelFlow& flow, bool beside_h2d, bool beside_d2h) {
 /// in step leave together.
 double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
   const auto [bytes, in_flight, busy] = way_of(flow, reads);
-  const Limits limit = limits(flow, beside_h2d, !beside_h2d);
+  const LeastTimes limit = least_times(flow, beside_h2d, !beside_h2d);
   const double under_way = reached(flow, reads, beside_h2d, !beside_h2d).under_way;
   const double least = bytes / rate(flow, reads, in_flight, beside_h2d, !beside_h2d);
   if (least >= limit.work) return under_way;
@@ -233,7 +233,7 @@ KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint
 KernelFlowTimes times(const KernelFlow& flow) {
   KernelFlowTimes result;
   for (const bool h2d : {false, true})
-    for (const bool d2h : {false, true}) result.duration[h2d][d2h] = limits(flow, h2d, d2h).longest();
+    for (const bool d2h : {false, true}) result.duration[h2d][d2h] = least_times(flow, h2d, d2h).longest();
   for (const bool to_device : {false, true}) result.copy_per_byte[to_device] = copy_per_byte(flow, to_device);
   return result;
 }

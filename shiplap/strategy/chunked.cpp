@@ -13,7 +13,7 @@
 namespace shiplap {
 namespace {
 
-// Arrays in an order in which each further dependency says something new: see `Builder`.
+// Arrays in an order in which each further dependency says something new: see `PipelineBuilder`.
 std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second) {
   std::vector<std::size_t> order;
   for (const Role role : {first, second})
@@ -50,10 +50,10 @@ struct Part {
 //   copy out                     waits for its kernel
 // Copies in are ordered `in` before `inout` and copies out `inout` before `out`; so no dependency is implied by another
 // one, as long as chunks share nothing.
-class Builder {
+class PipelineBuilder {
  public:
-  Builder(Schedule& schedule, const Job& job, const Choice& choice, const Limits& limits, const Mapping& mapping,
-          const Staging& staging, Part part)
+  PipelineBuilder(Schedule& schedule, const Job& job, const Choice& choice, const Limits& limits,
+                  const Mapping& mapping, const Staging& staging, Part part)
       : schedule_(schedule),
         job_(job),
         choice_(choice),
@@ -244,7 +244,7 @@ class Builder {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
       if (!stays(array.role) || array.size.count == 0) continue;
-      const std::size_t source = array.front_of ? *array.front_of : a;
+      const std::size_t source = array.front_of.value_or(a);
       Op op{.what = Copy{in_array(source, {Bytes{0}, array.size}), {device_[a], Bytes{0}, array.size}},
             .queue = in_queues_[0],
             .agent = agent(0),
@@ -336,9 +336,8 @@ class Builder {
     const ItemRange range = part_.ranges[chunk];
     Grid launch_grid = grid(job_, range.count, limits_.resident_threads, kernel_queues_.size());
     if (choice_.blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, choice_.blocks);
-    const std::uint64_t room = limits_.resident_threads == 0
-                                   ? launch_grid.blocks
-                                   : std::max<std::uint64_t>(1, limits_.resident_threads / job_.threads_per_block);
+    const std::uint64_t room =
+        limits_.resident_threads == 0 ? launch_grid.blocks : wave_of(job_, limits_.resident_threads);
     const std::uint64_t at_once = std::min(launch_grid.blocks, room);
     const double busy =
         job_.cost.busy_items() / static_cast<double>(job_.items_per_block) * static_cast<double>(job_.blocks_abreast);
@@ -351,7 +350,7 @@ class Builder {
                   .items = range.count,
                   .work = kernel_time(job_, range.count, choice_.blocks),
                   .thread_work = time_of_threads(job_, range.count, at_once),
-                  .launches = job_.launches + job_.launches_of_item * range.count,
+                  .launches = launches_of(job_, range.count),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
                   .operands = {},
@@ -469,50 +468,9 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   for (Part& part : parts_of(job, choice))
-    Builder(schedule, job, choice, limits, mapping, staging, std::move(part)).build();
+    PipelineBuilder(schedule, job, choice, limits, mapping, staging, std::move(part)).build();
   schedule.as_graph = choice.graph;
   return schedule;
-}
-
-void require_fronts(const Job& job) {
-  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    const Array& array = job.arrays[a];
-    if (!array.front_of) continue;
-    const bool is_front = *array.front_of < a && array.role == Role::resident &&
-                          job.arrays[*array.front_of].role == Role::in &&
-                          array.size <= job.arrays[*array.front_of].size;
-    if (!is_front)
-      throw UsageError(
-          fmt::format("{}: {} must be resident to be the front of an array described before it that is an "
-                      "input and no smaller",
-                      job.name, array.name));
-  }
-}
-
-void require_no_graph(const Choice& choice, std::string_view strategy) {
-  if (choice.graph)
-    throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave --graph out)", strategy));
-}
-
-void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
-  for (const Array& a : job.arrays) {
-    if (a.role == Role::scratch) continue;
-    // What stays is copied by itself, from whatever memory.
-    if (stays(a.role) && (wanted != ArrayMemory::page_locked || a.memory == MemoryKind::pageable)) continue;
-    const std::string memory = to_string(a.memory);
-    if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
-      throw Unsupported(
-          fmt::format("{} needs page-locked arrays, and {} is in {} memory, from which copies do not overlap: "
-                      "pin it (--memory pinned){}",
-                      strategy, a.name, memory,
-                      a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
-    if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
-      throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
-                                    memory, is_page_locked(a.memory) ? ": explicit and streams copy it" : ""));
-    if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
-      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (--memory managed)",
-                                    strategy, a.name, memory));
-  }
 }
 
 }  // namespace shiplap

@@ -2,6 +2,7 @@
 // buffers.
 #pragma once
 
+#include "shiplap/strategy/requirements.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap {
@@ -24,13 +25,8 @@ struct Staging {
 /// and the ring's slots, each reused when its last chunk is done with it.
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mapping& = {}, const Staging& = {});
 
-/// Throws Unsupported that says what to do unless all arrays live in such memory. Those that stay on the GPU may be
-/// pageable all the same, and anywhere for strategies of memory that is not page-locked.
-void require_memory(const Job&, ArrayMemory, std::string_view strategy);
-/// Throws UsageError for a front of an array that cannot have one (see Array::front_of).
-void require_fronts(const Job&);
-/// Throws Unsupported when the choice wants a graph: host threads take part in the strategy.
-void require_no_graph(const Choice&, std::string_view strategy);
+/// `Strategy::predict` of those without a closed form: the papers know page-locked memory only.
+inline std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
 /// Defined in the files of their names; listed in strategy.cpp.
 extern const Strategy explicit_strategy;

@@ -5,13 +5,13 @@
 namespace shiplap {
 namespace {
 
-Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
+Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, "explicit");
   return chunked_schedule(
       job, {.strategy = "explicit", .chunks = 1, .layout = Layout::per_chunk, .graph = choice.graph}, limits);
 }
 
-std::optional<Seconds> predict(const Job& job, const Choice&, const Profile& profile) {
+std::optional<Seconds> predict_explicit(const Job& job, const Choice&, const Profile& profile) {
   const auto work = paper_parameters(job, 1, profile, false);
   if (!work) return std::nullopt;
   return van_werkhoven_2014::explicit_time(*work);
@@ -24,7 +24,7 @@ const Strategy explicit_strategy{.name = "explicit",
                                  .chunked = false,
                                  .mapped = false,
                                  .model_error = 0.005,
-                                 .schedule = schedule,
-                                 .predict = predict};
+                                 .schedule = explicit_schedule,
+                                 .predict = predict_explicit};
 
 }  // namespace shiplap

@@ -8,13 +8,13 @@ namespace shiplap {
 namespace {
 
 template <bool mirror>
-Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
+Schedule hybrid_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, mirror ? "hybrid-mirror" : "hybrid");
   return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
 }
 
 // The papers' form for Hybrid is eq 5 whatever the device; it knows neither grids nor uneven chunks.
-std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
+std::optional<Seconds> predict_hybrid(const Job& job, const Choice& choice, const Profile& profile) {
   if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
   const auto work = paper_parameters(job, choice.chunks, profile, true);
   if (!work) return std::nullopt;
@@ -28,15 +28,15 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .chunked = true,
                                .mapped = true,
                                .model_error = 0.08,
-                               .schedule = schedule<false>,
-                               .predict = predict};
+                               .schedule = hybrid_schedule<false>,
+                               .predict = predict_hybrid};
 
 const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
                                       .chunked = true,
                                       .mapped = true,
                                       .model_error = 0.08,
-                                      .schedule = schedule<true>,
-                                      .predict = predict};
+                                      .schedule = hybrid_schedule<true>,
+                                      .predict = predict_hybrid};
 
 }  // namespace shiplap

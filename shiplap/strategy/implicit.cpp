@@ -6,7 +6,7 @@
 namespace shiplap {
 namespace {
 
-Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
+Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, "implicit");
   return chunked_schedule(job,
                           {.strategy = "implicit",
@@ -17,7 +17,7 @@ Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
                           limits, {.in = true, .out = true});
 }
 
-std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
+std::optional<Seconds> predict_implicit(const Job& job, const Choice& choice, const Profile& profile) {
   const auto work = paper_parameters(job, 1, profile, false);
   if (!work || choice.blocks > 0) return std::nullopt;
   return eq6(*work);
@@ -30,7 +30,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .chunked = false,
                                  .mapped = true,
                                  .model_error = 0.04,
-                                 .schedule = schedule,
-                                 .predict = predict};
+                                 .schedule = implicit_schedule,
+                                 .predict = predict_implicit};
 
 }  // namespace shiplap

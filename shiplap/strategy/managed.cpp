@@ -23,7 +23,7 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
               .first_item = range.first,
               .items = range.count,
               .work = kernel_time(job, range.count, 0),
-              .launches = job.launches + job.launches_of_item * range.count,
+              .launches = launches_of(job, range.count),
               .blocks = launch_grid.blocks,
               .resident_blocks = launch_grid.resident_blocks,
               .operands = {},
@@ -159,9 +159,6 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   }
   return schedule;
 }
-
-// The papers are older than memory whose pages move.
-std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
 }  // namespace
 

@@ -22,9 +22,6 @@ Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& lim
   return chunked_schedule(job, choice, limits, {}, {.threads = choice.threads});
 }
 
-// The papers know page-locked memory only.
-std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
-
 }  // namespace
 
 const Strategy pageable_strategy{.name = "pageable",

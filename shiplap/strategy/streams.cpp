@@ -7,12 +7,12 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-Schedule schedule(const Job& job, const Choice& choice, const Limits& limits) {
+Schedule streams_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, "streams");
   return chunked_schedule(job, choice, limits);
 }
 
-std::optional<Seconds> predict(const Job& job, const Choice& choice, const Profile& profile) {
+std::optional<Seconds> predict_streams(const Job& job, const Choice& choice, const Profile& profile) {
   if (profile.gpus.empty() || !choice.ramp.level()) return std::nullopt;
   const auto category = paper_category(profile.gpus.front(), choice);
   if (!category) return std::nullopt;
@@ -28,7 +28,7 @@ const Strategy streams_strategy{.name = "streams",
                                 .chunked = true,
                                 .mapped = false,
                                 .model_error = 0.035,
-                                .schedule = schedule,
-                                .predict = predict};
+                                .schedule = streams_schedule,
+                                .predict = predict_streams};
 
 }  // namespace shiplap

@@ -19,6 +19,18 @@ constexpr std::uint64_t hash_of(std::uint64_t index, std::uint64_t stream) {
   return z ^ (z >> 31);
 }
 
+/// A whole number of magnitude 1 to 4. Sums of `exact_terms` products of two stay within 2^24, so that they are exact
+/// in float in any order, fused or not.
+constexpr std::int64_t small_whole(std::uint64_t index, std::uint64_t stream) {
+  const auto number = static_cast<std::int64_t>(hash_of(index, stream) >> 61);  // 0 to 7
+  return number < 4 ? number - 4 : number - 3;
+}
+constexpr std::uint64_t exact_terms = 1 << 20;
+/// What no such sum is: to be overwritten by one.
+constexpr float not_whole(std::uint64_t index, std::uint64_t stream) {
+  return static_cast<float>(small_whole(index, stream)) + 0.5f;
+}
+
 template <class T>
 std::span<T> as_elements(std::span<std::byte> bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};

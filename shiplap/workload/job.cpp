@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "shiplap/core/error.hpp"
 
@@ -11,31 +12,58 @@ namespace shiplap {
 
 Seconds KernelCost::at(std::uint64_t items) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
+  std::span<const Point> known = points;
   auto x = static_cast<double>(items);
   if (has_floor) {
-    const std::uint64_t one_each = points[0].items;
+    const std::uint64_t one_each = known[0].items;
     x = static_cast<double>((items + one_each - 1) / one_each * one_each);
   }
-  if (points.size() == 1) return points[0].work.value * (x / static_cast<double>(points[0].items));
-  std::size_t above = has_floor && points.size() > 2 ? 2 : 1;
-  while (above + 1 < points.size() && static_cast<double>(points[above].items) < x) ++above;
-  const Point& low = points[above - 1];
-  const Point& high = points[above];
+  const auto in_proportion_to = [x](const Point& p) { return p.work.value * (x / static_cast<double>(p.items)); };
+  if (cached_items > 0 && items > cached_items)
+    return std::max(has_floor ? known[0].work.value : Seconds{0}, in_proportion_to(known.back()));
+  // What the cache does not keep has another rate and says nothing of what it does.
+  if (cached_items > 0)
+    while (known.size() > 1 && known.back().items > cached_items) known = known.first(known.size() - 1);
+  if (known.size() == 1) return in_proportion_to(known[0]);
+  std::size_t above = has_floor && known.size() > 2 ? 2 : 1;
+  while (above + 1 < known.size() && static_cast<double>(known[above].items) < x) ++above;
+  const Point& low = known[above - 1];
+  const Point& high = known[above];
   const double t = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
   const Seconds line = low.work.value + (high.work.value - low.work.value) * t;
   if (!has_floor) return std::max(Seconds{0}, line);
-  const Seconds time = std::max(points[0].work.value, line);
-  if (x >= static_cast<double>(points[1].items)) return time;
+  const Seconds time = std::max(known[0].work.value, line);
+  if (x >= static_cast<double>(known[1].items)) return time;
   // Small launches may be faster for each item than the line says: what they work on stays in the caches.
   const double from_floor =
-      (x - static_cast<double>(points[0].items)) / static_cast<double>(points[1].items - points[0].items);
-  const Seconds between =
-      points[0].work.value + (points[1].work.value - points[0].work.value) * std::max(0.0, from_floor);
-  return std::max(points[0].work.value, std::min(time, between));
+      (x - static_cast<double>(known[0].items)) / static_cast<double>(known[1].items - known[0].items);
+  const Seconds between = known[0].work.value + (known[1].work.value - known[0].work.value) * std::max(0.0, from_floor);
+  return std::max(known[0].work.value, std::min(time, between));
 }
+
+void require_fronts(const Job& job) {
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const Array& array = job.arrays[a];
+    if (!array.front_of) continue;
+    const bool is_front = *array.front_of < a && array.role == Role::resident &&
+                          job.arrays[*array.front_of].role == Role::in &&
+                          array.size <= job.arrays[*array.front_of].size;
+    if (!is_front)
+      throw UsageError(
+          fmt::format("{}: {} must be resident to be the front of an array described before it that is an "
+                      "input and no smaller",
+                      job.name, array.name));
+  }
+}
+
+std::uint64_t launches_of(const Job& job, std::uint64_t items) { return job.launches + job.launches_of_item * items; }
 
 std::uint64_t blocks_of(const Job& job, std::uint64_t items) {
   return (items + job.items_per_block - 1) / job.items_per_block * job.blocks_abreast;
+}
+
+std::uint64_t wave_of(const Job& job, std::uint64_t resident_threads) {
+  return std::max<std::uint64_t>(1, resident_threads / std::max(job.threads_per_block, job.room_of_block));
 }
 
 std::uint64_t items_of(const Job& job, std::uint64_t blocks) {
@@ -44,7 +72,7 @@ std::uint64_t items_of(const Job& job, std::uint64_t blocks) {
 
 Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t blocks) {
   const auto& limited = job.cost.limited;
-  if (!limited || limited->items == 0 || blocks == 0) return Seconds{0};
+  if (!limited || limited->items == 0 || limited->blocks == 0 || blocks == 0) return Seconds{0};
   const auto rounds = [&](std::uint64_t all, std::uint64_t at_once) {
     return static_cast<double>((blocks_of(job, all) + at_once - 1) / at_once);
   };
@@ -183,8 +211,7 @@ std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const It
 Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
   Grid result;
   result.blocks = std::max<std::uint64_t>(1, blocks_of(job, items));
-  const std::uint64_t room =
-      resident_threads == 0 ? result.blocks : std::max<std::uint64_t>(1, resident_threads / job.threads_per_block);
+  const std::uint64_t room = resident_threads == 0 ? result.blocks : wave_of(job, resident_threads);
   result.resident_blocks = room;
   if (job.cost.points.empty()) return result;
   // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole

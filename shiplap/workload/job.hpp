@@ -106,6 +106,9 @@ struct KernelCost {
   };
   std::vector<Point> points;  ///< by increasing items
   bool has_floor = false;     ///< the first is of a launch with no more than a block for each multiprocessor
+  /// Of a point: a chunk of so many items or fewer stays in the GPU's L2 cache from one launch of the kernel to the
+  /// next, one of more does not. 0: not told apart.
+  std::uint64_t cached_items = 0;
   /// One launch with few blocks, each of which has a multiprocessor to itself: what a throttled kernel can do.
   struct Limited {
     std::uint64_t items = 0;   ///< of the launch
@@ -133,6 +136,10 @@ struct Job {
   std::uint64_t items_per_block = 1;  ///< that one block of the kernel works on, at most
   std::uint64_t blocks_abreast = 1;   ///< that work on the same items side by side, each on a part of them
   unsigned threads_per_block = 256;   ///< of the kernel
+  /// Threads that fit into the room that a block takes of a multiprocessor, its own ones or, where registers or shared
+  /// memory are short, more: 2048 over what cudaOccupancyMaxActiveBlocksPerMultiprocessor says, on GPUs that hold 2048
+  /// threads on a multiprocessor. 0: its own.
+  unsigned room_of_block = 0;
   /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
   bool any_grid = true;
   std::uint32_t access_width = 16;     ///< bytes of the kernel's loads and stores
@@ -206,8 +213,15 @@ std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> c
 /// What the kernel of these items is handed of the array; all of one that stays on the GPU.
 Slice reach(const Job&, const Array&, ItemRange);
 
+/// Throws UsageError that names the array for a front of one that cannot have it (see Array::front_of).
+void require_fronts(const Job&);
+
+/// Calls in which the kernel is submitted for so many items.
+std::uint64_t launches_of(const Job&, std::uint64_t items);
 /// Blocks of a launch over so many items that has the kernel's own grid.
 std::uint64_t blocks_of(const Job&, std::uint64_t items);
+/// Blocks of the kernel that a GPU with room for so many threads holds at once: a wave.
+std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
 /// The most items for which so many blocks are enough; at least those of one block.
 std::uint64_t items_of(const Job&, std::uint64_t blocks);
 

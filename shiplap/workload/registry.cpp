@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::string_view schema = "shiplap/workload";
-constexpr std::uint64_t schema_version = 1;
+constexpr std::uint64_t job_file_version = 1;
 
 const BuiltInWorkload* const all_built_in[]{
     &saxpy_workload,     &scalar_add_workload,  &matmul_workload,       &histogram_workload,
@@ -37,7 +37,7 @@ Workload built_in(const std::string& name, Parameters parameters, const CudaKern
 Workload from_file(const std::string& path, const CudaKernels& cuda) {
   const Json json = read_json_file(path);
   const JsonReader document(json, path);
-  require_schema(document, schema, schema_version);
+  require_schema(document, schema, job_file_version);
   document.only_keys({"schema", "version", "workload", "in", "out", "kernel"});
   if (const auto name = document.find("workload")) {
     if (name->string().ends_with(".json")) name->fail("a built-in workload, as on the command line");

@@ -10,9 +10,9 @@ namespace shiplap {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<SourceFile> source_tree() {
   const fs::path root = SHIPLAP_SOURCE_DIR;
@@ -87,7 +87,7 @@ TEST(IncludeRule, lets_only_the_opener_name_a_particular_device) {
     EXPECT_THAT(violations("shiplap/device/open.cpp", line), IsEmpty());
     for (const char* path : {"shiplap/device/open.hpp", "shiplap/device/device.cpp", "shiplap/measure/measure.cpp",
                              "shiplap/workload/saxpy.cu", "cli/run.cpp", "bench/grid.cpp"})
-      EXPECT_THAT(violations(path, line), testing::Contains(HasSubstr("only shiplap/device/open.cpp"))) << path;
+      EXPECT_THAT(violations(path, line), ::testing::Contains(HasSubstr("only shiplap/device/open.cpp"))) << path;
   }
   EXPECT_THAT(
       violations("shiplap/device/cuda/api.cpp", "#include \"shiplap/device/virtual/virtual_device.hpp\"").size(), 1u);

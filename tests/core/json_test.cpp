@@ -11,23 +11,15 @@
 #include <limits>
 #include <thread>
 
+#include "tests/support/message_of.hpp"
+
 namespace shiplap {
 namespace {
 
 namespace fs = std::filesystem;
 
-template <class Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
-
 // A folder that goes away with the test.
-class JsonFile : public testing::Test {
+class JsonFile : public ::testing::Test {
  protected:
   JsonFile() {
     std::string name = (fs::temp_directory_path() / "shiplap-json-XXXXXX").string();
@@ -221,7 +213,7 @@ TEST_F(JsonFile, a_write_that_fails_half_way_leaves_the_old_content_and_no_other
     const std::string message = message_of([&] { write_file_atomically(path, std::string(1 << 20, 'x')); });
     std::_Exit(message == "cannot write " + path.string() + ": File too large" ? 0 : 1);
   };
-  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(child(), ::testing::ExitedWithCode(0), "");
   EXPECT_EQ(read_text_file(path), "old");
   EXPECT_EQ(entries(), 1u);
 }

@@ -10,8 +10,8 @@
 namespace shiplap {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 // y = a·exp(−b·x) at x = 0 … 19, with `noise` added to each.
 auto decay(double a, double b, const std::vector<double>& noise) {

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // The message of the UsageError that `parse` throws; empty when it throws none.
 template <class Parse>
-std::string refusal(Parse parse) {
+std::string usage_refusal(Parse parse) {
   try {
     parse();
   } catch (const UsageError& error) {
@@ -102,13 +102,13 @@ TEST(Units, a_fraction_of_a_unit_goes_to_the_nearest_byte) {
 TEST(Units, a_size_that_is_none_is_refused_by_the_name_of_its_flag) {
   for (const char* text : {"", "abc", "-5", "+5", "64Mo", "1..5", "1.5.2MiB", "0", "0GiB", "0x10", "1e6", ".", "nan",
                            "1.5", "1.5B", "64 Mi B", "99999999999999999999", "16777216TiB", "17179869184GiB"}) {
-    const std::string message = refusal([&] { parse_bytes(text, "--in"); });
+    const std::string message = usage_refusal([&] { parse_bytes(text, "--in"); });
     EXPECT_EQ(message.find("--in: \"" + std::string(text) + "\""), 0u) << text << " -> " << message;
   }
 }
 
 TEST(Units, an_ambiguous_size_unit_is_refused_with_both_spellings) {
-  const std::string message = refusal([] { parse_bytes("64M", "--in"); });
+  const std::string message = usage_refusal([] { parse_bytes("64M", "--in"); });
   EXPECT_NE(message.find("64MiB (binary) or 64MB (decimal)"), std::string::npos) << message;
 }
 
@@ -122,7 +122,7 @@ TEST(Units, counts_take_binary_suffixes) {
 
 TEST(Units, a_count_that_is_none_is_refused) {
   for (const char* text : {"", "-1", "1.5", "64MiB", "64M", "many", "18446744073709551616", "0.1Ki"}) {
-    const std::string message = refusal([&] { parse_count(text, "saxpy: n"); });
+    const std::string message = usage_refusal([&] { parse_count(text, "saxpy: n"); });
     EXPECT_EQ(message.find("saxpy: n: "), 0u) << text << " -> " << message;
   }
 }
@@ -139,7 +139,7 @@ TEST(Units, times_are_read_with_their_unit) {
 
 TEST(Units, a_time_that_is_none_is_refused) {
   for (const char* text : {"", "12", "-1ms", "ms", "12 parsecs", "inf s", "nan", "1e999s", "0x1s", "1 m s"}) {
-    const std::string message = refusal([&] { parse_seconds(text, "--kernel"); });
+    const std::string message = usage_refusal([&] { parse_seconds(text, "--kernel"); });
     EXPECT_EQ(message.find("--kernel: "), 0u) << text << " -> " << message;
   }
 }

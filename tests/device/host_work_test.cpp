@@ -114,10 +114,10 @@ TEST(FlushCaches, of_nothing_does_nothing_and_without_an_instruction_for_it_thro
 
 // A chain of dependent loads through a small buffer, one for each line, in an order that no prefetcher foresees: its
 // time is that of so many accesses one after the other, to the cache when they hit and to memory when they miss.
-class Chain {
+class LoadChain {
  public:
   static constexpr std::size_t lines = 1024;  // 64 KiB
-  explicit Chain(std::uint64_t seed) : nodes_(lines) {
+  explicit LoadChain(std::uint64_t seed) : nodes_(lines) {
     std::vector<std::uint32_t> order(lines);
     std::iota(order.begin(), order.end(), 0u);
     std::mt19937_64 random(seed);
@@ -149,7 +149,7 @@ class Chain {
 // The least of many repeats, each right after `prepare` on a warm chain: whatever else runs on the machine only adds to
 // a time, and to that of flushed memory as much as to that of warm memory.
 template <class Prepare>
-double least(const Chain& chain, const Prepare& prepare) {
+double least(const LoadChain& chain, const Prepare& prepare) {
   double best = 1e9;
   for (int i = 0; i < 300; ++i) {
     chain.seconds();
@@ -161,27 +161,27 @@ double least(const Chain& chain, const Prepare& prepare) {
 
 TEST(FlushCaches, makes_the_next_access_to_every_line_as_slow_as_memory) {
   if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
-  const Chain chain(1);
+  const LoadChain chain(1);
   const double warm = least(chain, [] {});
   const double flushed = least(chain, [&] { flush_caches(chain.memory()); });
-  EXPECT_GE(flushed, 1.5 * warm) << "warm " << warm * 1e9 / Chain::lines << " ns a line, flushed "
-                                 << flushed * 1e9 / Chain::lines << " ns";
+  EXPECT_GE(flushed, 1.5 * warm) << "warm " << warm * 1e9 / LoadChain::lines << " ns a line, flushed "
+                                 << flushed * 1e9 / LoadChain::lines << " ns";
 }
 
 TEST(FlushCaches, leaves_other_memory_in_the_caches) {
   if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
-  const Chain chain(1);
-  const Chain other(2);
+  const LoadChain chain(1);
+  const LoadChain other(2);
   const double flushed = least(chain, [&] { flush_caches(chain.memory()); });
   const double beside = least(chain, [&] { flush_caches(other.memory()); });
-  EXPECT_GE(flushed, 1.5 * beside) << "flushed " << flushed * 1e9 / Chain::lines
+  EXPECT_GE(flushed, 1.5 * beside) << "flushed " << flushed * 1e9 / LoadChain::lines
                                    << " ns a line, after a flush of other "
-                                   << "memory " << beside * 1e9 / Chain::lines << " ns";
+                                   << "memory " << beside * 1e9 / LoadChain::lines << " ns";
 }
 
 TEST(FlushCaches, drops_just_the_part_that_it_is_given) {
   if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";
-  const Chain chain(1);
+  const LoadChain chain(1);
   const std::span<const std::byte> all = chain.memory();
   const double warm = least(chain, [] {});
   const double whole = least(chain, [&] { flush_caches(all); });

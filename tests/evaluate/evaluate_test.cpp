@@ -127,6 +127,31 @@ TEST(Evaluate, lists_what_a_strategy_refuses_with_the_reason) {
   EXPECT_FALSE(result.not_run.empty());
 }
 
+TEST(Evaluate, runs_the_choices_that_it_is_given_alone_and_no_duel_when_none_is_wanted) {
+  OffDevice device(1);
+  const std::vector<Choice> choices{{.chunks = 3}, {.strategy = "explicit"}};
+  const EvaluatedWorkload result = evaluate_on(device, {.grid = {.choices = choices}, .rounds = 2, .duel_rounds = 0});
+  ASSERT_EQ(result.points.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(result.points[i].choice, choices[i]);
+    EXPECT_EQ(result.points[i].samples_ms.size(), 2u);
+  }
+  EXPECT_FALSE(result.duel);
+}
+
+TEST(Evaluate, ends_with_a_device_that_fails_where_that_is_wanted) {
+  OffDevice device(1);
+  Workload failing = small_saxpy();
+  failing.job.binding.host = [](const Launch&) { throw Error("the GPU has fallen off the bus"); };
+  EvaluateOptions options = few({"streams"});
+  EXPECT_NE(evaluate_on(device, options, failing).not_run.find("the bus"), std::string::npos);
+  options.failures_end = true;
+  EXPECT_THROW(evaluate_on(device, options, failing), Error);
+  Workload pageable = small_saxpy();
+  for (Array& array : pageable.job.arrays) array.memory = MemoryKind::pageable;
+  EXPECT_NE(evaluate_on(device, options, pageable).not_run, "") << "what is not supported is none";
+}
+
 TEST(Evaluate, forms_groups_that_fit_each_with_the_automatic_choice_and_the_bound) {
   OffDevice device(1);
   EvaluateOptions options = few({"streams"});

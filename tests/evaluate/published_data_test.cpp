@@ -7,11 +7,11 @@
 namespace shiplap {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
-const std::string header = "Calls,Size,NUM_STREAMS,Time\n";
+const std::string sweep_header = "Calls,Size,NUM_STREAMS,Time\n";
 
 void expect_refused(const std::string& text, const std::string& line, const std::string& expected) {
   EXPECT_THAT([&] { parse_published(text, "sweep.csv"); },
@@ -20,7 +20,7 @@ void expect_refused(const std::string& text, const std::string& line, const std:
 }
 
 TEST(PublishedData, reads_rows_with_and_without_calls) {
-  const auto with = parse_published(header + "32,8388608,16,6.529e-04\n64,8,1,3.3e-05\n", "runs/sweep.csv");
+  const auto with = parse_published(sweep_header + "32,8388608,16,6.529e-04\n64,8,1,3.3e-05\n", "runs/sweep.csv");
   EXPECT_EQ(with.name, "sweep.csv");
   ASSERT_EQ(with.points.size(), 2u);
   EXPECT_EQ(with.points[0].calls, 32u);
@@ -36,18 +36,18 @@ TEST(PublishedData, reads_rows_with_and_without_calls) {
 
 TEST(PublishedData, refuses_what_it_does_not_understand_with_file_line_and_expectation) {
   expect_refused("Calls,Size,Streams,Time\n", "1", "expected \"Calls,Size,NUM_STREAMS,Time\"");
-  expect_refused(header + "1,8,1\n", "2", "expected 4 as in the header");
-  expect_refused(header + "1,8,1,2e-5\n1,8,2,2e-5,9\n", "3", "expected 4 as in the header");
-  expect_refused(header + "1,8,1,2e-5\n\n1,8,2,2e-5\n", "3", "expected 4");
-  expect_refused(header + "0,8,1,2e-5\n", "2", "Calls is \"0\"");
-  expect_refused(header + "1,8.5,1,2e-5\n", "2", "Size is \"8.5\", expected a whole number");
-  expect_refused(header + "1,8,-1,2e-5\n", "2", "NUM_STREAMS is \"-1\"");
-  expect_refused(header + "1,8,9999999999,2e-5\n", "2", "NUM_STREAMS");
-  expect_refused(header + "1,8,3,2e-5\n", "2", "3 streams do not divide 8 elements");
+  expect_refused(sweep_header + "1,8,1\n", "2", "expected 4 as in the header");
+  expect_refused(sweep_header + "1,8,1,2e-5\n1,8,2,2e-5,9\n", "3", "expected 4 as in the header");
+  expect_refused(sweep_header + "1,8,1,2e-5\n\n1,8,2,2e-5\n", "3", "expected 4");
+  expect_refused(sweep_header + "0,8,1,2e-5\n", "2", "Calls is \"0\"");
+  expect_refused(sweep_header + "1,8.5,1,2e-5\n", "2", "Size is \"8.5\", expected a whole number");
+  expect_refused(sweep_header + "1,8,-1,2e-5\n", "2", "NUM_STREAMS is \"-1\"");
+  expect_refused(sweep_header + "1,8,9999999999,2e-5\n", "2", "NUM_STREAMS");
+  expect_refused(sweep_header + "1,8,3,2e-5\n", "2", "3 streams do not divide 8 elements");
   for (const char* time : {"0", "-1e-5", "nan", "inf", "2e-5s", "", " 2e-5"})
-    expect_refused(header + "1,8,1," + time + "\n", "2", "expected a positive number of seconds");
-  expect_refused(header + "1,8,1,2e-5\n2,8,1,2e-5\n1,8,1,3e-5\n", "4", "were there already");
-  EXPECT_THAT([] { parse_published(header, "sweep.csv"); },
+    expect_refused(sweep_header + "1,8,1," + time + "\n", "2", "expected a positive number of seconds");
+  expect_refused(sweep_header + "1,8,1,2e-5\n2,8,1,2e-5\n1,8,1,3e-5\n", "4", "were there already");
+  EXPECT_THAT([] { parse_published(sweep_header, "sweep.csv"); },
               ThrowsMessage<Error>(HasSubstr("sweep.csv: no measurements")));
   EXPECT_THAT([] { load_published("no such file.csv"); }, ThrowsMessage<Error>(HasSubstr("no such file.csv")));
 }

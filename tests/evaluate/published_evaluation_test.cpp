@@ -14,8 +14,8 @@
 namespace shiplap {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 PublishedData selection() {
   return load_published(SHIPLAP_SOURCE_DIR "/tests/evaluate/data/eth2025_269302_selection.csv");
@@ -121,7 +121,7 @@ TEST(PublishedReport, shows_every_model_and_what_was_fitted) {
 }
 
 /// The authors' file, or a reason to skip.
-class WholeFile : public testing::TestWithParam<const char*> {
+class WholeFile : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const char* folder = std::getenv("SHIPLAP_ETH2025");
@@ -148,7 +148,7 @@ TEST_P(WholeFile, is_predicted_within_the_stated_errors_by_the_profile_that_is_b
   EXPECT_EQ(built_in.missing.size(), evaluation.engine.profile.missing.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Eth2025, WholeFile, testing::Values("269302", "258389"));
+INSTANTIATE_TEST_SUITE_P(Eth2025, WholeFile, ::testing::Values("269302", "258389"));
 
 }  // namespace
 }  // namespace shiplap

@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 /// A node of the test's own; seconds, and seconds per byte.
-struct Node {
+struct PlayedNode {
   double in_per_byte = 1.5e-11;
   double out_per_byte = 0.9e-11;
   double latency = 18e-6;  // of a copy
@@ -25,7 +25,7 @@ struct Node {
 
 /// The program played through chunk by chunk: the host submits a call at a time, both copy engines serve their chunks
 /// in order, and kernels share the GPU: each takes at least its chain of calls, all together what the full GPU needs.
-Seconds played(const Node& node, std::uint32_t calls, std::uint64_t size, std::uint32_t streams) {
+Seconds played(const PlayedNode& node, std::uint32_t calls, std::uint64_t size, std::uint32_t streams) {
   const double elements = static_cast<double>(size) / streams;
   const double bytes = 4 * elements;
   const double chain = node.latency_per_call * calls;
@@ -49,7 +49,7 @@ Seconds played(const Node& node, std::uint32_t calls, std::uint64_t size, std::u
 }
 
 /// A sweep as the published one. Copies between 4 and 16 KiB are left out: there the fit interpolates g.
-std::vector<PublishedPoint> sweep(const Node& node, std::uint32_t most_calls) {
+std::vector<PublishedPoint> sweep(const PlayedNode& node, std::uint32_t most_calls) {
   std::vector<PublishedPoint> out;
   for (std::uint32_t calls = 1; calls <= most_calls; calls *= 4)
     for (std::uint64_t size = 1 << 9; size <= std::uint64_t{1} << 27; size *= 4)
@@ -61,7 +61,7 @@ std::vector<PublishedPoint> sweep(const Node& node, std::uint32_t most_calls) {
 }
 
 TEST(FitEngine, finds_the_node_behind_times_that_another_simulation_made) {
-  const Node node;
+  const PlayedNode node;
   const EngineFit fit = fit_engine(sweep(node, 256), "planted");
   EXPECT_TRUE(fit.converged);
   EXPECT_TRUE(fit.calls_vary);
@@ -81,7 +81,7 @@ TEST(FitEngine, finds_the_node_behind_times_that_another_simulation_made) {
 }
 
 TEST(FitEngine, predicts_a_size_and_numbers_of_streams_that_it_never_saw) {
-  const Node node;
+  const PlayedNode node;
   const EngineFit fit = fit_engine(sweep(node, 256), "planted");
   for (const std::uint32_t calls : {1u, 32u, 128u})
     for (const std::uint32_t streams : {1u, 16u, 256u}) {

@@ -1,6 +1,7 @@
 // Every built-in workload under every strategy on a real GPU.
 #include "tests/support/built_in_workloads.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "shiplap/pipeline/check_reach.hpp"
@@ -44,41 +45,27 @@ TEST_F(BuiltInWorkloadsOnGpu, come_out_right_with_whatever_grid) {
       }
 }
 
-// Sizes of which the kernels have paths of their own: many tiles, whole vectors, long rows.
-TEST_F(BuiltInWorkloadsOnGpu, come_out_right_at_larger_sizes) {
-  for (const char* name : {"saxpy:n=1000003",
-                           "matmul:p=512",
-                           "matmul:m=1000,n=772,p=900",
-                           "matmul:m=333,n=1027,p=259",
-                           "histogram:frames=40,width=352,height=288",
-                           "histogram:frames=40,width=352,height=288,data=degenerate",
-                           "histogram:frames=9,width=701,height=577,data=mixed",
-                           "grayscale:frames=33,width=352,height=288,output=both",
-                           "grayscale:frames=33,width=351,height=287,output=both",
-                           "pop-state:nx=256,ny=255,nz=9,outputs=3",
-                           "pop-buoydiff:nx=256,ny=256,nz=12",
-                           "arccos:n=1000003,calls=1",
-                           "arccos:n=1Mi,calls=512",
-                           "arccos:n=1Mi,calls=31,precision=promoted",
-                           "diffusion:nx=128,ny=128,nz=64,steps=33",
-                           "diffusion:nx=300,ny=200,nz=16,steps=4",
-                           "convolution:height=513,width=1025",
-                           "convolution:height=300,width=256,filter=3",
-                           "convolution:height=300,width=256,filter=18",
-                           "spmv:rows=20000,nonzeros=2000000",
-                           "spmv:rows=4001,nonzeros=4001",
-                           "spmv:rows=4000,nonzeros=3000000"})
-    for (const std::uint32_t chunks : {1u, 3u}) {
-      const Choice choice{.chunks = chunks};
-      EXPECT_EQ(testing::difference_after_runs(*device, name, choice), "") << name << ": " << to_string(choice);
-    }
-}
-
 TEST_F(BuiltInWorkloadsOnGpu, do_what_their_jobs_say_and_nothing_else) {
   for (const std::string& name : testing::small_workloads()) {
     Pipeline pipeline(*device, find_workload(name));
     EXPECT_NO_THROW(require_declared_reach(*device, pipeline.workload().job)) << name;
   }
+}
+
+// A kernel of many launches is faster where the cache keeps its data from one to the next.
+TEST_F(BuiltInWorkloadsOnGpu, are_measured_where_the_cache_keeps_their_data) {
+  const Bytes cache = device->info().l2_cache;
+  ASSERT_GT(cache, 1_MiB);
+  // Each launch reads and writes 256 KiB a level: four times what the cache holds.
+  const std::uint64_t levels = 4 * cache.count / (256 * 1024);
+  Pipeline pipeline(*device, find_workload(fmt::format("diffusion:nx=128,ny=128,nz={},steps=32", levels)));
+  const KernelCost cost = pipeline.probe_kernel(Limits{.device_memory = device->info().free_memory});
+  EXPECT_GT(cost.cached_items, levels / 12);
+  EXPECT_LE(cost.cached_items, levels / 6);
+  ASSERT_EQ(cost.points.size(), 3u);
+  const auto of_an_item = [](const KernelCost::Point& p) { return p.work.value / static_cast<double>(p.items); };
+  EXPECT_EQ(cost.points[1].items, cost.cached_items);
+  EXPECT_LT(of_an_item(cost.points[1]), of_an_item(cost.points[2]));
 }
 
 }  // namespace

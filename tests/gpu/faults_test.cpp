@@ -23,6 +23,7 @@
 #include "tests/device/cuda/fault_memory.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/gpu/trap_kernel.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
@@ -157,17 +158,6 @@ TEST_F(FaultsOnGpu, have_the_kernel_that_traps_named_where_launches_wait) {
 }
 
 // --- Memory ---
-
-template <class Action>
-std::string message_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 Api generous;  // tables must outlive their devices' memory
 

@@ -11,7 +11,7 @@ namespace shiplap {
 namespace {
 
 /// A node that was measured and recorded what its parts are.
-Profile node() {
+Profile sound_node() {
   Profile profile = find_profile("h200");
   profile.conditions["gpu.link"] = "32.0 GT/s PCIe x16";
   profile.conditions["gpu.link_loaded"] = "32.0 GT/s PCIe x16";
@@ -47,14 +47,14 @@ TEST(LinkLimit, is_what_the_generations_carry_after_line_coding) {
 }
 
 TEST(Check, finds_nothing_wrong_with_a_sound_node) {
-  for (const CheckedFigure& f : check(node())) {
+  for (const CheckedFigure& f : check(sound_node())) {
     EXPECT_EQ(f.verdict, Verdict::good) << f.what << ": " << f.measured << " of " << f.limit;
     EXPECT_TRUE(f.causes.empty());
   }
 }
 
 TEST(Check, finds_a_link_at_half_its_width) {
-  Profile profile = node();
+  Profile profile = sound_node();
   profile.conditions["gpu.link_loaded"] = "unknown";
   for (DirectionModel* direction : {&profile.links[0].h2d, &profile.links[0].d2h}) {
     scale(direction->per_byte, 2);
@@ -71,7 +71,7 @@ TEST(Check, finds_a_link_at_half_its_width) {
 }
 
 TEST(Check, names_no_cause_that_the_conditions_rule_out) {
-  Profile profile = node();
+  Profile profile = sound_node();
   scale(profile.links[0].h2d.per_byte, 2);
   const auto causes = [&] { return figure(profile, "copies to the GPU").causes; };
   profile.conditions["host.numa_nodes"] = "2";
@@ -91,7 +91,7 @@ TEST(Check, names_no_cause_that_the_conditions_rule_out) {
 }
 
 TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
-  Profile profile = node();
+  Profile profile = sound_node();
   profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x16";
   EXPECT_EQ(figure(profile, "the link as it is trained").verdict, Verdict::bad);
   EXPECT_NEAR(figure(profile, "the link as it is trained").share, 0.5, 1e-12);
@@ -103,16 +103,16 @@ TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
 }
 
 TEST(Check, finds_one_slow_direction_and_two_that_hinder_each_other) {
-  Profile profile = node();
+  Profile profile = sound_node();
   scale(profile.links[0].d2h.per_byte, 1.3);
   EXPECT_EQ(figure(profile, "the slower direction against the faster").verdict, Verdict::low);
-  profile = node();
+  profile = sound_node();
   scale(profile.links[0].h2d.duplex->per_byte, 1.8);
   EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::bad);
 }
 
 TEST(Check, finds_clocks_that_are_held_down) {
-  Profile profile = node();
+  Profile profile = sound_node();
   scale(*profile.gpus[0].flop_rate, 0.6);
   EXPECT_EQ(figure(profile, "fp32 multiply-adds").verdict, Verdict::bad);
   EXPECT_NE(figure(profile, "fp32 multiply-adds").causes.find("held down"), std::string::npos);
@@ -121,13 +121,13 @@ TEST(Check, finds_clocks_that_are_held_down) {
 }
 
 TEST(Check, finds_a_byte_that_did_not_arrive) {
-  Profile profile = node();
+  Profile profile = sound_node();
   profile.measurements[100].verified = false;
   EXPECT_EQ(figure(profile, "bytes that arrived").verdict, Verdict::bad);
 }
 
 TEST(Check, assumes_nothing_about_what_is_not_recorded) {
-  Profile profile = node();
+  Profile profile = sound_node();
   profile.conditions.clear();
   EXPECT_EQ(figure(profile, "copies to the GPU").verdict, Verdict::unknown);
   EXPECT_EQ(figure(profile, "device memory").verdict, Verdict::unknown);

@@ -13,7 +13,7 @@ namespace {
 using testing::events;
 
 /// Copies of 40 sizes that take 1 to 40 ms, 20 samples each, that spread as told.
-Profile node(double spread, unsigned seed) {
+Profile noisy_node(double spread, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> noise(1, spread);
   Profile profile;
@@ -32,7 +32,7 @@ void slow_down(Measurement& m, double factor) {
 }
 
 TEST(Compare, finds_a_profile_as_good_as_itself) {
-  const Profile profile = node(0.01, 1);
+  const Profile profile = noisy_node(0.01, 1);
   const Comparison c = compare(profile, profile);
   EXPECT_EQ(c.count(Change::same), 40u);
   EXPECT_FALSE(c.degraded());
@@ -40,9 +40,9 @@ TEST(Compare, finds_a_profile_as_good_as_itself) {
 }
 
 TEST(Compare, names_the_one_figure_that_is_a_tenth_worse) {
-  const Profile baseline = node(0.01, 1);
+  const Profile baseline = noisy_node(0.01, 1);
   for (const std::size_t which : {0u, 17u, 39u}) {
-    Profile now = node(0.01, 2);
+    Profile now = noisy_node(0.01, 2);
     slow_down(now.measurements[which], 1.1);
     const Comparison c = compare(baseline, now);
     EXPECT_TRUE(c.degraded());
@@ -54,13 +54,14 @@ TEST(Compare, names_the_one_figure_that_is_a_tenth_worse) {
 
 TEST(Compare, does_not_cry_wolf_over_a_hundred_noisy_repeats) {
   // So noisy that medians alone would: their ratio is off by 2.4 % in 40 figures.
-  const Profile baseline = node(0.06, 1);
-  for (unsigned seed = 2; seed <= 101; ++seed) EXPECT_FALSE(compare(baseline, node(0.06, seed)).degraded()) << seed;
+  const Profile baseline = noisy_node(0.06, 1);
+  for (unsigned seed = 2; seed <= 101; ++seed)
+    EXPECT_FALSE(compare(baseline, noisy_node(0.06, seed)).degraded()) << seed;
 }
 
 TEST(Compare, says_better_as_it_says_worse) {
-  const Profile baseline = node(0.01, 1);
-  Profile now = node(0.01, 2);
+  const Profile baseline = noisy_node(0.01, 1);
+  Profile now = noisy_node(0.01, 2);
   slow_down(now.measurements[3], 1 / 1.1);
   const Comparison c = compare(baseline, now);
   EXPECT_EQ(c.figures[3].change, Change::better);
@@ -69,8 +70,8 @@ TEST(Compare, says_better_as_it_says_worse) {
 }
 
 TEST(Compare, leaves_open_what_the_intervals_leave_open) {
-  const Profile baseline = node(0.01, 1);
-  Profile now = node(0.01, 2);
+  const Profile baseline = noisy_node(0.01, 1);
+  Profile now = noisy_node(0.01, 2);
   now.measurements[5].samples_us = {4000, 4500, 5500, 6600, 7200, 8000, 9000};  // 6 ms before
   const Comparison c = compare(baseline, now);
   EXPECT_EQ(c.figures[5].change, Change::unclear);
@@ -79,8 +80,8 @@ TEST(Compare, leaves_open_what_the_intervals_leave_open) {
 
 TEST(Compare, does_not_call_degraded_what_reached_its_speed_once) {
   // Six samples of 6 ms before: disturbed in both visits, and in one run it was not.
-  const Profile baseline = node(0.001, 1);
-  Profile now = node(0.001, 2);
+  const Profile baseline = noisy_node(0.001, 1);
+  Profile now = noisy_node(0.001, 2);
   now.measurements[5].samples_us = {6100, 7000, 7050, 7100, 7020, 7030};
   EXPECT_EQ(compare(baseline, now).figures[5].change, Change::unclear);
   now.measurements[5].samples_us.front() = 6900;
@@ -108,8 +109,8 @@ TEST(Compare, takes_the_fastest_of_a_difference_from_both_counts) {
 }
 
 TEST(Compare, takes_the_tolerance_that_it_is_given) {
-  const Profile baseline = node(0.001, 1);
-  Profile now = node(0.001, 2);
+  const Profile baseline = noisy_node(0.001, 1);
+  Profile now = noisy_node(0.001, 2);
   slow_down(now.measurements[0], 1.04);
   EXPECT_FALSE(compare(baseline, now).degraded());
   EXPECT_TRUE(compare(baseline, now, 0.02).degraded());
@@ -119,7 +120,7 @@ TEST(Compare, takes_the_tolerance_that_it_is_given) {
 }
 
 TEST(Compare, counts_bytes_that_did_not_arrive_as_worse) {
-  const Profile baseline = node(0.01, 1);
+  const Profile baseline = noisy_node(0.01, 1);
   Profile now = baseline;
   now.measurements[7].verified = false;
   const Comparison c = compare(baseline, now);
@@ -129,8 +130,8 @@ TEST(Compare, counts_bytes_that_did_not_arrive_as_worse) {
 }
 
 TEST(Compare, lists_what_only_one_of_them_has_and_the_conditions_that_differ) {
-  const Profile baseline = node(0.01, 1);
-  Profile now = node(0.01, 2);
+  const Profile baseline = noisy_node(0.01, 1);
+  Profile now = noisy_node(0.01, 2);
   now.measurements.pop_back();
   now.measurements.push_back(events("launch.latency", {{"kernels", 1}}, 3));
   now.conditions["gpu.link"] = "16.0 GT/s PCIe x16";
@@ -177,7 +178,7 @@ TEST(Compare, allows_for_what_differs_from_run_to_run) {
 TEST(Compare, refuses_profiles_that_have_nothing_in_common) {
   Profile published;
   published.name = "gtx-titan-2014";
-  EXPECT_THROW(compare(node(0.01, 1), published), Error);
+  EXPECT_THROW(compare(noisy_node(0.01, 1), published), Error);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ const Conditions h200{{"gpu.link", "32.0 GT/s PCIe x16"},
                       {"gpu.compute_capability", "9.0"}};
 
 // 32e9 transfers a second of 16 lanes, a bit each, of which 128 in 130 are data.
-constexpr double link = 32e9 * 16 / 8 * 128 / 130;
+constexpr double link_rate = 32e9 * 16 / 8 * 128 / 130;
 // 3201e6 a second, 2 transfers each, of 6016 bits.
-constexpr double memory = 3201e6 * 2 * 6016 / 8;
+constexpr double memory_rate = 3201e6 * 2 * 6016 / 8;
 
 Conditions without(const std::string& condition) {
   Conditions left = h200;
@@ -67,29 +67,29 @@ TEST(LimitOf, copies_and_kernels_over_the_link_is_the_link) {
   for (const char* primitive :
        {"copy.pinned.h2d", "burst.pinned.d2h", "mapped.read", "batch.pinned.h2d", "graph.pinned.d2h",
         "duplex.pinned.h2d", "prefetch.h2d", "staged.h2d", "numa.copy.pinned.h2d"})
-    EXPECT_NEAR(limit(primitive), link, 1) << primitive;
-  EXPECT_NEAR(link, 63.015e9, 1e6);
+    EXPECT_NEAR(limit(primitive), link_rate, 1) << primitive;
+  EXPECT_NEAR(link_rate, 63.015e9, 1e6);
 }
 
 TEST(LimitOf, both_directions_is_twice_the_link) {
   for (const char* primitive : {"copy.pinned.both", "mapped.both", "numa.copy.pageable.both"})
-    EXPECT_NEAR(limit(primitive), 2 * link, 1) << primitive;
+    EXPECT_NEAR(limit(primitive), 2 * link_rate, 1) << primitive;
 }
 
 TEST(LimitOf, several_gpus_at_once_is_a_link_for_each) {
   const auto of = [](const char* primitive, double gpus) {
     return limit_of(figure(primitive, {{"gpus", gpus}}), h200).value_or(0);
   };
-  EXPECT_NEAR(of("all.h2d", 2), 2 * link, 1);
-  EXPECT_NEAR(of("all.d2h", 8), 8 * link, 1);
-  EXPECT_NEAR(of("all.both", 4), 4 * 2 * link, 1);
+  EXPECT_NEAR(of("all.h2d", 2), 2 * link_rate, 1);
+  EXPECT_NEAR(of("all.d2h", 8), 8 * link_rate, 1);
+  EXPECT_NEAR(of("all.both", 4), 4 * 2 * link_rate, 1);
 }
 
 TEST(LimitOf, device_memory_counts_a_copied_byte_as_read_and_written) {
-  EXPECT_NEAR(limit("kernel.stream"), memory, 1);
-  EXPECT_NEAR(limit("copy.device"), memory / 2, 1);
+  EXPECT_NEAR(limit("kernel.stream"), memory_rate, 1);
+  EXPECT_NEAR(limit("copy.device"), memory_rate / 2, 1);
   EXPECT_EQ(limit("copy.device", without("gpu.memory_bus_width")), 0);
-  EXPECT_NEAR(limit("copy.device", without("gpu.link")), memory / 2, 1) << "needs no link";
+  EXPECT_NEAR(limit("copy.device", without("gpu.link")), memory_rate / 2, 1) << "needs no link";
 }
 
 TEST(LimitOf, is_none_for_what_other_parts_limit) {
@@ -123,7 +123,7 @@ TEST(LimitOf, stands_beside_the_figures_of_measurements) {
                                            .verified = true}};
   const auto known = figures(measured, h200);
   ASSERT_EQ(known.size(), 2u);
-  EXPECT_NEAR(known[0].limit.value_or(0), 2 * link, 1);
+  EXPECT_NEAR(known[0].limit.value_or(0), 2 * link_rate, 1);
   EXPECT_FALSE(known[1].limit);
   EXPECT_FALSE(figures(measured)[0].limit) << "nothing is recorded of the node";
 }

@@ -16,14 +16,11 @@
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/trial_variants.hpp"
+#include "tests/support/intervals.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
-
-Interval<PerByte> rate(double gb_per_second) {
-  return Interval<PerByte>::exact(per_byte(gigabytes_per_second(gb_per_second)));
-}
 
 // The planted node with a second NUMA node: copies at 40 and 38 GB/s instead of 55 and 54, pageable ones in half as
 // long again. Beyond 1 MiB the fixed costs no longer grow, or they would pass for a part of the rate.
@@ -34,8 +31,8 @@ Profile two_nodes() {
   p.links.push_back(p.links[0]);
   LinkModel& far = p.links[1];
   far.numa_node = 1;
-  far.h2d.per_byte = rate(40);
-  far.d2h.per_byte = rate(38);
+  far.h2d.per_byte = per_byte_at(40);
+  far.d2h.per_byte = per_byte_at(38);
   for (auto table : {&PageableModel::h2d, &PageableModel::d2h, &PageableModel::both})
     for (TimeAt& row : (*far.pageable).*table) row.time = Interval<Seconds>::exact(1.5 * row.time.value);
   return p;
@@ -66,10 +63,10 @@ class Elsewhere : public Device {
   std::unique_ptr<Device> inner_ = open_virtual(two_nodes(), "virtual:two-nodes");
 };
 
-constexpr Bytes largest = 16_MiB;  // copies of 4 KiB, 64 KiB, 1 MiB and 16 MiB
+constexpr Bytes largest_copy = 16_MiB;  // copies of 4 KiB, 64 KiB, 1 MiB and 16 MiB
 
 MeasureResult measured(Device& device, const std::string& only, Effort effort = Effort::standard) {
-  return measure(device, {.effort = effort, .largest = largest, .only = only, .progress = {}});
+  return measure(device, {.effort = effort, .largest = largest_copy, .only = only, .progress = {}});
 }
 
 std::set<std::string> numa_rows() {

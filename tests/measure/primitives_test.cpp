@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-class PrimitiveTable : public testing::Test {
+class PrimitiveTable : public ::testing::Test {
  protected:
   Setting setting(Effort effort, Bytes largest = 1_GiB) const { return {effort, largest, device_->info()}; }
   static const PrimitiveRow& row(std::string_view name) {

@@ -44,7 +44,7 @@ Estimate plain(const Estimate& i) { return i; }
 
 /// Every parameter of the fit beside the truth. Tables are compared at the sizes of the fitted rows, which are the
 /// sizes that were measured.
-std::vector<Compared> compare(const Profile& truth, const Profile& fitted) {
+std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fitted) {
   std::vector<Compared> all;
   const auto add = [&](const std::string& name, const auto& true_value, const auto& parameter) {
     ASSERT_TRUE(parameter) << name << " is missing";
@@ -167,7 +167,7 @@ TEST(RoundTrip, recovers_every_planted_parameter_within_a_thousandth) {
   for (DirectionModel* direction : {&truth.links[0].h2d, &truth.links[0].d2h}) flatten_from(*direction, 16_MiB);
   const auto device = open_virtual(truth, "virtual:planted");
   const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
-  for (const Compared& parameter : compare(truth, fitted)) {
+  for (const Compared& parameter : compare_parameters(truth, fitted)) {
     // Two figures hang on whole numbers: of the last copies that the faster direction leaves alone, and of the gaps
     // that fall among kernels; these do not grow quite as the pipelines do.
     const bool in_step = is(parameter.name, "read_beside_d2h") && is(parameter.name, "copy");
@@ -292,7 +292,7 @@ TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clock
     const auto device = make_noisy(open_virtual(truth, "virtual:planted"),
                                    {.seed = seed, .relative = 0.02, .event_step = microseconds(0.5)});
     const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
-    for (const Compared& parameter : compare(truth, fitted)) {
+    for (const Compared& parameter : compare_parameters(truth, fitted)) {
       ++parameters;
       covered += parameter.covered();
       if (!parameter.covered())

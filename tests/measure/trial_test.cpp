@@ -37,7 +37,7 @@ Calls calls_of(const Schedule& schedule) {
   return calls;
 }
 
-class TrialTest : public testing::Test {
+class TrialTest : public ::testing::Test {
  protected:
   std::unique_ptr<Device> device_ = open_virtual(planted_profile(), "virtual:planted");
 };

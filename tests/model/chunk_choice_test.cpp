@@ -9,8 +9,8 @@
 namespace shiplap {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // falling/n + rising·n, in seconds.
 TimeOfChunks hyperbola(double falling, double rising) {

@@ -10,8 +10,8 @@
 namespace shiplap::loggp {
 namespace {
 
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 // van Werkhoven et al. 2014, Table I.
 const Parameters h2d{microseconds(9.42), PerByte{8.318392e-11}, microseconds(2.503)};

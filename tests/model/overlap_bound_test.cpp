@@ -9,14 +9,14 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-struct Kind {
+struct DeviceKind {
   Category category;
   by_hand::Device device;
   double most;
 };
-const Kind kinds[] = {{Category::implicit_sync_one_engine, {.copy_engines = 1, .implicit_sync = true}, 2},
-                      {Category::one_engine, {.copy_engines = 1}, 2},
-                      {Category::two_engines, {.copy_engines = 2}, 3}};
+const DeviceKind device_kinds[] = {{Category::implicit_sync_one_engine, {.copy_engines = 1, .implicit_sync = true}, 2},
+                                   {Category::one_engine, {.copy_engines = 1}, 2},
+                                   {Category::two_engines, {.copy_engines = 2}, 3}};
 
 double simulated_speedup(const StageTimes& t, std::uint32_t n, const by_hand::Device& device) {
   return t.total().count() /
@@ -35,7 +35,7 @@ std::vector<StageTimes> random_times() {
 }
 
 TEST(OverlapBound, is_never_exceeded_and_always_approached) {
-  for (const Kind& kind : kinds)
+  for (const DeviceKind& kind : device_kinds)
     for (const StageTimes& t : random_times()) {
       const double bound = overlap_bound(t, kind.category);
       for (const std::uint32_t n : {1u, 2u, 5u, 32u})
@@ -53,7 +53,7 @@ TEST(OverlapBound, is_3_with_two_engines_and_2_with_one) {
   EXPECT_DOUBLE_EQ(bound(1, 1, 0, Category::implicit_sync_one_engine), 2);
   // Copies both ways of the same length as the kernel on one engine: 1.5, not 3.
   EXPECT_DOUBLE_EQ(bound(1, 1, 1, Category::one_engine), 1.5);
-  for (const Kind& kind : kinds)
+  for (const DeviceKind& kind : device_kinds)
     for (const StageTimes& t : random_times()) ASSERT_LE(overlap_bound(t, kind.category), kind.most);
 }
 
@@ -70,7 +70,7 @@ TEST(OverlapBound, falls_when_the_kernel_dominates_even_though_nothing_is_exhaus
 }
 
 TEST(OverlapBound, of_a_job_that_takes_no_time_or_has_one_stage_is_1) {
-  for (const Kind& kind : kinds) {
+  for (const DeviceKind& kind : device_kinds) {
     EXPECT_EQ(overlap_bound({}, kind.category), 1);
     EXPECT_EQ(overlap_bound({.kernel = Seconds{5}}, kind.category), 1);
     EXPECT_EQ(overlap_bound({.h2d = Seconds{5}}, kind.category), 1);

@@ -7,20 +7,12 @@
 
 #include "shiplap/model/chunk_choice.hpp"
 #include "tests/model/hand_simulation.hpp"
+#include "tests/model/van_werkhoven_2014_titan.hpp"
 
 namespace shiplap::van_werkhoven_2014 {
 namespace {
 
-constexpr auto cat1 = Category::implicit_sync_one_engine;
-constexpr auto cat2 = Category::one_engine;
-constexpr auto cat3 = Category::two_engines;
-
-const Direction h2d{microseconds(9.42), PerByte{8.318392e-11}, microseconds(2.503)};
-const Direction d2h{microseconds(9.023), PerByte{7.924734e-11}, microseconds(2.674)};
 const Seconds one_gap = microseconds(2.5);
-constexpr Bytes field{352321536};
-Work state(double kernel_ms) { return {h2d, d2h, field * 2, field, milliseconds(kernel_ms)}; }
-Work buoydiff(double kernel_ms) { return {h2d, d2h, field * 2, field * 2, milliseconds(kernel_ms)}; }
 
 // The forms of Fig. 7 once more, for any real number of chunks.
 struct Real {

@@ -3,24 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "tests/model/hand_simulation.hpp"
+#include "tests/model/van_werkhoven_2014_titan.hpp"
 
 namespace shiplap::van_werkhoven_2014 {
 namespace {
 
-constexpr auto cat1 = Category::implicit_sync_one_engine;
-constexpr auto cat2 = Category::one_engine;
-constexpr auto cat3 = Category::two_engines;
-
 // Worked values from the paper's Table I and II, computed with 60-digit decimals, milliseconds.
-const Direction h2d{microseconds(9.42), PerByte{8.318392e-11}, microseconds(2.503)};
-const Direction d2h{microseconds(9.023), PerByte{7.924734e-11}, microseconds(2.674)};
 const UnderLoad explicit_mapped{PerByte{1.193386e-10}, PerByte{1.480396e-10}};
-constexpr Bytes field{352321536};  // 1024 × 1024 × 42 doubles
-Work state(double kernel_ms) { return {h2d, d2h, field * 2, field, milliseconds(kernel_ms)}; }
 Work state_of_three_outputs(double kernel_ms) { return {h2d, d2h, field * 2, field * 3, milliseconds(kernel_ms)}; }
-Work buoydiff(double kernel_ms) { return {h2d, d2h, field * 2, field * 2, milliseconds(kernel_ms)}; }
 
-struct Case {
+struct WorkInChunks {
   Work work;
   std::uint32_t chunks;
   by_hand::Chunks by_hand() const {
@@ -37,9 +29,9 @@ struct Case {
 };
 
 // 1,200 jobs in which each stage can dominate, outputs can be tiny, and gaps can outweigh bytes.
-std::vector<Case> random_cases() {
+std::vector<WorkInChunks> random_works() {
   by_hand::Random random(2014);
-  std::vector<Case> cases;
+  std::vector<WorkInChunks> cases;
   while (cases.size() < 1200) {
     const std::uint32_t n = random.count(0, 8.5);
     const auto direction = [&] {
@@ -54,8 +46,8 @@ std::vector<Case> random_cases() {
   return cases;
 }
 
-void expect_critical_path(Category category, const by_hand::Device& device) {
-  for (const Case& c : random_cases())
+void expect_critical_path_of_works(Category category, const by_hand::Device& device) {
+  for (const WorkInChunks& c : random_works())
     ASSERT_NEAR(streams_time(c.work, c.chunks, category).count() / by_hand::simulate(c.by_hand(), device), 1, 1e-12)
         << c.chunks << " chunks, in " << c.work.in.count << ", out " << c.work.out.count << ", kernel "
         << c.work.kernel.count();
@@ -72,7 +64,7 @@ TEST(Equations, give_the_worked_values_at_42_chunks) {
 }
 
 TEST(Equations, all_become_explicit_at_one_chunk) {
-  for (const Case& c : random_cases())
+  for (const WorkInChunks& c : random_works())
     for (const Category category : {cat1, cat2, cat3})
       ASSERT_NEAR(streams_time(c.work, 1, category) / explicit_time(c.work), 1.0, 1e-13);
 }
@@ -85,17 +77,21 @@ TEST(Equation6, charges_both_fixed_costs_whichever_part_is_longest) {
 }
 
 TEST(StreamsTime, is_the_simulated_critical_path_with_implicit_synchronisation) {
-  expect_critical_path(cat1, {.copy_engines = 1, .implicit_sync = true});
+  expect_critical_path_of_works(cat1, {.copy_engines = 1, .implicit_sync = true});
 }
 
-TEST(StreamsTime, is_the_simulated_critical_path_of_one_engine) { expect_critical_path(cat2, {.copy_engines = 1}); }
+TEST(StreamsTime, is_the_simulated_critical_path_of_one_engine) {
+  expect_critical_path_of_works(cat2, {.copy_engines = 1});
+}
 
-TEST(StreamsTime, is_the_simulated_critical_path_of_two_engines) { expect_critical_path(cat3, {.copy_engines = 2}); }
+TEST(StreamsTime, is_the_simulated_critical_path_of_two_engines) {
+  expect_critical_path_of_works(cat3, {.copy_engines = 2});
+}
 
 TEST(StreamsTime, of_category_1_is_nearly_that_of_two_engines_with_implicit_synchronisation) {
   // The category that the paper has not: its only gain is that no engine changes direction, and that costs nothing here
   // as the kernel ends after the last copy in.
-  for (const Case& c : random_cases())
+  for (const WorkInChunks& c : random_works())
     ASSERT_NEAR(streams_time(c.work, c.chunks, cat1).count() /
                     by_hand::simulate(c.by_hand(), {.copy_engines = 2, .implicit_sync = true}),
                 1, 1e-12);
@@ -136,7 +132,7 @@ TEST(StreamsTime, switches_from_eq_2_to_eq_1_a_gap_per_chunk_later_than_printed)
 
 TEST(PrintedSelection, never_exceeds_the_critical_path_and_misses_it_where_one_engine_is_busy_longest) {
   unsigned misses = 0;
-  for (const Case& c : random_cases()) {
+  for (const WorkInChunks& c : random_works()) {
     for (const Category category : {cat1, cat2}) {
       const double share =
           as_printed::streams_time(c.work, c.chunks, category) / streams_time(c.work, c.chunks, category);
@@ -167,7 +163,7 @@ double two_stages_by_hand(const Work& w, std::uint32_t n) {
 }
 
 TEST(Hybrid, is_two_stages_played_through) {
-  for (const Case& c : random_cases())
+  for (const WorkInChunks& c : random_works())
     ASSERT_NEAR(hybrid_time(c.work, c.chunks).count() / two_stages_by_hand(c.work, c.chunks), 1, 1e-12);
 }
 

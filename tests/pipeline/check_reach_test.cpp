@@ -12,12 +12,11 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t n = 12;
-
 /// A job over x, in, and y, out, whose kernel works on bare pointers as a GPU's does: from the first element of x and y
 /// that the chunk is handed, and with the numbers of elements.
 class CheckReach : public ::testing::Test {
  protected:
+  static constexpr std::uint64_t n = 12;
   using Compute = std::function<void(Chunk, const float*, float*)>;
   std::vector<Undeclared> found_with(const Compute& compute, Reach reach = {}) {
     std::iota(x.begin(), x.end(), 1.0f);

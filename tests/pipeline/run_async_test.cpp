@@ -9,16 +9,16 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/stream_job.hpp"
+#include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t n = 4000;
-constexpr Limits limits{.device_memory = 1_GiB};
 const Choice in_eight{.strategy = "staged", .chunks = 8, .threads = 1};
 
 struct Doubling {
+  static constexpr std::uint64_t n = 4000;
   std::vector<int> x = std::vector<int>(n);
   std::vector<int> y = std::vector<int>(n, -1);
 
@@ -41,10 +41,10 @@ struct Doubling {
 TEST(RunAsync, brings_the_result_by_the_time_it_is_waited_for) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Doubling doubling(1);
-  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, limits);
+  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   Running running = run_async(*gpu, prepared);
   EXPECT_GT(running.wait().timeline.makespan, Seconds{0});
-  for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(doubling.is_right(i));
+  for (std::uint64_t i = 0; i < Doubling::n; ++i) ASSERT_TRUE(doubling.is_right(i));
 }
 
 TEST(RunAsync, stops_between_chunks_and_leaves_every_piece_complete_or_as_it_was) {
@@ -53,12 +53,12 @@ TEST(RunAsync, stops_between_chunks_and_leaves_every_piece_complete_or_as_it_was
   std::atomic<bool> begun = false;
   std::atomic<bool> go_on = false;
   const Job job = doubling.job([&](Chunk chunk) {
-    if (chunk.first < n / 2) return;
+    if (chunk.first < Doubling::n / 2) return;
     begun = true;
     begun.notify_all();
     go_on.wait(false);
   });
-  Prepared prepared = prepare(*gpu, job, in_eight, limits);
+  Prepared prepared = prepare(*gpu, job, in_eight, roomy);
   Running running = run_async(*gpu, prepared);
   begun.wait(false);
   EXPECT_FALSE(running.has_ended());
@@ -68,13 +68,14 @@ TEST(RunAsync, stops_between_chunks_and_leaves_every_piece_complete_or_as_it_was
   EXPECT_THROW(running.wait(), Cancelled);
   std::uint64_t complete = 0;
   for (std::uint64_t piece = 0; piece < 8; ++piece) {
-    const bool first = doubling.is_right(piece * n / 8);
+    const bool first = doubling.is_right(piece * Doubling::n / 8);
     complete += first;
-    for (std::uint64_t i = piece * n / 8; i < (piece + 1) * n / 8; ++i) ASSERT_EQ(doubling.is_right(i), first) << i;
+    for (std::uint64_t i = piece * Doubling::n / 8; i < (piece + 1) * Doubling::n / 8; ++i)
+      ASSERT_EQ(doubling.is_right(i), first) << i;
   }
   EXPECT_LT(complete, 8u);
   EXPECT_NO_THROW(prepared.run());
-  for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(doubling.is_right(i));
+  for (std::uint64_t i = 0; i < Doubling::n; ++i) ASSERT_TRUE(doubling.is_right(i));
 }
 
 TEST(RunAsync, hands_on_what_the_kernel_throws) {
@@ -83,14 +84,14 @@ TEST(RunAsync, hands_on_what_the_kernel_throws) {
   const Job job = doubling.job([](Chunk chunk) {
     if (chunk.first > 0) throw Error("no more");
   });
-  Prepared prepared = prepare(*gpu, job, in_eight, limits);
+  Prepared prepared = prepare(*gpu, job, in_eight, roomy);
   EXPECT_THROW(run_async(*gpu, prepared).wait(), Error);
 }
 
 TEST(RunAsync, heeds_the_callers_own_wish_to_stop_and_has_ended_afterwards) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Doubling doubling(1);
-  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, limits);
+  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   std::stop_source stop;
   stop.request_stop();
   Running running = run_async(*gpu, prepared, nullptr, {.stop = stop.get_token()});
@@ -101,7 +102,7 @@ TEST(RunAsync, heeds_the_callers_own_wish_to_stop_and_has_ended_afterwards) {
 TEST(RunAsync, refuses_a_stream_where_there_are_none) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Doubling doubling(1);
-  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, limits);
+  Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   int not_a_stream = 0;
   EXPECT_THROW(run_async(*gpu, prepared, &not_a_stream), Unsupported);
 }
@@ -111,14 +112,14 @@ TEST(RunAsync, runs_several_jobs_at_once_on_one_device) {
   std::vector<Doubling> jobs;
   for (int j = 0; j < 4; ++j) jobs.emplace_back(1000 * j);
   std::vector<Prepared> prepared;
-  for (Doubling& doubling : jobs) prepared.push_back(prepare(*gpu, doubling.job(), in_eight, limits));
+  for (Doubling& doubling : jobs) prepared.push_back(prepare(*gpu, doubling.job(), in_eight, roomy));
   for (int round = 0; round < 3; ++round) {
     std::vector<Running> running;
     for (Prepared& one : prepared) running.push_back(run_async(*gpu, one));
     for (Running& one : running) one.wait();
   }
   for (const Doubling& doubling : jobs)
-    for (std::uint64_t i = 0; i < n; ++i) ASSERT_TRUE(doubling.is_right(i));
+    for (std::uint64_t i = 0; i < Doubling::n; ++i) ASSERT_TRUE(doubling.is_right(i));
 }
 
 }  // namespace

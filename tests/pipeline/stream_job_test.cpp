@@ -12,11 +12,11 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t rows = 60;
-constexpr std::uint64_t columns = 5;
-
 /// A weighted sum over the rows around each row, with a factor of the whole job and a count of the rows.
 struct Stencil {
+  static constexpr std::uint64_t rows = 60;
+  static constexpr std::uint64_t columns = 5;
+
   std::vector<double> u = std::vector<double>(rows * columns);
   std::vector<double> factor{2.0, 3.0, 5.0};
   std::vector<double> out = std::vector<double>(rows * columns, -1.0);
@@ -69,8 +69,9 @@ TEST(StreamJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
             if (!find_strategy(strategy).chunked && (chunks > 1 || layout != Layout::three || ring > 0)) continue;
             Stencil stencil;
             Job job = stencil.job();
-            job.cost = {
-                .points = {{rows, Interval<Seconds>::exact(microseconds(100))}}, .limited = {}, .origin = "stated"};
+            job.cost = {.points = {{Stencil::rows, Interval<Seconds>::exact(microseconds(100))}},
+                        .limited = {},
+                        .origin = "stated"};
             std::vector<Memory> pinned;
             for (Array& array : job.arrays) pinned.push_back(gpu->page_lock(array.data, array.size));
             const Choice choice{.strategy = strategy, .chunks = chunks, .layout = layout, .order = order, .ring = ring};
@@ -108,9 +109,9 @@ TEST(StreamJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
   Stencil stencil;
   const auto job = stencil.job();
   const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
-  std::vector<double> longer(rows * columns * 2);
-  EXPECT_THROW(run(*gpu, made, Job{rows}.in("u", longer)), UsageError);
-  const auto shape_only = Job{rows}.shaped<const double>("u", Role::in, 60).shaped<double>("v", Role::out, 60);
+  std::vector<double> longer(Stencil::rows * Stencil::columns * 2);
+  EXPECT_THROW(run(*gpu, made, Job{Stencil::rows}.in("u", longer)), UsageError);
+  const auto shape_only = Job{Stencil::rows}.shaped<const double>("u", Role::in, 60).shaped<double>("v", Role::out, 60);
   EXPECT_THROW(data_of(shape_only), UsageError);
 }
 
@@ -166,14 +167,14 @@ TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
   const auto gpus = open_virtual(of_two_gpus(), "virtual:two");
   for (const std::uint32_t chunks : {1u, 3u, 30u}) {
     Stencil stencil;
-    const auto job = Job{rows, "stencil"}
+    const auto job = Job{Stencil::rows, "stencil"}
                          .in("u", stencil.u, neighbours(2, 1))
                          .resident("factor", stencil.factor)
                          .out("out", stencil.out)
                          .host_kernel([](Chunk chunk, auto from, auto weights, auto to) {
                            for (std::uint64_t row = chunk.first; row < chunk.end(); ++row)
-                             for (std::uint64_t c = 0; c < columns; ++c)
-                               to[row * columns + c] = Stencil::at(from, weights, row, c);
+                             for (std::uint64_t c = 0; c < Stencil::columns; ++c)
+                               to[row * Stencil::columns + c] = Stencil::at(from, weights, row, c);
                          });
     JobOptions options{.gpus = 2};
     options.plan.strategies = {"staged"};
@@ -187,9 +188,10 @@ TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
       on_second += !op.queue.is_none() && prepared.schedule().queues[op.queue.index()].place == Place::gpu(1);
     EXPECT_GE(on_second, 3u * chunks);
     prepared.run();
-    for (std::uint64_t row = 0; row < rows; ++row)
-      for (std::uint64_t c = 0; c < columns; ++c)
-        ASSERT_EQ(stencil.out[row * columns + c], Stencil::at(stencil.u, stencil.factor, row, c)) << "row " << row;
+    for (std::uint64_t row = 0; row < Stencil::rows; ++row)
+      for (std::uint64_t c = 0; c < Stencil::columns; ++c)
+        ASSERT_EQ(stencil.out[row * Stencil::columns + c], Stencil::at(stencil.u, stencil.factor, row, c))
+            << "row " << row;
   }
 }
 
@@ -288,9 +290,11 @@ TEST(StreamJob, brings_a_front_with_the_vector_that_it_is_of) {
   EXPECT_EQ(made.job.arrays[1].memory, made.job.arrays[0].memory) << "where the vector is, so is its front";
   run(*gpu, made, job);
   for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], x[i] * x[i % 10]) << i;
-  Job wrong = job;
-  wrong.arrays[1].front_of = 2;
-  EXPECT_THROW(plan(node_of(*gpu, planted_profile()), wrong), UsageError);
+  for (const std::uint32_t no_input_before : {1u, 2u, 99u}) {
+    Job wrong = job;
+    wrong.arrays[1].front_of = no_input_before;
+    EXPECT_THROW(plan(node_of(*gpu, planted_profile()), wrong), UsageError);
+  }
 }
 
 TEST(StreamJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_that_are_empty) {

@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-const Choice breadth{.strategy = "streams", .chunks = 42, .layout = Layout::per_chunk, .order = IssueOrder::breadth};
+const Choice breadth_42{.strategy = "streams", .chunks = 42, .layout = Layout::per_chunk, .order = IssueOrder::breadth};
 
 /// The equation of state with one output on van Werkhoven 2014's GTX Titan: 42 levels.
 Job state(double kernel_ms) { return in_out_job(Bytes{704643072}, Bytes{352321536}, milliseconds(kernel_ms), 42); }
@@ -30,13 +30,13 @@ double ms(const ModelPrediction& m) { return in_milliseconds(m.time.value()); }
 
 // Worked values from the paper's Table I, computed with 60-digit decimals.
 TEST(CompareModels, give_the_worked_values_of_the_paper_for_each_category) {
-  const auto two = on_paper({.copy_engines = 2}, breadth, 5);
+  const auto two = on_paper({.copy_engines = 2}, breadth_42, 5);
   EXPECT_NEAR(ms(model(two, "van-werkhoven-2014")), 59.519861419152576, 1e-9);
   EXPECT_EQ(model(two, "van-werkhoven-2014").form, "eq 5");
-  const auto one = on_paper({.copy_engines = 1}, breadth, 5);
+  const auto one = on_paper({.copy_engines = 1}, breadth_42, 5);
   EXPECT_NEAR(ms(model(one, "van-werkhoven-2014")), 86.76621748251648, 1e-9);
   EXPECT_EQ(model(one, "van-werkhoven-2014").form, "max(eq 3, eq 4)");
-  const auto sync = on_paper({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}, breadth, 200);
+  const auto sync = on_paper({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}, breadth_42, 200);
   EXPECT_NEAR(ms(model(sync, "van-werkhoven-2014")), 229.44421614628095, 1e-9);
   Choice whole{.strategy = "explicit"};
   EXPECT_NEAR(ms(model(on_paper({}, whole, 5), "van-werkhoven-2014")), 91.55396048251647, 1e-9);
@@ -44,7 +44,7 @@ TEST(CompareModels, give_the_worked_values_of_the_paper_for_each_category) {
 
 TEST(CompareModels, agree_where_the_papers_idea_of_a_gpu_holds) {
   for (const double kernel_ms : {5.0, 60.0, 200.0}) {
-    const auto comparison = on_paper({.copy_engines = 2}, breadth, kernel_ms);
+    const auto comparison = on_paper({.copy_engines = 2}, breadth_42, kernel_ms);
     EXPECT_NEAR(*model(comparison, "van-werkhoven-2014").time / *model(comparison, "engine").time, 1, 1e-6)
         << kernel_ms;
   }
@@ -54,7 +54,7 @@ TEST(CompareModels, show_the_jump_of_the_printed_selection) {
   // At tE just above Thd the printed test takes eq 1, which is (n - 1) g_hd = 41 x 2.503 us below the exact path.
   const double just_above = 58.6150 + 0.001;
   const auto comparison =
-      on_paper({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}, breadth, just_above);
+      on_paper({.copy_engines = 1, .implicit_sync = ImplicitSync::until_ended}, breadth_42, just_above);
   EXPECT_NEAR(
       1000 * (ms(model(comparison, "van-werkhoven-2014")) - ms(model(comparison, "van-werkhoven-2014 as printed"))),
       41 * 2.503, 2.0);
@@ -62,7 +62,7 @@ TEST(CompareModels, show_the_jump_of_the_printed_selection) {
 
 TEST(CompareModels, have_the_forms_of_the_device_that_a_layout_emulates) {
   // On a GPU with two copy engines, what the ones with a single engine take.
-  Choice emulated = breadth;
+  Choice emulated = breadth_42;
   emulated.layout = Layout::one_engine;
   const auto one = on_paper({.copy_engines = 2}, emulated, 5);
   EXPECT_NEAR(ms(model(one, "van-werkhoven-2014")), 86.76621748251648, 1e-9);
@@ -76,7 +76,7 @@ TEST(CompareModels, have_the_forms_of_the_device_that_a_layout_emulates) {
 }
 
 TEST(CompareModels, say_why_where_there_is_no_form) {
-  const auto comparison = on_paper({.copy_engines = 2}, breadth, 5);
+  const auto comparison = on_paper({.copy_engines = 2}, breadth_42, 5);
   EXPECT_FALSE(model(comparison, "gomez-luna-2012").time);
   EXPECT_NE(model(comparison, "gomez-luna-2012").why_not.find("one copy engine"), std::string::npos);
   EXPECT_NE(model(comparison, "roofline").why_not.find("flops"), std::string::npos);
@@ -103,7 +103,7 @@ TEST(CompareModels, take_the_cost_of_a_stream_from_the_host) {
   Profile profile = paper_profile({.copy_engines = 1});
   profile.host =
       HostModel{.copy = {}, .calls = {{"create queue", {{1_B, Interval<Seconds>::exact(milliseconds(0.1))}}}}};
-  const auto comparison = compare_models(state(5), profile, breadth, limits_of(profile));
+  const auto comparison = compare_models(state(5), profile, breadth_42, limits_of(profile));
   // Eq 1: the copies of both ways, 58.614967 + 27.920548 ms by Table I, and 42 streams of 0.1 ms.
   EXPECT_NEAR(ms(model(comparison, "gomez-luna-2012")), 58.614972924 + 27.920545 + 4.2, 1e-4);
 }
@@ -123,26 +123,26 @@ TEST(Elasticities, add_up_to_one) {
        {Choice{.strategy = "explicit"}, Choice{.strategy = "streams", .chunks = 7},
         Choice{.strategy = "streams", .chunks = 16, .layout = Layout::few}, Choice{.strategy = "implicit"}})
     EXPECT_NEAR(sum(compare_models(job, planted, choice, limits_of(planted))), 1, 0.01) << to_string(choice);
-  EXPECT_NEAR(sum(on_paper({}, breadth, 60)), 1, 1e-6);
+  EXPECT_NEAR(sum(on_paper({}, breadth_42, 60)), 1, 1e-6);
 }
 
 TEST(Elasticities, put_what_sets_the_time_first) {
-  const auto first = [](double kernel_ms) { return on_paper({}, breadth, kernel_ms).elasticities.front(); };
+  const auto first = [](double kernel_ms) { return on_paper({}, breadth_42, kernel_ms).elasticities.front(); };
   EXPECT_EQ(first(200).quantity, "the kernel itself");
   // Eq 3: 202.079 ms, of which the kernel is 200.
   EXPECT_NEAR(first(200).value, 200 / 202.07881246386944, 1e-6);
-  EXPECT_EQ(first(5).quantity, to_string(Quantity::h2d_rate));
+  EXPECT_EQ(first(5).quantity, to_string(CostTerm::h2d_rate));
   // Eq 5: 59.5199 ms, of which copies to the GPU are 58.6150.
   EXPECT_NEAR(first(5).value, 58.61497 / 59.519861419152576, 1e-5);
 }
 
 TEST(Slowed, leaves_what_is_not_asked_for) {
   const Profile truth = planted_profile();
-  const Profile slower = slowed(truth, Quantity::h2d_rate, 2);
+  const Profile slower = slowed(truth, CostTerm::h2d_rate, 2);
   EXPECT_DOUBLE_EQ(slower.links[0].h2d.per_byte.value.seconds, 2 * truth.links[0].h2d.per_byte.value.seconds);
   EXPECT_EQ(slower.links[0].d2h.per_byte, truth.links[0].d2h.per_byte);
   EXPECT_EQ(slower.links[0].h2d.costs[0].gap, truth.links[0].h2d.costs[0].gap);
-  EXPECT_EQ(slowed(truth, Quantity::submission, 3).submission.launch->value, 3 * truth.submission.launch->value);
+  EXPECT_EQ(slowed(truth, CostTerm::submission, 3).submission.launch->value, 3 * truth.submission.launch->value);
 }
 
 }  // namespace

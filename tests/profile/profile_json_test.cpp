@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "shiplap/profile/profile.hpp"
+#include "tests/profile/refusals.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
 
 /// A folder of its own for each test, gone when the test ends.
-class ProfileFile : public testing::Test {
+class ProfileFile : public ::testing::Test {
  protected:
   ProfileFile() { std::filesystem::create_directories(folder_); }
   ~ProfileFile() override { std::filesystem::remove_all(folder_); }
@@ -25,8 +26,8 @@ class ProfileFile : public testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      ("shiplap-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+      std::filesystem::path(::testing::TempDir()) /
+      ("shiplap-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
 /// The planted profile with intervals, every kind of list filled, and one parameter absent.
@@ -46,29 +47,6 @@ Profile full_profile() {
   return profile;
 }
 
-/// The message with which a document is refused; empty when it is accepted.
-std::string refusal(const Json& json) {
-  try {
-    profile_from_json(json, "bad.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-/// Refusal of the planted profile after one value in it was replaced.
-std::string refusal_with(const std::string& pointer, const Json& value) {
-  Json json = to_json(planted_profile());
-  json[Json::json_pointer(pointer)] = value;
-  return refusal(json);
-}
-
-std::string refusal_without(const std::string& parent, const std::string& key) {
-  Json json = to_json(planted_profile());
-  json[Json::json_pointer(parent)].erase(key);
-  return refusal(json);
-}
-
 std::string refusal_of_text(const std::string& text) {
   try {
     profile_from_json(parse_json(text, "bad.json"), "bad.json");
@@ -82,13 +60,6 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   const std::size_t at = text.find(what);
   EXPECT_NE(at, text.npos) << what;
   return at == text.npos ? text : text.replace(at, what.size(), with);
-}
-
-/// A message names the file and the key and says what was expected (or what is wrong with the key).
-void expect_names(const std::string& message, const std::string& key, const std::string& expectation) {
-  EXPECT_NE(message.find("bad.json"), message.npos) << message;
-  EXPECT_NE(message.find(key), message.npos) << message;
-  EXPECT_NE(message.find(expectation), message.npos) << message;
 }
 
 void expect_same(const Interval<Seconds>& a, const Interval<Seconds>& b) { EXPECT_EQ(a, b); }
@@ -254,16 +225,16 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
 // ---- bad input ----
 
 TEST(ProfileJson, refuses_another_schema_and_another_version) {
-  expect_names(refusal_with("/schema", "shiplap/job"), "schema", "shiplap/profile");
-  expect_names(refusal_with("/version", 1), "version", "6");
-  expect_names(refusal_without("", "version"), "version", "");
+  expect_names(refusal_with(planted_profile(), "/schema", "shiplap/job"), "schema", "shiplap/profile");
+  expect_names(refusal_with(planted_profile(), "/version", 1), "version", "6");
+  expect_names(refusal_without(planted_profile(), "", "version"), "version", "");
 }
 
 TEST(ProfileJson, refuses_a_missing_key) {
-  expect_names(refusal_without("", "submission"), "submission", "missing");
-  expect_names(refusal_without("/links/0/h2d", "costs"), "links[0].h2d.costs", "missing");
-  expect_names(refusal_without("/gpus/0", "kernel_gap"), "gpus[0].kernel_gap", "missing");
-  expect_names(refusal_without("/submission/copy", "unit"), "submission.copy.unit", "missing");
+  expect_names(refusal_without(planted_profile(), "", "submission"), "submission", "missing");
+  expect_names(refusal_without(planted_profile(), "/links/0/h2d", "costs"), "links[0].h2d.costs", "missing");
+  expect_names(refusal_without(planted_profile(), "/gpus/0", "kernel_gap"), "gpus[0].kernel_gap", "missing");
+  expect_names(refusal_without(planted_profile(), "/submission/copy", "unit"), "submission.copy.unit", "missing");
 }
 
 TEST(ProfileJson, refuses_a_misspelt_key_on_every_object) {
@@ -277,20 +248,24 @@ TEST(ProfileJson, refuses_a_misspelt_key_on_every_object) {
 }
 
 TEST(ProfileJson, refuses_numbers_that_make_no_sense) {
-  expect_names(refusal_with("/links/0/h2d/costs/0/gap/value", -1), "links[0].h2d.costs[0].gap.value", ">= 0");
-  expect_names(refusal_with("/links/0/h2d/per_byte/value", 0), "links[0].h2d.per_byte.value", "> 0");
-  expect_names(refusal_with("/gpus/0/memory_bandwidth/value", 0), "gpus[0].memory_bandwidth.value", "> 0");
-  expect_names(refusal_with("/gpus/0/memory_bandwidth/value", -4300), "gpus[0].memory_bandwidth.value", "> 0");
-  expect_names(refusal_with("/gpus/0/flop_rate/value", 1e308), "gpus[0].flop_rate.value", "range");
-  expect_names(refusal_with("/links/0/h2d/per_byte/value", 1e-320), "links[0].h2d.per_byte.value", "range");
-  expect_names(refusal_with("/submission/copy/value", std::numeric_limits<double>::quiet_NaN()),
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/0/gap/value", -1), "links[0].h2d.costs[0].gap.value",
+               ">= 0");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte/value", 0), "links[0].h2d.per_byte.value", "> 0");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/memory_bandwidth/value", 0), "gpus[0].memory_bandwidth.value",
+               "> 0");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/memory_bandwidth/value", -4300),
+               "gpus[0].memory_bandwidth.value", "> 0");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/flop_rate/value", 1e308), "gpus[0].flop_rate.value", "range");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte/value", 1e-320), "links[0].h2d.per_byte.value",
+               "range");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/value", std::numeric_limits<double>::quiet_NaN()),
                "submission.copy.value", "finite");
-  expect_names(refusal_with("/submission/copy/value", "NaN"), "submission.copy.value", "finite");
-  expect_names(refusal_with("/submission/copy/value", "1.9"), "submission.copy.value", "finite");
-  expect_names(refusal_with("/gpus/0/memory", 1.5), "gpus[0].memory", "whole number");
-  expect_names(refusal_with("/gpus/0/memory", 0), "gpus[0].memory", "from 1");
-  expect_names(refusal_with("/gpus/0/copy_engines", 3), "gpus[0].copy_engines", "from 1 to 2");
-  expect_names(refusal_with("/links/0/numa_node", 65536), "links[0].numa_node", "65535");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/value", "NaN"), "submission.copy.value", "finite");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/value", "1.9"), "submission.copy.value", "finite");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/memory", 1.5), "gpus[0].memory", "whole number");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/memory", 0), "gpus[0].memory", "from 1");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/copy_engines", 3), "gpus[0].copy_engines", "from 1 to 2");
+  expect_names(refusal_with(planted_profile(), "/links/0/numa_node", 65536), "links[0].numa_node", "65535");
 }
 
 TEST(ProfileJson, refuses_a_number_too_large_for_a_double) {
@@ -311,27 +286,33 @@ TEST(ProfileJson, refuses_truncated_text_and_names_the_place) {
 }
 
 TEST(ProfileJson, refuses_another_unit) {
-  expect_names(refusal_with("/links/0/h2d/per_byte/unit", "ms/byte"), "links[0].h2d.per_byte.unit", "ns/byte");
-  expect_names(refusal_with("/submission/launch/unit", "ms"), "submission.launch.unit", "\"us\"");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte/unit", "ms/byte"), "links[0].h2d.per_byte.unit",
+               "ns/byte");
+  expect_names(refusal_with(planted_profile(), "/submission/launch/unit", "ms"), "submission.launch.unit", "\"us\"");
 }
 
 TEST(ProfileJson, refuses_limits_that_do_not_enclose_the_value) {
-  expect_names(refusal_with("/submission/copy/low", 2), "submission.copy.low", "not above");
-  expect_names(refusal_with("/submission/copy/high", 1.8), "submission.copy.high", "not below");
-  expect_names(refusal_with("/submission/copy/low", nullptr), "submission.copy.low", "finite");
-  expect_names(refusal_with("/submission/copy/low", -1), "submission.copy.low", ">= 0");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/low", 2), "submission.copy.low", "not above");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/high", 1.8), "submission.copy.high", "not below");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/low", nullptr), "submission.copy.low", "finite");
+  expect_names(refusal_with(planted_profile(), "/submission/copy/low", -1), "submission.copy.low", ">= 0");
 }
 
 TEST(ProfileJson, refuses_sizes_that_do_not_increase) {
-  expect_names(refusal_with("/links/0/h2d/costs/2/size", 65536), "links[0].h2d.costs[2].size", "above");
-  expect_names(refusal_with("/links/0/d2h/duplex/gaps/1/size", 1), "links[0].d2h.duplex.gaps[1].size", "above");
-  expect_names(refusal_with("/links/0/h2d/costs/0/size", 0), "links[0].h2d.costs[0].size", "from 1");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/2/size", 65536), "links[0].h2d.costs[2].size",
+               "above");
+  expect_names(refusal_with(planted_profile(), "/links/0/d2h/duplex/gaps/1/size", 1),
+               "links[0].d2h.duplex.gaps[1].size", "above");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/0/size", 0), "links[0].h2d.costs[0].size", "from 1");
 }
 
 TEST(ProfileJson, refuses_an_unknown_word) {
-  expect_names(refusal_with("/origin", "guessed"), "origin", "measured, published, derived, planted");
-  expect_names(refusal_with("/gpus/0/implicit_sync", "yes"), "gpus[0].implicit_sync", "until_started");
-  expect_names(refusal_with("/gpus/0/engine_order", "fifo"), "gpus[0].engine_order", "submission, readiness");
+  expect_names(refusal_with(planted_profile(), "/origin", "guessed"), "origin",
+               "measured, published, derived, planted");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/implicit_sync", "yes"), "gpus[0].implicit_sync",
+               "until_started");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/engine_order", "fifo"), "gpus[0].engine_order",
+               "submission, readiness");
   Json json = to_json(full_profile());
   json["/measurements/0/clock"_json_pointer] = "wall";
   expect_names(refusal(json), "measurements[0].clock", "events, host");
@@ -339,23 +320,25 @@ TEST(ProfileJson, refuses_an_unknown_word) {
 
 TEST(ProfileJson, refuses_the_wrong_kind_of_value) {
   expect_names(refusal(Json::array()), "", "object");
-  expect_names(refusal_with("/links", Json::object()), "links", "array");
-  expect_names(refusal_with("/conditions", Json::array()), "conditions", "object");
-  expect_names(refusal_with("/conditions/driver", 580), "conditions.driver", "text");
-  expect_names(refusal_with("/gpus/0/concurrent_kernels", 1), "gpus[0].concurrent_kernels", "true or false");
-  expect_names(refusal_with("/name", ""), "name", "not empty");
+  expect_names(refusal_with(planted_profile(), "/links", Json::object()), "links", "array");
+  expect_names(refusal_with(planted_profile(), "/conditions", Json::array()), "conditions", "object");
+  expect_names(refusal_with(planted_profile(), "/conditions/driver", 580), "conditions.driver", "text");
+  expect_names(refusal_with(planted_profile(), "/gpus/0/concurrent_kernels", 1), "gpus[0].concurrent_kernels",
+               "true or false");
+  expect_names(refusal_with(planted_profile(), "/name", ""), "name", "not empty");
 }
 
 TEST(ProfileJson, refuses_empty_lists_where_one_entry_is_needed) {
-  expect_names(refusal_with("/gpus", Json::array()), "gpus", "at least one");
-  expect_names(refusal_with("/links/0/h2d/costs", Json::array()), "links[0].h2d.costs", "at least one");
+  expect_names(refusal_with(planted_profile(), "/gpus", Json::array()), "gpus", "at least one");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs", Json::array()), "links[0].h2d.costs",
+               "at least one");
   Json json = to_json(full_profile());
   json["/measurements/0/samples_us"_json_pointer] = Json::array();
   expect_names(refusal(json), "measurements[0].samples_us", "at least one");
 }
 
 TEST(ProfileJson, refuses_links_that_lead_nowhere_or_stand_twice) {
-  expect_names(refusal_with("/links/0/gpu", 1), "links[0].gpu", "1 entries");
+  expect_names(refusal_with(planted_profile(), "/links/0/gpu", 1), "links[0].gpu", "1 entries");
   Json json = to_json(planted_profile());
   const Json link = json["links"][0];
   json["links"].push_back(link);
@@ -374,9 +357,10 @@ TEST(ProfileJson, refuses_an_absent_parameter_without_a_reason) {
     json["missing"].push_back({{"parameter", path}, {"reason", "the test took it out"}});
     EXPECT_EQ(refusal(json), "") << path;
   }
-  expect_names(refusal_with("/links", Json::array()), "links", "\"missing\"");
-  expect_names(refusal_with("/links/0/h2d/duplex/gaps", Json::array()), "links[0].h2d.duplex.gaps", "\"missing\"");
-  expect_names(refusal_with("/links/0/h2d/per_byte", nullptr), "links[0].h2d.per_byte", "object");
+  expect_names(refusal_with(planted_profile(), "/links", Json::array()), "links", "\"missing\"");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/duplex/gaps", Json::array()), "links[0].h2d.duplex.gaps",
+               "\"missing\"");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte", nullptr), "links[0].h2d.per_byte", "object");
 }
 
 TEST(ProfileJson, refuses_a_value_that_is_said_to_be_missing) {

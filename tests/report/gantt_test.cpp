@@ -4,22 +4,15 @@
 
 #include <algorithm>
 #include <regex>
-#include <sstream>
 
 #include "tests/report/timelines.hpp"
+#include "tests/support/lines_of.hpp"
 
 namespace shiplap {
 namespace {
 
 using test::diagonal;
 using test::Drawn;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 /// The picture part of a row: behind the label, before the percentage.
 std::string cells(const std::string& line) {

@@ -2,19 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "shiplap/core/error.hpp"
+#include "tests/support/lines_of.hpp"
 
 namespace shiplap {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 TEST(DisplayWidth, counts_what_a_terminal_shows) {
   EXPECT_EQ(display_width(""), 0u);

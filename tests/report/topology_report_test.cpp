@@ -7,7 +7,7 @@
 namespace shiplap {
 namespace {
 
-Profile node() {
+Profile two_socket_node() {
   Profile profile = planted_profile();
   profile.conditions = {{"host.cpu", "Some CPU"},     {"host.cores", "16"},   {"host.memory", "126 GiB"},
                         {"host.numa_nodes", "2"},     {"gpu.numa_node", "1"}, {"gpu.link", "32.0 GT/s PCIe x16"},
@@ -16,7 +16,7 @@ Profile node() {
 }
 
 TEST(TopologyReport, draws_the_way_from_the_host_to_its_gpu) {
-  EXPECT_EQ(topology_report(node()),
+  EXPECT_EQ(topology_report(two_socket_node()),
             "\nthe node\n"
             "  host  Some CPU, 16 cores, 126 GiB\n"
             "  └─ NUMA node 1 of 2\n"
@@ -24,13 +24,13 @@ TEST(TopologyReport, draws_the_way_from_the_host_to_its_gpu) {
 }
 
 TEST(TopologyReport, says_where_a_link_trained_to_less_than_it_could) {
-  Profile profile = node();
+  Profile profile = two_socket_node();
   profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x8";
   EXPECT_NE(topology_report(profile).find("(trained to 16.0 GT/s PCIe x8 under load)"), std::string::npos);
 }
 
 TEST(TopologyReport, lists_all_gpus_and_how_they_exchange_bytes) {
-  Profile profile = node();
+  Profile profile = two_socket_node();
   profile.gpus.push_back(profile.gpus.front());
   profile.peers = {{.from = 0, .to = 1, .direct = {}, .staged = {}}, {.from = 1, .to = 0, .direct = {}, .staged = {}}};
   EXPECT_NE(
@@ -42,7 +42,7 @@ TEST(TopologyReport, lists_all_gpus_and_how_they_exchange_bytes) {
 }
 
 TEST(TopologyReport, calls_unknown_what_is_not_known_and_says_nothing_of_a_host_without_facts) {
-  Profile profile = node();
+  Profile profile = two_socket_node();
   profile.conditions["gpu.numa_node"] = "-1";
   profile.conditions.erase("gpu.link");
   const std::string text = topology_report(profile);

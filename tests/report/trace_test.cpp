@@ -29,7 +29,7 @@ struct Process {
 
 /// Reads a trace and fails the test where it breaks a rule: known kinds of events only, every track named before it is
 /// used, numbers that make sense, spans of a track apart from each other.
-std::map<int, Process> read(const Json& trace) {
+std::map<int, Process> processes_of(const Json& trace) {
   std::map<int, Process> processes;
   EXPECT_TRUE(trace.at("traceEvents").is_array());
   for (const Json& event : trace.at("traceEvents")) {
@@ -79,7 +79,7 @@ TEST(Trace, holds_every_op_on_an_engine_and_a_queue_in_every_layout) {
       const Timeline timeline = simulate(schedule, planted_profile()).timeline;
       const std::array both{TraceProcess{"predicted", schedule, timeline},
                             TraceProcess{"observed", schedule, timeline}};
-      const auto processes = read(Json::parse(chrome_trace(both).dump()));
+      const auto processes = processes_of(Json::parse(chrome_trace(both).dump()));
       ASSERT_EQ(processes.size(), 2u);
       EXPECT_EQ(processes.at(1).name, "predicted");
       EXPECT_EQ(processes.at(2).name, "observed");
@@ -98,7 +98,7 @@ TEST(Trace, gives_ops_of_an_engine_that_run_at_once_tracks_of_their_own) {
     drawn.timeline.spans[i].end = milliseconds(1);
   }
   const std::array one{TraceProcess{"observed", drawn.schedule, drawn.timeline}};
-  const auto processes = read(chrome_trace(one));
+  const auto processes = processes_of(chrome_trace(one));
   EXPECT_EQ(processes.at(1).tracks.size(), 3u * 3 + 9);
 }
 

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <locale>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/lines_of.hpp"
 #include "tests/support/measurements.hpp"
 
 namespace shiplap {
@@ -14,18 +14,11 @@ namespace {
 
 using testing::events;
 
-constexpr double mb = 1e6;  // 976.6 KiB
-
-std::vector<std::string> lines(const std::string& text) {
-  std::vector<std::string> all;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) all.push_back(line);
-  return all;
-}
+constexpr double megabyte = 1e6;  // 976.6 KiB
 
 // The row of a way to move bytes, with runs of spaces as one; empty when there is none.
 std::string row(const std::string& report, const std::string& way) {
-  for (const std::string& line : lines(report)) {
+  for (const std::string& line : lines_of(report)) {
     if (!line.starts_with("  " + way + "  ")) continue;
     std::string text;
     for (const char c : line)
@@ -37,9 +30,9 @@ std::string row(const std::string& report, const std::string& way) {
 
 std::string report_of(const std::vector<Measurement>& measurements) { return transfers_report(figures(measurements)); }
 
-Measurement copy(const char* primitive, double us) { return events(primitive, {{"bytes", mb}}, us); }
+Measurement copy(const char* primitive, double us) { return events(primitive, {{"bytes", megabyte}}, us); }
 Measurement staged(double threads, double us) {
-  return testing::host("staged.h2d", {{"bytes", mb}, {"threads", threads}, {"piece", 4 * 1024 * 1024.0}}, us);
+  return testing::host("staged.h2d", {{"bytes", megabyte}, {"threads", threads}, {"piece", 4 * 1024 * 1024.0}}, us);
 }
 
 TEST(TransfersReport, marks_the_best_and_the_worst_of_each_direction) {
@@ -74,7 +67,7 @@ TEST(TransfersReport, counts_both_directions_of_both) {
   // 1 MB each way in 50 µs.
   const std::vector<Measurement> measured{
       copy("copy.pinned.both", 50), copy("copy.pageable.both", 50), copy("prefetch.both", 50), copy("demand.both", 50),
-      events("mapped.both", {{"bytes", mb}, {"count", 1}, {"blocks", 132}, {"width", 16}}, 50)};
+      events("mapped.both", {{"bytes", megabyte}, {"count", 1}, {"blocks", 132}, {"width", 16}}, 50)};
   const std::string report = report_of(measured);
   for (const char* way :
        {"pinned, copy engine", "pageable", "managed, prefetch", "managed, on demand", "mapped, kernels (zero-copy)"})
@@ -82,8 +75,8 @@ TEST(TransfersReport, counts_both_directions_of_both) {
 }
 
 TEST(TransfersReport, takes_the_largest_size_though_a_smaller_one_was_faster) {
-  const std::vector<Measurement> measured{events("copy.pinned.h2d", {{"bytes", 10 * mb}}, 500),
-                                          events("copy.pinned.h2d", {{"bytes", mb}}, 10)};
+  const std::vector<Measurement> measured{events("copy.pinned.h2d", {{"bytes", 10 * megabyte}}, 500),
+                                          events("copy.pinned.h2d", {{"bytes", megabyte}}, 10)};
   EXPECT_EQ(row(report_of(measured), "pinned, copy engine"), "pinned, copy engine 20.00 – – 9.537 MiB");
 }
 
@@ -95,16 +88,16 @@ TEST(TransfersReport, takes_the_number_of_threads_that_is_fastest_and_names_it) 
 }
 
 TEST(TransfersReport, says_what_one_copy_more_takes_where_several_were_measured_in_a_row) {
-  const std::vector<Measurement> measured{events("burst.pinned.h2d", {{"bytes", mb}, {"copies", 1}}, 20),
-                                          events("burst.pinned.h2d", {{"bytes", mb}, {"copies", 11}}, 120)};
+  const std::vector<Measurement> measured{events("burst.pinned.h2d", {{"bytes", megabyte}, {"copies", 1}}, 20),
+                                          events("burst.pinned.h2d", {{"bytes", megabyte}, {"copies", 11}}, 120)};
   EXPECT_EQ(row(report_of(measured), "pinned, copies in a row"), "pinned, copies in a row 100.00 – – 976.6 KiB");
 }
 
 TEST(TransfersReport, names_each_size_where_the_directions_have_different_ones) {
-  const double mib = 1 << 20;
+  const double mebibyte = 1 << 20;
   const auto at = [&](double h2d, double d2h) {
-    const std::string text = row(report_of(std::vector{events("copy.pinned.h2d", {{"bytes", h2d * mib}}, 100),
-                                                       events("copy.pinned.d2h", {{"bytes", d2h * mib}}, 100)}),
+    const std::string text = row(report_of(std::vector{events("copy.pinned.h2d", {{"bytes", h2d * mebibyte}}, 100),
+                                                       events("copy.pinned.d2h", {{"bytes", d2h * mebibyte}}, 100)}),
                                  "pinned, copy engine");
     return text.substr(text.find("– ") + 4);  // the dash has three bytes
   };
@@ -142,7 +135,7 @@ std::vector<std::vector<std::string>> parsed(const std::string& csv) {
   return rows;
 }
 
-constexpr const char* header =
+constexpr const char* csv_header =
     "primitive,arguments,clock,samples,set_aside,median_us,low_us,high_us,mean_us,standard_deviation_us,"
     "coefficient_of_variation,verified,held_by,effective_gb_s,limit_gb_s\n";
 
@@ -152,7 +145,7 @@ TEST(MeasurementsCsv, has_a_line_of_statistics_for_each_point) {
       events("copy.pinned.h2d", {{"bytes", 4096}, {"copies", 16}}, std::vector<double>{1, 2, 3, 4}),
       testing::host("submit.copy", {}, 0.25)};
   EXPECT_EQ(measurements_csv(measured),
-            std::string(header) +
+            std::string(csv_header) +
                 "copy.pinned.h2d,bytes=4096 copies=16,events,4,0,2.5,1,4,2.5,1.29099,0.516398,true,,26.2144,\n"
                 "submit.copy,,host,5,0,0.25,0.25,0.25,0.25,0,0,true,,,\n");
 }
@@ -160,13 +153,13 @@ TEST(MeasurementsCsv, has_a_line_of_statistics_for_each_point) {
 TEST(MeasurementsCsv, has_the_limit_of_a_bandwidth_beside_it) {
   const Conditions conditions{{"gpu.link", "32.0 GT/s PCIe x16"}};
   const auto rows = parsed(measurements_csv(
-      std::vector{copy("copy.pinned.both", 20), testing::host("host.copy", {{"bytes", mb}}, 20)}, conditions));
+      std::vector{copy("copy.pinned.both", 20), testing::host("host.copy", {{"bytes", megabyte}}, 20)}, conditions));
   EXPECT_EQ(rows.at(1).at(14), "126.031") << "both directions: 2 x 32 GT/s x 16 lanes x 128/130 / 8";
   EXPECT_EQ(rows.at(2).at(14), "") << "nobody says what the host's memory could do";
 }
 
 TEST(MeasurementsCsv, sets_a_disturbed_visit_aside) {
-  Measurement m = events("copy.pinned.h2d", {{"bytes", mb}}, std::vector<double>{30, 31, 32, 20, 21, 22});
+  Measurement m = events("copy.pinned.h2d", {{"bytes", megabyte}}, std::vector<double>{30, 31, 32, 20, 21, 22});
   EXPECT_EQ(parsed(measurements_csv(std::vector{m})).at(1).at(5), "26");
   m.visits = 2;
   const auto row = parsed(measurements_csv(std::vector{m})).at(1);
@@ -184,7 +177,7 @@ TEST(MeasurementsCsv, has_points_that_were_not_verified_and_none_without_samples
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1][0], "copy.pinned.h2d");
   EXPECT_EQ(rows[1][11], "false");
-  EXPECT_EQ(measurements_csv({}), header);
+  EXPECT_EQ(measurements_csv({}), csv_header);
 }
 
 TEST(MeasurementsCsv, of_no_time_at_all_does_not_vary) {

@@ -8,23 +8,21 @@
 #include "shiplap/schedule/submission.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "tests/schedule/builder.hpp"
+#include "tests/schedule/calls.hpp"
 
 namespace shiplap {
 namespace {
 
 using namespace testing_schedules;
 
-constexpr AgentId main_agent{0};
-constexpr AgentId worker{1};
-
 // Two agents, two queues, and buffers of 64 B: pinned x, pageable p, and d on the GPU. No op.
-struct Scene : Builder {
+struct TwoQueues : Builder {
   QueueId q = schedule.add_queue("q");
   QueueId r = schedule.add_queue("r");
   BufferId x = host("x", 64_B);
   BufferId p = schedule.add_buffer(buffer("p", Place::host(), MemoryKind::pageable, 64_B));
   BufferId d = device("d", 64_B);
-  Scene() {
+  TwoQueues() {
     schedule.agents = {{"main"}, {"worker"}};
     schedule.add_kernel("k");
   }
@@ -48,39 +46,21 @@ struct Scene : Builder {
   }
 };
 
-// "submit 0 (3), record 0, wait 1": what a step waits for, or the op that it submits (with how many), records or ends.
-std::string text(const Submission& program, AgentId agent) {
-  std::string all;
-  for (const Step& step : program.agents.at(agent.index())) {
-    const bool waits =
-        step.kind == Step::Kind::await || step.kind == Step::Kind::synchronize || step.kind == Step::Kind::wait;
-    const char* names[] = {"await", "synchronize", "wait", "submit", "record", "finish"};
-    all += (all.empty() ? "" : ", ") + std::string(names[static_cast<int>(step.kind)]) + " " +
-           std::to_string((waits ? step.awaited : step.op).value);
-    if (step.batch > 1) all += " (" + std::to_string(step.batch) + ")";
-  }
-  return all;
-}
-std::string calls(const Scene& s, AgentId agent = main_agent) {
-  EXPECT_EQ(joined(problems(s.schedule)), "");
-  return text(submission(s.schedule), agent);
-}
-
 TEST(ValidateBatch, accepts_copies_of_one_queue_and_agent_with_bytes_of_their_own) {
-  Scene s;
+  TwoQueues s;
   s.batch(5);
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
 TEST(ValidateBatch, accepts_copies_that_read_the_same_bytes) {
-  Scene s;
+  TwoQueues s;
   s.to_device(0);
   s.batched(s.copy(s.q, s.eighth(s.x, 0), s.eighth(s.d, 1)));
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
 TEST(ValidateBatch, accepts_a_first_copy_that_waits_for_others) {
-  Scene s;
+  TwoQueues s;
   const OpId before = s.on(s.r, main_agent);
   s.copy(s.q, s.eighth(s.x, 0), s.eighth(s.d, 0), {before});
   s.batched(s.to_device(1));
@@ -88,23 +68,23 @@ TEST(ValidateBatch, accepts_a_first_copy_that_waits_for_others) {
 }
 
 TEST(ValidateBatch, refuses_a_first_op_that_is_batched) {
-  Scene s;
+  TwoQueues s;
   s.batched(s.to_device(0));
   EXPECT_REFUSED(s.schedule, "copy H2D of chunk 0 (op 0) is batched with the op before it, and there is none");
 }
 
 TEST(ValidateBatch, refuses_what_is_no_copy_in_either_place) {
-  Scene behind;
+  TwoQueues behind;
   behind.to_device(0);
   behind.batched(behind.on(behind.q, main_agent));
   EXPECT_REFUSED(behind.schedule,
                  "kernel k of chunk 0 (op 1) is batched with copy H2D of chunk 0 (op 0); only copies can be");
-  Scene in_front;
+  TwoQueues in_front;
   in_front.on(in_front.q, main_agent);
   in_front.batched(in_front.to_device(0));
   EXPECT_REFUSED(in_front.schedule,
                  "copy H2D of chunk 0 (op 1) is batched with kernel k of chunk 0 (op 0); only copies can be");
-  Scene by_host;
+  TwoQueues by_host;
   by_host.to_device(0);
   by_host.batched(by_host.host_copy(main_agent, by_host.eighth(by_host.p, 1), by_host.eighth(by_host.x, 1)));
   EXPECT_REFUSED(by_host.schedule, "only copies can be");
@@ -112,7 +92,7 @@ TEST(ValidateBatch, refuses_what_is_no_copy_in_either_place) {
 
 TEST(ValidateBatch, refuses_another_queue_or_agent) {
   for (const bool other_queue : {true, false}) {
-    Scene s;
+    TwoQueues s;
     s.batch(2);
     if (other_queue)
       s.schedule.ops[1].queue = s.r;
@@ -123,7 +103,7 @@ TEST(ValidateBatch, refuses_another_queue_or_agent) {
 }
 
 TEST(ValidateBatch, refuses_dependencies_of_any_but_the_first) {
-  Scene s;
+  TwoQueues s;
   const OpId before = s.on(s.r, main_agent);
   s.batch(3);
   s.schedule.ops[3].after = {before};
@@ -132,7 +112,7 @@ TEST(ValidateBatch, refuses_dependencies_of_any_but_the_first) {
 
 TEST(ValidateBatch, refuses_pageable_memory_in_either_place) {
   for (const std::uint32_t pageable : {0u, 1u}) {
-    Scene s;
+    TwoQueues s;
     s.batch(2);
     std::get<Copy>(s.schedule.ops[pageable].what).from = s.eighth(s.p, pageable);
     EXPECT_REFUSED(s.schedule, "(op 1) is batched, and the host waits for copies of pageable memory; pin it");
@@ -142,7 +122,7 @@ TEST(ValidateBatch, refuses_pageable_memory_in_either_place) {
 TEST(ValidateBatch, refuses_copies_that_reach_the_same_bytes_also_where_others_lie_between) {
   // Written by both; written by the first and read by the last; read by the first and written by the last.
   for (const int way : {0, 1, 2}) {
-    Scene s;
+    TwoQueues s;
     s.batch(2);
     const Region first_from = s.eighth(s.x, 0);
     const Region first_to = s.eighth(s.d, 0);
@@ -157,14 +137,14 @@ TEST(ValidateBatch, refuses_copies_that_reach_the_same_bytes_also_where_others_l
 }
 
 TEST(ValidateBatch, lets_two_batches_of_a_queue_reach_the_same_bytes) {
-  Scene s;
+  TwoQueues s;
   s.batch(2);
   s.batch(2);
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
 TEST(ValidateGraph, accepts_what_one_agent_submits_to_queues) {
-  Scene s;
+  TwoQueues s;
   s.schedule.agents.resize(1);
   const OpId copied = s.to_device(0);
   s.on(s.r, main_agent, {copied});
@@ -173,7 +153,7 @@ TEST(ValidateGraph, accepts_what_one_agent_submits_to_queues) {
 }
 
 TEST(ValidateGraph, refuses_a_batch) {
-  Scene s;
+  TwoQueues s;
   s.schedule.agents.resize(1);
   s.batch(2);
   s.schedule.as_graph = true;
@@ -181,14 +161,14 @@ TEST(ValidateGraph, refuses_a_batch) {
 }
 
 TEST(ValidateGraph, refuses_several_agents) {
-  Scene s;
+  TwoQueues s;
   s.to_device(0);
   s.schedule.as_graph = true;
   EXPECT_REFUSED(s.schedule, "copy H2D of chunk 0 (op 0) is part of a graph, which one agent submits");
 }
 
 TEST(ValidateGraph, refuses_what_the_host_performs) {
-  Scene s;
+  TwoQueues s;
   s.schedule.agents.resize(1);
   s.schedule.as_graph = true;
   s.host_copy(main_agent, s.eighth(s.p, 0), s.eighth(s.x, 0));
@@ -199,7 +179,7 @@ TEST(ValidateGraph, refuses_what_the_host_performs) {
 }
 
 TEST(FirstOfBatch, is_the_copy_that_the_others_are_submitted_with) {
-  Scene s;
+  TwoQueues s;
   s.to_device(4);
   s.batch(3);
   s.on(s.q, main_agent);
@@ -208,13 +188,13 @@ TEST(FirstOfBatch, is_the_copy_that_the_others_are_submitted_with) {
 }
 
 TEST(SubmissionOfBatch, is_one_step_for_all_of_its_copies_and_one_end_mark) {
-  Scene s;
+  TwoQueues s;
   s.batch(4);
   EXPECT_EQ(calls(s), "submit 0 (4), finish 0");
 }
 
 TEST(SubmissionOfBatch, keeps_batches_that_follow_each_other_apart) {
-  Scene s;
+  TwoQueues s;
   s.batch(2);
   s.batch(3);
   s.to_device(5);
@@ -222,7 +202,7 @@ TEST(SubmissionOfBatch, keeps_batches_that_follow_each_other_apart) {
 }
 
 TEST(SubmissionOfBatch, records_one_event_however_many_of_its_copies_others_wait_for) {
-  Scene s;
+  TwoQueues s;
   s.batch(3);
   const QueueId t = s.schedule.add_queue("t");
   s.on(s.r, main_agent, {OpId{0}});
@@ -238,14 +218,14 @@ TEST(SubmissionOfBatch, records_one_event_however_many_of_its_copies_others_wait
 }
 
 TEST(SubmissionOfBatch, needs_no_end_mark_when_another_queue_waits_for_its_last_copy) {
-  Scene s;
+  TwoQueues s;
   s.batch(3);
   s.on(s.r, main_agent, {OpId{2}});
   EXPECT_EQ(calls(s), "submit 0 (3), record 0, wait 2, submit 3, finish 3");
 }
 
 TEST(SubmissionOfBatch, waits_in_front_of_its_first_copy) {
-  Scene s;
+  TwoQueues s;
   const OpId before = s.on(s.r, main_agent);
   s.copy(s.q, s.eighth(s.x, 0), s.eighth(s.d, 0), {before});
   s.batched(s.to_device(1));
@@ -253,7 +233,7 @@ TEST(SubmissionOfBatch, waits_in_front_of_its_first_copy) {
 }
 
 TEST(SubmissionOfBatch, is_awaited_by_its_first_copy_when_another_agents_op_needs_one_in_the_middle) {
-  Scene s;
+  TwoQueues s;
   s.batch(3);
   s.on(s.r, worker, {OpId{1}});
   // The steps of the batch are those of op 0: whoever awaited those of op 1 would wait for ever.
@@ -262,7 +242,7 @@ TEST(SubmissionOfBatch, is_awaited_by_its_first_copy_when_another_agents_op_need
 }
 
 TEST(SubmissionOfBatch, is_awaited_once_by_an_agent_that_needs_two_of_its_copies) {
-  Scene s;
+  TwoQueues s;
   s.batch(3);
   const QueueId t = s.schedule.add_queue("t");
   s.on(s.r, worker, {OpId{1}});
@@ -271,21 +251,21 @@ TEST(SubmissionOfBatch, is_awaited_once_by_an_agent_that_needs_two_of_its_copies
 }
 
 TEST(SubmissionOfBatch, is_awaited_by_another_agent_that_goes_on_in_its_queue) {
-  Scene s;
+  TwoQueues s;
   s.batch(2);
   s.on(s.q, worker);
   EXPECT_EQ(calls(s, worker), "await 0, submit 2, finish 2");
 }
 
 TEST(SubmissionOfBatch, ends_before_a_host_copy_that_waits_for_one_in_the_middle) {
-  Scene s;
+  TwoQueues s;
   s.batch(3);
   s.host_copy(main_agent, s.eighth(s.p, 5), s.eighth(s.x, 5), {OpId{1}});
   EXPECT_EQ(calls(s), "submit 0 (3), record 0, finish 0, synchronize 1, submit 3");
 }
 
 TEST(SubmissionOfGraph, has_the_steps_that_it_has_op_by_op) {
-  Scene s;
+  TwoQueues s;
   s.schedule.agents.resize(1);
   const OpId copied = s.to_device(0);
   s.on(s.r, main_agent, {copied});
@@ -296,16 +276,16 @@ TEST(SubmissionOfGraph, has_the_steps_that_it_has_op_by_op) {
 }
 
 TEST(ConcatenateBatches, keeps_each_batch_to_itself) {
-  Scene s;
+  TwoQueues s;
   s.batch(3);
   const Schedule twice = concatenate(s.schedule, s.schedule);
   EXPECT_EQ(joined(problems(twice)), "");
-  EXPECT_EQ(text(submission(twice), main_agent), "submit 0 (3), submit 3 (3), finish 3");
+  EXPECT_EQ(text(submission(twice).agents.at(0)), "submit 0 (3), submit 3 (3), finish 3");
 }
 
 TEST(ConcatenateBatches, orders_a_batch_behind_what_still_uses_the_bytes_of_any_of_its_copies) {
   // Queue r still reads what the second copy of the batch has brought when the next batch overwrites it.
-  Scene s;
+  TwoQueues s;
   s.batch(2);
   s.copy(s.r, s.eighth(s.d, 1), s.eighth(s.x, 7), {OpId{1}});
   ASSERT_EQ(joined(problems(s.schedule)), "");
@@ -313,7 +293,7 @@ TEST(ConcatenateBatches, orders_a_batch_behind_what_still_uses_the_bytes_of_any_
 }
 
 TEST(ConcatenateGraphs, makes_one_graph_of_two_and_refuses_a_graph_and_none) {
-  Scene s;
+  TwoQueues s;
   s.schedule.agents.resize(1);
   s.to_device(0);
   Schedule graph = s.schedule;
@@ -332,24 +312,24 @@ TEST(ConcatenateGraphs, makes_one_graph_of_two_and_refuses_a_graph_and_none) {
 }
 
 TEST(ValidateQueueCalls, refuse_to_destroy_what_their_agent_has_not_made) {
-  const auto call = [](Scene& s, HostCall::Kind kind, AgentId agent) {
+  const auto call = [](TwoQueues& s, HostCall::Kind kind, AgentId agent) {
     s.schedule.add({.what = HostCall{.kind = kind}, .queue = {}, .agent = agent, .after = {}});
   };
-  Scene sound;
+  TwoQueues sound;
   call(sound, HostCall::Kind::create_queue, main_agent);
   call(sound, HostCall::Kind::destroy_queue, main_agent);
   EXPECT_TRUE(problems(sound.schedule).empty());
   call(sound, HostCall::Kind::destroy_queue, main_agent);
   ASSERT_EQ(problems(sound.schedule).size(), 1u);
   EXPECT_NE(problems(sound.schedule).front().find("destruction of a queue of chunk 0 (op 2)"), std::string::npos);
-  Scene of_another;
+  TwoQueues of_another;
   call(of_another, HostCall::Kind::create_queue, main_agent);
   call(of_another, HostCall::Kind::destroy_queue, worker);
   EXPECT_EQ(problems(of_another.schedule).size(), 1u);
 }
 
 TEST(ValidateGraphs, refuse_copies_that_the_host_waits_for) {
-  Scene s;
+  TwoQueues s;
   s.schedule.agents = {{"main"}};
   s.schedule.as_graph = true;
   s.copy(s.q, s.eighth(s.p, 0), s.eighth(s.d, 0));

@@ -9,20 +9,20 @@ namespace shiplap {
 namespace {
 
 using namespace testing_schedules;
-using Kind = HostCall::Kind;
+using Call = HostCall::Kind;
 
-constexpr Kind all_calls[] = {Kind::touch, Kind::flush, Kind::pin, Kind::unpin, Kind::allocate, Kind::release};
+constexpr Call all_calls[] = {Call::touch, Call::flush, Call::pin, Call::unpin, Call::allocate, Call::release};
 constexpr MemoryKind host_kinds[] = {MemoryKind::pageable,      MemoryKind::pinned,         MemoryKind::mapped,
                                      MemoryKind::driver_pinned, MemoryKind::write_combined, MemoryKind::managed};
 
 // Two agents, a queue, and a buffer of 8 B of each kind of memory; no op.
-struct Scene : Builder {
+struct EachKind : Builder {
   QueueId q = schedule.add_queue("q");
   BufferId d = device("d", 8_B);
   BufferId pinned = host("x", 8_B);
   BufferId pageable = memory("p", MemoryKind::pageable);
   BufferId managed = memory("m", MemoryKind::managed);
-  Scene() {
+  EachKind() {
     schedule.agents = {{"main"}, {"worker"}};
     schedule.add_kernel("k");
   }
@@ -30,7 +30,7 @@ struct Scene : Builder {
     return schedule.add_buffer(buffer(name, place, kind, 8_B));
   }
   static Region all(BufferId b) { return {b, 0_B, 8_B}; }
-  OpId call(Kind kind, Region region, std::vector<OpId> after = {}, AgentId agent = {0}) {
+  OpId call(Call kind, Region region, std::vector<OpId> after = {}, AgentId agent = {0}) {
     const OpId id = add(HostCall{.kind = kind, .region = region}, {}, std::move(after), 0);
     schedule.ops.back().agent = agent;
     return id;
@@ -39,44 +39,44 @@ struct Scene : Builder {
 };
 
 TEST(BlocksAgent, what_an_agent_performs_itself_does) {
-  Scene s;
-  s.host_copy({0}, Scene::all(s.pageable), Scene::all(s.pinned));
+  EachKind s;
+  s.host_copy({0}, EachKind::all(s.pageable), EachKind::all(s.pinned));
   EXPECT_TRUE(s.last_blocks());
-  for (const Kind kind : all_calls) {
-    s.call(kind, Scene::all(s.pageable));
+  for (const Call kind : all_calls) {
+    s.call(kind, EachKind::all(s.pageable));
     EXPECT_TRUE(s.last_blocks()) << to_string(kind);
   }
 }
 
 TEST(BlocksAgent, a_copy_does_from_or_to_pageable_memory_only) {
-  Scene s;
+  EachKind s;
   for (const MemoryKind kind : host_kinds) {
     const BufferId b = s.memory("b", kind);
-    s.copy(s.q, Scene::all(b), Scene::all(s.d));
+    s.copy(s.q, EachKind::all(b), EachKind::all(s.d));
     EXPECT_EQ(s.last_blocks(), kind == MemoryKind::pageable) << "from " << to_string(kind);
-    s.copy(s.q, Scene::all(s.d), Scene::all(b));
+    s.copy(s.q, EachKind::all(s.d), EachKind::all(b));
     EXPECT_EQ(s.last_blocks(), kind == MemoryKind::pageable) << "to " << to_string(kind);
   }
-  s.copy(s.q, Scene::all(s.d), Scene::all(s.memory("e", MemoryKind::device, Place::gpu())));
+  s.copy(s.q, EachKind::all(s.d), EachKind::all(s.memory("e", MemoryKind::device, Place::gpu())));
   EXPECT_FALSE(s.last_blocks());
 }
 
 TEST(BlocksAgent, kernels_and_prefetches_do_not) {
-  Scene s;
-  s.kernel(s.q, {read(Scene::all(s.managed))});
+  EachKind s;
+  s.kernel(s.q, {read(EachKind::all(s.managed))});
   EXPECT_FALSE(s.last_blocks());
-  s.add(Prefetch{.region = Scene::all(s.managed), .to = Place::gpu()}, s.q, {}, 0);
+  s.add(Prefetch{.region = EachKind::all(s.managed), .to = Place::gpu()}, s.q, {}, 0);
   EXPECT_FALSE(s.last_blocks());
 }
 
 TEST(FirstBlocking, is_the_first_op_that_its_agent_waits_in) {
-  Scene s;
+  EachKind s;
   EXPECT_TRUE(first_blocking(s.schedule).is_none());
-  s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));
+  s.copy(s.q, EachKind::all(s.pinned), EachKind::all(s.d));
   s.kernel(s.q, {});
   EXPECT_TRUE(first_blocking(s.schedule).is_none());
-  s.copy(s.q, Scene::all(s.d), Scene::all(s.pageable));
-  s.call(Kind::flush, Scene::all(s.pinned));
+  s.copy(s.q, EachKind::all(s.d), EachKind::all(s.pageable));
+  s.call(Call::flush, EachKind::all(s.pinned));
   EXPECT_EQ(first_blocking(s.schedule), OpId{2});
 }
 
@@ -95,24 +95,24 @@ TEST(CanBeHeld, everything_without_blocking_ops_and_managed_memory_can) {
   Builder managed = b;
   managed.schedule.add_buffer(buffer("m", Place::gpu(), MemoryKind::managed, 8_B));
   EXPECT_FALSE(can_be_held(managed.schedule));
-  b.add(HostCall{.kind = Kind::flush, .region = {x, 0_B, 8_B}}, {}, {}, 0);
+  b.add(HostCall{.kind = Call::flush, .region = {x, 0_B, 8_B}}, {}, {}, 0);
   EXPECT_FALSE(can_be_held(b.schedule));
 }
 
 TEST(AllocatedByOp, is_a_buffer_that_an_op_allocates_and_no_other) {
-  Scene s;
-  s.call(Kind::allocate, Scene::all(s.pinned));
-  s.call(Kind::release, Scene::all(s.pinned), {OpId{0}});
-  s.call(Kind::release, Scene::all(s.d));
-  s.call(Kind::pin, Scene::all(s.pageable));
-  s.call(Kind::touch, Scene::all(s.managed));
+  EachKind s;
+  s.call(Call::allocate, EachKind::all(s.pinned));
+  s.call(Call::release, EachKind::all(s.pinned), {OpId{0}});
+  s.call(Call::release, EachKind::all(s.d));
+  s.call(Call::pin, EachKind::all(s.pageable));
+  s.call(Call::touch, EachKind::all(s.managed));
   EXPECT_TRUE(is_allocated_by_op(s.schedule, s.pinned));
   for (const BufferId other : {s.d, s.pageable, s.managed}) EXPECT_FALSE(is_allocated_by_op(s.schedule, other));
 }
 
 TEST(HostCallAccess, orders_like_a_write_of_its_region) {
-  Scene s;
-  for (const Kind kind : all_calls) {
+  EachKind s;
+  for (const Call kind : all_calls) {
     s.call(kind, {s.pageable, 2_B, 5_B});
     int visits = 0;
     for_each_access(s.schedule.ops.back(), [&](const Region& region, AccessMode mode) {
@@ -125,11 +125,11 @@ TEST(HostCallAccess, orders_like_a_write_of_its_region) {
 }
 
 TEST(HostCallNames, say_what_is_done) {
-  Scene s;
+  EachKind s;
   std::set<std::string> names;
-  for (const Kind kind : all_calls) {
+  for (const Call kind : all_calls) {
     names.insert(to_string(kind));
-    const OpId id = s.call(kind, Scene::all(s.pageable));
+    const OpId id = s.call(kind, EachKind::all(s.pageable));
     EXPECT_EQ(describe(s.schedule, id), to_string(kind) + " of chunk 0 (op " + std::to_string(id.value) + ")");
   }
   EXPECT_EQ(names.size(), std::size(all_calls));
@@ -145,35 +145,35 @@ TEST(MemoryKinds, have_a_name_each) {
 }
 
 TEST(ValidateHostCalls, accepts_each_of_them_where_it_makes_sense) {
-  Scene s;
-  const OpId pinned = s.call(Kind::pin, {s.pageable, 2_B, 4_B});
-  s.call(Kind::unpin, {s.pageable, 2_B, 4_B}, {pinned});
+  EachKind s;
+  const OpId pinned = s.call(Call::pin, {s.pageable, 2_B, 4_B});
+  s.call(Call::unpin, {s.pageable, 2_B, 4_B}, {pinned});
   for (const MemoryKind kind : host_kinds) {
     const BufferId b = s.memory("b", kind);
-    const OpId touched = s.call(Kind::touch, {b, 3_B, 1_B});
-    s.call(Kind::flush, {b, 0_B, 7_B}, {touched});
+    const OpId touched = s.call(Call::touch, {b, 3_B, 1_B});
+    s.call(Call::flush, {b, 0_B, 7_B}, {touched});
     const BufferId own = s.memory("own", kind);
-    const OpId allocated = s.call(Kind::allocate, Scene::all(own));
-    s.call(Kind::release, Scene::all(own), {allocated});
-    s.call(Kind::allocate, Scene::all(own), {allocated});
+    const OpId allocated = s.call(Call::allocate, EachKind::all(own));
+    s.call(Call::release, EachKind::all(own), {allocated});
+    s.call(Call::allocate, EachKind::all(own), {allocated});
   }
-  const OpId on_gpu = s.call(Kind::allocate, Scene::all(s.d));
-  s.call(Kind::release, Scene::all(s.d), {on_gpu});
+  const OpId on_gpu = s.call(Call::allocate, EachKind::all(s.d));
+  s.call(Call::release, EachKind::all(s.d), {on_gpu});
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
 TEST(ValidateHostCalls, refuses_a_queue) {
-  Scene s;
-  s.call(Kind::touch, Scene::all(s.pinned));
+  EachKind s;
+  s.call(Call::touch, EachKind::all(s.pinned));
   s.schedule.ops[0].queue = s.q;
   EXPECT_REFUSED(s.schedule, "touch by the host of chunk 0 (op 0) has a queue, but its agent performs it");
 }
 
 TEST(ValidateHostCalls, pins_pageable_memory_only) {
-  for (const Kind kind : {Kind::pin, Kind::unpin})
+  for (const Call kind : {Call::pin, Call::unpin})
     for (const MemoryKind memory : host_kinds) {
-      Scene s;
-      s.call(kind, Scene::all(s.memory("b", memory)));
+      EachKind s;
+      s.call(kind, EachKind::all(s.memory("b", memory)));
       if (memory == MemoryKind::pageable) {
         EXPECT_EQ(joined(problems(s.schedule)), "");
       } else {
@@ -184,61 +184,61 @@ TEST(ValidateHostCalls, pins_pageable_memory_only) {
 }
 
 TEST(ValidateHostCalls, reaches_no_memory_on_a_gpu_unless_it_is_managed) {
-  for (const Kind kind : {Kind::touch, Kind::flush}) {
-    Scene s;
-    s.call(kind, Scene::all(s.d));
+  for (const Call kind : {Call::touch, Call::flush}) {
+    EachKind s;
+    s.call(kind, EachKind::all(s.d));
     EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) reaches buffer d on a GPU");
-    Scene managed;
-    managed.call(kind, Scene::all(managed.memory("b", MemoryKind::managed, Place::gpu())));
+    EachKind managed;
+    managed.call(kind, EachKind::all(managed.memory("b", MemoryKind::managed, Place::gpu())));
     EXPECT_EQ(joined(problems(managed.schedule)), "");
   }
 }
 
 TEST(ValidateHostCalls, allocates_and_releases_whole_buffers) {
-  for (const Kind kind : {Kind::allocate, Kind::release}) {
-    Scene s;
+  for (const Call kind : {Call::allocate, Call::release}) {
+    EachKind s;
     s.call(kind, {s.pinned, 0_B, 7_B});
     EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) is of 7 B of buffer x, which has 8 B");
   }
 }
 
 TEST(ValidateHostCalls, refuses_memory_that_is_allocated_twice_or_released_without) {
-  Scene twice;
-  twice.call(Kind::allocate, Scene::all(twice.pinned));
-  twice.call(Kind::allocate, Scene::all(twice.pinned));
+  EachKind twice;
+  twice.call(Call::allocate, EachKind::all(twice.pinned));
+  twice.call(Call::allocate, EachKind::all(twice.pinned));
   EXPECT_REFUSED(twice.schedule, "allocation of chunk 0 (op 1) is of buffer x, which is allocated already");
-  Scene never;
-  never.call(Kind::release, Scene::all(never.pinned));
+  EachKind never;
+  never.call(Call::release, EachKind::all(never.pinned));
   EXPECT_REFUSED(never.schedule, "release of chunk 0 (op 0) is of buffer x, which is not allocated");
 }
 
 TEST(ValidateHostCalls, refuses_other_ops_on_what_an_op_allocates) {
-  Scene s;
-  const OpId allocated = s.call(Kind::allocate, Scene::all(s.pinned));
-  s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));
+  EachKind s;
+  const OpId allocated = s.call(Call::allocate, EachKind::all(s.pinned));
+  s.copy(s.q, EachKind::all(s.pinned), EachKind::all(s.d));
   s.schedule.ops[1].after = {allocated};
   EXPECT_REFUSED(s.schedule, "copy H2D of chunk 0 (op 1) uses buffer x, which an op of the schedule allocates");
 }
 
 TEST(ValidateHostCalls, refuses_regions_that_leave_their_buffer_or_have_no_bytes) {
-  for (const Kind kind : all_calls) {
-    Scene s;
+  for (const Call kind : all_calls) {
+    EachKind s;
     s.call(kind, {s.pageable, 4_B, 5_B});
     EXPECT_REFUSED(s.schedule, "reaches 5 B at offset 4 of buffer p, which has only 8 B");
-    Scene none;
+    EachKind none;
     none.call(kind, {none.pageable, 4_B, 0_B});
     EXPECT_REFUSED(none.schedule, "reaches a region of no bytes in buffer p");
-    Scene no_buffer;
+    EachKind no_buffer;
     no_buffer.call(kind, {{99}, 0_B, 8_B});
     EXPECT_REFUSED(no_buffer.schedule, "refers to buffer 99");
   }
 }
 
 TEST(ValidateHostCalls, must_be_ordered_with_copies_of_the_same_bytes) {
-  for (const Kind kind : {Kind::touch, Kind::flush}) {
-    Scene s;
-    const OpId call = s.call(kind, Scene::all(s.pinned));
-    s.copy(s.q, Scene::all(s.pinned), Scene::all(s.d));
+  for (const Call kind : {Call::touch, Call::flush}) {
+    EachKind s;
+    const OpId call = s.call(kind, EachKind::all(s.pinned));
+    s.copy(s.q, EachKind::all(s.pinned), EachKind::all(s.d));
     // The same agent makes both calls, one after the other; but the order of calls is not that of execution.
     EXPECT_REFUSED(s.schedule, "nothing orders the two; let op 1 wait for op 0");
     s.schedule.ops[1].after = {call};
@@ -247,10 +247,10 @@ TEST(ValidateHostCalls, must_be_ordered_with_copies_of_the_same_bytes) {
 }
 
 TEST(ValidateHostCalls, of_one_agent_are_ordered_and_those_of_two_are_not) {
-  Scene s;
-  s.call(Kind::touch, Scene::all(s.pinned));
-  s.call(Kind::flush, Scene::all(s.pinned));
-  s.host_copy({0}, Scene::all(s.pinned), Scene::all(s.pageable));
+  EachKind s;
+  s.call(Call::touch, EachKind::all(s.pinned));
+  s.call(Call::flush, EachKind::all(s.pinned));
+  s.host_copy({0}, EachKind::all(s.pinned), EachKind::all(s.pageable));
   EXPECT_EQ(joined(problems(s.schedule)), "");
   s.schedule.ops[1].agent = {1};
   EXPECT_REFUSED(s.schedule, "op 1 wait for op 0");

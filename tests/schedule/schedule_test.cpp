@@ -3,23 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "shiplap/core/error.hpp"
+#include "tests/schedule/builder.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
 
-template <class Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(no error)";
-}
-
-Buffer buffer(std::string name, Place place, MemoryKind memory, Bytes size) {
-  return {.name = std::move(name), .place = place, .memory = memory, .size = size};
-}
+using testing_schedules::buffer;
 
 // x on the host, d on the GPU, one queue each for copies and kernels; a copy in, a kernel and a copy out.
 struct Small {

@@ -10,15 +10,13 @@
 #include "shiplap/schedule/submission.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "tests/schedule/builder.hpp"
+#include "tests/schedule/calls.hpp"
 #include "tests/support/jobs.hpp"
 
 namespace shiplap {
 namespace {
 
 using namespace testing_schedules;
-
-constexpr AgentId main_agent{0};
-constexpr AgentId worker{1};
 
 // Two agents and queues a, b and c. Ops that reach no memory, or memory that no other op reaches: what orders them is
 // what the test says.
@@ -41,42 +39,6 @@ struct Team : Builder {
     return host_copy(agent, {from, 0_B, 8_B}, {to, 0_B, 8_B}, std::move(after));
   }
 };
-
-// "await 0, wait 0, submit 1, finish 1": what a step waits for, or the op that it submits, records or finishes.
-std::string text(const std::vector<Step>& steps) {
-  std::string all;
-  for (const Step& step : steps) {
-    const auto add = [&](const char* name, OpId op) {
-      all += (all.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(op.value);
-    };
-    switch (step.kind) {
-      case Step::Kind::await:
-        add("await", step.awaited);
-        break;
-      case Step::Kind::synchronize:
-        add("synchronize", step.awaited);
-        break;
-      case Step::Kind::wait:
-        add("wait", step.awaited);
-        break;
-      case Step::Kind::submit:
-        add("submit", step.op);
-        break;
-      case Step::Kind::record:
-        add("record", step.op);
-        break;
-      case Step::Kind::finish:
-        add("finish", step.op);
-        break;
-    }
-  }
-  return all;
-}
-
-std::string calls(const Team& team, AgentId agent) {
-  EXPECT_EQ(joined(problems(team.schedule)), "");
-  return text(submission(team.schedule).agents.at(agent.index()));
-}
 
 TEST(SubmissionByAgents, awaits_another_agents_op_before_it_waits_for_the_event_behind_it) {
   Team team;

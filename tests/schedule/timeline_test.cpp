@@ -69,12 +69,12 @@ TEST(Timeline, a_timeline_of_another_schedule_is_refused) {
 }
 
 // Two chunks, three queues: in, kernel, out.
-struct Pipeline {
+struct TwoChunks {
   Schedule schedule;
   QueueId in = schedule.add_queue("in");
   QueueId compute = schedule.add_queue("compute");
   QueueId out = schedule.add_queue("out");
-  Pipeline() {
+  TwoChunks() {
     for (int chunk = 0; chunk < 2; ++chunk) {
       const OpId first = op(schedule, in, {});
       const OpId second = op(schedule, compute, {first});
@@ -84,7 +84,7 @@ struct Pipeline {
 };
 
 TEST(Timeline, with_slow_copies_in_the_critical_path_runs_through_them) {
-  const Pipeline p;
+  const TwoChunks p;
   const Timeline timeline{
       .spans = {span(0, 4, Engine::copy_h2d), span(4, 5, Engine::compute), span(5, 7, Engine::copy_d2h),
                 span(4, 8, Engine::copy_h2d), span(8, 9, Engine::compute), span(9, 11, Engine::copy_d2h)},
@@ -93,7 +93,7 @@ TEST(Timeline, with_slow_copies_in_the_critical_path_runs_through_them) {
 }
 
 TEST(Timeline, with_slow_kernels_the_critical_path_runs_through_the_queue_of_kernels) {
-  const Pipeline p;
+  const TwoChunks p;
   const Timeline timeline{
       .spans = {span(0, 1, Engine::copy_h2d), span(1, 5, Engine::compute), span(5, 6, Engine::copy_d2h),
                 span(1, 2, Engine::copy_h2d), span(5, 9, Engine::compute), span(9, 10, Engine::copy_d2h)},
@@ -103,7 +103,7 @@ TEST(Timeline, with_slow_kernels_the_critical_path_runs_through_the_queue_of_ker
 
 TEST(Timeline, the_critical_path_follows_a_shared_engine_across_queues) {
   // One copy engine: the copy out of chunk 0 (queue "out") waits for the copy in of chunk 1 (queue "in").
-  const Pipeline p;
+  const TwoChunks p;
   const Timeline timeline{
       .spans = {span(0, 3, Engine::copy_shared), span(3, 4, Engine::compute), span(6, 9, Engine::copy_shared),
                 span(3, 6, Engine::copy_shared), span(6, 7, Engine::compute), span(9, 12, Engine::copy_shared)},

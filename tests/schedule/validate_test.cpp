@@ -11,10 +11,10 @@ namespace {
 using namespace testing_schedules;
 
 // Three chunks of 64 B through rings of two slots: queues in, compute and out, tied by dependencies.
-struct Pipeline : Builder {
+struct RingPipeline : Builder {
   static constexpr std::uint64_t chunks = 3;
   static constexpr std::uint64_t slots = 2;
-  Pipeline() {
+  RingPipeline() {
     const BufferId x = host("x", 192_B);
     const BufferId y = host("y", 192_B);
     const BufferId dx = device("dx", 128_B);
@@ -40,13 +40,13 @@ struct Pipeline : Builder {
 };
 
 TEST(Validate, accepts_a_three_queue_pipeline_with_rings) {
-  const Pipeline p;
+  const RingPipeline p;
   EXPECT_EQ(joined(problems(p.schedule)), "");
   EXPECT_NO_THROW(validate(p.schedule));
 }
 
 TEST(Validate, refuses_the_pipeline_without_any_single_one_of_its_dependencies_and_names_both_ops) {
-  const Pipeline p;
+  const RingPipeline p;
   int edges = 0;
   for (std::uint32_t i = 0; i < p.schedule.ops.size(); ++i)
     for (std::size_t j = 0; j < p.schedule.ops[i].after.size(); ++j) {
@@ -63,7 +63,7 @@ TEST(Validate, refuses_the_pipeline_without_any_single_one_of_its_dependencies_a
 }
 
 TEST(Validate, the_sentence_about_a_race_names_ops_accesses_bytes_and_buffer) {
-  Pipeline p;
+  RingPipeline p;
   p.schedule.ops[8].after.clear();  // copy out of chunk 2 no longer waits for its kernel
   EXPECT_EQ(joined(problems(p.schedule)),
             "copy D2H of chunk 2 (op 8) reads bytes [0, 64) of buffer dy, which kernel saxpy of chunk 2 (op 7) writes, "
@@ -259,7 +259,7 @@ TEST(Validate, at_most_limit_problems_are_returned) {
 TEST(Validate, an_empty_schedule_is_sound) { EXPECT_TRUE(problems(Schedule{}).empty()); }
 
 TEST(Validate, throws_an_error_that_holds_the_problems) {
-  Pipeline p;
+  RingPipeline p;
   p.schedule.ops[8].after.clear();
   try {
     validate(p.schedule);

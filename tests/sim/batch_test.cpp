@@ -7,6 +7,8 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/schedule/builder.hpp"
+#include "tests/sim/expect_span.hpp"
+#include "tests/support/intervals.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -14,11 +16,9 @@ namespace {
 
 using namespace testing_schedules;
 
-Interval<Seconds> us(double value) { return Interval<Seconds>::exact(microseconds(value)); }
-
 // L+o is 10 µs, a copy of 10 kB moves for 10 µs, and g is 3 µs to the GPU and 4 µs from it; in a batch 1 µs and 1.5 µs.
 // A call takes the host 2 µs, each further copy of a batch 0.5 µs; a graph 6 µs and 0.25 µs for each op.
-Profile node() {
+Profile batching_node() {
   const PaperDirection h2d{.latency_overhead = microseconds(10), .per_byte = {1e-9}, .gap = microseconds(3)};
   const PaperDirection d2h{.latency_overhead = microseconds(10), .per_byte = {1e-9}, .gap = microseconds(4)};
   Profile p = paper_profile({.engine_order = EngineOrder::readiness, .h2d = h2d, .d2h = d2h});
@@ -31,26 +31,26 @@ Profile node() {
   return p;
 }
 
-constexpr Bytes piece{10'000};
+constexpr Bytes ten_kb{10'000};
 
 // Copies to the GPU in queue `in`, copies from it in queue `out`, each with memory of its own.
-struct Scene : Builder {
+struct BothWays : Builder {
   QueueId in = schedule.add_queue("in");
   QueueId out = schedule.add_queue("out");
-  Scene() { schedule.add_kernel("k"); }
+  BothWays() { schedule.add_kernel("k"); }
 
-  OpId to_device(Bytes size = piece) { return copy(in, all(host("x", size), size), all(device("d", size), size)); }
-  OpId from_device(Bytes size = piece) { return copy(out, all(device("d", size), size), all(host("x", size), size)); }
-  Scene& copies(int count, Bytes size = piece) {
+  OpId to_device(Bytes size = ten_kb) { return copy(in, all(host("x", size), size), all(device("d", size), size)); }
+  OpId from_device(Bytes size = ten_kb) { return copy(out, all(device("d", size), size), all(host("x", size), size)); }
+  BothWays& copies(int count, Bytes size = ten_kb) {
     for (int i = 0; i < count; ++i) to_device(size);
     return *this;
   }
-  Scene& copies_back(int count, Bytes size = piece) {
+  BothWays& copies_back(int count, Bytes size = ten_kb) {
     for (int i = 0; i < count; ++i) from_device(size);
     return *this;
   }
   // Makes the last `count` ops one batch.
-  Scene& as_batch(std::size_t count) {
+  BothWays& as_batch(std::size_t count) {
     for (std::size_t i = schedule.ops.size() - count + 1; i < schedule.ops.size(); ++i) schedule.ops[i].batched = true;
     return *this;
   }
@@ -60,8 +60,8 @@ struct Scene : Builder {
     EXPECT_EQ(joined(problems(schedule)), "");
     return simulate(schedule, profile, options);
   }
-  Prediction predict() const { return predict(node()); }
-  double held(const Profile& profile = node()) const {
+  Prediction predict() const { return predict(batching_node()); }
+  double held(const Profile& profile = batching_node()) const {
     return in_microseconds(predict(profile, {.held = true}).timeline.makespan);
   }
 
@@ -69,16 +69,9 @@ struct Scene : Builder {
   static Region all(BufferId buffer, Bytes size) { return {buffer, 0_B, size}; }
 };
 
-#define EXPECT_SPAN(prediction_, op_, from_us, to_us)                                \
-  do {                                                                               \
-    const Span span_ = (prediction_).timeline.spans.at((op_).index());               \
-    EXPECT_NEAR(in_microseconds(span_.start), from_us, 1e-6) << "start of op " #op_; \
-    EXPECT_NEAR(in_microseconds(span_.end), to_us, 1e-6) << "end of op " #op_;       \
-  } while (false)
-
-std::string refusal(const Scene& scene, const Profile& profile) {
+std::string prediction_refusal(const BothWays& copies, const Profile& profile) {
   try {
-    scene.predict(profile);
+    copies.predict(profile);
   } catch (const Unsupported& error) {
     return error.what();
   }
@@ -86,28 +79,28 @@ std::string refusal(const Scene& scene, const Profile& profile) {
 }
 
 TEST(SimulateBatch, leaves_the_gap_of_a_batch_between_its_copies) {
-  EXPECT_NEAR(Scene().copies(4).held(), 10 + 4 * 10 + 3 * 3, 1e-6);
-  EXPECT_NEAR(Scene().copies(4).as_batch(4).held(), 10 + 4 * 10 + 3 * 1, 1e-6);
-  EXPECT_NEAR(Scene().copies_back(4).held(), 10 + 4 * 10 + 3 * 4, 1e-6);
-  EXPECT_NEAR(Scene().copies_back(4).as_batch(4).held(), 10 + 4 * 10 + 3 * 1.5, 1e-6);
+  EXPECT_NEAR(BothWays().copies(4).held(), 10 + 4 * 10 + 3 * 3, 1e-6);
+  EXPECT_NEAR(BothWays().copies(4).as_batch(4).held(), 10 + 4 * 10 + 3 * 1, 1e-6);
+  EXPECT_NEAR(BothWays().copies_back(4).held(), 10 + 4 * 10 + 3 * 4, 1e-6);
+  EXPECT_NEAR(BothWays().copies_back(4).as_batch(4).held(), 10 + 4 * 10 + 3 * 1.5, 1e-6);
 }
 
 TEST(SimulateBatch, is_behind_another_copy_by_the_gap_that_a_single_copy_has) {
   // Two copies, a batch of three, a batch of two: g in front of each batch and of the second copy.
-  Scene s;
+  BothWays s;
   s.copies(2).copies(3).as_batch(3).copies(2).as_batch(2);
   EXPECT_NEAR(s.held(), 10 + 7 * 10 + 3 * 3 + (2 + 1) * 1, 1e-6);
 }
 
 TEST(SimulateBatch, keeps_its_gaps_while_copies_move_the_other_way) {
-  Profile p = node();
+  Profile p = batching_node();
   for (DirectionModel* direction : {&p.links[0].h2d, &p.links[0].d2h})
     direction->duplex = DuplexModel{.per_byte = direction->per_byte, .gaps = {{.size = 1_B, .gap = us(7)}}};
   // Four copies to the GPU end last: while it has them, seven copies keep the other direction busy.
-  Scene alone;
+  BothWays alone;
   alone.copies(4).copies_back(7);
   EXPECT_NEAR(in_microseconds(alone.predict(p, {.held = true}).timeline.spans[3].end), 10 + 4 * 10 + 3 * 7, 1e-6);
-  Scene batch;
+  BothWays batch;
   batch.copies(4).as_batch(4).copies_back(7);
   EXPECT_NEAR(in_microseconds(batch.predict(p, {.held = true}).timeline.spans[3].end), 10 + 4 * 10 + 3 * 1, 1e-6);
 }
@@ -117,7 +110,7 @@ TEST(SimulateBatch, interpolates_its_gap_between_the_sizes_of_the_profile) {
   const Profile p = planted_profile();
   const auto one_more = [&](Bytes size, bool to_device) {
     const auto makespan = [&](int count) {
-      Scene s;
+      BothWays s;
       to_device ? s.copies(count, size) : s.copies_back(count, size);
       return s.as_batch(static_cast<std::size_t>(count)).held(p);
     };
@@ -130,44 +123,44 @@ TEST(SimulateBatch, interpolates_its_gap_between_the_sizes_of_the_profile) {
 }
 
 TEST(SimulateBatch, costs_the_host_one_call_and_a_little_for_each_further_copy) {
-  EXPECT_NEAR(in_microseconds(Scene().copies(5).predict().submission), 5 * 2, 1e-6);
-  EXPECT_NEAR(in_microseconds(Scene().copies(5).as_batch(5).predict().submission), 2 + 4 * 0.5, 1e-6);
+  EXPECT_NEAR(in_microseconds(BothWays().copies(5).predict().submission), 5 * 2, 1e-6);
+  EXPECT_NEAR(in_microseconds(BothWays().copies(5).as_batch(5).predict().submission), 2 + 4 * 0.5, 1e-6);
   // 1.9 µs for the copy, 0.15 µs for each of the others, 0.35 µs for the end mark.
-  EXPECT_NEAR(in_microseconds(Scene().copies(5).as_batch(5).predict(planted_profile()).submission),
+  EXPECT_NEAR(in_microseconds(BothWays().copies(5).as_batch(5).predict(planted_profile()).submission),
               1.9 + 4 * 0.15 + 0.35, 1e-6);
 }
 
 TEST(SimulateBatch, is_queued_as_a_whole_when_its_call_returns) {
-  Scene s;
+  BothWays s;
   s.copies(3).as_batch(3);
   const Prediction t = s.predict();
   EXPECT_SPAN(t, OpId{0}, 3 + 10, 3 + 20);  // the call of three copies takes 3 µs
   EXPECT_SPAN(t, OpId{1}, 24, 34);
   EXPECT_SPAN(t, OpId{2}, 35, 45);
-  const Prediction single = Scene().copies(3).predict();
+  const Prediction single = BothWays().copies(3).predict();
   EXPECT_SPAN(single, OpId{0}, 2 + 10, 2 + 20);
 }
 
 // The CUDA device waits for the one event behind all of a batch: see `submission`.
 TEST(SimulateBatch, ends_as_a_whole_for_an_op_in_another_queue_that_waits_for_its_first_copy) {
-  Scene s;
+  BothWays s;
   s.copies(3).as_batch(3);
   const OpId waiting = s.from_device();
   s.schedule.ops[waiting.index()].after = {OpId{0}};
-  const Prediction t = s.predict(node(), {.held = true});
+  const Prediction t = s.predict(batching_node(), {.held = true});
   EXPECT_SPAN(t, OpId{2}, 32, 42);
   EXPECT_SPAN(t, waiting, 42 + 10, 42 + 20);
 }
 
 TEST(SimulateBatch, ends_as_a_whole_for_a_host_thread_that_waits_for_its_first_copy) {
-  Profile p = node();
+  Profile p = batching_node();
   p.host =
       HostModel{.copy = {{.threads = 1, .rate = Interval<Bandwidth>::exact(gigabytes_per_second(1))}}, .calls = {}};
-  Scene s;
+  BothWays s;
   s.copies(3).as_batch(3);
-  const BufferId x = s.host("a", piece);
-  const BufferId y = s.host("b", piece);
-  const OpId copied = s.host_copy(AgentId{0}, {x, 0_B, piece}, {y, 0_B, piece}, {OpId{0}});
+  const BufferId x = s.host("a", ten_kb);
+  const BufferId y = s.host("b", ten_kb);
+  const OpId copied = s.host_copy(AgentId{0}, {x, 0_B, ten_kb}, {y, 0_B, ten_kb}, {OpId{0}});
   // Queued after 2 + 2 · 0.5 µs; the last copy ends 42 µs later.
   const Prediction t = s.predict(p);
   EXPECT_SPAN(t, OpId{2}, 3 + 32, 3 + 42);
@@ -175,24 +168,24 @@ TEST(SimulateBatch, ends_as_a_whole_for_a_host_thread_that_waits_for_its_first_c
 }
 
 TEST(SimulateBatch, is_unsupported_without_figures_and_the_message_names_them) {
-  const Scene batch = Scene().copies(2).as_batch(2);
-  const Scene back = Scene().copies_back(2).as_batch(2);
-  EXPECT_EQ(refusal(batch, node()), "");
-  EXPECT_EQ(refusal(batch, paper_profile()),
+  const BothWays batch = BothWays().copies(2).as_batch(2);
+  const BothWays back = BothWays().copies_back(2).as_batch(2);
+  EXPECT_EQ(prediction_refusal(batch, batching_node()), "");
+  EXPECT_EQ(prediction_refusal(batch, paper_profile()),
             "profile paper has no figures for copies in batches: measure it (shiplap measure)");
-  Profile no_gaps = node();
+  Profile no_gaps = batching_node();
   no_gaps.links[0].h2d.batched.clear();
-  EXPECT_NE(refusal(batch, no_gaps).find("copies in batches"), std::string::npos);
-  EXPECT_EQ(refusal(back, no_gaps), "") << "the other direction has its own";
-  Profile no_cost = node();
+  EXPECT_NE(prediction_refusal(batch, no_gaps).find("copies in batches"), std::string::npos);
+  EXPECT_EQ(prediction_refusal(back, no_gaps), "") << "the other direction has its own";
+  Profile no_cost = batching_node();
   no_cost.submission.batched_copy.reset();
-  EXPECT_NE(refusal(batch, no_cost).find("copies in batches"), std::string::npos);
-  EXPECT_EQ(refusal(Scene().copies(2), paper_profile()), "") << "single copies need none of it";
+  EXPECT_NE(prediction_refusal(batch, no_cost).find("copies in batches"), std::string::npos);
+  EXPECT_EQ(prediction_refusal(BothWays().copies(2), paper_profile()), "") << "single copies need none of it";
 }
 
 TEST(SimulateGraph, is_submitted_for_a_fixed_time_and_more_for_each_op) {
   for (const int count : {1, 2, 9}) {
-    Scene s;
+    BothWays s;
     s.copies(count);
     s.schedule.as_graph = true;
     EXPECT_NEAR(in_microseconds(s.predict().submission), 6 + 0.25 * count, 1e-6) << count;
@@ -201,10 +194,10 @@ TEST(SimulateGraph, is_submitted_for_a_fixed_time_and_more_for_each_op) {
 }
 
 TEST(SimulateGraph, pays_nothing_for_records_and_waits) {
-  Profile p = node();
+  Profile p = batching_node();
   p.submission.event_record = us(100);
   p.submission.event_wait = us(100);
-  Scene s;
+  BothWays s;
   const OpId there = s.to_device();
   const OpId back = s.from_device();
   s.schedule.ops[back.index()].after = {there};
@@ -216,7 +209,7 @@ TEST(SimulateGraph, pays_nothing_for_records_and_waits) {
 
 TEST(SimulateGraph, has_all_its_ops_queued_when_the_call_returns) {
   // 6 + 2 · 0.25 = 6.5 µs; the queues start at once, both after their L+o.
-  Scene s;
+  BothWays s;
   const OpId there = s.to_device();
   const OpId back = s.from_device();
   s.schedule.as_graph = true;
@@ -230,7 +223,7 @@ TEST(SimulateGraph, has_all_its_ops_queued_when_the_call_returns) {
 }
 
 TEST(SimulateGraph, held_takes_what_its_ops_take_from_the_first_moment_on) {
-  Scene s;
+  BothWays s;
   s.copies(4);
   s.schedule.as_graph = true;
   EXPECT_NEAR(s.held(), 10 + 4 * 10 + 3 * 3, 1e-6);
@@ -238,29 +231,29 @@ TEST(SimulateGraph, held_takes_what_its_ops_take_from_the_first_moment_on) {
 
 TEST(SimulateGraph, of_kernels_runs_them_one_after_the_other) {
   // Planted: 4.3 + 5 · 0.45 µs to launch, 2.3 µs of launch latency, 1.1 µs between empty kernels of a queue.
-  Scene s;
+  BothWays s;
   for (int i = 0; i < 5; ++i) s.kernel(s.in, {});
   s.schedule.as_graph = true;
   EXPECT_NEAR(in_microseconds(s.predict(planted_profile()).timeline.makespan), 6.55 + 2.3 + 4 * 1.1, 1e-6);
 }
 
 TEST(SimulateGraph, is_unsupported_without_figures_and_the_message_names_them) {
-  Scene s;
+  BothWays s;
   s.copies(2);
   s.schedule.as_graph = true;
-  EXPECT_EQ(refusal(s, node()), "");
-  EXPECT_EQ(refusal(s, paper_profile()),
+  EXPECT_EQ(prediction_refusal(s, batching_node()), "");
+  EXPECT_EQ(prediction_refusal(s, paper_profile()),
             "profile paper has no figures for the launch of graphs: measure it (shiplap measure)");
   for (const auto figure : {&SubmissionModel::graph_launch, &SubmissionModel::graph_op}) {
-    Profile p = node();
+    Profile p = batching_node();
     (p.submission.*figure).reset();
-    EXPECT_NE(refusal(s, p).find("the launch of graphs"), std::string::npos);
+    EXPECT_NE(prediction_refusal(s, p).find("the launch of graphs"), std::string::npos);
   }
 }
 
 TEST(SimulateQueueCalls, hold_their_agent_for_the_time_of_the_profile) {
   // Planted: 14 µs to make a queue, 6 µs to give it back; the copy behind them is submitted for 1.9 µs.
-  Scene s;
+  BothWays s;
   const OpId created = s.call(HostCall::Kind::create_queue);
   const OpId destroyed = s.call(HostCall::Kind::destroy_queue);
   const OpId copied = s.to_device(1_B);
@@ -274,13 +267,14 @@ TEST(SimulateQueueCalls, hold_their_agent_for_the_time_of_the_profile) {
 TEST(SimulateQueueCalls, are_unsupported_without_figures_and_the_message_names_them) {
   for (const auto& [kind, name] :
        {std::pair{HostCall::Kind::create_queue, "create queue"}, {HostCall::Kind::destroy_queue, "destroy queue"}}) {
-    Scene s;
+    BothWays s;
     s.call(HostCall::Kind::create_queue);
     if (kind != HostCall::Kind::create_queue) s.call(kind);
-    EXPECT_EQ(refusal(s, planted_profile()), "");
+    EXPECT_EQ(prediction_refusal(s, planted_profile()), "");
     Profile p = planted_profile();
     p.host->calls.erase(name);
-    EXPECT_NE(refusal(s, p).find("\"" + std::string(name) + "\" by the host"), std::string::npos) << refusal(s, p);
+    EXPECT_NE(prediction_refusal(s, p).find("\"" + std::string(name) + "\" by the host"), std::string::npos)
+        << prediction_refusal(s, p);
   }
 }
 

@@ -8,6 +8,8 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/schedule/builder.hpp"
+#include "tests/sim/expect_span.hpp"
+#include "tests/support/intervals.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -20,14 +22,13 @@ constexpr AgentId first_agent{0};
 constexpr AgentId second_agent{1};
 constexpr AgentId third_agent{2};
 
-Interval<Seconds> us(double value) { return Interval<Seconds>::exact(microseconds(value)); }
 TimeAt row(Bytes size, double microseconds_) { return {.size = size, .time = us(microseconds_)}; }
 RateOfThreads rate(unsigned threads, double gb_per_second) {
   return {.threads = threads, .rate = Interval<Bandwidth>::exact(gigabytes_per_second(gb_per_second))};
 }
 
 // Pinned copies of 1 MB at 1 ms each, no latency, no gap, and nothing else takes time but what is set here.
-Profile node() {
+Profile simple_node() {
   Profile p =
       paper_profile({.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
   p.name = "node";
@@ -49,11 +50,11 @@ Profile node() {
 
 // Three agents, a queue for each direction and one for kernels; every op has memory of its own where nothing else is
 // said.
-struct Scene : Builder {
+struct ThreeAgents : Builder {
   QueueId in = schedule.add_queue("in");
   QueueId out = schedule.add_queue("out");
   QueueId compute = schedule.add_queue("compute");
-  Scene() {
+  ThreeAgents() {
     schedule.agents = {{"first"}, {"second"}, {"third"}};
     schedule.add_kernel("k");
   }
@@ -93,7 +94,7 @@ struct Scene : Builder {
     EXPECT_EQ(joined(problems(schedule)), "");
     return simulate(schedule, profile);
   }
-  Prediction predict() const { return predict(node()); }
+  Prediction predict() const { return predict(simple_node()); }
 
  private:
   OpId by(AgentId agent) {
@@ -102,17 +103,10 @@ struct Scene : Builder {
   }
 };
 
-#define EXPECT_SPAN(prediction_, op_, from_us, to_us)                                \
-  do {                                                                               \
-    const Span span_ = (prediction_).timeline.spans.at((op_).index());               \
-    EXPECT_NEAR(in_microseconds(span_.start), from_us, 1e-6) << "start of op " #op_; \
-    EXPECT_NEAR(in_microseconds(span_.end), to_us, 1e-6) << "end of op " #op_;       \
-  } while (false)
-
 TEST(PageableCopy, blocks_its_agent_so_that_the_next_call_comes_after_its_end) {
-  Profile p = node();
+  Profile p = simple_node();
   p.submission.copy = us(10);
-  Scene blocked;
+  ThreeAgents blocked;
   const OpId pageable = blocked.to_device(first_agent, MemoryKind::pageable, mb);
   const OpId next = blocked.from_device(first_agent, MemoryKind::pinned, mb);
   const Prediction t = blocked.predict(p);
@@ -120,7 +114,7 @@ TEST(PageableCopy, blocks_its_agent_so_that_the_next_call_comes_after_its_end) {
   EXPECT_SPAN(t, next, 510, 1510);
   EXPECT_NEAR(in_microseconds(t.submission), 510, 1e-6);
 
-  Scene free;  // the same from pinned memory
+  ThreeAgents free;  // the same from pinned memory
   const OpId pinned = free.to_device(first_agent, MemoryKind::pinned, mb);
   const OpId beside = free.from_device(first_agent, MemoryKind::pinned, mb);
   const Prediction u = free.predict(p);
@@ -130,7 +124,7 @@ TEST(PageableCopy, blocks_its_agent_so_that_the_next_call_comes_after_its_end) {
 }
 
 TEST(PageableCopy, takes_the_time_of_its_table) {
-  Scene s;
+  ThreeAgents s;
   const OpId in = s.to_device(first_agent, MemoryKind::pageable, mb * 4);
   const OpId out = s.from_device(first_agent, MemoryKind::pageable, mb * 8);  // beyond the last row: in proportion
   const Prediction t = s.predict();
@@ -139,7 +133,7 @@ TEST(PageableCopy, takes_the_time_of_its_table) {
 }
 
 TEST(PageableCopy, of_two_agents_each_way_takes_the_time_of_both) {
-  Scene s;
+  ThreeAgents s;
   const OpId in = s.to_device(first_agent, MemoryKind::pageable, mb);
   const OpId out = s.from_device(second_agent, MemoryKind::pageable, mb);
   const Prediction t = s.predict();
@@ -148,7 +142,7 @@ TEST(PageableCopy, of_two_agents_each_way_takes_the_time_of_both) {
 }
 
 TEST(PageableCopy, of_one_agent_each_way_takes_the_time_of_one_after_the_other) {
-  Scene s;
+  ThreeAgents s;
   s.to_device(first_agent, MemoryKind::pageable, mb);
   s.from_device(first_agent, MemoryKind::pageable, mb);
   EXPECT_NEAR(in_microseconds(s.predict().timeline.makespan), 500 + 600, 1e-6);
@@ -158,7 +152,7 @@ TEST(PageableCopy, is_slower_only_while_the_other_way_is_busy) {
   // The second agent first fills its memory on the host: 2.5 MB at 10 GB/s, 250 µs. Then half of the first copy is
   // done. Its other half takes 450 µs beside the second copy, half of which is done then; the rest of that takes 300
   // µs.
-  Scene s;
+  ThreeAgents s;
   const OpId in = s.to_device(first_agent, MemoryKind::pageable, mb);
   s.on_host(second_agent, Bytes{2'500'000});
   const OpId out = s.from_device(second_agent, MemoryKind::pageable, mb);
@@ -168,7 +162,7 @@ TEST(PageableCopy, is_slower_only_while_the_other_way_is_busy) {
 }
 
 TEST(HostCopy, of_one_agent_come_one_after_the_other_at_the_rate_of_one_thread) {
-  Scene s;
+  ThreeAgents s;
   const OpId one = s.on_host(first_agent, mb * 8);
   const OpId two = s.on_host(first_agent, mb * 4);
   const Prediction t = s.predict();
@@ -179,7 +173,7 @@ TEST(HostCopy, of_one_agent_come_one_after_the_other_at_the_rate_of_one_thread) 
 }
 
 TEST(HostCopy, of_two_agents_share_what_two_threads_reach_until_one_ends) {
-  Scene s;
+  ThreeAgents s;
   const OpId shorter = s.on_host(first_agent, mb * 4);
   const OpId longer = s.on_host(second_agent, mb * 8);
   const Prediction t = s.predict();
@@ -188,14 +182,14 @@ TEST(HostCopy, of_two_agents_share_what_two_threads_reach_until_one_ends) {
 }
 
 TEST(HostCopy, of_three_agents_share_a_rate_between_those_of_two_and_of_four) {
-  Scene s;
+  ThreeAgents s;
   for (const AgentId agent : {first_agent, second_agent, third_agent}) s.on_host(agent, mb * 6);
   const Prediction t = s.predict();
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_SPAN(t, OpId{i}, 0, 1000);  // 18 GB/s together
 }
 
 TEST(HostCopy, of_another_agent_ends_before_an_op_that_depends_on_it_starts) {
-  Scene s;
+  ThreeAgents s;
   const OpId staged = s.on_host(second_agent, mb * 8);
   const OpId copied = s.to_device(first_agent, MemoryKind::pinned, mb, {staged});
   const OpId other = s.from_device(third_agent, MemoryKind::pinned, mb);
@@ -205,14 +199,14 @@ TEST(HostCopy, of_another_agent_ends_before_an_op_that_depends_on_it_starts) {
 }
 
 TEST(HostCopy, holds_back_everything_that_its_agent_submits_later) {
-  Scene s;
+  ThreeAgents s;
   s.on_host(first_agent, mb * 8);
   const OpId independent = s.to_device(first_agent, MemoryKind::pinned, mb);
   EXPECT_SPAN(s.predict(), independent, 800, 1800);
 }
 
 TEST(HostCopy, starts_when_the_op_of_a_queue_that_it_waits_for_has_ended) {
-  Scene s;
+  ThreeAgents s;
   const OpId out = s.from_device(first_agent, MemoryKind::pinned, mb);
   const OpId staged = s.on_host(second_agent, mb, {out});
   const OpId later = s.on_host(second_agent, mb);
@@ -224,7 +218,7 @@ TEST(HostCopy, starts_when_the_op_of_a_queue_that_it_waits_for_has_ended) {
 TEST(HostCall, takes_the_time_of_its_table) {
   using Kind = HostCall::Kind;
   const auto time = [](Kind kind, MemoryKind memory, Bytes size) {
-    Scene s;
+    ThreeAgents s;
     const Region all{s.memory(memory, size), 0_B, size};
     if (kind == Kind::release) s.call(first_agent, Kind::allocate, all);
     const OpId op = s.call(first_agent, kind, all);
@@ -245,7 +239,7 @@ TEST(HostCall, takes_the_time_of_its_table) {
 }
 
 TEST(HostCall, of_two_agents_do_not_slow_each_other_down) {
-  Scene s;
+  ThreeAgents s;
   const OpId one = s.call(first_agent, HostCall::Kind::flush, MemoryKind::pinned, 1000_B);
   const OpId two = s.call(second_agent, HostCall::Kind::flush, MemoryKind::pinned, 1000_B);
   const OpId copy = s.on_host(third_agent, mb);
@@ -256,7 +250,7 @@ TEST(HostCall, of_two_agents_do_not_slow_each_other_down) {
 }
 
 TEST(HostCall, comes_before_a_copy_of_the_memory_that_it_pins) {
-  Scene s;
+  ThreeAgents s;
   const BufferId x = s.memory(MemoryKind::pageable, 1000_B);
   const OpId pin = s.call(first_agent, HostCall::Kind::pin, {x, 0_B, 1000_B});
   const OpId copied =
@@ -265,7 +259,7 @@ TEST(HostCall, comes_before_a_copy_of_the_memory_that_it_pins) {
 }
 
 TEST(HostCall, makes_a_copy_by_the_gpu_of_what_it_pins_one_that_there_are_no_figures_for) {
-  Scene s;
+  ThreeAgents s;
   const BufferId x = s.memory(MemoryKind::pageable, 1000_B);
   const OpId pin = s.call(first_agent, HostCall::Kind::pin, {x, 0_B, 1000_B});
   Op copy{.what = Copy{.from = {x, 0_B, 1000_B}, .to = {s.memory(MemoryKind::device, 1000_B), 0_B, 1000_B}},
@@ -276,14 +270,14 @@ TEST(HostCall, makes_a_copy_by_the_gpu_of_what_it_pins_one_that_there_are_no_fig
 }
 
 // A buffer of 4 MB of managed memory, on the host when the schedule starts.
-struct ManagedScene : Scene {
+struct ManagedBuffer : ThreeAgents {
   static constexpr Bytes size = mb * 4;
   BufferId x = memory(MemoryKind::managed, size);
   Region all{x, 0_B, size};
 };
 
 TEST(ManagedMemory, costs_a_kernel_nothing_where_all_its_pages_were_prefetched) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId one = s.prefetch({s.x, 0_B, mb * 3}, Place::gpu());
   const OpId two = s.prefetch({s.x, mb * 3, mb}, Place::gpu(), {one});
   const OpId kernel = s.work({write(s.all)}, {two});
@@ -294,16 +288,16 @@ TEST(ManagedMemory, costs_a_kernel_nothing_where_all_its_pages_were_prefetched) 
 }
 
 TEST(ManagedMemory, costs_a_kernel_the_demand_of_exactly_the_bytes_that_are_on_the_host) {
-  ManagedScene none;
+  ManagedBuffer none;
   const OpId alone = none.work({read(none.all)});
   EXPECT_SPAN(none.predict(), alone, 0, 1200);  // all 4 MB
 
-  ManagedScene most;
+  ManagedBuffer most;
   const OpId prefetched = most.prefetch({most.x, mb, mb * 3}, Place::gpu());
   const OpId kernel = most.work({read(most.all)}, {prefetched});
   EXPECT_SPAN(most.predict(), kernel, 130, 130 + 1100);  // 1 MB
 
-  ManagedScene part;
+  ManagedBuffer part;
   const OpId of_part = part.work({read({part.x, mb, mb})});
   const OpId of_all = part.work({read(part.all)});
   const Prediction t = part.predict();
@@ -313,27 +307,27 @@ TEST(ManagedMemory, costs_a_kernel_the_demand_of_exactly_the_bytes_that_are_on_t
 }
 
 TEST(ManagedMemory, counts_bytes_that_two_operands_share_once) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId kernel = s.work({read({s.x, 0_B, mb * 3}), read({s.x, mb, mb * 3})});
   EXPECT_SPAN(s.predict(), kernel, 0, 1200);
 }
 
 TEST(ManagedMemory, stays_on_the_gpu_from_one_kernel_to_the_next) {
-  ManagedScene s;
+  ManagedBuffer s;
   s.work({write(s.all)});
   const OpId again = s.work({write(s.all)});
   EXPECT_SPAN(s.predict(), again, 1200, 2200);
 }
 
 TEST(ManagedMemory, that_starts_on_the_gpu_costs_a_kernel_nothing) {
-  Scene s;
+  ThreeAgents s;
   const BufferId x = s.schedule.add_buffer(buffer("x", Place::gpu(), MemoryKind::managed, mb));
   const OpId kernel = s.work({write({x, 0_B, mb})});
   EXPECT_SPAN(s.predict(), kernel, 0, 1000);
 }
 
 TEST(ManagedMemory, comes_back_when_the_host_touches_it_and_then_costs_the_next_kernel_again) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId kernel = s.work({write(s.all)});
   const OpId touch = s.call(first_agent, HostCall::Kind::touch, s.all, {kernel});
   const OpId again = s.call(first_agent, HostCall::Kind::touch, s.all);
@@ -346,7 +340,7 @@ TEST(ManagedMemory, comes_back_when_the_host_touches_it_and_then_costs_the_next_
 }
 
 TEST(ManagedMemory, comes_back_at_the_rate_of_as_many_threads_as_touch_it) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId kernel = s.work({write(s.all)});
   const OpId low = s.call(first_agent, HostCall::Kind::touch, {s.x, 0_B, mb}, {kernel});
   const OpId high = s.call(second_agent, HostCall::Kind::touch, {s.x, mb, mb * 3}, {kernel});
@@ -356,7 +350,7 @@ TEST(ManagedMemory, comes_back_at_the_rate_of_as_many_threads_as_touch_it) {
 }
 
 TEST(ManagedMemory, is_touched_without_slowing_down_host_copies) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId kernel = s.work({write(s.all)});
   const OpId touch = s.call(first_agent, HostCall::Kind::touch, s.all, {kernel});
   const OpId copied = s.on_host(second_agent, mb * 4, {kernel});
@@ -366,7 +360,7 @@ TEST(ManagedMemory, is_touched_without_slowing_down_host_copies) {
 }
 
 TEST(ManagedMemory, is_prefetched_back_to_the_host_by_the_engine_of_that_direction) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId kernel = s.work({write(s.all)});
   const OpId back = s.prefetch({s.x, 0_B, mb * 3}, Place::host(), {kernel});
   const OpId touch = s.call(first_agent, HostCall::Kind::touch, s.all, {back});
@@ -377,7 +371,7 @@ TEST(ManagedMemory, is_prefetched_back_to_the_host_by_the_engine_of_that_directi
 }
 
 TEST(ManagedMemory, that_is_there_already_is_prefetched_in_no_time) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId one = s.prefetch({s.x, 0_B, mb * 3}, Place::gpu());
   const OpId two = s.prefetch({s.x, mb, mb}, Place::gpu());
   const OpId home = s.prefetch({s.x, mb * 3, mb}, Place::host(), {two});
@@ -388,19 +382,19 @@ TEST(ManagedMemory, that_is_there_already_is_prefetched_in_no_time) {
 }
 
 TEST(ManagedMemory, moves_for_one_prefetch_after_the_other_whichever_way) {
-  Scene s;
+  ThreeAgents s;
   const BufferId a = s.memory(MemoryKind::managed, mb);
   const BufferId b = s.schedule.add_buffer(buffer("b", Place::gpu(), MemoryKind::managed, mb));
   const Region all_a{a, 0_B, mb};
   const Region all_b{b, 0_B, mb};
-  const auto end_of = [](Scene& scene, std::initializer_list<OpId> ops) {
+  const auto end_of = [](ThreeAgents& scene, std::initializer_list<OpId> ops) {
     const Timeline t = scene.predict().timeline;
     Seconds end{0};
     for (const OpId op : ops) end = std::max(end, t.spans.at(op.index()).end);
     return in_microseconds(end);
   };
-  Scene in = s;
-  Scene out = s;
+  ThreeAgents in = s;
+  ThreeAgents out = s;
   const double to_gpu = end_of(in, {in.prefetch(all_a, Place::gpu())});
   const double to_host = end_of(out, {out.prefetch(all_b, Place::host())});
   const OpId first = s.prefetch(all_a, Place::gpu());
@@ -410,18 +404,18 @@ TEST(ManagedMemory, moves_for_one_prefetch_after_the_other_whichever_way) {
 }
 
 TEST(ManagedMemory, copied_by_a_host_thread_is_refused_for_want_of_figures) {
-  ManagedScene s;
+  ManagedBuffer s;
   const OpId kernel = s.work({write(s.all)});
-  s.host_copy(first_agent, s.all, {s.memory(MemoryKind::pinned, ManagedScene::size), 0_B, ManagedScene::size},
+  s.host_copy(first_agent, s.all, {s.memory(MemoryKind::pinned, ManagedBuffer::size), 0_B, ManagedBuffer::size},
               {kernel});
   EXPECT_THROW(s.predict(), Unsupported);
 }
 
 // x is copied by the host into a ring of pinned slots, piece by piece, and from there by the copy engine.
 Seconds staged(std::uint32_t pieces, std::uint32_t slots, double host_gb_per_second) {
-  Profile p = node();
+  Profile p = simple_node();
   p.host->copy = {rate(1, host_gb_per_second)};
-  Scene s;
+  ThreeAgents s;
   const BufferId x = s.memory(MemoryKind::pageable, mb * pieces);
   const BufferId ring = s.memory(MemoryKind::pinned, mb * slots);
   const BufferId d = s.memory(MemoryKind::device, mb * pieces);
@@ -449,7 +443,7 @@ TEST(StagedCopy, through_a_single_slot_takes_both_stages_one_after_the_other) {
 }
 
 TEST(StagedCopy, goes_at_the_rate_of_its_rings_and_a_copy_that_no_engine_takes_part_in_at_that_of_memory) {
-  Profile p = node();
+  Profile p = simple_node();
   p.host->copy = {rate(1, 1)};
   const auto row = [](Bytes rings, double gb_per_second) {
     return RateThroughRings{
@@ -457,7 +451,7 @@ TEST(StagedCopy, goes_at_the_rate_of_its_rings_and_a_copy_that_no_engine_takes_p
   };
   p.host->staging = {row(mb, 4), row(mb * 4, 2)};
   const auto through = [&](std::uint64_t slots, bool engine) {
-    Scene s;
+    ThreeAgents s;
     const BufferId x = s.memory(MemoryKind::pageable, mb);
     const BufferId ring = s.memory(MemoryKind::pinned, mb * slots);
     const BufferId d = s.memory(MemoryKind::device, mb);
@@ -473,9 +467,9 @@ TEST(StagedCopy, goes_at_the_rate_of_its_rings_and_a_copy_that_no_engine_takes_p
 }
 
 TEST(StagedCopy, is_read_by_the_engine_more_slowly_while_the_caches_hold_it_and_written_back_as_ever) {
-  Profile p = node();
+  Profile p = simple_node();
   const auto engine_time = [&](bool to_device) {
-    Scene s;
+    ThreeAgents s;
     const BufferId x = s.memory(MemoryKind::pageable, mb);
     const BufferId ring = s.memory(MemoryKind::pinned, mb);
     const BufferId d = s.memory(MemoryKind::device, mb);
@@ -500,7 +494,7 @@ TEST(StagedCopy, is_read_by_the_engine_more_slowly_while_the_caches_hold_it_and_
 
 TEST(StagedCopy, of_two_agents_shares_the_hosts_memory_and_the_copy_engine) {
   // Both fill a piece of 1 MB at 8 GB/s, which takes 125 µs; the copies follow each other.
-  Scene s;
+  ThreeAgents s;
   const OpId a = s.on_host(first_agent, mb);
   const OpId b = s.on_host(second_agent, mb);
   const OpId copy_a = s.to_device(first_agent, MemoryKind::pinned, mb, {a});
@@ -527,17 +521,17 @@ std::string unsupported(const std::function<void()>& what) {
 struct Gap {
   const char* name;
   std::function<void(Profile&)> remove;
-  std::function<void(Scene&)> use;
+  std::function<void(ThreeAgents&)> use;
 };
 
 TEST(MissingFigures, are_unsupported_and_the_profile_is_named) {
-  const auto copy = [](Scene& s) { s.on_host(first_agent, mb); };
-  const auto pageable_in = [](Scene& s) { s.to_device(first_agent, MemoryKind::pageable, mb); };
-  const auto pageable_out = [](Scene& s) { s.from_device(first_agent, MemoryKind::pageable, mb); };
-  const auto flush = [](Scene& s) { s.call(first_agent, HostCall::Kind::flush, MemoryKind::pinned, 1000_B); };
-  const auto demand = [](Scene& s) { s.work({read({s.memory(MemoryKind::managed, mb), 0_B, mb})}); };
-  const auto prefetch = [](Scene& s) { s.prefetch({s.memory(MemoryKind::managed, mb), 0_B, mb}, Place::gpu()); };
-  const auto touch = [](Scene& s) {
+  const auto copy = [](ThreeAgents& s) { s.on_host(first_agent, mb); };
+  const auto pageable_in = [](ThreeAgents& s) { s.to_device(first_agent, MemoryKind::pageable, mb); };
+  const auto pageable_out = [](ThreeAgents& s) { s.from_device(first_agent, MemoryKind::pageable, mb); };
+  const auto flush = [](ThreeAgents& s) { s.call(first_agent, HostCall::Kind::flush, MemoryKind::pinned, 1000_B); };
+  const auto demand = [](ThreeAgents& s) { s.work({read({s.memory(MemoryKind::managed, mb), 0_B, mb})}); };
+  const auto prefetch = [](ThreeAgents& s) { s.prefetch({s.memory(MemoryKind::managed, mb), 0_B, mb}, Place::gpu()); };
+  const auto touch = [](ThreeAgents& s) {
     const BufferId x = s.schedule.add_buffer(buffer("x", Place::gpu(), MemoryKind::managed, mb));
     s.call(first_agent, HostCall::Kind::touch, {x, 0_B, mb});
   };
@@ -558,10 +552,10 @@ TEST(MissingFigures, are_unsupported_and_the_profile_is_named) {
       {"managed.demand_d2h", [](Profile& p) { p.links[0].managed->demand_d2h.clear(); }, touch},
   };
   for (const Gap& gap : gaps) {
-    Scene s;
+    ThreeAgents s;
     gap.use(s);
-    EXPECT_NO_THROW(simulate(s.schedule, node())) << gap.name;
-    Profile p = node();
+    EXPECT_NO_THROW(simulate(s.schedule, simple_node())) << gap.name;
+    Profile p = simple_node();
     gap.remove(p);
     const std::string text = unsupported([&] { simulate(s.schedule, p); });
     EXPECT_EQ(text.find("profile node has no figures for"), 0u) << gap.name << ": " << text;
@@ -569,23 +563,23 @@ TEST(MissingFigures, are_unsupported_and_the_profile_is_named) {
 }
 
 TEST(MissingFigures, of_an_unused_way_do_not_matter) {
-  Profile p = node();
+  Profile p = simple_node();
   p.host.reset();
   p.links[0].pageable.reset();
   p.links[0].managed.reset();
-  Scene s;
+  ThreeAgents s;
   s.to_device(first_agent, MemoryKind::pinned, mb);
   EXPECT_NEAR(in_microseconds(s.predict(p).timeline.makespan), 1000, 1e-6);
   // Managed memory that does not have to move needs no figures.
-  Scene managed;
+  ThreeAgents managed;
   managed.work({read({managed.schedule.add_buffer(buffer("x", Place::gpu(), MemoryKind::managed, mb)), 0_B, mb})});
   EXPECT_NEAR(in_microseconds(managed.predict(p).timeline.makespan), 1000, 1e-6);
 }
 
 TEST(MissingFigures, of_pageable_copies_both_ways_are_taken_as_those_of_one_way) {
-  Profile p = node();
+  Profile p = simple_node();
   p.links[0].pageable->both.clear();
-  Scene s;
+  ThreeAgents s;
   const OpId in = s.to_device(first_agent, MemoryKind::pageable, mb);
   const OpId out = s.from_device(second_agent, MemoryKind::pageable, mb);
   const Prediction t = s.predict(p);
@@ -594,28 +588,28 @@ TEST(MissingFigures, of_pageable_copies_both_ways_are_taken_as_those_of_one_way)
 }
 
 TEST(HeldSimulation, is_refused_where_an_agent_waits_for_an_op) {
-  const std::function<void(Scene&)> uses[] = {
-      [](Scene& s) { s.on_host(first_agent, mb); },
-      [](Scene& s) { s.to_device(first_agent, MemoryKind::pageable, mb); },
-      [](Scene& s) { s.from_device(first_agent, MemoryKind::pageable, mb); },
-      [](Scene& s) { s.call(first_agent, HostCall::Kind::flush, MemoryKind::pinned, 1000_B); },
-      [](Scene& s) {
+  const std::function<void(ThreeAgents&)> uses[] = {
+      [](ThreeAgents& s) { s.on_host(first_agent, mb); },
+      [](ThreeAgents& s) { s.to_device(first_agent, MemoryKind::pageable, mb); },
+      [](ThreeAgents& s) { s.from_device(first_agent, MemoryKind::pageable, mb); },
+      [](ThreeAgents& s) { s.call(first_agent, HostCall::Kind::flush, MemoryKind::pinned, 1000_B); },
+      [](ThreeAgents& s) {
         s.prefetch({s.memory(MemoryKind::managed, mb), 0_B, mb}, Place::gpu());
       },
   };
   for (const auto& use : uses) {
-    Scene s;
+    ThreeAgents s;
     use(s);
-    EXPECT_NO_THROW(simulate(s.schedule, node()));
-    EXPECT_THROW(simulate(s.schedule, node(), {.held = true}), Unsupported);
+    EXPECT_NO_THROW(simulate(s.schedule, simple_node()));
+    EXPECT_THROW(simulate(s.schedule, simple_node(), {.held = true}), Unsupported);
   }
-  Scene pinned;
+  ThreeAgents pinned;
   pinned.to_device(first_agent, MemoryKind::pinned, mb);
-  EXPECT_NO_THROW(simulate(pinned.schedule, node(), {.held = true}));
+  EXPECT_NO_THROW(simulate(pinned.schedule, simple_node(), {.held = true}));
 }
 
 // Copies inside the memory of a GPU and between GPUs have an engine of their own.
-struct DeviceCopy : Scene {
+struct DeviceCopy : ThreeAgents {
   OpId between(Place from, Place to, QueueId queue, std::vector<OpId> after = {}) {
     const BufferId a = schedule.add_buffer(buffer("a", from, MemoryKind::device, mb));
     const BufferId b = schedule.add_buffer(buffer("b", to, MemoryKind::device, mb));
@@ -624,7 +618,7 @@ struct DeviceCopy : Scene {
 };
 
 Profile two_gpus() {
-  Profile p = node();
+  Profile p = simple_node();
   p.gpus[0].copy_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(100));
   p.gpus[0].launch_latency = us(2);
   p.gpus.push_back(p.gpus[0]);

@@ -12,7 +12,7 @@ namespace shiplap {
 namespace {
 
 // Copies at 1 GB/s; kernels read at 0.5 and write at 0.8 GB/s alone. Beside a copy each has 0.25, and the copy 0.4.
-Profile profile() {
+Profile mapped_profile() {
   Profile p =
       paper_profile({.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
   const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
@@ -57,7 +57,7 @@ struct Bench {
     return s.add({.what = Copy{{host, size, size * times}, {gpu, size, size * times}}, .queue = queue, .after = {}});
   }
   double end_us(OpId op) const {
-    return in_microseconds(simulate(s, profile(), {.held = true}).timeline.spans[op.index()].end);
+    return in_microseconds(simulate(s, mapped_profile(), {.held = true}).timeline.spans[op.index()].end);
   }
 };
 
@@ -74,7 +74,7 @@ TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
 
 TEST(KernelFlow, takes_what_was_measured_both_ways_even_where_one_way_after_the_other_would_be_faster) {
   // 1 MB each way alone take 2 and 1.25 ms; at 0.25 GB/s both take 4 ms.
-  Profile p = profile();
+  Profile p = mapped_profile();
   p.links[0].zero_copy->both.front().rate = Interval<Bandwidth>::exact(gigabytes_per_second(0.25));
   Bench b;
   b.kernel(b.s.add_queue("q"), Seconds{0}, true, true);
@@ -85,13 +85,14 @@ TEST(KernelFlow, reads_most_of_a_launch_before_it_writes_where_all_of_it_is_unde
   Bench b;
   Kernel& kernel = std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("q"), Seconds{0}, true, true).index()].what);
   for (Flow& flow : kernel.flows) flow.in_flight = b.size;
-  EXPECT_NEAR(in_microseconds(simulate(b.s, profile(), {.held = true}).timeline.makespan), ends_us(1000, 1000), 1e-6);
+  EXPECT_NEAR(in_microseconds(simulate(b.s, mapped_profile(), {.held = true}).timeline.makespan), ends_us(1000, 1000),
+              1e-6);
 }
 
 TEST(KernelFlow, that_only_reads_waits_for_its_first_answer) {
   // 4 KiB under way take 8.192 µs, as far from the link's rate as can be; 64 KiB reach it, and the answer to the first
   // read takes as long.
-  Profile p = profile();
+  Profile p = mapped_profile();
   const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
   p.links[0].zero_copy->read = {{4_KiB, rate(0.5)}, {64_KiB, rate(4)}};
   const auto time = [&](Bytes in_flight) {
@@ -106,7 +107,7 @@ TEST(KernelFlow, that_only_reads_waits_for_its_first_answer) {
 
 TEST(KernelFlow, has_the_accesses_of_a_thread_to_several_arrays_under_way_together) {
   // Latency-bound: 4 KiB under way reach 0.5 GB/s and 8 KiB twice that, so that two arrays take no longer than one.
-  Profile p = profile();
+  Profile p = mapped_profile();
   const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
   p.links[0].zero_copy->read = {{4_KiB, rate(0.5)}, {8_KiB, rate(1)}, {1_MiB, rate(128)}};
   Bench b;
@@ -119,7 +120,7 @@ TEST(KernelFlow, moves_more_one_way_than_the_other_at_rates_between_both_the_sam
   Bench b;
   Kernel& kernel = std::get<Kernel>(b.s.ops[b.kernel(b.s.add_queue("q"), Seconds{0}, true, true).index()].what);
   kernel.flows.front().bytes = b.size * 2;
-  EXPECT_NEAR(in_microseconds(simulate(b.s, profile(), {.held = true}).timeline.makespan),
+  EXPECT_NEAR(in_microseconds(simulate(b.s, mapped_profile(), {.held = true}).timeline.makespan),
               ends_us(4.096, last_writes_kb) + both_ways_us(2000 - 4.096, 1000 - last_writes_kb), 0.01);
 }
 
@@ -150,7 +151,7 @@ TEST(KernelFlow, gives_the_link_back_to_the_copy_when_it_ends) {
 }
 
 TEST(KernelFlow, leaves_a_copy_alone_when_its_own_work_is_the_limit) {
-  Profile p = profile();
+  Profile p = mapped_profile();
   // Little under way leaves the copy its full rate.
   const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
   p.links[0].zero_copy->write = {{Bytes{512}, rate(0.1)}, {4_KiB, rate(0.8)}};
@@ -183,12 +184,12 @@ double with_threads_us(Profile p, Bytes in_flight, Seconds thread_work) {
 
 TEST(KernelFlow, lets_threads_wait_for_host_memory_beyond_what_device_memory_makes_them_wait) {
   // 4 KiB under way at 0.5 GB/s: an access takes 8.192 µs. 1 MB are 244.14 accesses.
-  EXPECT_NEAR(with_threads_us(profile(), 4_KiB, milliseconds(3)), 3000 + 1e6 / 4096 * 3.192, 0.5);
+  EXPECT_NEAR(with_threads_us(mapped_profile(), 4_KiB, milliseconds(3)), 3000 + 1e6 / 4096 * 3.192, 0.5);
 }
 
 TEST(KernelFlow, keeps_the_link_busy_while_other_threads_work) {
   // 4 KiB under way are enough for 0.5 GB/s, and of 8 KiB 2 KB are with threads that work for 4 µs.
-  Profile p = profile();
+  Profile p = mapped_profile();
   p.links[0].zero_copy->read.push_back(p.links[0].zero_copy->read.front());
   p.links[0].zero_copy->read.back().in_flight = 64_KiB;
   const double accesses = 1e6 / 8192;
@@ -199,7 +200,7 @@ TEST(KernelFlow, keeps_the_link_busy_while_other_threads_work) {
 
 TEST(KernelFlow, that_reads_presses_no_harder_when_it_has_a_little_more_work) {
   // The more a kernel has under way, the less it leaves to copies.
-  Profile p = profile();
+  Profile p = mapped_profile();
   const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
   ZeroCopyModel& link = *p.links[0].zero_copy;
   link.read = {{4_KiB, rate(0.5)}, {64_KiB, rate(4)}, {1_MiB, rate(4)}};

@@ -7,14 +7,14 @@ namespace shiplap {
 namespace {
 
 // Copies of 1 MB at 1 ms each, no latency, no gap.
-Profile profile() {
+Profile plain_profile() {
   return paper_profile(
       {.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
 }
 
 // Ten copies in one queue, each waited for by a kernel; the kernels dealt over `queues` queues. The end of the copies.
 Seconds watched_copies(std::uint32_t queues) {
-  Profile p = profile();
+  Profile p = plain_profile();
   // 20 µs more for a copy and 100 µs more for its bytes.
   const auto slowdown = [](double gap_us, double per_byte) {
     return Slowdown{Interval<Seconds>::exact(microseconds(gap_us)), Interval<PerByte>::exact(PerByte{per_byte})};
@@ -49,7 +49,7 @@ TEST(WaitingQueues, slow_copies_down_from_two_on_until_one_is_left) {
 
 // Kernel, copy, kernel, copy … of 1 ms each, dealt over queues, with or without a long copy the other way.
 Seconds chain(std::uint32_t links, std::uint32_t queues, bool busy) {
-  Profile p = profile();
+  Profile p = plain_profile();
   const auto us = [](double value) { return Interval<Seconds>::exact(microseconds(value)); };
   p.gpus[0].handovers = HandoverModel{.h2d_same_queue = {us(1), us(2)},
                                       .h2d_other_queue = {us(10), us(20)},

@@ -18,20 +18,20 @@ using van_werkhoven_2014::Category;
 using van_werkhoven_2014::Work;
 
 // Whole-GPU kernels, so that they run one after the other as the papers assume.
-const Limits limits{.device_memory = 64_GiB, .resident_threads = 1};
+const Limits one_kernel_at_a_time{.device_memory = 64_GiB, .resident_threads = 1};
 
-struct Case {
+struct EqualChunks {
   Work work;
   std::uint32_t chunks;
 };
 
 // Equal chunks with every regime: copies dominate, kernel dominates, either direction larger, tiny outputs.
-std::vector<Case> random_cases(unsigned count) {
+std::vector<EqualChunks> random_equal_chunks(unsigned count) {
   std::mt19937_64 random(20141);
   const auto uniform = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
-  std::vector<Case> cases;
+  std::vector<EqualChunks> cases;
   while (cases.size() < count) {
     const auto chunks = static_cast<std::uint32_t>(std::exp2(uniform(0, 8)));
     const auto size = [&](double low, double high) {
@@ -55,21 +55,22 @@ Profile profile_of(const Work& w, unsigned engines, ImplicitSync sync) {
                         .d2h = {w.d2h.latency_overhead, w.d2h.per_byte, w.d2h.gap}});
 }
 
-Seconds simulated(const Case& c, unsigned engines, ImplicitSync sync, IssueOrder order = IssueOrder::breadth,
+Seconds simulated(const EqualChunks& c, unsigned engines, ImplicitSync sync, IssueOrder order = IssueOrder::breadth,
                   Layout layout = Layout::per_chunk) {
   const Job job = in_out_job(c.work.in, c.work.out, c.work.kernel, c.chunks);
   const Choice choice{.strategy = "streams", .chunks = c.chunks, .layout = layout, .order = order};
-  return simulate(find_strategy("streams").schedule(job, choice, limits), profile_of(c.work, engines, sync))
+  return simulate(find_strategy("streams").schedule(job, choice, one_kernel_at_a_time),
+                  profile_of(c.work, engines, sync))
       .timeline.makespan;
 }
 
-void expect_close(Seconds a, Seconds b, const Case& c) {
+void expect_close(Seconds a, Seconds b, const EqualChunks& c) {
   EXPECT_NEAR(a / b, 1.0, 1e-9) << c.chunks << " chunks, in " << c.work.in.count << ", out " << c.work.out.count
                                 << ", kernel " << c.work.kernel.count();
 }
 
 TEST(Simulate, agrees_with_the_critical_path_of_two_copy_engines) {
-  for (const Case& c : random_cases(600)) {
+  for (const EqualChunks& c : random_equal_chunks(600)) {
     expect_close(simulated(c, 2, ImplicitSync::none), streams_time(c.work, c.chunks, Category::two_engines), c);
     expect_close(simulated(c, 2, ImplicitSync::none, IssueOrder::depth, Layout::three),
                  streams_time(c.work, c.chunks, Category::two_engines), c);
@@ -77,18 +78,18 @@ TEST(Simulate, agrees_with_the_critical_path_of_two_copy_engines) {
 }
 
 TEST(Simulate, agrees_with_the_critical_path_of_one_copy_engine) {
-  for (const Case& c : random_cases(600))
+  for (const EqualChunks& c : random_equal_chunks(600))
     expect_close(simulated(c, 1, ImplicitSync::none), streams_time(c.work, c.chunks, Category::one_engine), c);
 }
 
 TEST(Simulate, agrees_with_the_critical_path_of_implicit_synchronisation_until_the_last_kernel_ended) {
-  for (const Case& c : random_cases(600))
+  for (const EqualChunks& c : random_equal_chunks(600))
     expect_close(simulated(c, 1, ImplicitSync::until_ended),
                  streams_time(c.work, c.chunks, Category::implicit_sync_one_engine), c);
 }
 
 TEST(Simulate, shows_no_overlap_for_depth_first_issue_on_one_copy_engine) {
-  for (const Case& c : random_cases(100)) {
+  for (const EqualChunks& c : random_equal_chunks(100)) {
     // Every copy turns the engine around and pays its L+o: n · (L+o)hd + Thd + tE + n · (L+o)dh + Tdh.
     const Work& w = c.work;
     const Seconds serial = (w.h2d.latency_overhead + w.d2h.latency_overhead) * c.chunks + w.in * w.h2d.per_byte +
@@ -100,7 +101,7 @@ TEST(Simulate, shows_no_overlap_for_depth_first_issue_on_one_copy_engine) {
 // Implicit synchronisation as the hardware does it: copies back wait until the last kernel's blocks have all started.
 // With kernels of one wave, that is when the last kernel starts.
 TEST(Simulate, releases_copies_when_the_last_kernel_started_at_most_one_kernel_earlier_than_when_it_ended) {
-  for (const Case& c : random_cases(200)) {
+  for (const EqualChunks& c : random_equal_chunks(200)) {
     const Seconds started = simulated(c, 1, ImplicitSync::until_started);
     const Seconds ended = simulated(c, 1, ImplicitSync::until_ended);
     const Seconds one_kernel = c.work.kernel / c.chunks;
@@ -116,7 +117,7 @@ TEST(Simulate, gains_exactly_one_kernel_from_the_started_rule_when_the_kernel_do
                .in = Bytes{2'000'000},
                .out = Bytes{2'000'000},
                .kernel = milliseconds(20)};
-  const Case c{w, 2};
+  const EqualChunks c{w, 2};
   EXPECT_NEAR(in_milliseconds(simulated(c, 1, ImplicitSync::until_ended)), 1 + 20 + 2, 1e-9);
   EXPECT_NEAR(in_milliseconds(simulated(c, 1, ImplicitSync::until_started)), 1 + 20 + 1, 1e-9);
 }
@@ -202,7 +203,7 @@ TEST(Simulate, submits_every_launch_of_a_kernel_that_makes_several_before_what_c
   p.submission.launch = Interval<Seconds>::exact(microseconds(50));
   Job job = in_out_job(0_B, 0_B, microseconds(1), 2);
   job.launches = 5;
-  const Schedule two = find_strategy("streams").schedule(job, {.chunks = 2}, limits);
+  const Schedule two = find_strategy("streams").schedule(job, {.chunks = 2}, one_kernel_at_a_time);
   const Timeline t = simulate(two, p).timeline;
   // The first of five launches is enough to begin.
   EXPECT_NEAR(in_microseconds(t.spans[1].start - t.spans[0].start), 5 * 50, 1);
@@ -210,13 +211,13 @@ TEST(Simulate, submits_every_launch_of_a_kernel_that_makes_several_before_what_c
 }
 
 TEST(Simulate, is_the_same_to_the_last_bit_when_repeated) {
-  for (const Case& c : random_cases(20))
+  for (const EqualChunks& c : random_equal_chunks(20))
     EXPECT_EQ(simulated(c, 2, ImplicitSync::none).count(), simulated(c, 2, ImplicitSync::none).count());
 }
 
 TEST(Simulate, predicts_a_concatenation_as_the_second_schedule_queued_behind_the_first) {
   const Job job = in_out_job(4_MiB, 4_MiB, milliseconds(1), 16);
-  const Schedule once = find_strategy("streams").schedule(job, {.chunks = 4}, limits);
+  const Schedule once = find_strategy("streams").schedule(job, {.chunks = 4}, one_kernel_at_a_time);
   const Schedule twice = concatenate(once, once);
   EXPECT_TRUE(problems(twice).empty()) << problems(twice).front();
   const Profile p = planted_profile();

@@ -9,8 +9,6 @@
 namespace shiplap {
 namespace {
 
-const Limits roomy{.device_memory = 1_GiB, .resident_threads = 0};
-
 Job job_with(std::vector<Role> roles, std::uint64_t items = 60) {
   Job job = in_out_job(1_B, 1_B, milliseconds(1), items);
   job.arrays.clear();
@@ -33,7 +31,7 @@ std::vector<Choice> all_shapes() {
   return shapes;
 }
 
-const std::vector<std::vector<Role>> all_roles{
+const std::vector<std::vector<Role>> pinned_roles{
     {Role::in, Role::out},
     {Role::in, Role::inout},
     {Role::inout},
@@ -46,7 +44,7 @@ const std::vector<std::vector<Role>> all_roles{
 };
 
 TEST(Streams, gives_sound_schedules_in_every_shape) {
-  for (const auto& roles : all_roles)
+  for (const auto& roles : pinned_roles)
     for (const Choice& choice : all_shapes()) {
       const auto found = problems(find_strategy("streams").schedule(job_with(roles), choice, roomy));
       EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
@@ -55,7 +53,7 @@ TEST(Streams, gives_sound_schedules_in_every_shape) {
 
 TEST(Streams, has_no_dependency_that_could_be_left_out) {
   std::size_t edges = 0;
-  for (const auto& roles : all_roles)
+  for (const auto& roles : pinned_roles)
     for (const Choice& choice : all_shapes()) {
       const Schedule schedule = find_strategy("streams").schedule(job_with(roles), choice, roomy);
       for (std::size_t i = 0; i < schedule.ops.size(); ++i)
@@ -154,7 +152,7 @@ TEST(Layouts, are_read_as_they_are_written_in_help) {
 }
 
 TEST(Hybrid, gives_sound_schedules_that_copy_one_way_and_map_the_other) {
-  for (const auto& roles : all_roles)
+  for (const auto& roles : pinned_roles)
     for (const char* name : {"hybrid", "hybrid-mirror"})
       for (const Choice& choice : all_shapes()) {
         const Job job = job_with(roles);
@@ -210,7 +208,7 @@ TEST(Ramp, is_read_as_it_is_written_and_refused_when_it_is_none) {
 }
 
 TEST(EmulatedLayouts, are_sound_with_all_copies_in_one_queue) {
-  for (const auto& roles : all_roles)
+  for (const auto& roles : pinned_roles)
     for (const Layout layout : {Layout::one_engine, Layout::implicit_sync})
       for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
         for (const std::uint32_t chunks : {1u, 7u, 12u})

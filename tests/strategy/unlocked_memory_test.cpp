@@ -14,8 +14,6 @@
 namespace shiplap {
 namespace {
 
-const Limits roomy{.device_memory = 1_GiB, .resident_threads = 0};
-
 Job job_in(MemoryKind memory, const std::vector<Role>& roles, std::uint64_t items = 60) {
   Job job = in_out_job(1_B, 1_B, milliseconds(1), items);
   job.arrays.clear();
@@ -28,7 +26,7 @@ Job job_in(MemoryKind memory, const std::vector<Role>& roles, std::uint64_t item
   return job;
 }
 
-const std::vector<std::vector<Role>> all_roles{
+const std::vector<std::vector<Role>> unlocked_roles{
     {Role::in, Role::out},
     {Role::inout},
     {Role::in},
@@ -47,7 +45,7 @@ std::vector<Choice> staged_choices() {
 }
 
 TEST(Staged, gives_sound_schedules_in_every_shape) {
-  for (const auto& roles : all_roles)
+  for (const auto& roles : unlocked_roles)
     for (const Choice& choice : staged_choices()) {
       const auto found = problems(find_strategy("staged").schedule(job_in(MemoryKind::pageable, roles), choice, roomy));
       EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
@@ -56,7 +54,7 @@ TEST(Staged, gives_sound_schedules_in_every_shape) {
 
 TEST(Staged, has_no_dependency_that_could_be_left_out) {
   std::size_t edges = 0;
-  for (const auto& roles : all_roles)
+  for (const auto& roles : unlocked_roles)
     for (const Choice& choice : staged_choices()) {
       const Schedule schedule = find_strategy("staged").schedule(job_in(MemoryKind::pageable, roles), choice, roomy);
       for (std::size_t i = 0; i < schedule.ops.size(); ++i)
@@ -172,7 +170,7 @@ TEST(Managed, is_one_launch_and_threads_that_touch_all_pages_of_the_results) {
 }
 
 TEST(ManagedPrefetch, moves_every_page_to_the_gpu_and_the_results_back) {
-  for (const auto& roles : all_roles) {
+  for (const auto& roles : unlocked_roles) {
     const Job job = job_in(MemoryKind::managed, roles);
     for (const std::uint32_t chunks : {1u, 2u, 7u}) {
       const Schedule schedule =

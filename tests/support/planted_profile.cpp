@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <tuple>
 
+#include "tests/support/intervals.hpp"
+
 namespace shiplap {
 namespace {
 
-Interval<Seconds> us(double value) { return Interval<Seconds>::exact(microseconds(value)); }
-Interval<PerByte> rate(double gb_per_second) {
-  return Interval<PerByte>::exact(per_byte(gigabytes_per_second(gb_per_second)));
-}
 Interval<PerByte> more_per_byte(double nanoseconds) { return Interval<PerByte>::exact(PerByte{nanoseconds * 1e-9}); }
 CopyCost cost(Bytes size, double latency_overhead_us, double gap_us) {
   return {.size = size, .latency_overhead = us(latency_overhead_us), .gap = us(gap_us)};
@@ -27,8 +25,6 @@ HandoverModel no_handovers() {
   for (const auto& [name, member] : handover_names) model.*member = {us(0), us(0)};
   return model;
 }
-
-Interval<Bandwidth> gbs(double value) { return Interval<Bandwidth>::exact(gigabytes_per_second(value)); }
 
 ZeroCopyModel zero_copy() {
   ZeroCopyModel model;
@@ -69,17 +65,14 @@ ManagedModel managed() {
   return {.prefetch_h2d = {{64_KiB, us(71)}, {32_MiB, us(760)}},
           .prefetch_d2h = {{64_KiB, us(82)}, {32_MiB, us(1900)}},
           .demand_h2d = {{64_KiB, us(44)}, {32_MiB, us(3000)}},
-          .demand_d2h = {{1, Interval<Bandwidth>::exact(gigabytes_per_second(4))},
-                         {4, Interval<Bandwidth>::exact(gigabytes_per_second(9))}}};
+          .demand_d2h = {{1, gbs(4)}, {4, gbs(9)}}};
 }
 
 HostModel host() {
   const auto row = [](unsigned threads, Bytes rings, double gb_per_second) {
-    return RateThroughRings{
-        .threads = threads, .rings = rings, .rate = Interval<Bandwidth>::exact(gigabytes_per_second(gb_per_second))};
+    return RateThroughRings{.threads = threads, .rings = rings, .rate = gbs(gb_per_second)};
   };
-  HostModel model{.copy = {{1, Interval<Bandwidth>::exact(gigabytes_per_second(10))},
-                           {8, Interval<Bandwidth>::exact(gigabytes_per_second(34))}},
+  HostModel model{.copy = {{1, gbs(10)}, {8, gbs(34)}},
                   .staging = {row(1, 8_MiB, 11), row(2, 16_MiB, 20), row(4, 8_MiB, 36), row(4, 128_MiB, 30),
                               row(16, 32_MiB, 60), row(16, 512_MiB, 40)},
                   .written = {{64_KiB, us(4)}, {256_KiB, us(14)}, {1_MiB, us(20)}},
@@ -116,23 +109,23 @@ Profile planted_profile() {
                    .handovers = handovers(),
                    .resident_threads = Estimate::exact(132 * 2048),
                    .memory_latency = us(0.4),
-                   .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(4300)),
-                   .copy_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(2100)),
+                   .memory_bandwidth = gbs(4300),
+                   .copy_bandwidth = gbs(2100),
                    .flop_rate = Estimate::exact(60e12)}};
   profile.links = {{.numa_node = 0,
                     .gpu = 0,
-                    .h2d = {.per_byte = rate(55),
+                    .h2d = {.per_byte = per_byte_at(55),
                             .costs = {cost(1_B, 4.6, 2.6), cost(64_KiB, 4.8, 2.65), cost(1_MiB, 5.1, 2.75),
                                       cost(16_MiB, 5.5, 2.9), cost(256_MiB, 5.8, 3.1), cost(1_GiB, 6.0, 3.2)},
-                            .duplex = DuplexModel{.per_byte = rate(50.8),
+                            .duplex = DuplexModel{.per_byte = per_byte_at(50.8),
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.1)},
                                                            {.size = 4_MiB, .gap = us(4.4)},
                                                            {.size = 256_MiB, .gap = us(4.6)}}},
                             .batched = {{.size = 64_KiB, .gap = us(0.2)}, {.size = 4_MiB, .gap = us(0.3)}}},
-                    .d2h = {.per_byte = rate(54),
+                    .d2h = {.per_byte = per_byte_at(54),
                             .costs = {cost(1_B, 4.65, 2.62), cost(64_KiB, 4.85, 2.7), cost(1_MiB, 5.2, 2.8),
                                       cost(16_MiB, 5.4, 2.95), cost(256_MiB, 5.7, 3.05), cost(1_GiB, 5.9, 3.15)},
-                            .duplex = DuplexModel{.per_byte = rate(50.5),
+                            .duplex = DuplexModel{.per_byte = per_byte_at(50.5),
                                                   .gaps = {{.size = 1_MiB, .gap = us(3.15)},
                                                            {.size = 4_MiB, .gap = us(4.45)},
                                                            {.size = 256_MiB, .gap = us(4.65)}}},
@@ -171,7 +164,7 @@ Profile paper_profile(const PaperOptions& options) {
                    .handovers = no_handovers(),
                    .resident_threads = Estimate::exact(14 * 2048),
                    .memory_latency = us(0),
-                   .memory_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(230)),
+                   .memory_bandwidth = gbs(230),
                    .copy_bandwidth = std::nullopt,
                    .flop_rate = Estimate::exact(4e12)}};
   profile.links = {

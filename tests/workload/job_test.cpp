@@ -119,6 +119,22 @@ TEST(KernelCost, is_no_slower_than_between_the_floor_and_the_next_point_where_sm
   EXPECT_NEAR(in_microseconds(cost.at(7980)), 22400, 1e-9);
 }
 
+TEST(KernelCost, of_what_the_cache_keeps_is_not_mixed_with_that_of_more) {
+  // 1 µs an item beyond 1 µs up to 100 items, 3 µs an item in launches that the cache cannot hold.
+  KernelCost cost{.points = {point(10, 11), point(100, 101), point(1000, 3000)},
+                  .has_floor = true,
+                  .cached_items = 100,
+                  .origin = ""};
+  EXPECT_NEAR(in_microseconds(cost.at(5)), 11, 1e-9) << "the floor";
+  EXPECT_NEAR(in_microseconds(cost.at(50)), 51, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(100)), 101, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(110)), 330, 1e-9) << "a line from 100 to 1000 says 133";
+  EXPECT_NEAR(in_microseconds(cost.at(1000)), 3000, 1e-9);
+  cost = {.points = {point(100, 100), point(1000, 3000)}, .cached_items = 100, .origin = ""};
+  EXPECT_NEAR(in_microseconds(cost.at(50)), 50, 1e-9) << "without a floor";
+  EXPECT_NEAR(in_microseconds(cost.at(101)), 303, 1e-9);
+}
+
 TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_rounds) {
   Job job = in_out_job(1_KiB, 1_KiB, milliseconds(1), 1000);
   job.items_per_block = 5;
@@ -132,6 +148,18 @@ TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 8)), 600, 1e-9);
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 800)), 200, 1e-9) << "never faster than without the limit";
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 0)), 200, 1e-9);
+}
+
+TEST(Grid, holds_fewer_blocks_where_they_take_more_room_than_their_threads) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
+  job.items_per_block = 100;
+  job.threads_per_block = 256;
+  EXPECT_EQ(wave_of(job, 8192), 32u);
+  job.room_of_block = 1024;
+  EXPECT_EQ(wave_of(job, 8192), 8u);
+  EXPECT_EQ(wave_of(job, 100), 1u);
+  job.room_of_block = 10;
+  EXPECT_EQ(wave_of(job, 8192), 32u) << "no less than its threads";
 }
 
 TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {

@@ -13,7 +13,7 @@
 namespace shiplap {
 namespace {
 
-std::string refusal(const std::string& name) {
+std::string workload_refusal(const std::string& name) {
   try {
     find_workload(name, {});
   } catch (const UsageError& e) {
@@ -23,12 +23,12 @@ std::string refusal(const std::string& name) {
 }
 
 TEST(FindWorkload, names_the_parameter_that_is_wrong) {
-  EXPECT_NE(refusal("saxpi").find("saxpy, scalar-add"), std::string::npos);
-  EXPECT_NE(refusal("saxpy:m=4").find("no parameter m"), std::string::npos);
-  EXPECT_NE(refusal("saxpy:n").find("NAME=VALUE"), std::string::npos);
-  EXPECT_NE(refusal("saxpy:n=4,n=5").find("n is given twice"), std::string::npos);
-  EXPECT_NE(refusal("saxpy:n=-4").find("n"), std::string::npos);
-  EXPECT_NE(refusal("scalar-add:in=7").find("multiple of 4"), std::string::npos);
+  EXPECT_NE(workload_refusal("saxpi").find("saxpy, scalar-add"), std::string::npos);
+  EXPECT_NE(workload_refusal("saxpy:m=4").find("no parameter m"), std::string::npos);
+  EXPECT_NE(workload_refusal("saxpy:n").find("NAME=VALUE"), std::string::npos);
+  EXPECT_NE(workload_refusal("saxpy:n=4,n=5").find("n is given twice"), std::string::npos);
+  EXPECT_NE(workload_refusal("saxpy:n=-4").find("n"), std::string::npos);
+  EXPECT_NE(workload_refusal("scalar-add:in=7").find("multiple of 4"), std::string::npos);
 }
 
 TEST(ScalarAdd, computes_what_its_description_says_for_any_ratio_of_sizes) {

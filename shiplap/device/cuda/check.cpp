@@ -9,9 +9,6 @@
 namespace shiplap {
 namespace {
 
-/// "13.0": CUDA packs a version as 1000 · major + 10 · minor.
-std::string version_text(int packed) { return fmt::format("{}.{}", packed / 1000, packed % 1000 / 10); }
-
 std::string driver_remedy(const Api& api) {
   int driver = 0;
   int runtime = 0;
@@ -100,6 +97,8 @@ std::string place(const std::source_location& where) {
 }
 
 }  // namespace
+
+std::string version_text(int packed) { return fmt::format("{}.{}", packed / 1000, packed % 1000 / 10); }
 
 std::string error_text(const Api& api, cudaError_t error) {
   return fmt::format("{} ({})", api.get_error_name(error), api.get_error_string(error));

@@ -9,6 +9,9 @@
 
 namespace shiplap {
 
+/// "13.0": CUDA packs a version as 1000 · major + 10 · minor.
+std::string version_text(int packed);
+
 /// "cudaErrorMemoryAllocation (out of memory)"
 std::string error_text(const Api&, cudaError_t);
 

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/handles.hpp"
@@ -39,8 +40,6 @@ std::string link(const std::string& pci_device) {
   if (speed == unknown_fact) return speed;
   return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
 }
-
-std::string version_text(int packed) { return fmt::format("{}.{}", packed / 1000, packed % 1000 / 10); }
 
 /// As nvidia-smi -L has it: "GPU-6f1a7b1e-…".
 std::string uuid_text(const cudaUUID_t& uuid) {
@@ -78,6 +77,7 @@ class CudaDevice final : public Device {
         .multiprocessors = multiprocessors,
         .copy_engines = static_cast<unsigned>(attribute(cudaDevAttrAsyncEngineCount)),
         .resident_threads = multiprocessors * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
+        .l2_cache = Bytes{static_cast<std::uint64_t>(properties.l2CacheSize)},
         .gpus = static_cast<unsigned>(gpus_.gpus.size()),
         .peer_access = gpus_.peers->possible(),
         .numa_nodes = numa_nodes_of_host(),

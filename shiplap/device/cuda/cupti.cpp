@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-Cupti load() {
+Cupti load_cupti() {
   Cupti cupti;
   const std::string versioned = fmt::format("libcupti.so.{}", CUDART_VERSION / 1000);
   void* library = nullptr;
@@ -42,7 +42,7 @@ Cupti load() {
 }  // namespace
 
 const Cupti& cupti() {
-  static const Cupti loaded = load();
+  static const Cupti loaded = load_cupti();
   return loaded;
 }
 

@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-NvmlApi load() {
+NvmlApi load_nvml() {
   NvmlApi api;
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return api;
@@ -60,7 +60,7 @@ const char* transfers(unsigned generation) {
 }  // namespace
 
 const NvmlApi& real_nvml() {
-  static const NvmlApi api = load();
+  static const NvmlApi api = load_nvml();
   return api;
 }
 

@@ -17,24 +17,21 @@ namespace {
 // Inputs are 2^16 values spread over [-0.97, 0.97], none of them 0, and 1 and -1. ψ contracts all others to 0, so that
 // after 30 calls they tell nothing but that there were many; 1 and -1 change places for ever, exactly so in either
 // precision, and tell even from odd.
-constexpr std::uint64_t spread = 1 << 16;
-constexpr std::uint64_t kinds = spread + 2;
+constexpr std::uint64_t spread_values = 1 << 16;
+constexpr std::uint64_t value_kinds = spread_values + 2;
 
-float value_of(std::uint64_t kind) {
-  if (kind >= spread) return kind == spread ? 1.0f : -1.0f;
+float value_of_kind(std::uint64_t kind) {
+  if (kind >= spread_values) return kind == spread_values ? 1.0f : -1.0f;
   return static_cast<float>(2 * static_cast<std::int64_t>(kind) - 65535) * (0.97f / 65535);
 }
 
 std::uint64_t kind_at(std::uint64_t i) {
   const std::uint64_t hash = hash_of(i, 8);
   const bool one = (hash >> 16) % 16 == 0;
-  return one ? spread + (hash >> 20) % 2 : hash % spread;
+  return one ? spread_values + (hash >> 20) % 2 : hash % spread_values;
 }
 
-float x_at(std::uint64_t i) { return value_of(kind_at(i)); }
-
-// Not within ψ's range.
-constexpr float poison = 2.0f;
+float argument_at(std::uint64_t i) { return value_of_kind(kind_at(i)); }
 
 float psi(float x, bool promoted) {
   if (promoted) return static_cast<float>(2 * std::acos(x) / std::numbers::pi - 1);
@@ -77,9 +74,9 @@ Bounds bounds_of(double x, const ArccosShape& shape) {
 
 // Of the values of all kinds.
 std::vector<Bounds> all_bounds(const ArccosShape& shape) {
-  std::vector<Bounds> bounds(kinds);
-  parallel_for(kinds, 256, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t kind = begin; kind < end; ++kind) bounds[kind] = bounds_of(value_of(kind), shape);
+  std::vector<Bounds> bounds(value_kinds);
+  parallel_for(value_kinds, 256, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t kind = begin; kind < end; ++kind) bounds[kind] = bounds_of(value_of_kind(kind), shape);
   });
   return bounds;
 }
@@ -148,6 +145,7 @@ Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
               .name = fmt::format("arccos:n={},calls={},precision={}", n, calls, promoted ? "promoted" : "single"),
               .items_per_block = 1024,  // 256 threads with one 16-byte vector each
               .threads_per_block = 256,
+              .room_of_block = promoted ? 341u : 256u,
               .flops = operations_of_call(promoted) * static_cast<double>(n) * static_cast<double>(calls),
               .device_traffic = Bytes{8 * n},
               .efficiency = 0.86}
@@ -163,15 +161,15 @@ Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
   if (cuda.arccos != nullptr) w.job.binding.cuda = cuda.arccos(shape);
   w.program = program_text(shape);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
-    generate(as_elements<float>(arrays[0]), x_at);
-    generate(as_elements<float>(arrays[1]), [](std::uint64_t) { return poison; });
+    generate(as_elements<float>(arrays[0]), argument_at);
+    generate(as_elements<float>(arrays[1]), [](std::uint64_t) { return 2.0f; });  // not within ψ's range
   };
   w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto x = as_elements<float>(arrays[0]);
     const auto y = as_elements<float>(arrays[1]);
     const std::vector<Bounds> bounds = all_bounds(shape);
-    if (const auto i = first_difference<float>(x, x_at); i < x.size())
-      return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], x_at(i));
+    if (const auto i = first_difference<float>(x, argument_at); i < x.size())
+      return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], argument_at(i));
     const auto is_right = [&](std::uint64_t i) {
       const Bounds& right = bounds[kind_at(i)];
       return right.low <= y[i] && y[i] <= right.high;
@@ -183,14 +181,12 @@ Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-std::string sizes(Bytes each) { return fmt::format("n={}", each.count / 4); }
-
 }  // namespace
 
 const BuiltInWorkload arccos_workload{
     .help = {"arccos", "n=COUNT (128Mi), calls=COUNT (1), precision=single|promoted",
              "y = 2*arccos(x)/pi - 1 over n floats, as many times as there are calls (1 to 512)"},
     .make = arccos,
-    .sizes = sizes};
+    .sizes = [](Bytes size) { return fmt::format("n={}", size.count / 4); }};
 
 }  // namespace shiplap

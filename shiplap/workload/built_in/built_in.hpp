@@ -10,7 +10,7 @@ struct BuiltInWorkload {
   WorkloadHelp help;
   Workload (*make)(Parameters&, const CudaKernels&);
   /// The parameters of a job whose largest array has about so many bytes: "n=16777216".
-  std::string (*sizes)(Bytes each);
+  std::string (*sizes)(Bytes size);
 };
 
 /// Defined in the files of their names; listed in registry.cpp.

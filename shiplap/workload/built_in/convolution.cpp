@@ -18,16 +18,8 @@
 namespace shiplap {
 namespace {
 
-// Whole numbers of magnitude 1 to 4: sums of 64 x 64 products stay within 2^16, so that they are exact in float in any
-// order, fused or not.
-float element(std::uint64_t i, std::uint64_t stream) {
-  const auto number = static_cast<int>(hash_of(i, stream) >> 61);  // 0 to 7
-  return static_cast<float>(number < 4 ? number - 4 : number - 3);
-}
-float in_at(std::uint64_t i) { return element(i, 9); }
-float filter_at(std::uint64_t i) { return element(i, 10); }
-// Not whole, as no element of the result is.
-float poison_at(std::uint64_t i) { return element(i, 11) + 0.5f; }
+float pixel_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 9)); }
+float weight_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 10)); }
 
 std::uint64_t in_width(const ConvolutionShape& shape) { return shape.width + shape.filter - 1; }
 
@@ -107,6 +99,7 @@ Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
               .items_per_block = convolution_tile_height,
               .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
               .threads_per_block = convolution_block_threads,
+              .room_of_block = 205,
               .access_width = vectors ? 16u : 4u,
               .zero_copy = false,  // neighbouring blocks read the inputs between them both
               .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),
@@ -129,18 +122,18 @@ Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
   if (cuda.convolution != nullptr) w.job.binding.cuda = cuda.convolution(shape);
   w.program = program_text(shape, height);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
-    generate(as_elements<float>(arrays[0]), in_at);
-    generate(as_elements<float>(arrays[1]), filter_at);
-    generate(as_elements<float>(arrays[2]), poison_at);
+    generate(as_elements<float>(arrays[0]), pixel_at);
+    generate(as_elements<float>(arrays[1]), weight_at);
+    generate(as_elements<float>(arrays[2]), [](std::uint64_t i) { return not_whole(i, 11); });
   };
   w.verify = [shape, height](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto in = as_elements<float>(arrays[0]);
     const auto filter = as_elements<float>(arrays[1]);
     const auto out = as_elements<float>(arrays[2]);
-    if (const auto i = first_difference<float>(in, in_at); i < in.size())
-      return fmt::format("input in[{}] was overwritten: {} instead of {}", i, in[i], in_at(i));
-    if (const auto i = first_difference<float>(filter, filter_at); i < filter.size())
-      return fmt::format("input filter[{}] was overwritten: {} instead of {}", i, filter[i], filter_at(i));
+    if (const auto i = first_difference<float>(in, pixel_at); i < in.size())
+      return fmt::format("input in[{}] was overwritten: {} instead of {}", i, in[i], pixel_at(i));
+    if (const auto i = first_difference<float>(filter, weight_at); i < filter.size())
+      return fmt::format("input filter[{}] was overwritten: {} instead of {}", i, filter[i], weight_at(i));
     const std::uint64_t row = first_failure(height, 4, [&](std::uint64_t y) {
       return std::memcmp(&out[y * shape.width], reference(shape, in, filter, y).data(), 4 * shape.width) == 0;
     });
@@ -154,15 +147,15 @@ Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-// Of the usual width: the height makes the size.
-std::string sizes(Bytes each) { return fmt::format("height={}", std::max<std::uint64_t>(1, each.count / (4 * 4112))); }
-
 }  // namespace
 
 const BuiltInWorkload convolution_workload{
     .help = {"convolution", "height=COUNT (4096), width=COUNT (4096), filter=COUNT (17)",
              "a filter x filter convolution of height x width floats, cut along the rows, with a halo"},
     .make = convolution,
-    .sizes = sizes};
+    .sizes = [](Bytes size) {
+      // Of the usual width: the height makes the size.
+      return fmt::format("height={}", std::max<std::uint64_t>(1, size.count / (4 * 4112)));
+    }};
 
 }  // namespace shiplap

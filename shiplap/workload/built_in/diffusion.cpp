@@ -54,7 +54,6 @@ std::uint64_t place_in_base(const DiffusionShape& s, std::uint64_t i) {
   return (y + hash_of(level, 12)) % s.ny * s.nx + (x + (hash_of(level, 13) >> 1)) % s.nx;
 }
 double base_at(std::uint64_t i) { return static_cast<double>(1 + (hash_of(i, 14) >> 32)) / 4294967296.0 - 0.25; }
-double poison_at(std::uint64_t i) { return static_cast<double>(2 + hash_of(i, 15)); }
 
 /// The base after all time steps; made when it is asked for first.
 class Reference {
@@ -186,6 +185,7 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
                                     inverse == 32 ? "" : fmt::format(",inverse_alpha={}", inverse),
                                     s.split_by_steps ? ",split=steps" : ""),
                 .blocks_abreast = std::uint64_t{(s.nx + 63) / 64} * ((s.ny + 63) / 64) * (s.split_by_steps ? s.nz : 1),
+                .room_of_block = 1024,
                 .access_width = 8,
                 .launches = s.split_by_steps ? 0 : s.steps,
                 .launches_of_item = s.split_by_steps ? 1u : 0u,
@@ -201,7 +201,8 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
   const auto initial = [s](std::uint64_t i) { return base_at(place_in_base(s, i)); };
   w.fill = [=](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<double>(arrays[0]), initial);
-    if (!s.split_by_steps) generate(as_elements<double>(arrays[1]), poison_at);
+    if (!s.split_by_steps)  // with what no result is
+      generate(as_elements<double>(arrays[1]), [](std::uint64_t i) { return static_cast<double>(2 + hash_of(i, 15)); });
   };
   w.verify = [=,
               reference = std::make_shared<Reference>(s)](std::span<const std::span<std::byte>> arrays) -> std::string {
@@ -218,11 +219,6 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-std::string sizes(Bytes each) {
-  constexpr std::uint64_t level = 128 * 128 * sizeof(double);
-  return fmt::format("nz={}", std::max<std::uint64_t>(1, (each.count + level / 2) / level));
-}
-
 }  // namespace
 
 const BuiltInWorkload diffusion_workload{
@@ -231,6 +227,9 @@ const BuiltInWorkload diffusion_workload{
              "inverse_alpha=COUNT (32)",
              "time steps of diffusion of fourth order on periodic levels"},
     .make = diffusion,
-    .sizes = sizes};
+    .sizes = [](Bytes size) {
+      constexpr std::uint64_t level = 128 * 128 * sizeof(double);
+      return fmt::format("nz={}", std::max<std::uint64_t>(1, (size.count + level / 2) / level));
+    }};
 
 }  // namespace shiplap

@@ -14,7 +14,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t piece = 1 << 16;
+constexpr std::uint64_t frame_grain = 1 << 16;
 
 }  // namespace
 
@@ -40,17 +40,17 @@ void hashed_bytes(std::uint64_t first, std::span<std::uint8_t> out, std::uint64_
 }
 
 void generate_bytes(std::span<std::uint8_t> bytes, const ByteSource& source) {
-  parallel_for(bytes.size(), piece, [&](std::uint64_t begin, std::uint64_t end) {
-    for (; begin < end; begin += piece) source(begin, bytes.subspan(begin, std::min(piece, end - begin)));
+  parallel_for(bytes.size(), frame_grain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (; begin < end; begin += frame_grain) source(begin, bytes.subspan(begin, std::min(frame_grain, end - begin)));
   });
 }
 
 std::uint64_t first_difference_of_bytes(std::span<const std::uint8_t> bytes, const ByteSource& source) {
   std::atomic<std::uint64_t> first = bytes.size();
-  parallel_for(bytes.size(), piece, [&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<std::uint8_t> expected(std::min(piece, end - begin));
-    for (; begin < end; begin += piece) {
-      expected.resize(std::min(piece, end - begin));
+  parallel_for(bytes.size(), frame_grain, [&](std::uint64_t begin, std::uint64_t end) {
+    std::vector<std::uint8_t> expected(std::min(frame_grain, end - begin));
+    for (; begin < end; begin += frame_grain) {
+      expected.resize(std::min(frame_grain, end - begin));
       source(begin, expected);
       if (std::memcmp(expected.data(), bytes.data() + begin, expected.size()) == 0) continue;
       const auto found = std::ranges::mismatch(expected, bytes.subspan(begin)).in1 - expected.begin();
@@ -67,11 +67,11 @@ std::uint64_t first_difference_of_bytes(std::span<const std::uint8_t> bytes, con
 std::vector<std::uint32_t> histograms_of(const Frames& frames, const ByteSource& values) {
   std::vector<std::atomic<std::uint32_t>> sums(256 * frames.count);
   const std::uint64_t pixels = frames.pixels();
-  parallel_for(frames.all_pixels(), piece, [&](std::uint64_t begin, std::uint64_t end) {
+  parallel_for(frames.all_pixels(), frame_grain, [&](std::uint64_t begin, std::uint64_t end) {
     std::vector<std::uint8_t> buffer;
     while (begin < end) {
       const std::uint64_t frame = begin / pixels;
-      buffer.resize(std::min({piece, end - begin, (frame + 1) * pixels - begin}));
+      buffer.resize(std::min({frame_grain, end - begin, (frame + 1) * pixels - begin}));
       values(begin, buffer);
       std::array<std::uint32_t, 256> bins{};
       for (const std::uint8_t value : buffer) ++bins[value];
@@ -89,6 +89,23 @@ std::string wrong_histogram(const Frames& frames, const ByteSource& values, std:
   if (wrong == found.end()) return "";
   const auto i = wrong - found.begin();
   return fmt::format("histograms[{}] is {} instead of {} (bin {} of frame {})", i, *wrong, *right, i % 256, i / 256);
+}
+
+std::string histograms_program_data(std::string_view value_at) {
+  return fmt::format(
+      R"(std::uint32_t initial_histograms(std::uint64_t) {{ return ~0u; }}  // to be overwritten
+std::uint32_t expected_histograms(std::uint64_t i) {{
+  static std::vector<std::uint32_t> bins;  // of the frame asked for last
+  static std::uint64_t counted = 0;
+  if (bins.empty() || counted != i / 256) {{
+    counted = i / 256;
+    bins.assign(256, 0);
+    for (std::uint64_t p = 0; p < pixels; ++p) ++bins[{}(counted * pixels + p)];
+  }}
+  return bins[i % 256];
+}}
+)",
+      value_at);
 }
 
 }  // namespace shiplap

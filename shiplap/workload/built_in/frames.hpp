@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/workload/parameters.hpp"
@@ -41,5 +42,8 @@ std::vector<std::uint32_t> histograms_of(const Frames&, const ByteSource& values
 
 /// "" if the array holds the histograms of these values, or the first bin that is wrong.
 std::string wrong_histogram(const Frames&, const ByteSource& values, std::span<const std::uint32_t>);
+
+/// Text of programs: initial_histograms, and expected_histograms of `pixels` values a frame that this function gives.
+std::string histograms_program_data(std::string_view value_at);
 
 }  // namespace shiplap

@@ -27,8 +27,8 @@ void gray_at(std::uint64_t first, std::span<std::uint8_t> out) {
   for (std::uint64_t i = 0; i < out.size(); ++i) out[i] = gray_of(&rgb[3 * i]);
 }
 
-// Pixels differ from the right gray value everywhere.
-void poison_at(std::uint64_t first, std::span<std::uint8_t> out) {
+// Differs from the right gray value everywhere.
+void wrong_gray_at(std::uint64_t first, std::span<std::uint8_t> out) {
   gray_at(first, out);
   for (std::uint8_t& value : out) value ^= 0x80;
 }
@@ -52,19 +52,8 @@ std::uint8_t expected_gray(std::uint64_t i) {{
   return std::uint8_t((77 * initial_rgb(3 * i) + 150 * initial_rgb(3 * i + 1) + 29 * initial_rgb(3 * i + 2) + 128) >> 8);
 }}
 std::uint8_t initial_gray(std::uint64_t i) {{ return std::uint8_t(~expected_gray(i)); }}  // to be overwritten
-std::uint32_t initial_histograms(std::uint64_t) {{ return ~0u; }}                         // to be overwritten
-std::uint32_t expected_histograms(std::uint64_t i) {{
-  static std::vector<std::uint32_t> bins;  // of the frame asked for last
-  static std::uint64_t counted = 0;
-  if (bins.empty() || counted != i / 256) {{
-    counted = i / 256;
-    bins.assign(256, 0);
-    for (std::uint64_t p = 0; p < pixels; ++p) ++bins[expected_gray(counted * pixels + p)];
-  }}
-  return bins[i % 256];
-}}
-)",
-          shape.pixels),
+{})",
+          shape.pixels, histograms_program_data("expected_gray")),
       .arrays = {{"std::uint8_t", "initial_rgb", "initial_rgb"},
                  {"std::uint32_t", "initial_histograms", "expected_histograms"}}};
   if (shape.keeps_gray) text.arrays.push_back({"std::uint8_t", "initial_gray", "expected_gray"});
@@ -99,6 +88,7 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
                                                  frames.width, frames.height, keeps_gray ? "both" : "histogram"),
                              .items_per_block = 1,
                              .threads_per_block = 1024,
+                             .room_of_block = 2048,
                              .bytes_in_flight = 48,  // three loads of 16
                              // Three products, three sums and the vote.
                              .flops = 7.0 * static_cast<double>(pixels),
@@ -124,7 +114,7 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate_bytes(as_elements<std::uint8_t>(arrays[0]), rgb_at);
     std::ranges::fill(arrays[1], std::byte{0xff});  // no frame has so many pixels
-    if (arrays.size() > 2) generate_bytes(as_elements<std::uint8_t>(arrays[2]), poison_at);
+    if (arrays.size() > 2) generate_bytes(as_elements<std::uint8_t>(arrays[2]), wrong_gray_at);
   };
   w.verify = [frames](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto rgb = as_elements<std::uint8_t>(arrays[0]);
@@ -141,16 +131,14 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-std::string sizes(Bytes each) {
-  return fmt::format("frames={}", std::max<std::uint64_t>(1, each.count / (3 * 704 * 576)));
-}
-
 }  // namespace
 
 const BuiltInWorkload grayscale_workload{
     .help = {"grayscale", "frames=COUNT (32), width=COUNT (704), height=COUNT (576), output=histogram|both",
              "frames of RGB turned gray, and the histograms of their gray values"},
     .make = grayscale,
-    .sizes = sizes};
+    .sizes = [](Bytes size) {
+      return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (3 * 704 * 576)));
+    }};
 
 }  // namespace shiplap

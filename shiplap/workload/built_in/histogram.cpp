@@ -62,19 +62,8 @@ std::uint8_t initial_frames(std::uint64_t i) {{
   hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
   return std::uint8_t(hash >> 56);
 }}
-std::uint32_t initial_histograms(std::uint64_t) {{ return ~0u; }}  // to be overwritten
-std::uint32_t expected_histograms(std::uint64_t i) {{
-  static std::vector<std::uint32_t> bins;  // of the frame asked for last
-  static std::uint64_t counted = 0;
-  if (bins.empty() || counted != i / 256) {{
-    counted = i / 256;
-    bins.assign(256, 0);
-    for (std::uint64_t p = 0; p < pixels; ++p) ++bins[initial_frames(counted * pixels + p)];
-  }}
-  return bins[i % 256];
-}}
-)",
-              shape.pixels, uniform),
+{})",
+              shape.pixels, uniform, histograms_program_data("initial_frames")),
           .arrays = {{"std::uint8_t", "initial_frames", "initial_frames"},
                      {"std::uint32_t", "initial_histograms", "expected_histograms"}}};
 }
@@ -122,8 +111,6 @@ Workload histogram(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-std::string sizes(Bytes each) { return fmt::format("frames={}", std::max<std::uint64_t>(1, each.count / (704 * 576))); }
-
 }  // namespace
 
 const BuiltInWorkload histogram_workload{
@@ -132,6 +119,6 @@ const BuiltInWorkload histogram_workload{
          "frames=COUNT (64), width=COUNT (704), height=COUNT (576), data=uniform|degenerate|mixed, copies=COUNT (32)",
          "the histogram of every frame of 8-bit pixels, counted by a block in so many copies of its bins"},
     .make = histogram,
-    .sizes = sizes};
+    .sizes = [](Bytes size) { return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (704 * 576))); }};
 
 }  // namespace shiplap

@@ -18,17 +18,8 @@
 namespace shiplap {
 namespace {
 
-// Whole numbers of magnitude 1 to 4: sums of `longest` products stay within 2^24, so that they are exact in float in
-// any order, fused or not.
-constexpr std::uint64_t longest = 1 << 20;
-std::int64_t element(std::uint64_t i, std::uint64_t stream) {
-  const auto number = static_cast<std::int64_t>(hash_of(i, stream) >> 61);  // 0 to 7
-  return number < 4 ? number - 4 : number - 3;
-}
-float a_at(std::uint64_t i) { return static_cast<float>(element(i, 5)); }
-float b_at(std::uint64_t i) { return static_cast<float>(element(i, 6)); }
-// Not whole, as no element of the result is.
-float poison_at(std::uint64_t i) { return static_cast<float>(element(i, 7)) + 0.5f; }
+float a_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 5)); }
+float b_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 6)); }
 
 void multiply(const MatmulShape& shape, Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
   constexpr std::uint64_t at_once = 8;  // rows, for each of which B is read once
@@ -48,19 +39,19 @@ void multiply(const MatmulShape& shape, Chunk chunk, View<const float> a, View<c
 
 // Freivalds' check, row by row: with a random vector x the rows of C · x are those of A · (B · x). In whole numbers
 // modulo 2^64 with odd x a single wrong element of a row always shows, and several with all but a chance of 2^-32.
-class Check {
+class FreivaldsCheck {
  public:
-  explicit Check(const MatmulShape& shape) : shape_(shape), x_(shape.n), b_x_(shape.p) {
+  explicit FreivaldsCheck(const MatmulShape& shape) : shape_(shape), x_(shape.n), b_x_(shape.p) {
     for (std::uint64_t j = 0; j < shape.n; ++j) x_[j] = hash_of(j, 8) | 1;
     parallel_for(shape.p, 16, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t k = begin; k < end; ++k)
         for (std::uint64_t j = 0; j < shape_.n; ++j)
-          b_x_[k] += static_cast<std::uint64_t>(element(k * shape_.n + j, 6)) * x_[j];
+          b_x_[k] += static_cast<std::uint64_t>(small_whole(k * shape_.n + j, 6)) * x_[j];
     });
   }
 
   bool is_good(std::uint64_t row, std::span<const float> c) const {
-    const auto bound = static_cast<float>(16 * longest);
+    const auto bound = static_cast<float>(16 * exact_terms);
     std::uint64_t found = 0;
     for (std::uint64_t j = 0; j < shape_.n; ++j) {
       const float value = c[row * shape_.n + j];
@@ -72,7 +63,7 @@ class Check {
     }
     std::uint64_t expected = 0;
     for (std::uint64_t k = 0; k < shape_.p; ++k)
-      expected += static_cast<std::uint64_t>(element(row * shape_.p + k, 5)) * b_x_[k];
+      expected += static_cast<std::uint64_t>(small_whole(row * shape_.p + k, 5)) * b_x_[k];
     return found == expected;
   }
 
@@ -80,7 +71,7 @@ class Check {
     std::vector<std::int64_t> expected(shape_.n);
     for (std::uint64_t k = 0; k < shape_.p; ++k)
       for (std::uint64_t j = 0; j < shape_.n; ++j)
-        expected[j] += element(row * shape_.p + k, 5) * element(k * shape_.n + j, 6);
+        expected[j] += small_whole(row * shape_.p + k, 5) * small_whole(k * shape_.n + j, 6);
     std::uint64_t j = 0;
     while (j + 1 < shape_.n && std::bit_cast<std::uint32_t>(static_cast<float>(expected[j])) ==
                                    std::bit_cast<std::uint32_t>(c[row * shape_.n + j]))
@@ -142,7 +133,7 @@ float expected_c(std::uint64_t i) {
 
 Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t p = parameters.count("p", "4096");
-  if (p > longest) parameters.refuse("p must be at most 2^20, so that the sums are exact");
+  if (p > exact_terms) parameters.refuse("p must be at most 2^20, so that the sums are exact");
   const std::uint64_t m = parameters.count("m", fmt::format("{}", 2 * p));
   const std::uint64_t n = parameters.count("n", fmt::format("{}", p));
   if (std::max(m, n) > std::numeric_limits<std::int32_t>::max()) parameters.refuse("m and n must be below 2^31");
@@ -154,6 +145,9 @@ Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
               .items_per_block = shape.tile,
               .blocks_abreast = tiles_wide,
               .threads_per_block = shape.tile == 32 ? 64u : 256u,
+              .room_of_block = shape.tile == 32   ? 205u
+                               : shape.tile == 64 ? 512u
+                                                  : 1024u,
               .access_width = 4,   // of A, a column of which is read at a time
               .zero_copy = false,  // all blocks abreast read the same rows of A
               .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
@@ -170,7 +164,7 @@ Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<float>(arrays[0]), a_at);
     generate(as_elements<float>(arrays[1]), b_at);
-    generate(as_elements<float>(arrays[2]), poison_at);
+    generate(as_elements<float>(arrays[2]), [](std::uint64_t i) { return not_whole(i, 7); });
   };
   w.verify = [shape, m](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto a = as_elements<float>(arrays[0]);
@@ -180,16 +174,11 @@ Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
       return fmt::format("input a[{}] was overwritten: {} instead of {}", i, a[i], a_at(i));
     if (const auto i = first_difference<float>(b, b_at); i < b.size())
       return fmt::format("input b[{}] was overwritten: {} instead of {}", i, b[i], b_at(i));
-    const Check check(shape);
+    const FreivaldsCheck check(shape);
     const std::uint64_t row = first_failure(m, 16, [&](std::uint64_t i) { return check.is_good(i, c); });
     return row < m ? check.first_wrong_of_row(row, c) : "";
   };
   return w;
-}
-
-std::string sizes(Bytes each) {
-  const auto p = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(each.count) / 8));
-  return fmt::format("p={}", std::max<std::uint64_t>(1, p));
 }
 
 }  // namespace
@@ -197,6 +186,9 @@ std::string sizes(Bytes each) {
 const BuiltInWorkload matmul_workload{.help = {"matmul", "p=COUNT (4096), m=COUNT (2p), n=COUNT (p)",
                                                "C = A*B, m x p times p x n floats, cut along the rows; B stays"},
                                       .make = matmul,
-                                      .sizes = sizes};
+                                      .sizes = [](Bytes size) {
+                                        const auto p = static_cast<std::uint64_t>(std::sqrt(in_bytes(size) / 8));
+                                        return fmt::format("p={}", std::max<std::uint64_t>(1, p));
+                                      }};
 
 }  // namespace shiplap

@@ -41,9 +41,9 @@ std::string to_string(const OceanShape& shape) {
   return fmt::format("nx={},ny={},nz={}", shape.nx, shape.ny, shape.levels);
 }
 
-std::string ocean_sizes(Bytes each) {
+std::string ocean_sizes(Bytes size) {
   constexpr std::uint64_t level = 1024 * 1024 * sizeof(double);
-  return fmt::format("nz={}", std::max<std::uint64_t>(1, (each.count + level / 2) / level));
+  return fmt::format("nz={}", std::max<std::uint64_t>(1, (size.count + level / 2) / level));
 }
 
 double temperature_at(std::uint64_t i) { return -3 + 34 * share(hash_of(i, 7)); }

@@ -8,14 +8,14 @@
 namespace shiplap {
 namespace {
 
-constexpr float a = 2.5f;
+constexpr float saxpy_factor = 2.5f;
 
 // Multiples of 1/1024 below 4: a·x + y is exact in float, so that fused and separate rounding give the same bits.
-float element(std::uint64_t i, std::uint64_t stream) {
+float fraction_at(std::uint64_t i, std::uint64_t stream) {
   return static_cast<float>(1 + (hash_of(i, stream) & 0xfff)) / 1024.0f;
 }
-float x_at(std::uint64_t i) { return element(i, 1); }
-float y_at(std::uint64_t i) { return element(i, 2); }
+float x_at(std::uint64_t i) { return fraction_at(i, 1); }
+float y_at(std::uint64_t i) { return fraction_at(i, 2); }
 
 Workload saxpy(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t n = parameters.count("n", "64Mi");
@@ -30,20 +30,20 @@ Workload saxpy(Parameters& parameters, const CudaKernels& cuda) {
               .shaped<const float>("x", Role::in, n)
               .shaped<float>("y", Role::inout, n)
               .host_kernel([](Chunk chunk, View<const float> x, View<float> y) {
-                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) y[i] = a * x[i] + y[i];
+                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) y[i] = saxpy_factor * x[i] + y[i];
               });
-  if (cuda.saxpy != nullptr) w.job.binding.cuda = cuda.saxpy(a);
+  if (cuda.saxpy != nullptr) w.job.binding.cuda = cuda.saxpy(saxpy_factor);
   w.program = {
       .kernel = kernel_text({"grid_stride", "saxpy"}),
-      .launch =
-          fmt::format("launch_saxpy({}f, as<float>({{0}}), as<float>({{1}}), {{items}}, {{blocks}}, {{stream}})", a),
+      .launch = fmt::format("launch_saxpy({}f, as<float>({{0}}), as<float>({{1}}), {{items}}, {{blocks}}, {{stream}})",
+                            saxpy_factor),
       .data = fmt::format(
           R"(// Multiples of 1/1024 below 4: a * x + y is exact in float, so that fused and separate rounding give the same bits.
 float initial_x(std::uint64_t i) {{ return float(1 + i * 7 % 4093) / 1024; }}
 float initial_y(std::uint64_t i) {{ return float(1 + i * 5 % 4091) / 1024; }}
 float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }}
 )",
-          a),
+          saxpy_factor),
       .arrays = {{"float", "initial_x", "initial_x"}, {"float", "initial_y", "expected_y"}}};
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<float>(arrays[0]), x_at);
@@ -52,7 +52,7 @@ float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }
   w.verify = [](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto x = as_elements<float>(arrays[0]);
     const auto y = as_elements<float>(arrays[1]);
-    const auto expected = [](std::uint64_t i) { return a * x_at(i) + y_at(i); };
+    const auto expected = [](std::uint64_t i) { return saxpy_factor * x_at(i) + y_at(i); };
     if (const auto i = first_difference<float>(x, x_at); i < x.size())
       return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], x_at(i));
     if (const auto i = first_difference<float>(y, expected); i < y.size())
@@ -62,11 +62,10 @@ float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }
   return w;
 }
 
-std::string sizes(Bytes each) { return fmt::format("n={}", each.count / 4); }
-
 }  // namespace
 
-const BuiltInWorkload saxpy_workload{
-    .help = {"saxpy", "n=COUNT (64Mi)", "y = a*x + y over n floats"}, .make = saxpy, .sizes = sizes};
+const BuiltInWorkload saxpy_workload{.help = {"saxpy", "n=COUNT (64Mi)", "y = a*x + y over n floats"},
+                                     .make = saxpy,
+                                     .sizes = [](Bytes size) { return fmt::format("n={}", size.count / 4); }};
 
 }  // namespace shiplap

@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::uint32_t scalar = 3;
 
-std::uint32_t in_at(std::uint64_t i) { return static_cast<std::uint32_t>(hash_of(i, 3)); }
-std::uint32_t poison_at(std::uint64_t i) { return static_cast<std::uint32_t>(hash_of(i, 4)); }
+std::uint32_t source_at(std::uint64_t i) { return static_cast<std::uint32_t>(hash_of(i, 3)); }
 
 // Output `t` of the item whose inputs begin at index `first`, read through `input`.
 template <class Input>
@@ -108,16 +107,17 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   if (cuda.scalar_add != nullptr) w.job.binding.cuda = cuda.scalar_add(shape);
   w.program = program_text(shape, std::max(in, out));
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
-    generate(as_elements<std::uint32_t>(arrays[0]), in_at);
-    generate(as_elements<std::uint32_t>(arrays[1]), poison_at);
+    generate(as_elements<std::uint32_t>(arrays[0]), source_at);
+    generate(as_elements<std::uint32_t>(arrays[1]),
+             [](std::uint64_t i) { return static_cast<std::uint32_t>(hash_of(i, 4)); });
   };
   w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto source = as_elements<std::uint32_t>(arrays[0]);
     const auto target = as_elements<std::uint32_t>(arrays[1]);
     const auto expected = [&](std::uint64_t i) {
-      return output(shape, i / shape.out_per_item * shape.in_per_item, i % shape.out_per_item, in_at);
+      return output(shape, i / shape.out_per_item * shape.in_per_item, i % shape.out_per_item, source_at);
     };
-    if (const auto i = first_difference<std::uint32_t>(source, in_at); i < source.size())
+    if (const auto i = first_difference<std::uint32_t>(source, source_at); i < source.size())
       return fmt::format("input in[{}] was overwritten", i);
     if (const auto i = first_difference<std::uint32_t>(target, expected); i < target.size())
       return fmt::format("out[{}] is {} instead of {}", i, target[i], expected(i));
@@ -126,14 +126,12 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-std::string sizes(Bytes each) { return fmt::format("in={0},out={0}", each.count); }
-
 }  // namespace
 
 const BuiltInWorkload scalar_add_workload{
     .help = {"scalar-add", "in=SIZE (256MiB), out=SIZE (256MiB), iterations=COUNT (1)",
              "a scalar added iterations times to every int32"},
     .make = scalar_add,
-    .sizes = sizes};
+    .sizes = [](Bytes size) { return fmt::format("in={0},out={0}", size.count); }};
 
 }  // namespace shiplap

@@ -34,17 +34,8 @@ std::uint64_t first_nonzero(const SpmvShape& shape, std::uint64_t row) {
 
 namespace {
 
-// Whole numbers of magnitude 1 to 4: sums of `longest` products stay within 2^24, so that they are exact in float in
-// any order, fused or not.
-constexpr std::uint64_t longest = 1 << 20;
-float element(std::uint64_t i, std::uint64_t stream) {
-  const auto number = static_cast<int>(hash_of(i, stream) >> 61);  // 0 to 7
-  return static_cast<float>(number < 4 ? number - 4 : number - 3);
-}
-float value_at(std::uint64_t i) { return element(i, 13); }
-float x_at(std::uint64_t i) { return element(i, 14); }
-// Not whole, as no element of the result is.
-float poison_at(std::uint64_t i) { return element(i, 15) + 0.5f; }
+float nonzero_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 13)); }
+float vector_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 14)); }
 
 struct Row {
   std::uint64_t first;  // of its nonzeros
@@ -66,12 +57,12 @@ float expected_y(const SpmvShape& shape, std::uint64_t i) {
   const Row row = row_at(shape, i);
   float sum = 0;
   for (std::uint64_t k = 0; k < row.length; ++k)
-    sum += value_at(row.first + k) * x_at(static_cast<std::uint64_t>(column_at(shape, row, k)));
+    sum += nonzero_at(row.first + k) * vector_at(static_cast<std::uint64_t>(column_at(shape, row, k)));
   return sum;
 }
 
-void multiply(Chunk chunk, View<const std::uint64_t> offsets, View<const std::int32_t> columns,
-              View<const float> values, View<const float> x, View<float> y) {
+void multiply_rows(Chunk chunk, View<const std::uint64_t> offsets, View<const std::int32_t> columns,
+                   View<const float> values, View<const float> x, View<float> y) {
   for (std::uint64_t row = chunk.first; row < chunk.end(); ++row) {
     float sum = 0;
     for (std::uint64_t k = offsets[row]; k < offsets[row + 1]; ++k)
@@ -89,9 +80,9 @@ void fill(const SpmvShape& shape, std::span<const std::span<std::byte>> arrays) 
       for (std::uint64_t k = 0; k < row.length; ++k) columns[row.first + k] = column_at(shape, row, k);
     }
   });
-  generate(as_elements<float>(arrays[2]), value_at);
-  generate(as_elements<float>(arrays[3]), x_at);
-  generate(as_elements<float>(arrays[4]), poison_at);
+  generate(as_elements<float>(arrays[2]), nonzero_at);
+  generate(as_elements<float>(arrays[3]), vector_at);
+  generate(as_elements<float>(arrays[4]), [](std::uint64_t i) { return not_whole(i, 15); });
 }
 
 std::string difference(const SpmvShape& shape, std::span<const std::span<std::byte>> arrays) {
@@ -114,10 +105,10 @@ std::string difference(const SpmvShape& shape, std::span<const std::span<std::by
   if (row_of_columns < shape.rows)
     return fmt::format("input columns[{}] (row {}) was overwritten", first_wrong_column(row_of_columns),
                        row_of_columns);
-  if (const auto i = first_difference(values, value_at); i < values.size())
-    return fmt::format("input values[{}] was overwritten: {} instead of {}", i, values[i], value_at(i));
-  if (const auto i = first_difference(x, x_at); i < x.size())
-    return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], x_at(i));
+  if (const auto i = first_difference(values, nonzero_at); i < values.size())
+    return fmt::format("input values[{}] was overwritten: {} instead of {}", i, values[i], nonzero_at(i));
+  if (const auto i = first_difference(x, vector_at); i < x.size())
+    return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], vector_at(i));
   const std::uint64_t row = first_failure(shape.rows, 256, [&](std::uint64_t i) {
     // Bit by bit, since -0 equals 0.
     return std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(expected_y(shape, i));
@@ -195,7 +186,7 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t nonzeros =
       parameters.count("nonzeros", fmt::format("{}", std::max<std::uint64_t>(1, rows * rows / 1000)));
   if (nonzeros > rows * rows / 4) parameters.refuse("nonzeros must be at most a quarter of rows * rows");
-  if (3 * (nonzeros / rows) + 5 > longest)
+  if (3 * (nonzeros / rows) + 5 > exact_terms)
     parameters.refuse("rows must have at most about 349,000 nonzeros on average, so that the sums are exact");
   const SpmvShape shape{.rows = rows, .nonzeros = nonzeros, .row_threads = row_threads(rows, nonzeros)};
   const Reach nonzeros_of = mapped_by([shape](ItemRange range) {
@@ -207,6 +198,7 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .name = fmt::format("spmv:rows={},nonzeros={}", rows, nonzeros),
               .items_per_block = 256 / shape.row_threads,
               .threads_per_block = 256,
+              .room_of_block = 341,
               .access_width = 4,
               .flops = 2.0 * static_cast<double>(nonzeros),
               .device_traffic = Bytes{8 * (rows + 1) + 8 * nonzeros + 8 * rows},
@@ -218,7 +210,7 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .shaped<const float>("values", Role::in, nonzeros, nonzeros_of)
               .shaped<const float>("x", Role::resident, rows)
               .shaped<float>("y", Role::out, rows)
-              .host_kernel(multiply);
+              .host_kernel(multiply_rows);
   // The threads of a row load 4 bytes each, from anywhere: one sector of 32 bytes more than these fill.
   for (const std::size_t a : {1, 2}) w.job.arrays[a].link_accesses = 1 + 8.0 / shape.row_threads;
   if (cuda.spmv != nullptr) w.job.binding.cuda = cuda.spmv(shape);
@@ -228,18 +220,16 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
   return w;
 }
 
-// Columns and values are the largest arrays.
-std::string sizes(Bytes each) {
-  const auto rows = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(each.count) / 4 * 1000));
-  return fmt::format("rows={}", std::max<std::uint64_t>(2, rows));
-}
-
 }  // namespace
 
 const BuiltInWorkload spmv_workload{
     .help = {"spmv", "rows=COUNT (128Ki), nonzeros=COUNT (rows*rows/1000)",
              "y = A*x with a sparse matrix in compressed rows (CSR) of unequal length, cut along the rows"},
     .make = spmv,
-    .sizes = sizes};
+    .sizes = [](Bytes size) {
+      // Columns and values are the largest arrays.
+      const auto rows = static_cast<std::uint64_t>(std::sqrt(in_bytes(size) / 4 * 1000));
+      return fmt::format("rows={}", std::max<std::uint64_t>(2, rows));
+    }};
 
 }  // namespace shiplap

@@ -20,10 +20,10 @@ struct Shape {
   std::uint64_t in = 0;
   std::uint64_t out = 0;
 };
-std::uint8_t in_at(std::uint64_t i) { return static_cast<std::uint8_t>(hash_of(i, 5)); }
-std::uint8_t out_at(const Shape& s, std::uint64_t i) {
+std::uint8_t input_byte(std::uint64_t i) { return static_cast<std::uint8_t>(hash_of(i, 5)); }
+std::uint8_t output_byte(const Shape& s, std::uint64_t i) {
   const std::uint64_t t = i % s.out;
-  return s.in == 0 ? static_cast<std::uint8_t>(t * 31 + 7) : in_at(i / s.out * s.in + t % s.in);
+  return s.in == 0 ? static_cast<std::uint8_t>(t * 31 + 7) : input_byte(i / s.out * s.in + t % s.in);
 }
 
 constexpr std::uint64_t preferred_item = 4096;  // bytes that in and out have in common, in an item
@@ -97,20 +97,20 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
               .host_kernel([shape](Chunk chunk, View<const std::uint8_t> in, View<std::uint8_t> out) {
                 for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
                   for (std::uint64_t t = 0; t < shape.out; ++t)
-                    out[i * shape.out + t] = shape.in == 0 ? out_at(shape, t) : in[i * shape.in + t % shape.in];
+                    out[i * shape.out + t] = shape.in == 0 ? output_byte(shape, t) : in[i * shape.in + t % shape.in];
               });
   if (cuda.stated != nullptr) w.job.binding.cuda = cuda.stated(stated.kernel.count() / static_cast<double>(items));
   w.program = program_text(shape, items, stated.kernel);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
-    generate(as_elements<std::uint8_t>(arrays[0]), in_at);
+    generate(as_elements<std::uint8_t>(arrays[0]), input_byte);
     generate(as_elements<std::uint8_t>(arrays[1]),
              [](std::uint64_t i) { return static_cast<std::uint8_t>(hash_of(i, 6)); });
   };
   w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto in = as_elements<std::uint8_t>(arrays[0]);
     const auto out = as_elements<std::uint8_t>(arrays[1]);
-    const auto expected = [&](std::uint64_t i) { return out_at(shape, i); };
-    if (const auto i = first_difference<std::uint8_t>(in, in_at); i < in.size())
+    const auto expected = [&](std::uint64_t i) { return output_byte(shape, i); };
+    if (const auto i = first_difference<std::uint8_t>(in, input_byte); i < in.size())
       return fmt::format("input byte {} was overwritten", i);
     if (const auto i = first_difference<std::uint8_t>(out, expected); i < out.size())
       return fmt::format("output byte {} is {} instead of {}", i, out[i], expected(i));

@@ -19,28 +19,21 @@
 #include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "tests/device/cuda/fake_api.hpp"
+#include "tests/device/cuda/pieces.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
 
 using ::testing::AllOf;
+using testing::copy_op;
 using testing::fake_api;
 using testing::fake_cuda;
 using testing::FakeCuda;
 using ::testing::HasSubstr;
+using testing::piece;
 
 constexpr std::uint32_t chunks = 3;
-constexpr Bytes piece{256};
-
-Op copy_op(BufferId from, BufferId to, std::uint32_t chunk, QueueId queue, std::vector<OpId> after) {
-  const Bytes offset = piece * chunk;
-  return {.what = Copy{{from, offset, piece}, {to, offset, piece}},
-          .queue = queue,
-          .agent = AgentId{0},
-          .after = std::move(after),
-          .chunk = chunk};
-}
 
 /// Copy in, kernel in place, copy out; a queue for each, three chunks. Op 3c + k is step k of chunk c.
 Schedule pipeline(MemoryKind host_memory = MemoryKind::pinned) {

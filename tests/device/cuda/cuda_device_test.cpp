@@ -166,33 +166,33 @@ struct Count {
   int events = 0;
 };
 Count counted;
-Api faulty;
+Api failing_copies;
 
 TEST_F(CudaDevice, stays_usable_and_leaks_nothing_when_a_copy_fails) {
-  faulty = real_api();
-  faulty.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind kind, cudaStream_t s) {
+  failing_copies = real_api();
+  failing_copies.memcpy_async = [](void* to, const void* from, std::size_t size, cudaMemcpyKind kind, cudaStream_t s) {
     // A real failure of the runtime, so that its pending error is real too: nothing can be copied to address 0 of a
     // GPU.
     const bool fails = counted.copies++ == counted.fail_at;
     return cudaMemcpyAsync(fails ? nullptr : to, from, size, kind, s);
   };
-  faulty.stream_create_with_flags = [](cudaStream_t* s, unsigned flags) {
+  failing_copies.stream_create_with_flags = [](cudaStream_t* s, unsigned flags) {
     ++counted.streams;
     return cudaStreamCreateWithFlags(s, flags);
   };
-  faulty.stream_destroy = [](cudaStream_t s) {
+  failing_copies.stream_destroy = [](cudaStream_t s) {
     --counted.streams;
     return cudaStreamDestroy(s);
   };
-  faulty.event_create_with_flags = [](cudaEvent_t* e, unsigned flags) {
+  failing_copies.event_create_with_flags = [](cudaEvent_t* e, unsigned flags) {
     ++counted.events;
     return cudaEventCreateWithFlags(e, flags);
   };
-  faulty.event_destroy = [](cudaEvent_t e) {
+  failing_copies.event_destroy = [](cudaEvent_t e) {
     --counted.events;
     return cudaEventDestroy(e);
   };
-  const auto failing = open_cuda(0, faulty);
+  const auto failing = open_cuda(0, failing_copies);
   const Schedule schedule = copies(4, 1_MiB);
   const auto memory = memory_for(*failing, schedule);
   // The device keeps its gate.

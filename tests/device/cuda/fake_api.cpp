@@ -23,7 +23,7 @@ struct Block {
   int device = 0;
   bool registered = false;  ///< not the fake's own
 };
-std::map<const void*, Block> memory;
+std::map<const void*, Block> allocated;
 std::map<const void*, float> recorded;
 std::map<const void*, int> device_of;  ///< of a stream or event
 std::set<std::pair<int, int>> peers;
@@ -76,14 +76,14 @@ cudaError_t allocate(const char* name, void** data, std::size_t size, cudaMemory
   const std::lock_guard lock(guard);
   if (const cudaError_t error = call(name); error != cudaSuccess) return error;
   *data = std::aligned_alloc(256, (size + 255) / 256 * 256);
-  memory[*data] = {.type = type, .device = selected};
+  allocated[*data] = {.type = type, .device = selected};
   ++live;
   return cudaSuccess;
 }
 
 cudaError_t release(void* data, int& live) {
   const std::lock_guard lock(guard);
-  if (memory.erase(data) == 0) return cudaErrorInvalidValue;
+  if (allocated.erase(data) == 0) return cudaErrorInvalidValue;
   if (data == const_cast<const std::uint32_t*>(gate)) gate = nullptr;
   std::free(data);
   --live;
@@ -190,13 +190,13 @@ void fake_memory(Api& api) {
     const std::lock_guard lock(guard);
     const cudaError_t error = call("host_register");
     if (error != cudaSuccess) return error;
-    memory[data] = {.type = cudaMemoryTypeHost, .registered = true};
+    allocated[data] = {.type = cudaMemoryTypeHost, .registered = true};
     ++fake_cuda().live_pinned_memory;
     return error;
   };
   api.host_unregister = [](void* data) {
     const std::lock_guard lock(guard);
-    if (memory.erase(data) == 0) return cudaErrorInvalidValue;
+    if (allocated.erase(data) == 0) return cudaErrorInvalidValue;
     static_cast<void>(*static_cast<volatile char*>(data));  // must still be mapped
     --fake_cuda().live_pinned_memory;
     return cudaSuccess;
@@ -206,8 +206,8 @@ void fake_memory(Api& api) {
     return call("host_get_device_pointer");
   };
   api.pointer_get_attributes = [](cudaPointerAttributes* attributes, const void* data) {
-    const auto found = memory.find(data);
-    const Block block = found == memory.end() ? Block{} : found->second;
+    const auto found = allocated.find(data);
+    const Block block = found == allocated.end() ? Block{} : found->second;
     attributes->type = block.type;
     attributes->device = block.device;
     return call("pointer_get_attributes");
@@ -355,9 +355,9 @@ FakeCuda& fake_cuda() {
 Api fake_api() {
   fake_cuda() = {};
   FakeCuda::last_error = cudaSuccess;
-  for (const auto& [data, block] : memory)
+  for (const auto& [data, block] : allocated)
     if (!block.registered) std::free(const_cast<void*>(data));
-  memory.clear();
+  allocated.clear();
   device_of.clear();
   recorded.clear();
   peers.clear();

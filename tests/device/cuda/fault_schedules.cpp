@@ -6,7 +6,7 @@
 namespace shiplap::testing {
 namespace {
 
-constexpr Bytes all = fault_chunk * fault_chunks;
+constexpr Bytes all_chunks = fault_chunk * fault_chunks;
 constexpr AgentId first_agent{0};
 constexpr AgentId second_agent{1};
 
@@ -43,7 +43,7 @@ Op by_host(BufferId from, BufferId to, std::uint32_t chunk, std::vector<OpId> af
 }
 
 Op call(HostCall::Kind kind, BufferId buffer = {}, AgentId agent = first_agent) {
-  return {.what = HostCall{kind, has_region(kind) ? Region{buffer, 0_B, all} : Region{}},
+  return {.what = HostCall{kind, has_region(kind) ? Region{buffer, 0_B, all_chunks} : Region{}},
           .queue = {},
           .agent = agent,
           .after = {}};
@@ -61,9 +61,9 @@ struct Buffers {
   BufferId in, gpu, out;
 };
 Buffers add_buffers(Schedule& s) {
-  return {s.add_buffer({"in", Place::host(), MemoryKind::pinned, all}),
-          s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all}),
-          s.add_buffer({"out", Place::host(), MemoryKind::pinned, all})};
+  return {s.add_buffer({"in", Place::host(), MemoryKind::pinned, all_chunks}),
+          s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks}),
+          s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks})};
 }
 
 }  // namespace
@@ -110,8 +110,8 @@ Schedule batches_inverting_nothing() {
 
 Schedule prefetches_inverting() {
   Schedule s;
-  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::managed, all});
-  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::managed, all});
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::managed, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::managed, all_chunks});
   const KernelId invert = s.add_kernel("invert");
   const QueueId in = s.add_queue("in");
   const QueueId compute = s.add_queue("compute");
@@ -128,13 +128,13 @@ Schedule prefetches_inverting() {
 Schedule host_agents_inverting() {
   Schedule s;
   s.agents = {{"submits"}, {"copies"}};
-  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all});
-  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all});
-  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all});
-  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all});
-  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all});
-  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all});
-  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all});
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pageable, all_chunks});
+  const BufferId ring_in = s.add_buffer({"ring in", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId locked = s.add_buffer({"pinned for a while", Place::host(), MemoryKind::pageable, all_chunks});
+  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all_chunks});
   const KernelId invert = s.add_kernel("invert");
   const QueueId in = s.add_queue("in");
   const QueueId out = s.add_queue("out");
@@ -158,10 +158,10 @@ Schedule host_agents_inverting() {
 Schedule two_gpus_inverting_twice() {
   Schedule s;
   s.agents = {{"submits copies"}, {"submits kernels"}};
-  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all});
-  const BufferId near = s.add_buffer({"gpu 0", Place::gpu(0), MemoryKind::device, all});
-  const BufferId far = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all});
-  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all});
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId near = s.add_buffer({"gpu 0", Place::gpu(0), MemoryKind::device, all_chunks});
+  const BufferId far = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
   const KernelId invert = s.add_kernel("invert");
   const QueueId in = s.add_queue("in", Place::gpu(0));
   const QueueId compute_near = s.add_queue("compute 0", Place::gpu(0));
@@ -181,10 +181,10 @@ Schedule two_gpus_inverting_twice() {
 Schedule allocation_on_another_gpu_inverting() {
   Schedule s;
   s.agents = {{"does nothing"}, {"works"}};
-  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all});
-  const BufferId gpu = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all});
-  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(0), MemoryKind::device, all});
-  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all});
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId gpu = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all_chunks});
+  const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(0), MemoryKind::device, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
   const KernelId invert = s.add_kernel("invert");
   const QueueId queue = s.add_queue("on gpu 1", Place::gpu(1));
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {

@@ -69,18 +69,18 @@ constexpr std::tuple table{
     Listed<&Api::get_error_name>{"cudaGetErrorName"},
     Listed<&Api::get_error_string>{"cudaGetErrorString"},
 };
-constexpr std::size_t size = std::tuple_size_v<decltype(table)>;
-static_assert(size == sizeof(Api) / sizeof(void (*)()), "a member of Api is not listed here");
+constexpr std::size_t table_size = std::tuple_size_v<decltype(table)>;
+static_assert(table_size == sizeof(Api) / sizeof(void (*)()), "a member of Api is not listed here");
 
-Api below;                   // what a call that does not fail goes to
-std::recursive_mutex guard;  // agents of a schedule call from threads of their own
+Api below;                          // what a call that does not fail goes to
+std::recursive_mutex faults_guard;  // agents of a schedule call from threads of their own
 
 template <std::size_t Index, auto Member>
 struct Faulty;
 template <std::size_t Index, class R, class... Arguments, R (*Api::*Member)(Arguments...)>
 struct Faulty<Index, Member> {
   static R call(Arguments... arguments) {
-    const std::lock_guard lock(guard);
+    const std::lock_guard lock(faults_guard);
     [[maybe_unused]] const void* handle = nullptr;
     if constexpr (std::get<Index>(table).gives_back) handle = (..., arguments);
     const cudaError_t error = faults().begin(Index, handle);
@@ -100,8 +100,8 @@ void put_in_front(Api& api, const Listed<Member>&) {
 }  // namespace
 
 std::span<const Function> functions() {
-  static constexpr std::array<Function, size> all =
-      std::apply([](const auto&... listed) { return std::array<Function, size>{listed...}; }, table);
+  static constexpr std::array<Function, table_size> all =
+      std::apply([](const auto&... listed) { return std::array<Function, table_size>{listed...}; }, table);
   return all;
 }
 
@@ -139,10 +139,10 @@ cudaError_t Faults::begin(std::size_t function, const void* gives_back) {
 Api faulty_api() {
   below = fake_api();
   faults() = {};
-  faults().counts_.assign(size, 0);
+  faults().counts_.assign(table_size, 0);
   Api api = below;
   [&]<std::size_t... Index>(std::index_sequence<Index...>) { (put_in_front<Index>(api, std::get<Index>(table)), ...); }
-  (std::make_index_sequence<size>());
+  (std::make_index_sequence<table_size>());
   return api;
 }
 

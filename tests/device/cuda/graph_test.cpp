@@ -11,18 +11,20 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
 #include "tests/device/cuda/fake_api.hpp"
+#include "tests/device/cuda/pieces.hpp"
 #include "tests/support/message_of.hpp"
 
 namespace shiplap {
 namespace {
 
 using ::testing::AllOf;
+using testing::copy_op;
 using testing::fake_api;
 using testing::fake_cuda;
 using ::testing::HasSubstr;
+using testing::piece;
 
 constexpr std::uint32_t pieces = 4;
-constexpr Bytes piece{256};
 
 /// The runtime's name of a call of the fake.
 std::string runtime_name(const std::string& call) {
@@ -83,13 +85,6 @@ Buffers add_buffers(Schedule& s) {
   return {s.add_buffer({"host", Place::host(), MemoryKind::pinned, piece * pieces}),
           s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, piece * pieces}),
           s.add_buffer({"back", Place::host(), MemoryKind::pinned, piece * pieces})};
-}
-Op copy_op(BufferId from, BufferId to, std::uint32_t i, QueueId queue, std::vector<OpId> after = {}) {
-  return {.what = Copy{{from, piece * i, piece}, {to, piece * i, piece}},
-          .queue = queue,
-          .agent = AgentId{0},
-          .after = std::move(after),
-          .chunk = i};
 }
 
 /// Copies to the GPU in one queue, copies from it in another, each behind the one that brings its piece.

@@ -47,7 +47,11 @@ TEST_F(WorkloadKernels, equal_the_host_reference_at_odd_sizes_and_odd_chunks) {
                            "arccos:n=1000003",
                            "arccos:n=1000003,calls=2,precision=promoted",
                            "arccos:n=100001,calls=512",
-                           "arccos:n=100001,calls=511,precision=promoted"}) {
+                           "arccos:n=100001,calls=511,precision=promoted",
+                           "pop-state:nx=256,ny=255,nz=9,outputs=3",
+                           "pop-buoydiff:nx=256,ny=256,nz=12",
+                           "diffusion:nx=128,ny=128,nz=64,steps=33",
+                           "diffusion:nx=300,ny=200,nz=16,steps=4"}) {
     const Workload workload = find_workload(name);
     for (const std::uint32_t chunks : {1u, 3u, 7u}) {
       if (chunks > workload.job.items) continue;

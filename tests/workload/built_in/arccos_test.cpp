@@ -13,7 +13,7 @@ namespace {
 
 using testing::WorkloadMemory;
 
-constexpr std::uint64_t n = 10007;
+constexpr std::uint64_t arccos_n = 10007;
 
 std::string name(std::uint64_t elements, std::uint64_t calls, bool promoted) {
   return "arccos:n=" + std::to_string(elements) + ",calls=" + std::to_string(calls) +
@@ -27,7 +27,7 @@ float psi(float x, bool promoted) {
 }
 
 void call(WorkloadMemory& w, std::uint64_t calls, bool promoted) {
-  for (std::uint64_t i = 0; i < n; ++i) {
+  for (std::uint64_t i = 0; i < arccos_n; ++i) {
     float value = w.array<const float>(0)[i];
     for (std::uint64_t k = 0; k < calls; ++k) value = psi(value, promoted);
     w.array<float>(1)[i] = value;
@@ -37,7 +37,7 @@ void call(WorkloadMemory& w, std::uint64_t calls, bool promoted) {
 TEST(Arccos, is_right_for_the_calls_asked_for_and_wrong_for_one_more_or_fewer) {
   for (const bool promoted : {false, true})
     for (const std::uint64_t calls : {1, 2, 3, 8, 31, 32, 33, 64, 512}) {
-      WorkloadMemory w(name(n, calls, promoted));
+      WorkloadMemory w(name(arccos_n, calls, promoted));
       EXPECT_NE(w.verify(), "") << "the kernel has not run yet";
       call(w, calls, promoted);
       EXPECT_EQ(w.verify(), "") << w.job().name;
@@ -51,7 +51,7 @@ TEST(Arccos, is_right_for_the_calls_asked_for_and_wrong_for_one_more_or_fewer) {
 TEST(Arccos, is_wrong_for_two_calls_more_or_fewer_while_values_have_not_shrunk_to_rounding_errors) {
   for (const bool promoted : {false, true})
     for (std::uint64_t calls = 1; calls <= 24; ++calls) {
-      WorkloadMemory w(name(n, calls, promoted));
+      WorkloadMemory w(name(arccos_n, calls, promoted));
       for (const std::uint64_t others : {calls - 2, calls + 2}) {
         if (others > 1000) continue;
         call(w, others, promoted);
@@ -61,7 +61,7 @@ TEST(Arccos, is_wrong_for_two_calls_more_or_fewer_while_values_have_not_shrunk_t
 }
 
 TEST(Arccos, tells_its_precisions_apart_from_a_cruder_one) {
-  WorkloadMemory w(name(n, 1, false));
+  WorkloadMemory w(name(arccos_n, 1, false));
   call(w, 1, false);
   for (float& y : w.array<float>(1)) y = static_cast<float>(static_cast<int>(y * 1e6f)) / 1e6f;
   EXPECT_NE(w.verify(), "") << "six digits are not enough";
@@ -93,10 +93,10 @@ TEST(Arccos, has_ones_of_either_sign_among_its_many_values) {
 
 TEST(Arccos, finds_a_single_wrong_element_in_outputs_and_a_single_wrong_bit_in_inputs) {
   for (const std::uint64_t calls : {1, 2, 512}) {
-    WorkloadMemory w(name(n, calls, false));
+    WorkloadMemory w(name(arccos_n, calls, false));
     w.run(1000);
     ASSERT_EQ(w.verify(), "");
-    for (const std::size_t i : {0, 1, 5000, static_cast<int>(n) - 1}) {
+    for (const std::size_t i : {0, 1, 5000, static_cast<int>(arccos_n) - 1}) {
       EXPECT_TRUE(w.finds_wrong_byte(0, 4 * i));
       float& y = w.array<float>(1)[i];
       for (const float wrong : {y + 3e-6f, y - 3e-6f, -y + (std::abs(y) < 1e-3f ? 1.0f : 0.0f), std::nanf("")}) {

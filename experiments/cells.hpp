@@ -1,0 +1,41 @@
+// Cells of tables, empty where there is no value, and findings of what cannot be checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "experiments/experiment.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap::experiments {
+
+// Two returns each: of one with ?: gcc 12 warns that the text of a number is not initialised.
+inline Cell cell(std::optional<double> value) {
+  if (!value) return std::monostate{};
+  return *value;
+}
+inline Cell ms(std::optional<Seconds> time) {
+  if (!time) return std::monostate{};
+  return in_milliseconds(*time);
+}
+inline Cell us(std::optional<Seconds> time) {
+  if (!time) return std::monostate{};
+  return in_microseconds(*time);
+}
+/// In GB/s.
+inline Cell gb(std::optional<Bandwidth> rate) {
+  if (!rate) return std::monostate{};
+  return in_gigabytes_per_second(*rate);
+}
+inline Cell in_percent(std::optional<double> share) {
+  if (!share) return std::monostate{};
+  return 100 * *share;
+}
+
+/// Of a claim that cannot be checked, and why.
+inline Finding unknown(std::string_view claim, std::string why) {
+  return {.claim = std::string(claim), .verdict = Verdict::cannot_be_checked, .observed = "", .why = std::move(why)};
+}
+
+}  // namespace shiplap::experiments

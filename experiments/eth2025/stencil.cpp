@@ -1,0 +1,215 @@
+// Figs 4 to 8: diffusion by levels, size of the levels, steps and streams.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/eth2025/figures.hpp"
+#include "experiments/eth2025/steps.hpp"
+#include "experiments/eth2025/verdicts.hpp"
+
+namespace shiplap::experiments::eth {
+namespace {
+
+bool reduced(const Bench& bench) { return bench.quick && !bench.info.is_virtual; }
+
+constexpr std::array<std::uint32_t, 4> few_streams{1, 4, 16, 64};
+
+std::span<const std::uint32_t> streams_of(const Bench& bench) {
+  return reduced(bench) ? std::span<const std::uint32_t>(few_streams) : std::span(stencil_streams);
+}
+
+std::string field(std::uint64_t side, std::uint64_t nz, unsigned steps) {
+  return fmt::format("diffusion:nx={},ny={},nz={},steps={}", side, side, nz, steps);
+}
+
+void progress(const Bench& bench, std::string_view what, std::size_t done, std::size_t total) {
+  if (bench.progress) bench.progress(what, done, total);
+}
+
+/// In one stream, in 64, and of GT4Py: on the straight lines through what is published; none for other levels.
+std::vector<double> published_seconds(std::uint64_t levels, unsigned steps) {
+  for (const PublishedLine& line : stencil_lines())
+    if (line.levels == levels)
+      return {line.one_stream_s_per_step * steps, line.best_s_per_step * steps,
+              line.gt4py_s + line.gt4py_s_per_step * steps};
+  return {};
+}
+
+const Column of_levels{"levels", ""};
+const std::string one_launch_note =
+    "Here a launch does one step of all levels of a chunk, and chunks are copied while others are computed; the "
+    "published program launches a kernel for every level and step, and overlaps no copy. No more streams than levels.";
+
+}  // namespace
+
+StepResult levels(const Bench& bench) {
+  std::vector<std::uint64_t> nz{8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192};
+  if (bench.quick) nz = {8, 64, 512, 8192};
+  if (reduced(bench)) nz.back() = 2048;
+  std::vector<Sweep> all;
+  for (std::size_t i = 0; i < nz.size(); ++i) {
+    progress(bench, fmt::format("diffusion, {} levels", nz[i]), i, nz.size());
+    all.push_back(
+        sweep(bench, nz[i], field(128, nz[i], 512), as_published(streams_of(bench), nz[i]), bench.quick ? 3 : 5));
+  }
+  StepResult result;
+  result.figures = {
+      speedups(heading(bench, "fig4", "Fig. 4", "speed-up by number of streams, 128 x 128 points, 512 steps",
+                       one_launch_note),
+               of_levels, all, streams_of(bench)),
+      bests(heading(bench, "fig4-best", "Fig. 4", "the best of each number of levels, 128 x 128 points, 512 steps",
+                    "Published: run 265510."),
+            of_levels, all, levels_best())};
+  result.findings = {gain_grows_with_levels(all), optimum_moves_with_levels(all)};
+  return result;
+}
+
+StepResult many_levels(const Bench& bench) {
+  // 32 steps: with 512 a run of 65536 levels takes 3 s.
+  std::vector<std::uint64_t> nz{32768, 65536};
+  if (bench.quick) nz = {65536};
+  if (reduced(bench)) nz = {8192};
+  constexpr std::array<std::uint32_t, 4> some{1, 16, 64, 128};
+  std::vector<Sweep> all;
+  for (std::size_t i = 0; i < nz.size(); ++i) {
+    progress(bench, fmt::format("diffusion, {} levels, 32 steps", nz[i]), i, nz.size());
+    all.push_back(sweep(bench, nz[i], field(128, nz[i], 32), as_published(some, nz[i]), 3));
+  }
+  StepResult result;
+  result.figures = {
+      bests(heading(bench, "fig4-deep", "§4.1 and Fig. 4", "the largest numbers of levels, 128 x 128 points, 32 steps",
+                    "Published: run 265510, 32 steps. " + one_launch_note),
+            of_levels, all, levels_best_of_32_steps())};
+  result.findings = {best_speedup("deep", all.back(), *find(levels_best_of_32_steps(), all.back().of),
+                                  fmt::format("{} levels, 32 steps", all.back().of))};
+  return result;
+}
+
+StepResult level_launches(const Bench& bench) {
+  const std::uint64_t nz = reduced(bench) ? 1024 : 8192;
+  const unsigned steps = reduced(bench) ? 64 : 512;
+  constexpr std::array<std::uint32_t, 5> streams{1, 4, 16, 64, 128};
+  progress(bench, "diffusion, a launch for each level and step", 0, 1);
+  Sweep by_level = sweep(bench, nz, field(128, nz, steps), level_by_level(streams, nz), 1);
+  constexpr std::array<std::uint32_t, 1> one{1};
+  const Sweep in_one = sweep(bench, nz, field(128, nz, steps), as_published(one, nz), 3);
+  const std::string what = fmt::format("{} levels, {} steps, a launch for each level and step", nz, steps);
+
+  std::string note =
+      "A level is a chunk; levels are dealt out to the streams, each with all its steps. Published: run 265510, 8192 "
+      "levels, 512 steps; there every step of all levels is dealt out in turn.";
+  if (in_one.ms.contains(1)) {
+    note +=
+        fmt::format(" All levels in a launch take {} in one stream", shiplap::to_string(milliseconds(in_one.ms.at(1))));
+    if (in_one.automatic_ms)
+      note += fmt::format(", the plan's choice ({}) {}", in_one.automatic,
+                          shiplap::to_string(milliseconds(*in_one.automatic_ms)));
+    note += ".";
+  }
+  if (!by_level.missing.empty()) note += " Not there: " + by_level.missing + ".";
+  StepResult result;
+  Figure& figure = result.figures.emplace_back(
+      empty_figure(heading(bench, "fig4-levels", "Figs 4 and 5", what + ", 128 x 128 points", note)));
+  figure.columns = {{"streams", ""}, {"time", "s"}, {"speed-up", ""}, {"published", "s"}, {"published speed-up", ""}};
+  for (const std::uint32_t s : streams) {
+    const auto time = by_level.ms.find(s);
+    const double published = stencil_ms()[std::ranges::find(stencil_streams, s) - stencil_streams.begin()];
+    figure.rows.push_back({static_cast<double>(s),
+                           cell(time == by_level.ms.end() ? std::nullopt : std::optional<double>(time->second / 1e3)),
+                           cell(by_level.speedup(s)), published / 1e3, stencil_ms()[0] / published});
+  }
+  if (bench.info.is_virtual && by_level.missing.empty()) {
+    const std::string why =
+        "a derived kernel time knows no shortest launch, so that a launch of one level leaves nothing to share; "
+        "simulated, the host's submissions take all of the time";
+    result.findings = {unknown("fig4-best", why), unknown("fig5", why)};
+    return result;
+  }
+  // Against launches of single levels the plan's choice and the bound say nothing of streams.
+  by_level.automatic_ms.reset();
+  by_level.bound_ms.reset();
+  result.findings = {
+      best_speedup("fig4-best", by_level, *find(levels_best(), 8192), what),
+      kernels_side_by_side(by_level, in_one.ms.contains(1) ? std::optional(in_one.ms.at(1)) : std::nullopt)};
+  return result;
+}
+
+StepResult squares(const Bench& bench) {
+  std::vector<std::uint64_t> sides{8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+  if (bench.quick) sides = {8, 128, 1024, 4096};
+  if (reduced(bench)) sides.pop_back();
+  std::vector<Sweep> all;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    progress(bench, fmt::format("diffusion, 64 levels of {} x {}", sides[i], sides[i]), i, sides.size());
+    // 512 steps of larger levels take a second and more.
+    const unsigned steps = sides[i] > 1024 ? 32 : 512;
+    all.push_back(sweep(bench, sides[i], field(sides[i], 64, steps), as_published(streams_of(bench), 64),
+                        bench.quick || sides[i] >= 1024 ? 3 : 5));
+  }
+  StepResult result;
+  const std::vector<PublishedBest> published = together(squares_best(), squares_best_of_32_steps());
+  const Column column{"nx = ny", ""};
+  const std::string which = "64 levels, 512 steps (32 from 2048 x 2048 on)";
+  const auto no_more = std::ranges::upper_bound(streams_of(bench), 64u) - streams_of(bench).begin();
+  result.figures = {
+      speedups(heading(bench, "squares", "§4.1", "speed-up by number of streams, " + which, one_launch_note), column,
+               all, streams_of(bench).first(static_cast<std::size_t>(no_more))),
+      bests(heading(bench, "squares-best", "§4.1", "the best of each size, " + which,
+                    "Published: run 265180, not in the report."),
+            column, all, published)};
+  result.findings = {gain_of_squares(all)};
+  return result;
+}
+
+StepResult time_steps(const Bench& bench) {
+  std::vector<std::uint64_t> nz{4096, 8192};
+  std::vector<unsigned> steps{32, 64, 128, 256, 512, 1024};
+  if (bench.quick) steps = {32, 128, 512};
+  if (reduced(bench)) nz = {1024, 2048};
+  constexpr std::array<std::uint32_t, 4> streams{1, 4, 16, 64};
+  Figure figure = empty_figure(
+      heading(bench, "fig6", "Figs 6 to 8", "time of diffusion by number of steps, 128 x 128 points",
+              "Published: straight lines through the authors' times, those of GT4Py as printed (of 4096 levels its "
+              "beginning from their file); GT4Py is not run here. " +
+                  one_launch_note));
+  figure.columns = {{"levels", ""}, {"steps", ""}};
+  for (const std::uint32_t s : streams) figure.columns.push_back({fmt::format("in {}", s), "s"});
+  for (const char* what : {"published, 1 stream", "published, 64 streams", "published, GT4Py"})
+    figure.columns.push_back({what, "s"});
+
+  std::vector<Line> one_stream;
+  std::vector<Line> best;
+  std::vector<Sweep> all;
+  std::size_t done = 0;
+  for (const std::uint64_t levels : nz) {
+    std::vector<std::pair<double, double>> in_one;
+    std::vector<std::pair<double, double>> in_best;
+    for (const unsigned n : steps) {
+      progress(bench, fmt::format("diffusion, {} levels, {} steps", levels, n), done++, nz.size() * steps.size());
+      Sweep s = sweep(bench, levels, field(128, levels, n), as_published(streams, levels), 3);
+      auto& row = figure.rows.emplace_back();
+      row.emplace_back(static_cast<double>(levels));
+      row.emplace_back(static_cast<double>(n));
+      for (const std::uint32_t k : streams)
+        row.push_back(cell(s.ms.contains(k) ? std::optional<double>(s.ms.at(k) / 1e3) : std::nullopt));
+      for (const double time : published_seconds(levels, n)) row.emplace_back(time);
+      row.resize(figure.columns.size());
+      if (const auto found = s.best()) {
+        in_one.emplace_back(n, s.ms.at(1));
+        in_best.emplace_back(n, s.ms.at(found->streams));
+      }
+      all.push_back(std::move(s));
+    }
+    if (in_one.size() < 2) continue;
+    one_stream.push_back(line_through(levels, in_one));
+    best.push_back(line_through(levels, in_best));
+  }
+  if (const std::string missing = missing_of(all); !missing.empty()) figure.note += " Not there: " + missing + ".";
+  StepResult result{
+      .figures = {std::move(figure)},
+      .findings = {linear_in_steps(one_stream), gt4py_stencil(one_stream, best), slope_and_levels(one_stream)}};
+  if (one_stream.empty()) result.findings.front().why = missing_of(all);
+  return result;
+}
+
+}  // namespace shiplap::experiments::eth

@@ -1,0 +1,178 @@
+#include "experiments/eth2025/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "experiments/eth2025/published.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/plan.hpp"
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap::experiments::eth {
+namespace {
+
+void note_missing(Sweep& sweep, const std::string& why) {
+  if (sweep.missing.find(why) != std::string::npos) return;
+  sweep.missing += (sweep.missing.empty() ? "" : "; ") + why;
+}
+
+// What the plan would do. Its time is the one predicted, to be replaced by one observed.
+void plan_automatic(const Bench& bench, const Job& job, Bytes memory, Sweep& out) {
+  try {
+    const Plan planned = plan(job, bench.profile, {.device_memory = memory});
+    out.automatic = to_string(planned.best().choice);
+    out.automatic_ms = in_milliseconds(planned.best().predicted.value);
+    out.bound_ms = in_milliseconds(planned.bound.value);
+  } catch (const Error& why) {
+    note_missing(out, why.what());
+  }
+}
+
+/// Why the time of no kernel can be derived; "" where it can.
+std::string lacking(const Profile& profile) {
+  const bool has_gpu = !profile.gpus.empty();
+  const std::string_view what = !has_gpu                                 ? "GPU"
+                                : !profile.gpus.front().memory_bandwidth ? "memory bandwidth"
+                                : !profile.gpus.front().flop_rate        ? "flop rate"
+                                                                         : "";
+  if (what.empty()) return "";
+  return fmt::format("profile {} has no {}, from which a kernel's time could be derived", profile.name, what);
+}
+
+Sweep simulated(const Bench& bench, const Job& job, const std::vector<InStreams>& choices) {
+  Sweep out;
+  for (const auto& [streams, choice] : choices) try {
+      const Schedule schedule = find_strategy(choice.strategy).schedule(job, choice, bench.limits);
+      out.ms[streams] = in_milliseconds(simulate(schedule, bench.profile).timeline.makespan);
+    } catch (const Error& why) {
+      note_missing(out, why.what());
+    }
+  plan_automatic(bench, job, bench.limits.device_memory, out);
+  return out;
+}
+
+Sweep observed(const Bench& bench, Workload workload, const std::vector<InStreams>& choices, unsigned rounds) {
+  Sweep out;
+  std::vector<Choice> to_run;
+  for (const InStreams& each : choices) to_run.push_back(each.choice);
+  Job job = workload.job;
+  const EvaluatedWorkload found = observe(bench, std::move(workload), std::move(to_run), rounds);
+  if (!found.not_run.empty()) note_missing(out, found.not_run);
+  for (const SkippedChoice& skipped : found.skipped) note_missing(out, skipped.reason);
+  for (const auto& [streams, choice] : choices)
+    if (const auto time = time_of(found, choice)) out.ms[streams] = in_milliseconds(*time);
+  if (found.cost.points.empty()) return out;
+  job.cost = found.cost;
+  // Two fifths of the memory: what `evaluate` gives to a choice.
+  plan_automatic(bench, job, bench.limits.device_memory / 5 * 2, out);
+  out.automatic_ms.reset();
+  out.bound_ms.reset();
+  std::vector<double> automatic;
+  std::vector<double> bounds;
+  for (const EvaluatedGroup& group : found.groups) {
+    automatic.insert(automatic.end(), group.automatic_ms.begin(), group.automatic_ms.end());
+    bounds.insert(bounds.end(), group.bound_ms.begin(), group.bound_ms.end());
+  }
+  if (!automatic.empty()) out.automatic_ms = median(automatic);
+  if (!bounds.empty()) out.bound_ms = median(bounds);
+  return out;
+}
+
+}  // namespace
+
+std::optional<double> Sweep::speedup(std::uint32_t streams) const {
+  const auto one = ms.find(1);
+  const auto many = ms.find(streams);
+  if (one == ms.end() || many == ms.end()) return std::nullopt;
+  return one->second / many->second;
+}
+
+std::optional<double> Sweep::automatic_speedup() const {
+  if (!ms.contains(1) || !automatic_ms) return std::nullopt;
+  return ms.at(1) / *automatic_ms;
+}
+
+std::optional<double> Sweep::most() const {
+  if (!ms.contains(1) || !bound_ms || *bound_ms <= 0) return std::nullopt;
+  return ms.at(1) / *bound_ms;
+}
+
+std::optional<Sweep::Best> Sweep::best() const {
+  if (!ms.contains(1)) return std::nullopt;
+  Best best;
+  for (const auto& [streams, time] : ms)
+    if (ms.at(1) / time > best.speedup) best = {.speedup = ms.at(1) / time, .streams = streams};
+  return best;
+}
+
+std::vector<InStreams> as_published(std::span<const std::uint32_t> streams, std::uint64_t most) {
+  std::vector<InStreams> out;
+  for (const std::uint32_t s : streams)
+    if (s <= most)
+      out.push_back({s, {.strategy = "streams", .chunks = s, .layout = Layout::per_chunk, .order = IssueOrder::depth}});
+  return out;
+}
+
+std::vector<InStreams> level_by_level(std::span<const std::uint32_t> streams, std::uint64_t levels) {
+  std::vector<InStreams> out;
+  for (const std::uint32_t s : streams)
+    if (s <= levels)
+      out.push_back({s,
+                     {.strategy = "streams",
+                      .chunks = static_cast<std::uint32_t>(levels),
+                      .layout = Layout::few,
+                      .queues = s,
+                      .order = IssueOrder::depth}});
+  return out;
+}
+
+Sweep sweep(const Bench& bench, std::uint64_t of, const std::string& workload, const std::vector<InStreams>& choices,
+            unsigned rounds) {
+  Workload w = find_workload(workload);
+  Sweep out;
+  if (!bench.info.is_virtual) {
+    out = observed(bench, std::move(w), choices, rounds);
+  } else if (const std::string lacks = lacking(bench.profile); !lacks.empty()) {
+    out.missing = lacks;
+  } else {
+    w.job.cost = derived_cost(w.job, bench.profile);
+    out = simulated(bench, w.job, choices);
+  }
+  out.of = of;
+  return out;
+}
+
+Sweep arccos_sweep(const Bench& bench, std::uint64_t of, std::uint64_t elements, std::uint32_t calls,
+                   std::span<const std::uint32_t> streams, unsigned rounds) {
+  const std::vector<InStreams> choices = as_published(streams, elements - 1);
+  if (const auto kernel = fitted_kernel(bench.profile.name); kernel && bench.info.is_virtual) {
+    Sweep out = simulated(bench, published_job({.calls = calls, .size = elements}, *kernel), choices);
+    out.of = of;
+    return out;
+  }
+  return sweep(bench, of, fmt::format("arccos:n={},calls={},precision=promoted", elements, calls), choices, rounds);
+}
+
+std::string simulated_note(const Bench& bench) {
+  if (!bench.info.is_virtual) return "";
+  const std::string kernel =
+      fitted_kernel(bench.profile.name)
+          ? "the arccos kernel is the one fitted to the published times together with the profile"
+          : "the kernel's time is derived from its operations and bytes";
+  return fmt::format("Simulated on profile {}, at the published sizes; {}.", bench.profile.name, kernel);
+}
+
+std::string missing_of(std::span<const Sweep> sweeps) {
+  std::vector<std::string> reasons;
+  for (const Sweep& s : sweeps)
+    if (!s.missing.empty() && std::ranges::find(reasons, s.missing) == reasons.end()) reasons.push_back(s.missing);
+  constexpr std::size_t most = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, reasons.size()); ++i) text += (i == 0 ? "" : "; ") + reasons[i];
+  if (reasons.size() > most) text += fmt::format("; and {} more reasons", reasons.size() - most);
+  return text;
+}
+
+}  // namespace shiplap::experiments::eth

@@ -1,0 +1,65 @@
+// The sweeps of the report: times of one workload by number of streams, observed on a GPU, simulated at the same size
+// where the device is a virtual one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiments/experiment.hpp"
+
+namespace shiplap::experiments::eth {
+
+/// Times of one workload.
+struct Sweep {
+  std::uint64_t of = 0;                ///< what varies from sweep to sweep: elements, calls, levels
+  std::map<std::uint32_t, double> ms;  ///< by streams, of those that could run
+  std::optional<double> automatic_ms;  ///< of the plan's choice
+  std::string automatic;               ///< that choice
+  std::optional<double> bound_ms;      ///< the kernel on resident data, or both copies at once: the longer
+  std::string missing;                 ///< why some or all are not there; "" where all are
+
+  /// Of one stream over so many; nullopt where one of both is not there.
+  std::optional<double> speedup(std::uint32_t streams) const;
+  /// One stream over the plan's choice.
+  std::optional<double> automatic_speedup() const;
+  /// One stream over the bound, the whole kernel in one piece or the copies: chunks whose kernel is faster for each
+  /// item, as those that stay in a cache, can gain more.
+  std::optional<double> most() const;
+
+  struct Best {
+    double speedup = 1;
+    std::uint32_t streams = 1;
+  };
+  /// The number of streams, of those with one and more, that gains most; nullopt without the time of one stream.
+  std::optional<Best> best() const;
+};
+
+/// A choice and the number of streams that it stands for.
+struct InStreams {
+  std::uint32_t streams = 1;
+  Choice choice;
+};
+/// As the report's programs do it: a queue for each chunk, submitted chunk by chunk.
+std::vector<InStreams> as_published(std::span<const std::uint32_t> streams, std::uint64_t most);
+/// A level at a time, dealt out to so many queues.
+std::vector<InStreams> level_by_level(std::span<const std::uint32_t> streams, std::uint64_t levels);
+
+/// Runs or simulates. What cannot be is in `missing`.
+Sweep sweep(const Bench&, std::uint64_t of, const std::string& workload, const std::vector<InStreams>&,
+            unsigned rounds);
+/// The report's arccos, with the division by π in double precision as its program has it. On a profile of the report's
+/// machine the kernel is the one that was fitted with it.
+Sweep arccos_sweep(const Bench&, std::uint64_t of, std::uint64_t elements, std::uint32_t calls,
+                   std::span<const std::uint32_t> streams, unsigned rounds);
+
+/// What a note says of simulated times; "" on a GPU.
+std::string simulated_note(const Bench&);
+
+/// The reasons of all that is missing, each once; "" where nothing is.
+std::string missing_of(std::span<const Sweep>);
+
+}  // namespace shiplap::experiments::eth

@@ -1,0 +1,343 @@
+#include "experiments/eth2025/verdicts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap::experiments::eth {
+namespace {
+
+Finding found(std::string_view claim, Verdict verdict, std::string observed, std::string why = "") {
+  return {.claim = std::string(claim), .verdict = verdict, .observed = std::move(observed), .why = std::move(why)};
+}
+
+std::string power(std::uint64_t elements) {
+  return std::has_single_bit(elements) ? fmt::format("2^{}", std::countr_zero(elements)) : fmt::format("{}", elements);
+}
+
+std::string streams(std::uint32_t n) { return fmt::format("{} stream{}", n, n == 1 ? "" : "s"); }
+
+/// Those in which one stream ran.
+std::vector<const Sweep*> complete(std::span<const Sweep> sweeps) {
+  std::vector<const Sweep*> out;
+  for (const Sweep& s : sweeps)
+    if (s.best()) out.push_back(&s);
+  return out;
+}
+
+std::string why_missing(std::span<const Sweep> sweeps) {
+  const std::string reasons = missing_of(sweeps);
+  return reasons.empty() ? "too few of its points were run" : reasons;
+}
+
+}  // namespace
+
+Finding best_speedup(std::string_view claim, const Sweep& s, const PublishedBest& published, const std::string& what) {
+  const auto best = s.best();
+  if (!best) return unknown(claim, why_missing({&s, 1}));
+  std::string observed = fmt::format("{}: {:.3f} with {} ({} in one, {})", what, best->speedup, streams(best->streams),
+                                     shiplap::to_string(milliseconds(s.ms.at(1))),
+                                     shiplap::to_string(milliseconds(s.ms.at(best->streams))));
+  if (const auto automatic = s.automatic_speedup())
+    observed += fmt::format("; the plan's choice {:.3f} ({})", *automatic, s.automatic);
+  const auto most = s.most();
+  const std::string bound = most ? fmt::format("; the bound allows {:.3f}", *most) : "";
+  const double ratio = best->speedup / published.speedup;
+  if (ratio > 1 + alike)
+    return found(claim, Verdict::holds_with_a_change, observed,
+                 fmt::format("overlapping gains more here than the published {:.4g}{}", published.speedup, bound));
+  if (ratio < 1 - alike)
+    return found(claim, Verdict::does_not_hold, observed,
+                 fmt::format("overlapping gains less here than the published {:.4g}{}", published.speedup, bound));
+  const auto there = s.speedup(published.streams);
+  if (there && *there < best->speedup / (1 + as_good))
+    return found(claim, Verdict::holds_with_a_change, observed,
+                 fmt::format("with {}, the published number, it is {:.3f}", streams(published.streams), *there));
+  return found(claim, Verdict::holds, observed);
+}
+
+Finding grows_with_size(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig1-size";
+  const auto all = complete(sweeps);
+  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
+  std::vector<std::string> bests;
+  std::string broken;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double here = all[i]->best()->speedup;
+    bests.push_back(fmt::format("{} {:.3f}", power(all[i]->of), here));
+    if (i > 0 && here < all[i - 1]->best()->speedup / gain && broken.empty())
+      broken = fmt::format("it falls from {} to {} elements", power(all[i - 1]->of), power(all[i]->of));
+  }
+  const std::string observed = fmt::format("best speed-ups: {}", fmt::join(bests, ", "));
+  const double first = all.front()->best()->speedup;
+  const double last = all.back()->best()->speedup;
+  if (last < first * gain) return found(claim, Verdict::does_not_hold, observed, "the largest array gains no more");
+  if (!broken.empty()) return found(claim, Verdict::holds_with_a_change, observed, broken);
+  return found(claim, Verdict::holds, observed);
+}
+
+Finding optimum_depends(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig1-streams";
+  const auto all = complete(sweeps);
+  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
+  std::vector<std::string> bests;
+  bool too_many_hurt = true;
+  for (const Sweep* s : all) {
+    const auto best = *s->best();
+    bests.push_back(fmt::format("{} {}", power(s->of), best.streams));
+    too_many_hurt &= s->ms.rbegin()->second > s->ms.at(best.streams) * gain;
+  }
+  const std::string observed = fmt::format("best numbers of streams: {}", fmt::join(bests, ", "));
+  if (all.back()->best()->streams == all.front()->best()->streams)
+    return found(claim, Verdict::does_not_hold, observed, "the best number is the same for small and large arrays");
+  if (!too_many_hurt)
+    return found(claim, Verdict::holds_with_a_change, observed, "for some sizes the most streams are as good as any");
+  return found(claim, Verdict::holds, observed);
+}
+
+Finding pays_from(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig2-from";
+  constexpr std::uint64_t published = std::uint64_t{1} << 19;
+  const auto all = complete(sweeps);
+  const auto pays = std::ranges::find_if(all, [](const Sweep* s) { return s->best()->speedup >= gain; });
+  if (all.empty()) return unknown(claim, why_missing(sweeps));
+  if (pays == all.end())
+    return found(claim, Verdict::does_not_hold, "no number of streams gains 2 %", "one stream is best for every size");
+  const auto best = *(*pays)->best();
+  const std::string observed =
+      fmt::format("from {} elements on ({:.3f} with {})", power((*pays)->of), best.speedup, streams(best.streams));
+  if ((*pays)->of == published) return found(claim, Verdict::holds, observed);
+  return found(claim, Verdict::holds_with_a_change, observed,
+               (*pays)->of < published ? "smaller arrays gain already" : "it takes larger arrays");
+}
+
+Finding many_streams_pay(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig2-256";
+  std::vector<std::string> where;
+  std::vector<std::uint64_t> sizes;
+  bool asked = false;
+  for (const Sweep& s : sweeps) {
+    const auto with_many = s.speedup(256);
+    asked |= with_many.has_value();
+    if (!with_many || *with_many < gain) continue;
+    sizes.push_back(s.of);
+    where.push_back(fmt::format("{} ({:.3f})", power(s.of), *with_many));
+  }
+  if (!asked) return unknown(claim, why_missing(sweeps));
+  if (sizes.empty())
+    return found(claim, Verdict::does_not_hold, "at no size", "256 streams are slower than one throughout");
+  const std::string observed = fmt::format("256 streams are faster than one at {}", fmt::join(where, ", "));
+  const std::uint64_t first = *std::ranges::min_element(sizes);
+  if (first == std::uint64_t{1} << 27) return found(claim, Verdict::holds, observed);
+  return found(claim, Verdict::holds_with_a_change, observed, fmt::format("from {} on", power(first)));
+}
+
+Finding overhead_of_streams(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig2-overhead";
+  constexpr double published_us = 5.13;  // (1.346 − 0.04344) ms / 254, 2^13 elements
+  const Sweep* small = nullptr;
+  for (const Sweep& s : sweeps)
+    if (s.of <= 1 << 13 && s.ms.contains(2) && s.ms.rbegin()->first > 2) small = &s;
+  if (small == nullptr) return unknown(claim, why_missing(sweeps));
+  const auto [most, time] = *small->ms.rbegin();
+  const double us = (time - small->ms.at(2)) / (most - 2) * 1e3;
+  const std::string observed =
+      fmt::format("{:.3g} µs a stream ({} elements, 2 to {} streams)", us, power(small->of), most);
+  if (us <= 0) return found(claim, Verdict::does_not_hold, observed, "more streams cost nothing");
+  if (us > 2 * published_us || us < published_us / 2)
+    return found(
+        claim, Verdict::holds_with_a_change, observed,
+        fmt::format("published {} µs, by the clock of a host that submits three calls a stream", published_us));
+  return found(claim, Verdict::holds, observed);
+}
+
+Finding gt4py_arccos(const Sweep& largest) {
+  Finding out = unknown("fig2-gt4py", "GT4Py is not run here");
+  if (const auto best = largest.best())
+    out.observed = fmt::format("GT4Py's published {:.5g} ms at 2^29 elements beside {:.4g} ms here ({} elements)",
+                               gt4py_arccos_ms, largest.ms.at(best->streams), power(largest.of));
+  return out;
+}
+
+Finding peak_of_calls(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig3-peak";
+  constexpr std::uint64_t published = 32;
+  const auto all = complete(sweeps);
+  if (all.size() < 3) return unknown(claim, why_missing(sweeps));
+  const auto peak = std::ranges::max_element(all, {}, [](const Sweep* s) { return s->best()->speedup; });
+  const std::string observed =
+      fmt::format("{:.3f} with {} call(s), {:.3f} with {}, {:.3f} with {}", all.front()->best()->speedup,
+                  all.front()->of, (*peak)->best()->speedup, (*peak)->of, all.back()->best()->speedup, all.back()->of);
+  if (peak == all.begin() || *peak == all.back())
+    return found(claim, Verdict::does_not_hold, observed, "there is no peak between");
+  if ((*peak)->of == published)
+    return found(claim, Verdict::holds, observed + fmt::format(" ({} numbers of calls)", all.size()));
+  return found(
+      claim, Verdict::holds_with_a_change, observed,
+      fmt::format("the peak is where the kernel takes about as long as the copies, here at {} calls", (*peak)->of));
+}
+
+Finding two_is_most(std::span<const Sweep> sweeps, const std::string& of) {
+  constexpr std::string_view claim = "fig3-limit";
+  const auto all = complete(sweeps);
+  if (all.empty()) return unknown(claim, why_missing(sweeps));
+  const auto peak = std::ranges::max_element(all, {}, [](const Sweep* s) { return s->best()->speedup; });
+  const auto best = *(*peak)->best();
+  std::string observed =
+      fmt::format("{:.3f} with {} at {} calls and {}", best.speedup, streams(best.streams), (*peak)->of, of);
+  if (const auto automatic = (*peak)->automatic_speedup())
+    observed += fmt::format("; the plan's choice {:.3f} ({})", *automatic, (*peak)->automatic);
+  if (best.speedup <= 2 * gain)
+    return found(claim, Verdict::holds, observed, "the bound of three engines that work at once is 3 all the same");
+  return found(claim, Verdict::does_not_hold, observed,
+               "copies in, kernel and copies out are three engines that can work at once: the bound is 3, and the "
+               "authors' own file holds 2.499");
+}
+
+Finding falls_beyond(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig3-beyond";
+  const auto all = complete(sweeps);
+  const Sweep* beyond = nullptr;
+  const auto peak = std::ranges::max_element(all, {}, [](const Sweep* s) { return s->best()->speedup; });
+  if (peak != all.end())
+    for (auto it = std::next(peak); it != all.end(); ++it)
+      if ((*it)->most()) beyond = *it;
+  if (beyond == nullptr) return unknown(claim, why_missing(sweeps));
+  const auto best = *beyond->best();
+  const double most = *beyond->most();
+  const std::string observed = fmt::format(
+      "at {} calls {:.3f}, where one stream takes {:.3f} times as long as the "
+      "kernel on resident data",
+      beyond->of, best.speedup, most);
+  if (best.speedup >= most / (1 + as_good))
+    return found(claim, Verdict::does_not_hold, observed,
+                 "it falls because there is less and less to hide beside a kernel that grows: (copies + kernel) / "
+                 "kernel, which needs no shortage of anything on the GPU");
+  return found(claim, Verdict::cannot_be_checked, observed, "something else keeps it from that");
+}
+
+Finding gain_grows_with_levels(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig4-growth";
+  const auto all = complete(sweeps);
+  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
+  const auto few = *all.front()->best();
+  const auto many = *all.back()->best();
+  const std::string observed = fmt::format("{} levels {:.3f}, {} levels {:.3f}, with a launch for each step of a chunk",
+                                           all.front()->of, few.speedup, all.back()->of, many.speedup);
+  if (many.speedup < few.speedup * gain)
+    return found(claim, Verdict::does_not_hold, observed,
+                 "a launch does all levels of a chunk: many levels fill the GPU without streams");
+  const auto published = find(levels_best(), all.back()->of);
+  if (published && std::abs(many.speedup / published->speedup - 1) <= alike)
+    return found(claim, Verdict::holds, observed);
+  return found(claim, Verdict::holds_with_a_change, observed,
+               fmt::format("published {:.3f} to {:.3f}, with a launch for each level", levels_best().front().speedup,
+                           published ? published->speedup : 1.886));
+}
+
+Finding optimum_moves_with_levels(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "fig4-streams";
+  const auto all = complete(sweeps);
+  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
+  const auto few = *all.front()->best();
+  const auto many = *all.back()->best();
+  const std::string observed = fmt::format("{} with {} levels, {} with {}", streams(few.streams), all.front()->of,
+                                           streams(many.streams), all.back()->of);
+  if (many.streams > few.streams) return found(claim, Verdict::holds, observed);
+  return found(claim, Verdict::does_not_hold, observed, "the best number does not grow with the levels");
+}
+
+Finding kernels_side_by_side(const Sweep& by_level, std::optional<double> one_launch_ms) {
+  constexpr std::string_view claim = "fig5";
+  const auto best = by_level.best();
+  if (!best) return unknown(claim, why_missing({&by_level, 1}));
+  const double best_ms = by_level.ms.at(best->streams);
+  std::string observed =
+      fmt::format("a level at a time: {} in one stream, {} in {}", shiplap::to_string(milliseconds(by_level.ms.at(1))),
+                  shiplap::to_string(milliseconds(best_ms)), best->streams);
+  if (one_launch_ms)
+    observed +=
+        fmt::format("; all levels in a launch, one stream: {}", shiplap::to_string(milliseconds(*one_launch_ms)));
+  if (best->speedup < gain)
+    return found(claim, Verdict::does_not_hold, observed, "launches of single levels gain nothing side by side");
+  if (one_launch_ms && *one_launch_ms * gain < best_ms)
+    return found(claim, Verdict::holds_with_a_change, observed,
+                 fmt::format("streams help small launches to share the GPU; one launch for all levels does so without "
+                             "streams, {:.3g} times as fast as the best of them",
+                             best_ms / *one_launch_ms));
+  return found(claim, Verdict::holds, observed);
+}
+
+Finding gain_of_squares(std::span<const Sweep> sweeps) {
+  constexpr std::string_view claim = "squares";
+  const auto all = complete(sweeps);
+  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
+  const double most =
+      (*std::ranges::max_element(all, {}, [](const Sweep* s) { return s->best()->speedup; }))->best()->speedup;
+  const double last = all.back()->best()->speedup;
+  const std::string observed = fmt::format("{:.3f} at {}², at most {:.3f}", last, all.back()->of, most);
+  if (last > 1 + alike)
+    return found(claim, Verdict::does_not_hold, observed,
+                 "copies are page-locked and overlap here; in the published program they do not");
+  if (most < 1 + alike)
+    return found(claim, Verdict::holds_with_a_change, observed,
+                 fmt::format("no size gains more than {:.0f} % here, in one launch for each step", 100 * alike));
+  return found(claim, Verdict::holds, observed);
+}
+
+Line line_through(std::uint64_t levels, const std::vector<std::pair<double, double>>& points) {
+  const auto n = static_cast<double>(points.size());
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (const auto& [x, y] : points) sx += x, sy += y, sxx += x * x, sxy += x * y;
+  const double spread = n * sxx - sx * sx;
+  if (points.size() < 2 || spread <= 0) throw Error("a line needs two different numbers of steps");
+  Line line{.levels = levels, .ms = 0, .ms_per_step = (n * sxy - sx * sy) / spread, .off = 0};
+  line.ms = (sy - line.ms_per_step * sx) / n;
+  for (const auto& [x, y] : points) line.off = std::max(line.off, std::abs(line.ms + line.ms_per_step * x - y) / y);
+  return line;
+}
+
+Finding linear_in_steps(std::span<const Line> lines) {
+  constexpr std::string_view claim = "fig7-linear";
+  if (lines.empty()) return unknown(claim, "no times by number of steps");
+  const auto worst = std::ranges::max_element(lines, {}, &Line::off);
+  const std::string observed =
+      fmt::format("{} levels: {:.4g} ms and {:.4g} ms a step in one stream, no point farther off than {:.2f} %",
+                  worst->levels, worst->ms, worst->ms_per_step, 100 * worst->off);
+  if (worst->off <= alike) return found(claim, Verdict::holds, observed);
+  return found(claim, Verdict::does_not_hold, observed, "the times are no straight line");
+}
+
+Finding gt4py_stencil(std::span<const Line> one_stream, std::span<const Line> best) {
+  Finding out = unknown("fig6-gt4py", "GT4Py is not run here");
+  for (std::size_t i = 0; i < std::min(one_stream.size(), best.size()); ++i) {
+    const auto line = std::ranges::find(stencil_lines(), one_stream[i].levels, &PublishedLine::levels);
+    if (line == stencil_lines().end()) continue;
+    out.observed = fmt::format(
+        "{} levels, a step: {:.4g} ms in one stream and {:.4g} ms in the best here; published {:.4g} ms, {:.4g} ms in "
+        "64, and {:.4g} ms of GT4Py",
+        line->levels, one_stream[i].ms_per_step, best[i].ms_per_step, 1e3 * line->one_stream_s_per_step,
+        1e3 * line->best_s_per_step, 1e3 * line->gt4py_s_per_step);
+    break;  // 4096 levels, of which the report says it
+  }
+  return out;
+}
+
+Finding slope_and_levels(std::span<const Line> lines) {
+  Finding out = unknown("fig8-slope",
+                        "GT4Py is not run here; its published step takes 11.3 ms with 8 levels already, so that it is "
+                        "not the levels that take the time");
+  if (lines.size() >= 2)
+    out.observed =
+        fmt::format("our kernel: {:.4g} ms a step with {} levels, {:.4g} ms with {}", lines.front().ms_per_step,
+                    lines.front().levels, lines.back().ms_per_step, lines.back().levels);
+  return out;
+}
+
+}  // namespace shiplap::experiments::eth

@@ -1,0 +1,111 @@
+// The published figures against the published equations: arithmetic, the same on every device.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "experiments/gomezluna2012/judge.hpp"
+#include "experiments/gomezluna2012/steps.hpp"
+#include "shiplap/model/gomez_luna_2012.hpp"
+
+namespace shiplap::experiments::gomez_luna {
+namespace {
+
+namespace model = gomez_luna_2012;
+
+/// Both GPUs sit in a PCIe 2.0 x16 slot: rates of pinned copies further apart than this are not those of the link.
+constexpr double same_link = 1.5;
+/// The matrices A and C of p: 8 p² bytes each.
+double matrix_bytes(std::string_view p) { return 8 * std::pow(std::stod(std::string(p)), 2); }
+double gigabytes_per_second_of(double bytes, double ms) { return bytes / (1e6 * ms); }
+
+Figure table2_audit() {
+  Figure figure{.id = "table2_audit",
+                .where = "Table 2, matrix multiplication",
+                .title = "what the published estimates say of the copies, by eqs 4 and 8 and the published t_sc",
+                .columns = {{"p", ""},
+                            {"GTX 280 estimated, published", ""},
+                            {"t_T = n² t_sc", "ms"},
+                            {"A and C", "GB/s"},
+                            {"GTX 480 estimated, published", ""},
+                            {"t_Thd = n² t_sc", "ms"},
+                            {"A", "GB/s"}},
+                .rows = {},
+                .note =
+                    "All columns but the estimates are derived from them. Eq 8 has only t_Thd under its root; the "
+                    "kernel is the longer one for large p. Copies of pinned memory over PCIe 2.0 x16 reach 4 to "
+                    "6 GB/s: with t_sc = 0.010 ms in place of 0.03 the GTX 480 would copy at 5.0 GB/s."};
+  for (const PublishedSize& row : matmul_sizes) {
+    const double t280 = implied_ms(row.on_280.estimated, gtx280);
+    const double t480 = implied_ms(row.on_480.estimated, gtx480);
+    figure.rows.push_back({std::string(row.size), row.on_280.estimated, t280,
+                           gigabytes_per_second_of(2 * matrix_bytes(row.size), t280), row.on_480.estimated, t480,
+                           gigabytes_per_second_of(matrix_bytes(row.size), t480)});
+  }
+  return figure;
+}
+
+Finding of_table2() {
+  const PublishedSize& largest = matmul_sizes.back();
+  const double rate280 =
+      gigabytes_per_second_of(2 * matrix_bytes(largest.size), implied_ms(largest.on_280.estimated, gtx280));
+  const double rate480 =
+      gigabytes_per_second_of(matrix_bytes(largest.size), implied_ms(largest.on_480.estimated, gtx480));
+  const bool holds = std::max(rate280, rate480) <= same_link * std::min(rate280, rate480);
+  return {"table2-tsc", holds ? Verdict::holds : Verdict::does_not_hold,
+          fmt::format("p = 4096: {:.1f} GB/s on the GTX 280, {:.1f} GB/s on the GTX 480, over the same link", rate280,
+                      rate480),
+          holds ? ""
+                : "a contradiction in the paper, whatever the hardware: t_sc = 0.03 ms and the estimates of the "
+                  "GTX 480 do not fit together"};
+}
+
+/// 15 MiB each way on the GTX 280: rates from Table 2's largest matrix, copies out 36 % longer.
+StageTimes scalar_stages(double kernel_share) {
+  const PublishedSize& largest = matmul_sizes.back();
+  const double both = implied_ms(largest.on_280.estimated, gtx280) * (15.0 * (1 << 20)) / matrix_bytes(largest.size);
+  const double in = both / (2 + gtx280.d2h_longer);
+  return {.h2d = milliseconds(in), .kernel = milliseconds(kernel_share * both), .d2h = milliseconds(both - in)};
+}
+
+Figure own_machine() {
+  Figure figure{.id = "own_machine",
+                .where = "Figs 1 and 4 (top)",
+                .title = "what the equations give for 15 MiB each way on the GTX 280 itself",
+                .columns = {{"t_E / t_T", ""},
+                            {"t_Thd", "ms"},
+                            {"t_E", "ms"},
+                            {"t_Tdh", "ms"},
+                            {"unstreamed", "ms"},
+                            {"streams by eqs 2 and 4", ""},
+                            {"time by eqs 1 and 3", "ms"},
+                            {"streams with the cap", ""},
+                            {"time with the cap", "ms"},
+                            {"gain", "%"}},
+                .rows = {},
+                .note =
+                    "Derived, nothing measured: t_sc = 0.10 ms and copies to the host 36 % longer as published, "
+                    "the rate from Table 2 (p = 4096). The link of neither GPU was published, so that nothing "
+                    "can be simulated for them. Close to t_E = t_T eq 2 asks for more streams than pay."};
+  for (const double share : {0.25, 0.5, 0.75, 0.9, 0.98, 1.02, 1.25, 1.5, 2.0}) {
+    const model::Work w{scalar_stages(share), milliseconds(gtx280.per_stream_ms)};
+    const double printed = model::as_printed::optimal_streams(w, model::Architecture::cc1);
+    const double capped = model::optimal_streams(w, model::Architecture::cc1);
+    const auto time = [&](double n) {
+      return streamed_time(w, static_cast<std::uint32_t>(std::max(1L, std::lround(n))), model::Architecture::cc1);
+    };
+    figure.rows.push_back({share, in_milliseconds(w.times.h2d), in_milliseconds(w.times.kernel),
+                           in_milliseconds(w.times.d2h), in_milliseconds(unstreamed_time(w)), printed,
+                           in_milliseconds(time(printed)), capped, in_milliseconds(time(capped)),
+                           100 * (unstreamed_time(w) / time(capped) - 1)});
+  }
+  return figure;
+}
+
+}  // namespace
+
+StepResult audit(const Bench&) { return {.figures = {table2_audit(), own_machine()}, .findings = {of_table2()}}; }
+
+}  // namespace shiplap::experiments::gomez_luna

@@ -1,0 +1,109 @@
+#include "experiments/gomezluna2012/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
+
+namespace shiplap::experiments::gomez_luna {
+
+Fit fit_of(std::span<const double> errors) {
+  Fit fit{.points = errors.size()};
+  std::vector<double> sizes;
+  for (const double error : errors) {
+    sizes.push_back(std::abs(error));
+    if (std::abs(error) > std::abs(fit.worst)) fit.worst = error;
+  }
+  if (!sizes.empty()) fit.median = median(sizes);
+  return fit;
+}
+
+std::string to_string(const Fit& fit) {
+  if (fit.points == 0) return "no points";
+  return fmt::format("{:.1f} % median, {:+.1f} % worst of {} points", 100 * fit.median, 100 * fit.worst, fit.points);
+}
+
+Verdict verdict_of_fit(const Fit& printed, const std::optional<Fit>& changed) {
+  if (printed.points == 0) return Verdict::cannot_be_checked;
+  if (printed.median <= fit_tolerance) return Verdict::holds;
+  if (changed && changed->median <= fit_tolerance) return Verdict::holds_with_a_change;
+  return Verdict::does_not_hold;
+}
+
+Verdict verdict_between(const Fit& kept, const Fit& refused) {
+  if (kept.points == 0 || refused.points == 0) return Verdict::cannot_be_checked;
+  if (kept.median >= refused.median) return Verdict::does_not_hold;
+  return kept.median <= fit_tolerance ? Verdict::holds : Verdict::holds_with_a_change;
+}
+
+std::vector<std::uint32_t> best_streams(std::span<const Timed> times) {
+  std::vector<std::uint32_t> best;
+  if (times.empty()) return best;
+  const double least = std::ranges::min_element(times, {}, &Timed::ms)->ms;
+  for (const Timed& t : times)
+    if (t.ms <= least * (1 + optimum_tolerance)) best.push_back(t.streams);
+  std::ranges::sort(best);
+  return best;
+}
+
+std::string to_string(const std::vector<std::uint32_t>& streams) {
+  if (streams.empty()) return "";
+  if (streams.front() == streams.back()) return fmt::format("{}", streams.front());
+  return fmt::format("{}–{}", streams.front(), streams.back());
+}
+
+const Timed& nearest(std::span<const Timed> times, double estimate) {
+  if (times.empty()) throw Error("no number of streams was run");
+  return *std::ranges::min_element(
+      times, {}, [&](const Timed& t) { return std::abs(std::log(t.streams / std::max(1.0, estimate))); });
+}
+
+double regret(std::span<const Timed> times, double estimate) {
+  if (times.empty()) throw Error("no number of streams was run");
+  const Timed* below = nullptr;
+  const Timed* above = nullptr;
+  for (const Timed& t : times) {
+    if (t.streams <= estimate && (below == nullptr || t.streams > below->streams)) below = &t;
+    if (t.streams >= estimate && (above == nullptr || t.streams < above->streams)) above = &t;
+  }
+  const double taken = below == nullptr ? above->ms : above == nullptr ? below->ms : std::min(below->ms, above->ms);
+  return taken / std::ranges::min_element(times, {}, &Timed::ms)->ms - 1;
+}
+
+Verdict verdict_of_regrets(std::span<const double> printed, std::span<const double> changed) {
+  if (printed.empty()) return Verdict::cannot_be_checked;
+  const auto good = [](double r) { return r <= regret_tolerance; };
+  if (std::ranges::all_of(printed, good)) return Verdict::holds;
+  const bool mended = !changed.empty() && std::ranges::all_of(changed, good);
+  return mended ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+}
+
+Range range_of(std::span<const double> values) {
+  if (values.empty()) return {};
+  return {std::ranges::min(values), std::ranges::max(values)};
+}
+
+std::string to_string(const Range& r) {
+  // No "-0".
+  return fmt::format("{:.0f} to {:.0f} %", std::round(r.low) + 0.0, std::round(r.high) + 0.0);
+}
+
+Verdict verdict_of_gains(const Range& published, std::span<const double> here) {
+  if (here.empty()) return Verdict::cannot_be_checked;
+  const auto inside = [&](double gain) {
+    return gain >= published.low - gain_tolerance && gain <= published.high + gain_tolerance;
+  };
+  if (std::ranges::all_of(here, inside)) return Verdict::holds;
+  return std::ranges::any_of(here, inside) ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+}
+
+Verdict worse_of(Verdict a, Verdict b) {
+  if (a == Verdict::cannot_be_checked) return b;
+  if (b == Verdict::cannot_be_checked) return a;
+  return std::max(a, b);  // in the order in which they are declared
+}
+
+}  // namespace shiplap::experiments::gomez_luna

@@ -1,0 +1,121 @@
+// The steps of Harris 2012 about what launches, events and waits cost, and what limits other kernels.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "experiments/cells.hpp"
+#include "experiments/harris2012/harris2012.hpp"
+#include "shiplap/measure/figures.hpp"
+#include "shiplap/measure/measure.hpp"
+
+namespace shiplap::experiments::harris {
+namespace {
+
+/// What a figure of one primitive says; nullopt with the reason where the device does not have it.
+struct Measured {
+  std::optional<Seconds> time;
+  std::vector<double> samples_us;
+  std::string why_not;
+};
+Measured measured(const Bench& bench, const std::string& primitive) {
+  const MeasureResult result = measure(bench.device, {.effort = Effort::quick, .only = primitive, .progress = {}});
+  Measured out{.time = std::nullopt, .samples_us = {}, .why_not = "not measured"};
+  for (const SkippedPrimitive& skipped : result.skipped) out.why_not = skipped.reason;
+  for (const FailedPoint& failed : result.failed) out.why_not = failed.reason;
+  for (const Measurement& m : result.measurements)
+    out.samples_us.insert(out.samples_us.end(), m.samples_us.begin(), m.samples_us.end());
+  const std::vector<shiplap::Figure> found = figures(result.measurements);
+  if (found.empty()) return out;
+  out.why_not = "not in the profile, so that the simulation takes it as nothing";
+  if (found.front().time.value > Seconds{0}) out.time = found.front().time.value;
+  return out;
+}
+
+}  // namespace
+
+StepResult run_waits(const Bench& bench) {
+  const Measured wait = measured(bench, "latency.wait");
+  const Measured gap = measured(bench, "launch.gap");
+  const Measured launch = measured(bench, "submit.launch");
+  const Measured single = measured(bench, "launch.latency");
+  Figure figure{.id = "waits",
+                .where = "Timing with events",
+                .title = "what launches, events and waits cost",
+                .columns = {{"what", ""}, {"time of one", "µs"}, {"clock", ""}},
+                .rows = {},
+                .note = bench.info.is_virtual ? "Simulated on the profile. " : ""};
+  const auto row = [&](const char* what, std::optional<Seconds> time, const char* clock, const std::string& why_not) {
+    figure.rows.push_back(
+        {std::string(what), cell(time ? std::optional(in_microseconds(*time)) : std::nullopt), std::string(clock)});
+    if (!time) figure.note += fmt::format("{}: {}. ", what, why_not.empty() ? "not in the profile" : why_not);
+  };
+  std::optional<Seconds> record;
+  if (bench.profile.submission.event_record) record = bench.profile.submission.event_record->value;
+  row("an empty kernel, its end waited for by the host", wait.time, "host", wait.why_not);
+  row("an empty kernel behind another", gap.time, "events", gap.why_not);
+  row("an empty kernel by itself", single.time, "events", single.why_not);
+  row("to submit a launch", launch.time, "host", launch.why_not);
+  row("to record an event (of the profile)", record, "host", "");
+
+  StepResult result;
+  if (wait.time && gap.time)
+    result.findings.push_back(judge_waits(*wait.time, *gap.time));
+  else
+    result.findings.push_back(unknown("stall", wait.time ? gap.why_not : wait.why_not));
+  if (wait.time && record)
+    result.findings.push_back(judge_events(*record, *wait.time));
+  else
+    result.findings.push_back(unknown("light", "the profile does not say what an event costs the host"));
+  if (bench.info.is_virtual) {
+    result.findings.push_back(unknown("resolution", "simulated times have no resolution"));
+  } else {
+    std::set<double> distinct(single.samples_us.begin(), single.samples_us.end());
+    distinct.insert(gap.samples_us.begin(), gap.samples_us.end());
+    figure.note += fmt::format("{} different times by events among {}. ", distinct.size(),
+                               single.samples_us.size() + gap.samples_us.size());
+    result.findings.push_back(judge_grain(grain({distinct.begin(), distinct.end()})));
+  }
+  result.figures.push_back(std::move(figure));
+  return result;
+}
+
+StepResult run_kernels(const Bench& bench) {
+  Figure figure{.id = "kernels",
+                .where = "Summary",
+                .title = "built-in kernels: time at the limit of the memory and of the arithmetic",
+                .columns = {{"workload", ""},
+                            {"operations for each byte", "flop/B"},
+                            {"at the memory's bandwidth", "ms"},
+                            {"at the flop rate", "ms"},
+                            {"limit", ""}},
+                .rows = {},
+                .note =
+                    "From the bytes and operations of each kernel over the limits of the profile; nothing is run. "
+                    "In double precision half the flop rate."};
+  StepResult result;
+  const GpuModel& gpu = bench.profile.gpus.front();
+  // Of the article's GPU its printed peak, which no kernel was said to reach.
+  const std::optional<double> flops = gpu.flop_rate ? std::optional(gpu.flop_rate->value) : peak_flops(bench);
+  if (!gpu.memory_bandwidth || !flops) {
+    figure.note += " No rows: the profile lacks one of the two limits.";
+    result.findings.push_back(unknown("most", "the profile lacks the bandwidth of the memory or the flop rate"));
+    result.figures.push_back(std::move(figure));
+    return result;
+  }
+  if (!gpu.flop_rate) figure.note += " The flop rate is the printed peak.";
+  std::vector<KernelBalance> kernels;
+  for (const WorkloadHelp& help : built_in_workloads()) {
+    const Job job = find_workload(help.name).job;
+    if (job.device_traffic.count == 0) continue;
+    const double operations = job.flops * (job.double_precision ? 2 : 1);
+    kernels.push_back({job.name, job.device_traffic / gpu.memory_bandwidth->value, Seconds{operations / *flops}});
+    const KernelBalance& k = kernels.back();
+    figure.rows.push_back({k.workload, job.flops / static_cast<double>(job.device_traffic.count), ms(k.memory),
+                           ms(k.arithmetic), std::string(k.memory >= k.arithmetic ? "memory" : "arithmetic")});
+  }
+  result.findings.push_back(judge_kernels(kernels));
+  result.figures.push_back(std::move(figure));
+  return result;
+}
+
+}  // namespace shiplap::experiments::harris

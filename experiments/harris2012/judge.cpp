@@ -1,0 +1,242 @@
+// Verdicts on the article's statements, from figures alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/harris2012/harris2012.hpp"
+#include "shiplap/model/harris_2012.hpp"
+
+namespace shiplap::experiments::harris {
+
+using shiplap::to_string;
+
+namespace {
+
+/// SAXPY reached 74.4 % of the peak there; ten points more or less are another memory, not another conclusion.
+constexpr double share_tolerance = 0.10;
+/// A kernel whose share of the arithmetic peak is less than a fifth of its share of the memory's is not limited by it.
+constexpr double clearly_less = 0.2;
+/// A clock without a barrier shows the launch when it shows less than a fifth of a long kernel.
+constexpr double launch_share = 0.2;
+/// And when what it shows does not grow by more than this factor while the kernel's time grows tenfold at least.
+constexpr double launch_growth = 3;
+/// A clock with a barrier is right as far as the tables of this project are: 5 %.
+constexpr double barrier_tolerance = 0.05;
+/// Half as slow again is a stall, less could be noise.
+constexpr double stall = 1.5;
+/// "Approximately" half a microsecond.
+constexpr double grain_factor = 2;
+/// A call that is back after nine tenths of the time has waited for the end, after three tenths it has not.
+constexpr double waits = 0.9;
+constexpr double does_not_wait = 0.3;
+/// From this size on a copy is much longer than a call.
+constexpr Bytes large = 16_MiB;
+constexpr double rate_tolerance = 0.05;
+
+double ratio(Seconds a, Seconds b) { return a / b; }
+std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+
+}  // namespace
+
+Finding judge_effective(const SaxpyTimes& times, std::optional<Bandwidth> peak) {
+  const Bandwidth reached = effective(times);
+  Finding finding{.claim = "effective", .observed = to_string(reached), .why = ""};
+  if (!peak) {
+    finding.why = "clock and width of the device's memory are not known, so that it has no theoretical bandwidth";
+    return finding;
+  }
+  const double published =
+      published_effective * 1e9 /
+      harris_2012::theoretical_bandwidth(published_clock_mhz * 1e6, published_bus_bits, 2).bytes_per_second;
+  const double share = reached.bytes_per_second / peak->bytes_per_second;
+  finding.observed = fmt::format("{}, {} of {}", to_string(reached), percent(share), to_string(*peak));
+  if (share > 1) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "more than the peak: the data are in a cache, or the clock that is reported is not the memory's";
+  } else if (share < published - share_tolerance) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = fmt::format("a smaller share of the peak than the published {}", percent(published));
+  } else if (share > published + share_tolerance) {
+    finding.verdict = Verdict::holds_with_a_change;
+    finding.why = fmt::format("a larger share of the peak than the published {}", percent(published));
+  } else {
+    finding.verdict = Verdict::holds;
+  }
+  return finding;
+}
+
+Finding judge_limit(const SaxpyTimes& times, std::optional<Bandwidth> peak, std::optional<double> flops) {
+  const double reached = harris_2012::gigaflops(2 * times.elements, times.alone);
+  Finding finding{.claim = "bound", .observed = fmt::format("{:.4g} GFLOP/s", reached), .why = ""};
+  if (!peak || !flops) {
+    finding.why = "the peaks of this device are not known";
+    return finding;
+  }
+  const double of_memory = effective(times).bytes_per_second / peak->bytes_per_second;
+  const double of_arithmetic = reached * 1e9 / *flops;
+  finding.observed = fmt::format("{:.4g} GFLOP/s, {} of {:.4g} GFLOP/s; {} of the bandwidth", reached,
+                                 percent(of_arithmetic), *flops * 1e-9, percent(of_memory));
+  finding.verdict = of_arithmetic < clearly_less * of_memory ? Verdict::holds : Verdict::does_not_hold;
+  if (finding.verdict == Verdict::does_not_hold) finding.why = "the arithmetic is as near to its peak as the memory";
+  return finding;
+}
+
+Finding judge_launch(std::span<const SaxpyTimes> sizes) {
+  Finding finding{.claim = "asynchronous", .observed = "", .why = ""};
+  const auto [least, most] = std::ranges::minmax_element(sizes, {}, &SaxpyTimes::alone);
+  const Seconds launch = most->submitted;
+  finding.observed = fmt::format("{} without a barrier where the kernel takes {} ({} elements), {} where it takes {}",
+                                 to_string(launch), to_string(most->alone), most->elements, to_string(least->submitted),
+                                 to_string(least->alone));
+  if (launch <= Seconds{0}) {
+    finding.observed = "";
+    finding.why = "what a launch costs the host is not in the profile";
+  } else if (most->alone < 10 * least->alone || most->alone < 5 * least->submitted) {
+    finding.why = "no kernel was long enough beside its launch";
+  } else if (ratio(launch, most->waited) < launch_share && ratio(launch, least->submitted) < launch_growth) {
+    finding.verdict = Verdict::holds;
+  } else {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "the launch takes longer for a longer kernel";
+  }
+  return finding;
+}
+
+Finding judge_barrier(const SaxpyTimes& times) {
+  const double excess = ratio(times.waited, times.alone) - 1;
+  Finding finding{
+      .claim = "barrier",
+      .observed = fmt::format("{} by the host's clock, {} by events, kernel alone {}: {:+.3g} %",
+                              to_string(times.waited), to_string(times.listed), to_string(times.alone), 100 * excess),
+      .why = ""};
+  finding.verdict = Verdict::holds;
+  if (excess > barrier_tolerance) {
+    finding.verdict = Verdict::holds_with_a_change;
+    finding.why = fmt::format("{} of launch and wait are in the figure, which counts beside a kernel this short",
+                              to_string(times.waited - times.alone));
+  } else if (excess < -barrier_tolerance) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "the host's clock stopped before the kernel had ended";
+  }
+  return finding;
+}
+
+Finding judge_waits(Seconds waited_for, Seconds behind_another) {
+  Finding finding{.claim = "stall",
+                  .verdict = Verdict::holds,
+                  .observed = fmt::format("an empty kernel takes {} with a wait of the host behind each, {} without",
+                                          to_string(waited_for), to_string(behind_another)),
+                  .why = ""};
+  if (waited_for < stall * behind_another) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "kernels follow each other as fast with waits as without";
+  }
+  return finding;
+}
+
+Finding judge_events(Seconds record, Seconds waited_for) {
+  Finding finding{.claim = "light",
+                  .verdict = Verdict::holds,
+                  .observed = fmt::format("{} of the host's time for an event, {} for a launch and a wait",
+                                          to_string(record), to_string(waited_for)),
+                  .why = ""};
+  if (record * 2 > waited_for) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "an event costs the host about as much as a wait";
+  }
+  return finding;
+}
+
+std::optional<Seconds> grain(std::vector<double> times_us) {
+  // Times come as single-precision milliseconds: steps below a nanosecond are rounding.
+  constexpr double rounding_us = 1e-3;
+  std::ranges::sort(times_us);
+  std::optional<Seconds> smallest;
+  for (std::size_t i = 1; i < times_us.size(); ++i) {
+    const double step = times_us[i] - times_us[i - 1];
+    if (step > rounding_us && (!smallest || microseconds(step) < *smallest)) smallest = microseconds(step);
+  }
+  return smallest;
+}
+
+Finding judge_grain(std::optional<Seconds> step) {
+  Finding finding{.claim = "resolution", .observed = "", .why = "all times were equal"};
+  if (!step) return finding;
+  const double published = published_grain_us * 1e-6;
+  finding.observed = fmt::format("{} at least between two times", to_string(*step));
+  finding.verdict = Verdict::holds;
+  finding.why = "";
+  if (step->count() < published / grain_factor) {
+    finding.verdict = Verdict::holds_with_a_change;
+    finding.why = fmt::format("events of this device are {:.3g} times as fine", published / step->count());
+  } else if (step->count() > published * grain_factor) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "no two times were nearer to each other";
+  }
+  return finding;
+}
+
+Finding judge_blocking(std::span<const CopyTimes> copies) {
+  Finding finding{.claim = "blocking", .observed = "", .why = ""};
+  double least_pageable = 1e9;
+  double most_pinned = 0;
+  for (const CopyTimes& copy : copies) {
+    if (copy.size < large) continue;
+    const double share = ratio(copy.submitted, copy.waited);
+    finding.observed += fmt::format("{}{} {}, {}: back after {}", finding.observed.empty() ? "" : "; ", copy.memory,
+                                    copy.direction, to_string(copy.size), percent(share));
+    if (copy.memory == "pageable")
+      least_pageable = std::min(least_pageable, share);
+    else
+      most_pinned = std::max(most_pinned, share);
+  }
+  if (finding.observed.empty()) {
+    finding.why = fmt::format("no copy of {} or more was timed", to_string(large));
+  } else if (least_pageable < waits) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "a call that copies pageable memory is back before its end";
+  } else if (most_pinned < does_not_wait) {
+    finding.verdict = Verdict::holds_with_a_change;
+    finding.why =
+        "with pageable memory, as in the article; copies of page-locked memory that are asked for asynchronously do "
+        "not hold the host";
+  } else {
+    finding.verdict = Verdict::holds;
+  }
+  return finding;
+}
+
+Finding judge_rates(std::span<const CopyTimes> copies) {
+  Finding finding{.claim = "transfers", .observed = "", .why = ""};
+  double worst = 0;
+  for (const CopyTimes& copy : copies) {
+    if (copy.size < large || copy.memory != "pinned") continue;
+    worst = std::max(worst, std::abs(ratio(copy.waited, copy.events) - 1));
+    finding.observed += fmt::format("{}{}, {}: {} by events, {} by the host's clock",
+                                    finding.observed.empty() ? "" : "; ", copy.direction, to_string(copy.size),
+                                    to_string(copy.size / copy.events), to_string(copy.size / copy.waited));
+  }
+  if (finding.observed.empty()) {
+    finding.why = fmt::format("no copy of {} or more of page-locked memory was timed", to_string(large));
+  } else {
+    finding.verdict = worst <= rate_tolerance ? Verdict::holds : Verdict::does_not_hold;
+    if (worst > rate_tolerance) finding.why = fmt::format("the two clocks differ by {}", percent(worst));
+  }
+  return finding;
+}
+
+Finding judge_kernels(std::span<const KernelBalance> kernels) {
+  const auto by_memory =
+      std::ranges::count_if(kernels, [](const KernelBalance& k) { return k.memory >= k.arithmetic; });
+  Finding finding{.claim = "most",
+                  .verdict = Verdict::holds,
+                  .observed = fmt::format("{} of the {} built-in kernels", by_memory, kernels.size()),
+                  .why = ""};
+  if (2 * static_cast<std::size_t>(by_memory) <= kernels.size()) {
+    finding.verdict = Verdict::does_not_hold;
+    finding.why = "the others do more operations for each byte than this GPU needs to be busy";
+  }
+  return finding;
+}
+
+}  // namespace shiplap::experiments::harris

@@ -1,0 +1,228 @@
+#include "experiments/reproduction.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap::experiments {
+namespace {
+
+constexpr std::string_view schema = "shiplap/reproduction";
+constexpr std::uint64_t version = 1;
+
+constexpr std::array verdicts{Verdict::holds, Verdict::holds_with_a_change, Verdict::does_not_hold,
+                              Verdict::cannot_be_checked};
+
+Json json_of(const Cell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) return *number;
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return nullptr;
+}
+
+Json json_of(const Figure& figure) {
+  Json json{{"id", figure.id},          {"where", figure.where}, {"title", figure.title},
+            {"columns", Json::array()}, {"rows", Json::array()}, {"note", figure.note}};
+  for (const Column& column : figure.columns) json["columns"].push_back({{"name", column.name}, {"unit", column.unit}});
+  for (const auto& row : figure.rows) {
+    Json cells = Json::array();
+    for (const Cell& cell : row) cells.push_back(json_of(cell));
+    json["rows"].push_back(std::move(cells));
+  }
+  return json;
+}
+
+Json json_of(const Finding& finding) {
+  return {{"claim", finding.claim},
+          {"verdict", to_string(finding.verdict)},
+          {"observed", finding.observed},
+          {"why", finding.why}};
+}
+
+Figure read_figure(const JsonReader& in) {
+  in.only_keys({"id", "where", "title", "columns", "rows", "note"});
+  Figure figure{.id = in.at("id").string(),
+                .where = in.at("where").string(),
+                .title = in.at("title").string(),
+                .columns = {},
+                .rows = {},
+                .note = in.at("note").string()};
+  const JsonReader columns = in.at("columns");
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    figure.columns.push_back({columns.at(i).at("name").string(), columns.at(i).at("unit").string()});
+  const JsonReader rows = in.at("rows");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const JsonReader row = rows.at(r);
+    if (row.size() != figure.columns.size()) row.fail("a cell for each column");
+    auto& cells = figure.rows.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const Json& cell = row.at(c).value();
+      if (cell.is_null())
+        cells.emplace_back();
+      else if (cell.is_string())
+        cells.emplace_back(row.at(c).string());
+      else
+        cells.emplace_back(row.at(c).number());
+    }
+  }
+  return figure;
+}
+
+Finding read_finding(const JsonReader& in) {
+  in.only_keys({"claim", "verdict", "observed", "why"});
+  const std::string word = in.at("verdict").string();
+  const auto verdict = std::ranges::find_if(verdicts, [&](Verdict v) { return to_string(v) == word; });
+  if (verdict == verdicts.end()) in.at("verdict").fail("one of the four verdicts");
+  return {.claim = in.at("claim").string(),
+          .verdict = *verdict,
+          .observed = in.at("observed").string(),
+          .why = in.at("why").string()};
+}
+
+void require_sound(const Experiment& experiment, const Step& step, const StepResult& result) {
+  for (const Figure& figure : result.figures)
+    for (const auto& row : figure.rows)
+      if (row.size() != figure.columns.size())
+        throw Error(fmt::format("{}, {}: {} has a row of {} cells under {} columns", experiment.name, step.id,
+                                figure.id, row.size(), figure.columns.size()));
+  for (const Finding& finding : result.findings)
+    if (std::ranges::find(experiment.claims, finding.claim, &Claim::id) == experiment.claims.end())
+      throw Error(fmt::format("{}, {}: there is no claim '{}'", experiment.name, step.id, finding.claim));
+}
+
+}  // namespace
+
+Reproduction begin_reproduction(const Experiment& experiment, const Bench& bench) {
+  return {.paper = std::string(experiment.name),
+          .device = bench.info.id,
+          .device_name = bench.info.name,
+          .simulated = bench.info.is_virtual,
+          .quick = bench.quick,
+          .conditions = bench.info.conditions,
+          .profile = bench.profile.name,
+          .profile_hash = parameter_hash(bench.profile),
+          .steps = {}};
+}
+
+void require_steps(const Experiment& experiment, const std::vector<std::string>& wanted) {
+  for (const std::string& id : wanted) {
+    if (std::ranges::find(experiment.steps, id, &Step::id) != experiment.steps.end()) continue;
+    std::vector<std::string_view> ids;
+    for (const Step& step : experiment.steps) ids.push_back(step.id);
+    throw UsageError(fmt::format("{} has no step '{}'; its steps are: {}", experiment.name, id, fmt::join(ids, ", ")));
+  }
+}
+
+bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits& limits, Reproduction& reproduction,
+               const std::function<void(const Reproduction&)>& step_done) {
+  using Clock = std::chrono::steady_clock;
+  require_steps(experiment, limits.only);
+  const auto began = Clock::now();
+  for (const Step& step : experiment.steps) {
+    const bool asked_for = std::ranges::find(limits.only, step.id) != limits.only.end();
+    if (limits.only.empty() ? reproduction.steps.contains(step.id) : !asked_for) continue;
+    if (limits.budget > Seconds{0} && Seconds{Clock::now() - began} > limits.budget) break;
+    const auto before = Clock::now();
+    StepDone done{.result = step.run(bench)};
+    done.took = Clock::now() - before;
+    require_sound(experiment, step, done.result);
+    reproduction.steps.insert_or_assign(std::string(step.id), std::move(done));
+    step_done(reproduction);
+  }
+  return std::ranges::all_of(experiment.steps, [&](const Step& s) { return reproduction.steps.contains(s.id); });
+}
+
+const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
+  const Finding* found = nullptr;
+  for (const Step& step : experiment.steps) {
+    const auto done = reproduction.steps.find(step.id);
+    if (done == reproduction.steps.end()) continue;
+    for (const Finding& finding : done->second.result.findings)
+      if (finding.claim == claim) found = &finding;
+  }
+  return found;
+}
+
+Json to_json(const Experiment& experiment, const Reproduction& r) {
+  Json json{{"schema", schema},
+            {"version", version},
+            {"paper", r.paper},
+            {"device", r.device},
+            {"device_name", r.device_name},
+            {"simulated", r.simulated},
+            {"quick", r.quick},
+            {"conditions", Json::object()},
+            {"profile", r.profile},
+            {"profile_hash", r.profile_hash},
+            {"claims", Json::array()},
+            {"steps", Json::object()}};
+  for (const auto& [name, value] : r.conditions) json["conditions"][name] = value;
+  for (const Claim& claim : experiment.claims)
+    json["claims"].push_back({{"id", claim.id}, {"where", claim.where}, {"text", claim.text}});
+  for (const Step& step : experiment.steps) {
+    const auto done = r.steps.find(step.id);
+    if (done == r.steps.end()) continue;
+    Json& out = json["steps"][std::string(step.id)];
+    out = {{"seconds", done->second.took.count()}, {"figures", Json::array()}, {"findings", Json::array()}};
+    for (const Figure& figure : done->second.result.figures) out["figures"].push_back(json_of(figure));
+    for (const Finding& finding : done->second.result.findings) out["findings"].push_back(json_of(finding));
+  }
+  return json;
+}
+
+Reproduction load_reproduction(const std::filesystem::path& path) {
+  const Json json = read_json_file(path);
+  const JsonReader in(json, path.string());
+  require_schema(in, schema, version);
+  in.only_keys({"schema", "version", "paper", "device", "device_name", "simulated", "quick", "conditions", "profile",
+                "profile_hash", "claims", "steps"});
+  Reproduction r{.paper = in.at("paper").string(),
+                 .device = in.at("device").string(),
+                 .device_name = in.at("device_name").string(),
+                 .simulated = in.at("simulated").boolean(),
+                 .quick = in.at("quick").boolean(),
+                 .conditions = {},
+                 .profile = in.at("profile").string(),
+                 .profile_hash = in.at("profile_hash").string(),
+                 .steps = {}};
+  const JsonReader conditions = in.at("conditions");
+  for (const auto& [name, value] : conditions.value().items()) r.conditions[name] = conditions.at(name).string();
+  const JsonReader steps = in.at("steps");
+  for (const auto& [id, value] : steps.value().items()) {
+    const JsonReader step = steps.at(id);
+    step.only_keys({"seconds", "figures", "findings"});
+    StepDone done{.result = {}, .took = Seconds{step.at("seconds").non_negative()}};
+    const JsonReader figures = step.at("figures");
+    for (std::size_t i = 0; i < figures.size(); ++i) done.result.figures.push_back(read_figure(figures.at(i)));
+    const JsonReader findings = step.at("findings");
+    for (std::size_t i = 0; i < findings.size(); ++i) done.result.findings.push_back(read_finding(findings.at(i)));
+    r.steps.emplace(id, std::move(done));
+  }
+  return r;
+}
+
+void require_same(const Reproduction& before, const Reproduction& now, const std::filesystem::path& file) {
+  const auto refuse = [&](std::string_view what, std::string_view then, std::string_view here) {
+    throw Error(
+        fmt::format("{} holds what was found with another {} ({}, now {}); give another folder with -o, or remove "
+                    "the file to begin anew",
+                    file.string(), what, then, here));
+  };
+  const auto effort = [](const Reproduction& r) { return r.quick ? "quick" : "full"; };
+  if (before.paper != now.paper) refuse("paper", before.paper, now.paper);
+  if (before.device_name != now.device_name) refuse("device", before.device_name, now.device_name);
+  if (before.simulated != now.simulated) refuse("kind of device", before.device, now.device);
+  if (before.profile_hash != now.profile_hash) refuse("profile", before.profile_hash, now.profile_hash);
+  if (before.quick != now.quick) refuse("effort", effort(before), effort(now));
+  for (const char* fact : {"gpu.driver", "cuda.runtime_version", "gpu.link"}) {
+    const std::string then = condition(before.conditions, fact);
+    if (const std::string here = condition(now.conditions, fact); then != here) refuse(fact, then, here);
+  }
+}
+
+}  // namespace shiplap::experiments

@@ -1,0 +1,147 @@
+// Table II: G of each direction while the other one is busy, with copies and with kernels that write host memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/werkhoven2014/judge.hpp"
+#include "experiments/werkhoven2014/steps.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/measure.hpp"
+
+namespace shiplap::experiments::werkhoven {
+namespace {
+
+using van_werkhoven_2014::UnderLoad;
+
+constexpr std::array<std::string_view, 2> claims{"table2", "contention"};
+constexpr Bytes launch = 8_MiB;  // that a kernel writes; a level of the ocean's grid has as much
+
+/// One grid of kernels that write host memory beside copies to the GPU.
+struct MappedRow {
+  std::string grid;
+  UnderLoad per_byte;
+  double in_flight = 0;  // orders the rows
+};
+struct Found {
+  std::optional<UnderLoad> copies;
+  std::vector<MappedRow> mapped;  // from few blocks to many
+};
+
+// What the profile has: a virtual device would only give that back.
+Found of_profile(const Profile& profile) {
+  const LinkModel& link = profile.links.front();
+  Found found;
+  if (link.h2d.duplex && link.d2h.duplex)
+    found.copies = UnderLoad{link.h2d.duplex->per_byte.value, link.d2h.duplex->per_byte.value};
+  if (!link.zero_copy) return found;
+  for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
+    if (row.launch == launch)
+      found.mapped.push_back({.grid = to_string(row.in_flight) + " under way",
+                              .per_byte = {per_byte(row.copy.value), per_byte(row.kernel.value)},
+                              .in_flight = static_cast<double>(row.in_flight.count)});
+  return found;
+}
+
+/// Time for a byte of one op more, by the argument that tells the points of a primitive apart; launches of 8 MiB where
+/// that argument is the grid.
+std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive, const char* argument,
+                                const char* count) {
+  std::map<double, std::map<double, double>> times;  // by argument, by bytes in all, in seconds
+  const MeasureOptions options{.effort = bench.quick ? Effort::quick : Effort::standard,
+                               .largest = bench.quick ? 64_MiB : 256_MiB,
+                               .only = primitive,
+                               .progress = bench.progress};
+  for (const Measurement& m : measure(bench.device, options).measurements) {
+    const double size = m.arguments.at("bytes");
+    const bool by_size = std::string_view(argument) == "bytes";
+    if (!m.verified || (!by_size && size != static_cast<double>(launch.count))) continue;
+    times[m.arguments.at(argument)][size * m.arguments.at(count)] = median(figure_samples(m)) * 1e-6;
+  }
+  std::map<double, PerByte> result;
+  for (const auto& [key, by_bytes] : times) {
+    if (by_bytes.size() < 2) continue;
+    const auto [few, first] = *by_bytes.begin();
+    const auto [many, last] = *by_bytes.rbegin();
+    result.emplace(key, PerByte{(last - first) / (many - few)});
+  }
+  return result;
+}
+
+Found measured(const Bench& bench) {
+  Found found;
+  const auto in = rates(bench, "duplex.pinned.h2d", "bytes", "copies");
+  const auto out = rates(bench, "duplex.pinned.d2h", "bytes", "copies");
+  if (!in.empty() && !out.empty()) found.copies = UnderLoad{in.rbegin()->second, out.rbegin()->second};
+  const auto copies = rates(bench, "copies.h2d.in_step.write", "blocks", "count");
+  const auto writes = rates(bench, "mapped.write.beside.h2d", "blocks", "count");
+  for (const auto& [blocks, per] : copies) {
+    const auto kernel = writes.find(blocks);
+    if (kernel != writes.end())
+      found.mapped.push_back(
+          {.grid = fmt::format("{} blocks", blocks), .per_byte = {per, kernel->second}, .in_flight = blocks});
+  }
+  return found;
+}
+
+std::vector<Cell> row_of(std::string link, std::string mode, std::string gpu, const UnderLoad& l) {
+  return {std::move(link),
+          std::move(mode),
+          std::move(gpu),
+          l.h2d.seconds * 1e9,
+          l.d2h.seconds * 1e9,
+          in_gigabytes_per_second(bandwidth(l.h2d)),
+          in_gigabytes_per_second(bandwidth(l.d2h))};
+}
+
+Figure table2_figure(const Bench& bench, const Found& found, const std::optional<UnderLoad>& alone) {
+  Figure f{
+      .id = "table2",
+      .where = "Table II",
+      .title = "a byte while the other direction is busy",
+      .columns = {{"link", ""},
+                  {"mode", ""},
+                  {"GPU", ""},
+                  {"G host to device", "ns/byte"},
+                  {"G device to host", "ns/byte"},
+                  {"host to device", "GB/s"},
+                  {"device to host", "GB/s"}},
+      .rows = {},
+      .note = fmt::format("Explicit-mapped: results are written by a kernel into host memory, in launches of 8 MiB "
+                          "here. {} The paper does not say with which grid.",
+                          bench.info.is_virtual ? "Rows of this device are the parameters of its profile: nothing "
+                                                  "was run."
+                                                : "By the number of blocks of 256 threads with 16-byte writes.")};
+  for (const LoadedLink& row : table2())
+    f.rows.push_back(
+        row_of(fmt::format("{} (published)", row.link), std::string(row.mode), std::string(row.gpu), row.per_byte));
+  f.rows.push_back(
+      row_of("PCIe 3.0 (published, Table I)", "one way", "GTX Titan", {table1(true).per_byte, table1(false).per_byte}));
+  if (alone) f.rows.push_back(row_of("here", "one way", bench.info.name, *alone));
+  if (found.copies) f.rows.push_back(row_of("here", "explicit-explicit", bench.info.name, *found.copies));
+  for (const MappedRow& row : found.mapped)
+    f.rows.push_back(row_of("here", "explicit-mapped, " + row.grid, bench.info.name, row.per_byte));
+  if (!found.copies) f.note += " No row for copies both ways: one copy engine, or not known of this device.";
+  if (found.mapped.empty()) f.note += " No row for mapped writes: not known of this device.";
+  return f;
+}
+
+}  // namespace
+
+StepResult run_both_ways(const Bench& bench) {
+  StepResult result;
+  if (bench.profile.links.empty()) {
+    cannot_check(result, claims, fmt::format("profile {} has no link to copy over", bench.profile.name));
+    result.figures.push_back(table2_figure(bench, {}, std::nullopt));
+    return result;
+  }
+  const LinkModel& link = bench.profile.links.front();
+  const UnderLoad alone{link.h2d.per_byte.value, link.d2h.per_byte.value};
+  const Found found = bench.info.is_virtual ? of_profile(bench.profile) : measured(bench);
+  BothWays judged{.alone = alone, .copies = found.copies, .mapped = std::nullopt};
+  if (!found.mapped.empty()) judged.mapped = found.mapped.back().per_byte;
+  result.figures.push_back(table2_figure(bench, found, alone));
+  result.findings = judge_both_ways(judged);
+  return result;
+}
+
+}  // namespace shiplap::experiments::werkhoven

@@ -1,0 +1,202 @@
+// Verdicts on Figs 8-10: what is fastest, and how good the estimates are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/werkhoven2014/judge.hpp"
+
+namespace shiplap::experiments::werkhoven {
+namespace {
+
+using van_werkhoven_2014::Category;
+using Times = std::array<std::optional<Seconds>, 4>;
+
+/// What holds of the times with the kernels' own grids, of those with the better of both, or not.
+enum class Found : std::uint8_t { yes, throttled, no };
+
+Times better_of(const OceanTimes& t) {
+  Times best = t.observed;
+  for (std::size_t i = 0; i < best.size(); ++i)
+    if (t.throttled[i] && (!best[i] || *t.throttled[i] < *best[i])) best[i] = t.throttled[i];
+  return best;
+}
+
+std::string times_text(const Times& times) {
+  std::string text;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", implementations[i], to_string(*times[i]));
+  return text;
+}
+
+Found found(const OceanTimes& t, std::size_t wanted) {
+  if (is_fastest(t.observed, wanted)) return Found::yes;
+  return is_fastest(better_of(t), wanted) ? Found::throttled : Found::no;
+}
+
+/// Of several cases: all of them, all of them at least with limited grids, or not.
+void conclude(Finding& f, std::span<const Found> cases) {
+  if (std::ranges::find(cases, Found::no) != cases.end()) {
+    f.verdict = Verdict::does_not_hold;
+  } else if (std::ranges::find(cases, Found::throttled) != cases.end()) {
+    f.verdict = Verdict::holds_with_a_change;
+    f.why = "with fewer blocks than the kernel has: a full grid of mapped accesses starves the copies";
+  } else {
+    f.verdict = Verdict::holds;
+  }
+}
+
+const Machine& machine_of(Category category) { return *std::ranges::find(machines(), category, &Machine::category); }
+
+}  // namespace
+
+std::optional<std::size_t> fastest(const Times& times) {
+  if (std::ranges::any_of(times, [](const auto& t) { return !t; })) return std::nullopt;
+  return static_cast<std::size_t>(std::ranges::min_element(times, {}, [](const auto& t) { return t->count(); }) -
+                                  times.begin());
+}
+
+bool is_fastest(const Times& times, std::size_t which) {
+  const auto best = fastest(times);
+  return best && times[which]->count() <= times[*best]->count() * (1 + tie);
+}
+
+std::vector<Finding> judge_fastest(std::span<const OceanTimes> all, std::string_view how) {
+  std::vector<Finding> findings;
+  std::vector<Found> states;
+  std::string state_text;
+  std::size_t agree = 0;
+  std::size_t cases = 0;
+  std::string disagree;
+  std::size_t agree_while_both_move = 0;
+  bool only_two_engines = true;
+  for (const OceanTimes& t : all) {
+    const auto best = fastest(t.observed);
+    if (!best) continue;
+    const Machine& machine = machine_of(t.category);
+    const std::string name = fmt::format("{}, {}", ocean_kernels()[t.kernel].name, machine.figure);
+    if (t.kernel == buoydiff) {
+      Finding f{"buoydiff-" + std::string(machine.id), Verdict::holds,
+                fmt::format("{}: {}", how, times_text(t.observed)), ""};
+      const Found one = found(t, machine.fastest_buoydiff);
+      conclude(f, std::span(&one, 1));
+      if (one != Found::yes) {
+        f.observed += "; with limited grids " + times_text(better_of(t));
+        if (one == Found::no) f.why = fmt::format("{} is the fastest", implementations[*fastest(better_of(t))]);
+      }
+      findings.push_back(std::move(f));
+    } else {
+      states.push_back(found(t, implicit));
+      if (states.back() == Found::no && t.category != Category::two_engines) only_two_engines = false;
+      if (states.back() != Found::yes)
+        state_text +=
+            fmt::format("; {}: {} ({})", name, implementations[*fastest(better_of(t))], times_text(better_of(t)));
+    }
+    if (const auto predicted = fastest(t.equation)) {
+      ++cases;
+      const bool right = is_fastest(t.observed, *predicted);
+      agree += right;
+      Times other = t.equation;
+      for (std::size_t i = 0; i < other.size(); ++i)
+        if (t.while_both_move[i]) other[i] = t.while_both_move[i];
+      agree_while_both_move += is_fastest(t.observed, *fastest(other));
+      if (!right)
+        disagree += fmt::format("{}{}: {} instead of {}", disagree.empty() ? "" : "; ", name,
+                                implementations[*predicted], implementations[*best]);
+    }
+  }
+  if (!states.empty()) {
+    Finding f{"state", Verdict::holds,
+              fmt::format("{}: implicit is the fastest in {} of {} cases{}", how,
+                          std::ranges::count(states, Found::yes), states.size(), state_text),
+              ""};
+    conclude(f, states);
+    if (f.verdict == Verdict::does_not_hold)
+      f.why = only_two_engines ? "two copy engines move more each way at once than a kernel that reads and writes host "
+                                 "memory"
+                               : "what is faster is in brackets";
+    findings.push_back(std::move(f));
+  }
+  if (cases > 0)
+    findings.push_back({"classification",
+                        agree == cases                   ? Verdict::holds
+                        : agree_while_both_move == cases ? Verdict::holds_with_a_change
+                                                         : Verdict::does_not_hold,
+                        fmt::format("the equations name the fastest implementation in {} of {} cases, and in {} with "
+                                    "mapped accesses slower while both directions move",
+                                    agree, cases, agree_while_both_move),
+                        disagree});
+  return findings;
+}
+
+std::vector<Finding> judge_ocean_errors(std::span<const OceanTimes> all) {
+  constexpr std::array published{worst_explicit, worst_implicit, worst_streams, worst_hybrid};
+  std::vector<Finding> findings;
+  std::array<double, 4> worst{};
+  std::array<bool, 4> seen{};
+  for (std::size_t i = 0; i < implementations.size(); ++i) {
+    double engine = 0;
+    double other = 0;
+    bool other_everywhere = true;
+    bool engine_everywhere = true;
+    std::string where;
+    for (const OceanTimes& t : all) {
+      if (!t.observed[i] || !t.equation[i]) continue;
+      const double error = *t.equation[i] / *t.observed[i] - 1;
+      if (!seen[i] || std::abs(error) > std::abs(worst[i])) {
+        worst[i] = error;
+        where = fmt::format("{}, {}", ocean_kernels()[t.kernel].name, machine_of(t.category).figure);
+      }
+      seen[i] = true;
+      other_everywhere = other_everywhere && t.while_both_move[i];
+      if (t.while_both_move[i]) other = std::max(other, std::abs(*t.while_both_move[i] / *t.observed[i] - 1));
+      engine_everywhere = engine_everywhere && t.engine[i];
+      if (t.engine[i]) engine = std::max(engine, std::abs(*t.engine[i] / *t.observed[i] - 1));
+    }
+    const std::string claim = "error-" + std::string(implementations[i]);
+    if (!seen[i]) {
+      findings.push_back({claim, Verdict::cannot_be_checked, "", "there is no observed time beside an estimate"});
+      continue;
+    }
+    Finding f{claim, Verdict::holds, fmt::format("{} ({})", signed_percent(worst[i]), where), ""};
+    if (std::abs(worst[i]) > published[i]) {
+      const bool other_good = other_everywhere && other <= published[i];
+      f.verdict = other_good ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+      if (other_everywhere)
+        f.why =
+            fmt::format("taken as slower only while both directions move the error is {:.2f} % at most", 100 * other);
+      if (engine_everywhere)
+        f.why += fmt::format("{}the simulation's is {:.2f} % at most", f.why.empty() ? "" : ", ", 100 * engine);
+    }
+    findings.push_back(std::move(f));
+  }
+  if (std::ranges::count(seen, true) == 4) {
+    const auto hardest = static_cast<std::size_t>(
+        std::ranges::max_element(worst, {}, [](double e) { return std::abs(e); }) - worst.begin());
+    findings.push_back({"hardest", hardest == hybrid ? Verdict::holds : Verdict::does_not_hold,
+                        fmt::format("{}, {}", implementations[hardest], signed_percent(worst[hardest])), ""});
+  } else {
+    findings.push_back({"hardest", Verdict::cannot_be_checked, "", "not all four have observed times and estimates"});
+  }
+  return findings;
+}
+
+Finding judge_bounds(std::span<const OverlapBound> bounds) {
+  Finding f{"bounds", Verdict::holds, "", ""};
+  bool printed = true;
+  bool corrected = true;
+  for (const OverlapBound& b : bounds) {
+    printed = printed && b.best.count() >= b.printed.count() * (1 - tie);
+    corrected = corrected && b.best.count() >= b.corrected.count() * (1 - tie);
+    f.observed +=
+        fmt::format("{}{}: best {}, bound {} as printed, {} with a bandwidth each way", f.observed.empty() ? "" : "; ",
+                    b.kernel, to_string(b.best), to_string(b.printed), to_string(b.corrected));
+  }
+  if (bounds.empty()) return {"bounds", Verdict::cannot_be_checked, "", "there is no time to compare with"};
+  if (printed) return f;
+  f.verdict = corrected ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+  f.why = "the bytes of both directions are added as if they shared the link's bandwidth; it carries both at once";
+  return f;
+}
+
+}  // namespace shiplap::experiments::werkhoven

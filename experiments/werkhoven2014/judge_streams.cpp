@@ -1,0 +1,209 @@
+// Verdicts on the equations for streams, the second copy engine and the number of streams.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/werkhoven2014/judge.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/model/van_werkhoven_2014_overlap.hpp"
+
+namespace shiplap::experiments::werkhoven {
+
+std::string to_string(Scenario scenario) {
+  switch (scenario) {
+    case Scenario::kernel:
+      return "dominant kernel";
+    case Scenario::between:
+      return "kernel longer than one direction's copies";
+    case Scenario::transfers:
+      break;
+  }
+  return "dominant transfers";
+}
+
+namespace {
+
+using van_werkhoven_2014::Category;
+
+// The paper has no errors for the equations by themselves. This is the worst error that it reports of any estimate.
+constexpr double good_enough = worst_hybrid;
+// A number of streams that costs no more than this is as good as the best: the paper means to limit a search.
+constexpr double good_choice = 0.05;
+// The least rise at the most streams that is called a drawback: more than repeated runs differ by.
+constexpr double rise = 0.02;
+
+/// Absolute errors of one form, with where the worst is.
+struct Errors {
+  std::vector<double> all;
+  double worst = 0;
+  double worst_as_used = 0;  // of no more streams than the paper uses
+  std::string where;
+
+  void add(double error, const CategoryPoint& p) {
+    all.push_back(std::abs(error));
+    if (p.chunks <= streams_used) worst_as_used = std::max(worst_as_used, std::abs(error));
+    if (std::abs(error) < worst) return;
+    worst = std::abs(error);
+    where = fmt::format("{}, {} streams", to_string(p.scenario), p.chunks);
+  }
+  std::string text() const {
+    return fmt::format("median {:.2f} %, worst {:.2f} % ({}), up to {} streams {:.2f} %", 100 * median(all),
+                       100 * worst, where, streams_used, 100 * worst_as_used);
+  }
+};
+
+Finding judge_category(std::string_view claim, std::span<const CategoryPoint> points, Category category) {
+  Errors printed;
+  Errors corrected;
+  for (const CategoryPoint& p : points) {
+    if (p.category != category) continue;
+    printed.add(p.printed / p.observed - 1, p);
+    corrected.add(p.corrected / p.observed - 1, p);
+  }
+  Finding f{std::string(claim), Verdict::holds, "", ""};
+  if (category == Category::two_engines) {
+    f.observed = fmt::format("{}; {} points", printed.text(), printed.all.size());
+  } else {
+    f.observed = fmt::format("equation chosen by t_E > T_hd: {}; the larger of the two: {}; {} points", printed.text(),
+                             corrected.text(), printed.all.size());
+  }
+  if (printed.worst <= good_enough) return f;
+  f.verdict = Verdict::holds_with_a_change;
+  if (corrected.worst <= good_enough) {
+    f.why = "the equation must not be chosen by the dominant part: the larger of the two is right";
+  } else if (printed.worst_as_used <= good_enough) {
+    f.why = fmt::format(
+        "up to the {} streams that the paper uses; many small chunks wait for the host, which the "
+        "equations do not have",
+        streams_used);
+  } else if (corrected.worst_as_used <= good_enough) {
+    f.why = fmt::format(
+        "the larger of the two equations, and up to the {} streams that the paper uses: many small "
+        "chunks wait for the host, which the equations do not have",
+        streams_used);
+  } else {
+    f.verdict = Verdict::does_not_hold;
+    f.why = fmt::format(
+        "off by more than {:.2f} %, the worst error of the paper: launches, the host's calls and fixed "
+        "costs that depend on the size are not in the equations",
+        100 * good_enough);
+  }
+  return f;
+}
+
+Finding judge_drawback(std::span<const CategoryPoint> points) {
+  // Each scenario: how much longer the most chunks take than the best number.
+  double most_rise = 0;
+  double most_model_fall = 0;
+  for (const CategoryPoint& last : points) {
+    const auto same = [&](const CategoryPoint& p) {
+      return p.category == last.category && p.scenario == last.scenario;
+    };
+    double best = last.observed.count();
+    const CategoryPoint* before = nullptr;
+    bool is_last = true;
+    for (const CategoryPoint& p : points) {
+      if (!same(p)) continue;
+      best = std::min(best, p.observed.count());
+      if (p.chunks > last.chunks) is_last = false;
+      if (p.chunks < last.chunks && (before == nullptr || p.chunks > before->chunks)) before = &p;
+    }
+    if (!is_last || before == nullptr) continue;
+    most_rise = std::max(most_rise, last.observed.count() / best - 1);
+    if (last.category == Category::one_engine && last.scenario == Scenario::kernel)
+      most_model_fall = std::max(most_model_fall, 1 - last.printed / before->printed);
+  }
+  Finding f{"drawback", Verdict::holds,
+            fmt::format("the most streams take up to {:.1f} % longer than the best number", 100 * most_rise), ""};
+  if (most_model_fall > 0) {
+    f.verdict = Verdict::does_not_hold;
+    f.why = "eq 3 has no g: its estimate still falls at the last doubling of the streams, and does so for ever";
+  } else if (most_rise <= rise) {
+    f.verdict = Verdict::does_not_hold;
+    f.why = "no drawback was seen up to the most streams that were run";
+  }
+  return f;
+}
+
+}  // namespace
+
+std::vector<Finding> judge_equations(std::span<const CategoryPoint> points) {
+  std::vector<Finding> findings;
+  const auto add = [&](std::string_view claim, Category category) {
+    if (std::ranges::find(points, category, &CategoryPoint::category) != points.end())
+      findings.push_back(judge_category(claim, points, category));
+  };
+  add("eqs1-2", Category::implicit_sync_one_engine);
+  add("eqs3-4", Category::one_engine);
+  add("eq5", Category::two_engines);
+  if (!points.empty()) findings.push_back(judge_drawback(points));
+  return findings;
+}
+
+Finding judge_second_engine(std::span<const CategoryPoint> points) {
+  std::size_t clear = 0;
+  std::size_t printed_right = 0;
+  std::size_t corrected_right = 0;
+  std::string example;
+  double example_gain = 0;
+  for (const CategoryPoint& one : points) {
+    if (one.category != Category::one_engine || one.chunks < 2 || one.chunks > streams_used) continue;
+    for (const CategoryPoint& two : points) {
+      if (two.category != Category::two_engines || two.chunks != one.chunks || two.scenario != one.scenario) continue;
+      const double gain = one.observed / two.observed - 1;
+      // "Does not help" is a gain within a tie; nothing is said of what lies just above.
+      const bool helps = gain > 2 * tie;
+      if (!helps && gain > tie) continue;
+      ++clear;
+      const bool printed = van_werkhoven_2014::as_printed::second_copy_engine_helps(one.stages, one.chunks);
+      printed_right += printed == helps;
+      corrected_right += van_werkhoven_2014::second_copy_engine_helps(one.stages, one.chunks) == helps;
+      if (printed != helps && std::abs(gain) >= example_gain) {
+        example_gain = std::abs(gain);
+        example = fmt::format("in {} chunks {} on one engine and {} on two, t_E/n + t_Thd/n = {}, t_Thd = {}",
+                              one.chunks, to_string(one.observed), to_string(two.observed),
+                              to_string((one.stages.kernel + one.stages.h2d) / one.chunks), to_string(one.stages.h2d));
+      }
+    }
+  }
+  if (clear == 0)
+    return {"second-engine", Verdict::cannot_be_checked, "",
+            "there is no second copy engine to compare with, or it makes no clear difference"};
+  Finding f{"second-engine", Verdict::holds,
+            fmt::format("right in {} of {} cases as printed, in {} with the corrected condition", printed_right, clear,
+                        corrected_right),
+            ""};
+  if (printed_right == clear) return f;
+  f.verdict = corrected_right == clear ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+  f.why = "the inequality points the wrong way: " + example;
+  return f;
+}
+
+Finding judge_streams_choice(std::span<const StreamsChoice> choices) {
+  const StreamsChoice* worst_choice = nullptr;
+  std::size_t without = 0;
+  for (const StreamsChoice& c : choices) {
+    if (!c.wanted)
+      ++without;
+    else if (worst_choice == nullptr || c.regret > worst_choice->regret)
+      worst_choice = &c;
+  }
+  if (worst_choice == nullptr)
+    return {"number-of-streams", Verdict::cannot_be_checked, "", "no scenario here has a printed rule"};
+  Finding f{"number-of-streams", Verdict::holds,
+            fmt::format("the number run nearest to the printed one costs up to {:.1f} % over the best ({}: {:.1f} "
+                        "streams wanted, {} best)",
+                        100 * worst_choice->regret, worst_choice->rule, *worst_choice->wanted, worst_choice->best),
+            ""};
+  if (worst_choice->regret > good_choice) {
+    f.verdict = Verdict::does_not_hold;
+    f.why = fmt::format("costs more than {:.0f} %", 100 * good_choice);
+  } else if (without > 0) {
+    f.verdict = Verdict::holds_with_a_change;
+    f.why = fmt::format("the paper has no rule for {} of {} scenarios", without, choices.size());
+  }
+  return f;
+}
+
+}  // namespace shiplap::experiments::werkhoven

@@ -1,0 +1,35 @@
+#include "shiplap/strategy/requirements.hpp"
+
+#include <fmt/format.h>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+
+void require_no_graph(const Choice& choice, std::string_view strategy) {
+  if (choice.graph)
+    throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave --graph out)", strategy));
+}
+
+void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
+  for (const Array& a : job.arrays) {
+    if (a.role == Role::scratch) continue;
+    // What stays is copied by itself, from whatever memory.
+    if (stays(a.role) && (wanted != ArrayMemory::page_locked || a.memory == MemoryKind::pageable)) continue;
+    const std::string memory = to_string(a.memory);
+    if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
+      throw Unsupported(
+          fmt::format("{} needs page-locked arrays, and {} is in {} memory, from which copies do not overlap: "
+                      "pin it (--memory pinned){}",
+                      strategy, a.name, memory,
+                      a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
+    if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
+      throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
+                                    memory, is_page_locked(a.memory) ? ": explicit and streams copy it" : ""));
+    if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
+      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (--memory managed)",
+                                    strategy, a.name, memory));
+  }
+}
+
+}  // namespace shiplap

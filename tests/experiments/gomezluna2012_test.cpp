@@ -1,0 +1,262 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+#include "experiments/gomezluna2012/judge.hpp"
+#include "experiments/gomezluna2012/runner.hpp"
+#include "experiments/gomezluna2012/steps.hpp"
+#include "experiments/page.hpp"
+#include "experiments/papers.hpp"
+#include "experiments/reproduction.hpp"
+#include "shiplap/device/open.hpp"
+#include "tests/support/virtual_bench.hpp"
+
+namespace shiplap::experiments {
+namespace {
+
+using namespace gomez_luna;
+
+const Reproduction& on(const std::string& profile) {
+  static std::map<std::string, Reproduction> done;
+  if (!done.contains(profile)) done.emplace(profile, reproduced(gomezluna2012, VirtualBench(profile).bench));
+  return done.at(profile);
+}
+
+double number(const Cell& cell) { return std::get<double>(cell); }
+std::string text(const Cell& cell) { return std::get<std::string>(cell); }
+
+TEST(GomezLuna2012, every_claim_is_found_about_on_every_kind_of_machine) {
+  // Measured; published link without kernels; nothing of the link published; two engines of today.
+  for (const std::string profile : {"h200", "gtx-titan-2014", "gtx-280-2012", "gtx-480-2012"})
+    for (const Claim& claim : gomezluna2012.claims) {
+      const Finding* finding = finding_of(gomezluna2012, on(profile), claim.id);
+      ASSERT_NE(finding, nullptr) << profile << ": " << claim.id;
+      if (finding->verdict == Verdict::holds) continue;
+      EXPECT_FALSE(finding->why.empty()) << profile << ": " << claim.id;
+    }
+}
+
+TEST(GomezLuna2012, a_machine_without_a_published_link_has_published_figures_and_no_figures_of_ours) {
+  const Reproduction& r = on("gtx-280-2012");
+  for (const Claim& claim : gomezluna2012.claims) {
+    if (claim.id == "table2-tsc") continue;  // arithmetic
+    EXPECT_EQ(finding_of(gomezluna2012, r, claim.id)->verdict, Verdict::cannot_be_checked) << claim.id;
+  }
+  const Figure& table = figure_of(r, "table2_matmul");
+  ASSERT_EQ(table.rows.size(), 5u);
+  for (const auto& row : table.rows)
+    for (std::size_t c = 5; c < row.size(); ++c) EXPECT_TRUE(std::holds_alternative<std::monostate>(row[c]));
+}
+
+TEST(GomezLuna2012, table_2_has_the_published_rows) {
+  // p or frame, then estimated and experimental of the GTX 280 and the GTX 480.
+  struct Row {
+    const char* table;
+    const char* size;
+    double e280;
+    const char* x280;
+    double e480;
+    const char* x480;
+  };
+  const std::array<Row, 11> rows{{{"matmul", "256", 5.4, "2", 3.1, "2–4"},
+                                  {"matmul", "512", 4.3, "4", 6.4, "4–8"},
+                                  {"matmul", "1024", 6.1, "4–8", 12.8, "8–16"},
+                                  {"matmul", "2048", 12.2, "8–16", 25.8, "16–32"},
+                                  {"matmul", "4096", 24.5, "16–32", 51.7, "32–64"},
+                                  {"histogram", "176x144", 2.6, "2", 2.3, "2"},
+                                  {"histogram", "352x288", 5.1, "4–8", 4.5, "4"},
+                                  {"histogram", "704x576", 9.9, "8–16", 9.1, "8–16"},
+                                  {"grayscale", "176x144", 3.5, "4", 2.8, "2–4"},
+                                  {"grayscale", "352x288", 7.0, "8", 5.6, "4–8"},
+                                  {"grayscale", "704x576", 13.9, "16", 11.3, "8–16"}}};
+  for (const std::string profile : {"h200", "gtx-480-2012"})
+    for (const Row& row : rows) {
+      const Figure& table = figure_of(on(profile), std::string("table2_") + row.table);
+      const auto found =
+          std::ranges::find_if(table.rows, [&](const auto& cells) { return text(cells[0]) == row.size; });
+      ASSERT_NE(found, table.rows.end()) << row.table << row.size;
+      EXPECT_DOUBLE_EQ(number((*found)[1]), row.e280);
+      EXPECT_EQ(text((*found)[2]), row.x280);
+      EXPECT_DOUBLE_EQ(number((*found)[3]), row.e480);
+      EXPECT_EQ(text((*found)[4]), row.x480);
+    }
+}
+
+TEST(GomezLuna2012, table_3_has_the_published_frames_per_second_and_their_gains) {
+  const Figure& table = figure_of(on("h200"), "table3");
+  const std::array<std::array<double, 3>, 4> published{
+      {{5770, 6502, 12.69}, {1401, 1656, 18.20}, {8469, 9149, 8.03}, {2153, 2429, 12.82}}};
+  for (std::size_t i = 0; i < published.size(); ++i) {
+    EXPECT_EQ(text(table.rows[i][1]), "published");
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(number(table.rows[i][3 + c]), published[i][c], 0.005);
+  }
+  // Ours come for two sizes and three kinds of engines, and as jobs whose chunks overlap.
+  EXPECT_EQ(table.rows.size(), 4u + 2 * 4);
+  for (std::size_t i = 4; i < table.rows.size(); ++i) EXPECT_EQ(text(table.rows[i][1]), "simulated");
+}
+
+TEST(GomezLuna2012, full_figures_have_the_published_axes) {
+  VirtualBench machine("h200", false);
+  const StepResult scalar = scalar_tests(machine.bench);
+  const auto named = [](const StepResult& result, const std::string& id) {
+    return *std::ranges::find(result.figures, id, &Figure::id);
+  };
+  const Figure fig1 = named(scalar, "fig1");
+  const Figure fig2 = named(scalar, "fig2");
+  ASSERT_EQ(fig1.rows.size(), 20u);
+  EXPECT_EQ(number(fig1.rows.front()[0]), 8);
+  EXPECT_EQ(number(fig1.rows.back()[0]), 27);
+  EXPECT_EQ(number(fig2.rows.front()[0]), 20);
+  EXPECT_EQ(number(fig2.rows.back()[0]), 115);
+  // Every divisor of 15 x 2^20 from 2 to 64, and no other number.
+  std::set<std::string> divisors;
+  for (unsigned n = 2; n <= 64; ++n)
+    if ((15u << 20) % n == 0) divisors.insert(std::to_string(n) + " streams");
+  std::set<std::string> columns;
+  for (const auto& column : fig1.columns)
+    if (column.name.ends_with(" streams")) columns.insert(column.name);
+  EXPECT_EQ(columns, divisors);
+  const StepResult asymmetric = asymmetric_tests(machine.bench);
+  for (const Figure& figure3 : asymmetric.figures) {
+    ASSERT_EQ(figure3.rows.size(), 13u);
+    for (const auto& row : figure3.rows) EXPECT_EQ(number(row[0]) + number(row[1]), 24);
+    EXPECT_EQ(number(figure3.rows.front()[0]), 1);
+    EXPECT_EQ(number(figure3.rows.back()[0]), 23);
+  }
+}
+
+TEST(GomezLuna2012, times_on_the_titan_are_those_of_table_i_of_van_werkhoven) {
+  // 15 MiB: L+o + B G, each way, by hand from the published parameters.
+  const Figure& fig1 = figure_of(on("gtx-titan-2014"), "fig1");
+  EXPECT_NEAR(number(fig1.rows.front()[3]), 9.42e-3 + 15728640 * 8.318392e-8, 1e-6);
+  EXPECT_NEAR(number(fig1.rows.front()[5]), 9.023e-3 + 15728640 * 7.924734e-8, 1e-6);
+  for (const auto& row : fig1.rows) {
+    const double copies = number(row[3]) + number(row[5]);
+    // Without streams nothing overlaps, and with them no run is shorter than its longest part.
+    EXPECT_NEAR(number(row[6]), copies + number(row[4]), 0.01 * copies);
+    for (std::size_t c = 7; c < row.size(); ++c) EXPECT_GE(number(row[c]), 0.98 * std::max(copies, number(row[4])));
+  }
+}
+
+TEST(GomezLuna2012, one_copy_engine_keeps_copies_apart_and_two_do_not) {
+  EXPECT_EQ(finding_of(gomezluna2012, on("gtx-titan-2014"), "one-engine")->verdict, Verdict::holds);
+  EXPECT_EQ(finding_of(gomezluna2012, on("h200"), "one-engine")->verdict, Verdict::does_not_hold);
+}
+
+TEST(GomezLuna2012, equation_2_asks_for_too_many_streams_and_the_cap_does_not) {
+  for (const std::string profile : {"h200", "gtx-titan-2014"}) {
+    EXPECT_EQ(finding_of(gomezluna2012, on(profile), "eq2-limit")->verdict, Verdict::holds_with_a_change) << profile;
+    const Figure& edges = figure_of(on(profile), "edges");
+    EXPECT_EQ(number(edges.rows[0][4]), 50);                               // 1 / (1 - 0.98)
+    EXPECT_LT(number(edges.rows[1][7]), 0.97 * number(edges.rows[0][7]));  // the capped one is faster
+  }
+}
+
+TEST(GomezLuna2012, the_published_estimates_of_both_gpus_imply_rates_that_do_not_fit_together) {
+  const Figure& audit = figure_of(on("h200"), "table2_audit");
+  // By hand: 24.5² x 0.10 = 60.0 ms for 2 x 128 MiB, 51.7² x 0.03 = 80.2 ms for 128 MiB.
+  EXPECT_NEAR(number(audit.rows.back()[2]), 60.025, 1e-9);
+  EXPECT_NEAR(number(audit.rows.back()[3]), 4.472, 1e-3);
+  EXPECT_NEAR(number(audit.rows.back()[5]), 80.187, 1e-3);
+  EXPECT_NEAR(number(audit.rows.back()[6]), 1.674, 1e-3);
+  EXPECT_EQ(finding_of(gomezluna2012, on("h200"), "table2-tsc")->verdict, Verdict::does_not_hold);
+}
+
+TEST(GomezLuna2012, columns_of_a_figure_have_names_of_their_own) {
+  for (const auto& [step, done] : on("h200").steps)
+    for (const Figure& f : done.result.figures) {
+      std::set<std::pair<std::string, std::string>> names;
+      for (const auto& column : f.columns)
+        EXPECT_TRUE(names.emplace(column.name, column.unit).second) << f.id << ": " << column.name;
+    }
+}
+
+TEST(GomezLuna2012, the_page_has_every_figure_with_units) {
+  const std::string text_of_page = page(gomezluna2012, on("h200"));
+  for (const char* where : {"### Fig. 1", "### Fig. 2", "### Fig. 3 (top)", "### Fig. 4 (bottom)", "### Fig. 5",
+                            "### Fig. 6", "### Fig. 7", "### Table 2", "### Table 3"})
+    EXPECT_NE(text_of_page.find(where), std::string::npos) << where;
+  EXPECT_NE(text_of_page.find("unstreamed (ms)"), std::string::npos);
+  EXPECT_NE(text_of_page.find("unstreamed (frames/s)"), std::string::npos);
+}
+
+TEST(GomezLunaJudge, a_fit_holds_until_its_median_error_is_above_the_tolerance) {
+  const std::array<double, 3> good{0.01, -0.04, 0.30};
+  const std::array<double, 3> bad{0.10, -0.20, 0.30};
+  EXPECT_DOUBLE_EQ(fit_of(good).median, 0.04);
+  EXPECT_DOUBLE_EQ(fit_of(good).worst, 0.30);
+  EXPECT_EQ(verdict_of_fit(fit_of(good)), Verdict::holds);
+  EXPECT_EQ(verdict_of_fit(fit_of(bad), fit_of(good)), Verdict::holds_with_a_change);
+  EXPECT_EQ(verdict_of_fit(fit_of(bad), fit_of(bad)), Verdict::does_not_hold);
+  EXPECT_EQ(verdict_of_fit(Fit{}), Verdict::cannot_be_checked);
+  EXPECT_EQ(verdict_between(fit_of(good), fit_of(bad)), Verdict::holds);
+  EXPECT_EQ(verdict_between(fit_of(bad), fit_of(good)), Verdict::does_not_hold);
+}
+
+TEST(GomezLunaJudge, optima_are_what_lies_within_one_per_cent_and_regrets_take_the_better_neighbour) {
+  const std::vector<Timed> times{{2, 12.0}, {4, 10.05}, {8, 10.0}, {16, 11.0}};
+  EXPECT_EQ(best_streams(times), (std::vector<std::uint32_t>{4, 8}));
+  EXPECT_EQ(to_string(best_streams(times)), "4–8");
+  EXPECT_EQ(nearest(times, 5.4).streams, 4u);  // 5.4 / 4 < 8 / 5.4
+  EXPECT_EQ(nearest(times, 5.8).streams, 8u);
+  EXPECT_NEAR(regret(times, 3), 0.005, 1e-12);
+  EXPECT_NEAR(regret(times, 8), 0, 1e-12);
+  EXPECT_NEAR(regret(times, 100), 0.1, 1e-12);
+  EXPECT_NEAR(regret(times, 0.5), 0.2, 1e-12);
+}
+
+TEST(GomezLunaJudge, verdicts_turn_when_the_figures_do) {
+  const std::array<double, 3> small{0.0, 0.01, 0.02};
+  const std::array<double, 3> mixed{0.0, 0.01, 0.30};
+  const std::array<double, 3> large{0.1, 0.2, 0.3};
+  EXPECT_EQ(verdict_of_regrets(small, small), Verdict::holds);
+  EXPECT_EQ(verdict_of_regrets(mixed, mixed), Verdict::does_not_hold) << "nothing mends the one that is off";
+  EXPECT_EQ(verdict_of_regrets(large, small), Verdict::holds_with_a_change);
+  EXPECT_EQ(verdict_of_regrets(large, large), Verdict::does_not_hold);
+  const std::array<double, 2> within{9, 18};
+  const std::array<double, 2> partly{9, 70};
+  const std::array<double, 2> beyond{40, 70};
+  EXPECT_EQ(verdict_of_gains(gtx280.matmul, within), Verdict::holds);
+  EXPECT_EQ(verdict_of_gains(gtx280.matmul, partly), Verdict::holds_with_a_change);
+  EXPECT_EQ(verdict_of_gains(gtx280.matmul, beyond), Verdict::does_not_hold);
+  EXPECT_EQ(worse_of(Verdict::holds, Verdict::does_not_hold), Verdict::does_not_hold);
+  EXPECT_EQ(worse_of(Verdict::cannot_be_checked, Verdict::holds), Verdict::holds);
+}
+
+// The way of a GPU: observed, verified, with kernels that are timed. What a virtual device takes for them is no matter.
+TEST(GomezLunaRunner, what_is_observed_is_what_is_simulated_where_the_device_is_a_simulation) {
+  VirtualBench machine("h200");
+  Workload workload = find_workload("scalar-add:in=1MiB,out=1MiB,iterations=3");
+  workload.job.cost = {.points = {{workload.job.items, Interval<Seconds>::exact(milliseconds(0.1))}},
+                       .origin = "stated"};
+  const std::array<Layout, 3> layouts{as_280, as_480, today};
+  const std::array<std::uint32_t, 2> counts{2, 8};
+  Runner simulated(machine.bench);
+  const Found expected = simulated.run(workload, sweep(layouts, counts));
+  machine.bench.info.is_virtual = false;
+  Runner observed(machine.bench);
+  const Found found = observed.run(workload, sweep(layouts, counts));
+  EXPECT_TRUE(found.skipped.empty());
+  ASSERT_EQ(found.runs.size(), 6u);
+  for (std::size_t i = 0; i < found.runs.size(); ++i)
+    EXPECT_NEAR(found.runs[i].second / expected.runs[i].second, 1, 1e-9) << i;
+  EXPECT_NEAR(*found.unstreamed / *expected.unstreamed, 1, 1e-9);
+  EXPECT_NEAR(found.stages.h2d / expected.stages.h2d, 1, 1e-9);
+  EXPECT_NEAR(found.stages.d2h / expected.stages.d2h, 1, 1e-9);
+}
+
+TEST(GomezLunaRunner, the_copy_of_what_stays_is_taken_off) {
+  VirtualBench machine("h200");
+  Workload workload = find_workload("matmul:p=256");
+  Runner runner(machine.bench);
+  const Found found = runner.run(workload, {streams(as_280, 2)});
+  EXPECT_NEAR(found.before / runner.transfer(true, 256_KiB), 1, 1e-12);  // B: 4 x 256²
+  EXPECT_NEAR(*found.unstreamed / found.stages.total(), 1, 0.2);
+}
+
+}  // namespace
+}  // namespace shiplap::experiments

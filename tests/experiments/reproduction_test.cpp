@@ -1,0 +1,171 @@
+#include "experiments/reproduction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "experiments/page.hpp"
+#include "shiplap/device/open.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap::experiments {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+int runs_of_second = 0;
+
+StepResult first_step(const Bench& bench) {
+  return {.figures = {{.id = "fig1",
+                       .where = "Fig. 1",
+                       .title = "times",
+                       .columns = {{"size", "MiB"}, {"what", ""}, {"time", "ms"}},
+                       .rows = {{1.0, std::string("a, \"b\""), 0.125}, {2.0, std::string("c"), {}}},
+                       .note = "The second was not run."}},
+          .findings = {{.claim = "faster",
+                        .verdict = Verdict::holds,
+                        .observed = bench.quick ? "quickly" : "1.5 times",
+                        .why = ""}}};
+}
+StepResult second_step(const Bench&) {
+  ++runs_of_second;
+  return {.figures = {},
+          .findings = {
+              {.claim = "faster", .verdict = Verdict::does_not_hold, .observed = "0.9 times", .why = "It is new."}}};
+}
+StepResult unknown_claim(const Bench&) { return {.figures = {}, .findings = {{.claim = "no such"}}}; }
+StepResult short_row(const Bench&) {
+  return {.figures = {{.id = "f", .columns = {{"a", ""}}, .rows = {{}}}}, .findings = {}};
+}
+
+constexpr std::array claims{Claim{"faster", "Table 1", "it is 1.4 times as fast"},
+                            Claim{"slower", "section 2", "it is never slower"}};
+constexpr std::array steps{Step{"one", "the first", first_step}, Step{"two", "the second", second_step}};
+constexpr std::array<std::string_view, 1> faults{"Its g has no unit."};
+const Experiment paper{.name = "paper",
+                       .title = "A paper",
+                       .citation = "Somebody, 2001",
+                       .claims = claims,
+                       .steps = steps,
+                       .faults = faults};
+
+class ReproductionOfAPaper : public ::testing::Test {
+ protected:
+  ReproductionOfAPaper() { runs_of_second = 0; }
+  std::unique_ptr<Device> device = open("virtual:h200");
+  Bench bench{.device = *device,
+              .info = device->info(),
+              .profile = planted_profile(),
+              .limits = limits_of(planted_profile()),
+              .quick = false};
+  Reproduction made = begin_reproduction(paper, bench);
+  std::vector<std::size_t> done_after_each;
+  bool run(const RunLimits& limits = {}) {
+    return run_steps(paper, bench, limits, made,
+                     [&](const Reproduction& r) { done_after_each.push_back(r.steps.size()); });
+  }
+};
+
+TEST_F(ReproductionOfAPaper, runs_its_steps_in_order_once_and_tells_after_each) {
+  EXPECT_TRUE(run());
+  EXPECT_THAT(done_after_each, ::testing::ElementsAre(1, 2));
+  EXPECT_TRUE(run());
+  EXPECT_EQ(runs_of_second, 1) << "it was done";
+  EXPECT_TRUE(run({.only = {"two"}}));
+  EXPECT_EQ(runs_of_second, 2) << "it was asked for";
+}
+
+TEST_F(ReproductionOfAPaper, begins_no_step_when_the_time_is_spent_and_goes_on_later) {
+  EXPECT_FALSE(run({.budget = Seconds{1e-12}}));
+  EXPECT_TRUE(made.steps.empty());
+  EXPECT_FALSE(run({.only = {"one"}}));
+  EXPECT_TRUE(run());
+  EXPECT_EQ(runs_of_second, 1);
+}
+
+TEST_F(ReproductionOfAPaper, takes_the_word_of_the_last_step_on_a_claim) {
+  run({.only = {"one"}});
+  EXPECT_EQ(finding_of(paper, made, "faster")->verdict, Verdict::holds);
+  EXPECT_EQ(finding_of(paper, made, "slower"), nullptr);
+  run();
+  EXPECT_EQ(finding_of(paper, made, "faster")->verdict, Verdict::does_not_hold);
+}
+
+TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
+  run();
+  const auto file = std::filesystem::temp_directory_path() / "shiplap_reproduction_test.json";
+  const std::string written = to_json(paper, made).dump();
+  write_file_atomically(file, written);
+  const Reproduction read = load_reproduction(file);
+  EXPECT_EQ(to_json(paper, read).dump(), written);
+  EXPECT_NO_THROW(require_same(read, made, file));
+  Reproduction quick = made;
+  quick.quick = true;
+  EXPECT_THROW(require_same(read, quick, file), Error);
+  Reproduction elsewhere = made;
+  elsewhere.profile_hash = "0";
+  EXPECT_THROW(require_same(read, elsewhere, file), Error);
+  Reproduction updated = made;
+  updated.conditions["gpu.driver"] = "another";
+  EXPECT_THROW(require_same(read, updated, file), Error);
+  Json wrong = to_json(paper, made);
+  wrong["steps"]["one"]["figures"][0]["rows"][0].push_back(1);
+  write_file_atomically(file, wrong.dump());
+  EXPECT_THROW(load_reproduction(file), Error);
+  wrong = to_json(paper, made);
+  wrong["steps"]["one"]["findings"][0]["verdict"] = "perhaps";
+  write_file_atomically(file, wrong.dump());
+  EXPECT_THROW(load_reproduction(file), Error);
+  std::filesystem::remove(file);
+}
+
+TEST_F(ReproductionOfAPaper, refuses_findings_of_no_claim_rows_without_all_cells_and_unknown_steps) {
+  const std::array wrong_claim{Step{"one", "", unknown_claim}};
+  const std::array wrong_row{Step{"one", "", short_row}};
+  for (const std::span<const Step> wrong : {std::span<const Step>(wrong_claim), std::span<const Step>(wrong_row)}) {
+    Experiment other = paper;
+    other.steps = wrong;
+    EXPECT_THROW(run_steps(other, bench, {}, made, [](const Reproduction&) {}), Error);
+    EXPECT_TRUE(made.steps.empty());
+  }
+  EXPECT_THROW(run({.only = {"three"}}), UsageError);
+  EXPECT_THROW(find_experiment("nobody1999"), UsageError);
+}
+
+TEST_F(ReproductionOfAPaper, is_a_page_with_every_claim_its_verdict_and_every_row) {
+  run({.only = {"one"}});
+  const std::string text = page(paper, made);
+  EXPECT_THAT(text, HasSubstr("it is 1.4 times as fast"));
+  EXPECT_THAT(text, HasSubstr("1.5 times"));
+  EXPECT_THAT(text, HasSubstr("not run yet")) << "the other claim";
+  EXPECT_THAT(text, HasSubstr("size (MiB)"));
+  EXPECT_THAT(text, HasSubstr("0.125"));
+  EXPECT_THAT(text, HasSubstr("The second was not run."));
+  EXPECT_THAT(text, HasSubstr("Its g has no unit."));
+  EXPECT_THAT(text, HasSubstr(", simulated"));
+  EXPECT_THAT(page(paper, made, 1), HasSubstr("The first 1 of 2 rows"));
+  EXPECT_THAT(claims_report(paper, made, 80), Not(HasSubstr("0.9 times")));
+}
+
+TEST_F(ReproductionOfAPaper, has_figures_as_csv_with_units_and_quotes) {
+  EXPECT_EQ(csv(first_step(bench).figures.front()), "size (MiB),what,time (ms)\n1,\"a, \"\"b\"\"\",0.125\n2,c,\n");
+}
+
+TEST(Experiments, have_names_claims_and_steps_of_their_own) {
+  std::set<std::string_view> names;
+  for (const Experiment& e : experiments()) {
+    EXPECT_TRUE(names.insert(e.name).second) << e.name;
+    EXPECT_EQ(&find_experiment(e.name), &e);
+    std::set<std::string_view> ids;
+    for (const Claim& claim : e.claims) EXPECT_TRUE(ids.insert(claim.id).second) << claim.id;
+    ids.clear();
+    for (const Step& step : e.steps) EXPECT_TRUE(ids.insert(step.id).second) << step.id;
+  }
+}
+
+}  // namespace
+}  // namespace shiplap::experiments

@@ -1,0 +1,347 @@
+// The published figures as printed, verdicts on planted numbers, and whole runs on virtual devices.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "experiments/page.hpp"
+#include "experiments/papers.hpp"
+#include "experiments/reproduction.hpp"
+#include "experiments/werkhoven2014/judge.hpp"
+#include "experiments/werkhoven2014/steps.hpp"
+#include "shiplap/device/open.hpp"
+#include "tests/support/virtual_bench.hpp"
+
+namespace shiplap::experiments {
+namespace {
+
+using namespace werkhoven;
+using ::testing::HasSubstr;
+using van_werkhoven_2014::Category;
+
+/// All steps, or those named.
+Reproduction run_on(const std::string& profile, std::vector<std::string> only = {}) {
+  return reproduced(werkhoven2014, VirtualBench(profile).bench, std::move(only));
+}
+Verdict verdict(const Reproduction& r, std::string_view claim) { return verdict_of(werkhoven2014, r, claim); }
+const Finding& about(std::span<const Finding> findings, std::string_view claim) {
+  const auto f = std::ranges::find(findings, claim, &Finding::claim);
+  return f == findings.end() ? throw Error("no finding about " + std::string(claim)) : *f;
+}
+double number(const Figure& f, std::size_t row, std::string_view column) {
+  for (std::size_t c = 0; c < f.columns.size(); ++c)
+    if (f.columns[c].name == column) return std::get<double>(f.rows.at(row).at(c));
+  throw Error("no column " + std::string(column));
+}
+
+// ---- whole runs
+
+TEST(Werkhoven2014, every_claim_gets_a_finding_on_every_device) {
+  for (const char* profile : {"h200", "gtx-titan-2014", "gtx-680-2014"}) {
+    const Reproduction r = run_on(profile);
+    EXPECT_EQ(r.steps.size(), werkhoven2014.steps.size());
+    for (const Claim& claim : werkhoven2014.claims) {
+      const Finding* f = finding_of(werkhoven2014, r, claim.id);
+      ASSERT_NE(f, nullptr) << claim.id << " on " << profile;
+      if (f->verdict == Verdict::cannot_be_checked)
+        EXPECT_NE(f->why, "") << claim.id;
+      else
+        EXPECT_NE(f->observed, "") << claim.id << " on " << profile;
+    }
+  }
+}
+
+TEST(Werkhoven2014, the_papers_own_machine_has_the_papers_table_1_and_figures_5_and_6) {
+  const Reproduction r = run_on("gtx-titan-2014", {"transfers"});
+  EXPECT_EQ(verdict(r, "table1"), Verdict::holds);
+  EXPECT_EQ(verdict(r, "fig5"), Verdict::holds);
+  EXPECT_EQ(verdict(r, "fig6"), Verdict::holds);
+  const Figure& table = figure_of(r, "table1");
+  EXPECT_NEAR(number(table, 0, "L+o here"), 9.42, 1e-6);
+  EXPECT_NEAR(number(table, 1, "G here"), 0.07924734, 1e-9);
+  EXPECT_NEAR(number(table, 1, "g here"), 2.674, 1e-3);
+  // The published columns, as printed.
+  EXPECT_DOUBLE_EQ(number(table, 0, "L+o published"), 9.42);
+  EXPECT_NEAR(number(table, 0, "G published"), 0.08318392, 1e-12);
+  EXPECT_NEAR(number(table, 0, "bandwidth published"), 12.0216, 1e-4);
+  EXPECT_NEAR(number(table, 1, "bandwidth published"), 12.6187, 1e-4);
+  EXPECT_NEAR(number(table, 1, "g published"), 2.674, 1e-9);
+  // 16 MiB in 1 and in 256 streams.
+  const Figure& in = figure_of(r, "fig5");
+  EXPECT_NEAR(number(in, 0, "published model"), 1.40501459356672, 1e-9);
+  EXPECT_NEAR(number(in, in.rows.size() - 1, "published model"), 2.04327959356672, 1e-9);
+  const Figure& out = figure_of(r, "fig6");
+  EXPECT_NEAR(number(out, 0, "published model"), 1.33857274060544, 1e-9);
+  EXPECT_NEAR(number(out, out.rows.size() - 1, "published model"), 2.02044274060544, 1e-9);
+}
+
+TEST(Werkhoven2014, table_2_has_the_published_rows_first) {
+  const Reproduction r = run_on("h200", {"both-ways"});
+  const Figure& both = figure_of(r, "table2");
+  const double published[][4] = {{0.1741965, 0.1747120, 5.7406, 5.7237},
+                                 {0.2491988, 0.2236644, 4.0129, 4.4710},
+                                 {0.1193386, 0.1480396, 8.3795, 6.7549}};
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_NEAR(number(both, row, "G host to device"), published[row][0], 1e-9);
+    EXPECT_NEAR(number(both, row, "G device to host"), published[row][1], 1e-9);
+    EXPECT_NEAR(number(both, row, "host to device"), published[row][2], 1e-4);
+    EXPECT_NEAR(number(both, row, "device to host"), published[row][3], 1e-4);
+  }
+}
+
+TEST(Werkhoven2014, figure_9_by_the_equations_has_the_times_computed_by_hand) {
+  const Reproduction r = run_on("gtx-680-2014");
+  const Figure& f = figure_of(r, "fig9-published-parameters");
+  ASSERT_EQ(f.rows.size(), 6u);
+  // Kernel time assumed, then Explicit, Implicit, Streams, Hybrid, Hybrid slower only while both move.
+  const double by_hand[][6] = {{5, 91.6, 58.6, 86.8, 85.6, 75.9},     {10, 96.6, 58.6, 86.8, 85.7, 76.0},
+                               {8, 150.4, 83.8, 142.6, 158.8, 125.2}, {21, 163.4, 83.8, 142.6, 159.1, 125.5},
+                               {8, 122.5, 175.9, 114.7, 106.6, 97.2}, {30, 144.5, 175.9, 114.7, 107.2, 97.8}};
+  for (std::size_t row = 0; row < 6; ++row) {
+    EXPECT_DOUBLE_EQ(number(f, row, "kernel time assumed"), by_hand[row][0]);
+    EXPECT_NEAR(number(f, row, "Explicit"), by_hand[row][1], 0.06);
+    EXPECT_NEAR(number(f, row, "Implicit"), by_hand[row][2], 0.06);
+    EXPECT_NEAR(number(f, row, "Streams"), by_hand[row][3], 0.06);
+    EXPECT_NEAR(number(f, row, "Hybrid"), by_hand[row][4], 0.06);
+    EXPECT_NEAR(number(f, row, "Hybrid, slower only while both move"), by_hand[row][5], 0.06);
+    // The simulator counts a gap for each array of a level, which is 0.1 ms for the two that go in.
+    EXPECT_NEAR(number(f, row, "Streams, simulated"), by_hand[row][3], 0.7);
+  }
+}
+
+TEST(Werkhoven2014, figure_10_by_table_2_has_the_times_computed_by_hand) {
+  const Reproduction r = run_on("gtx-680-2014");
+  const Figure& f = figure_of(r, "fig10-published-parameters");
+  ASSERT_EQ(f.rows.size(), 6u);
+  const double streams_ms[] = {125, 188, 126};
+  const double hybrid_ms[] = {178, 241, 180};
+  for (std::size_t kernel = 0; kernel < 3; ++kernel) {
+    EXPECT_NEAR(number(f, 2 * kernel, "Streams"), streams_ms[kernel], 1);
+    EXPECT_NEAR(number(f, 2 * kernel, "Hybrid"), hybrid_ms[kernel], 1);
+  }
+  EXPECT_NEAR(number(f, 4, "Implicit"), 338, 1);  // within the axis, which ends at 350
+}
+
+TEST(Werkhoven2014, without_a_link_the_papers_machines_are_still_judged_by_the_equations) {
+  const Reproduction r = run_on("gtx-680-2014");
+  EXPECT_EQ(verdict(r, "state"), Verdict::holds);
+  EXPECT_EQ(verdict(r, "buoydiff-fig8"), Verdict::holds);
+  EXPECT_EQ(verdict(r, "buoydiff-fig9"), Verdict::holds);
+  EXPECT_EQ(verdict(r, "buoydiff-fig10"), Verdict::holds);
+  EXPECT_EQ(verdict(r, "table1"), Verdict::cannot_be_checked);
+  EXPECT_EQ(verdict(r, "error-streams"), Verdict::cannot_be_checked);
+}
+
+TEST(Werkhoven2014, figures_have_the_papers_rows_and_bytes_come_out_right) {
+  const Reproduction r = run_on("h200", {"categories", "ocean"});
+  EXPECT_EQ(figure_of(r, "fig1-3").rows.size(), 9u);  // three categories, three scenarios
+  for (const char* id : {"fig8", "fig9", "fig10"}) EXPECT_EQ(figure_of(r, id).rows.size(), 12u) << id;
+  for (const char* id : {"fig7-category1", "fig7-category2", "fig7-category3"})
+    EXPECT_EQ(figure_of(r, id).rows.size(), 24u) << id;
+  const Figure& reduced = figure_of(r, "reduced");
+  EXPECT_EQ(reduced.rows.size(), 18u);
+  for (const auto& row : reduced.rows) EXPECT_EQ(std::get<std::string>(row.back()), "right");
+}
+
+TEST(Werkhoven2014, one_copy_engine_is_no_device_of_the_k20s_category) {
+  const Reproduction r = run_on("gtx-titan-2014", {"categories", "ocean"});
+  EXPECT_THROW(figure_of(r, "fig10"), Error);
+  EXPECT_EQ(verdict(r, "eq5"), Verdict::cannot_be_checked);
+  EXPECT_EQ(verdict(r, "second-engine"), Verdict::cannot_be_checked);
+}
+
+TEST(Werkhoven2014, on_one_copy_engine_the_equations_are_the_simulation) {
+  const Reproduction r = run_on("gtx-titan-2014", {"categories"});
+  EXPECT_EQ(verdict(r, "eqs1-2"), Verdict::holds);
+  // A kernel between the copies of one direction and of both: eq 3 as selected by t_E > T_hd is too short.
+  EXPECT_EQ(verdict(r, "eqs3-4"), Verdict::holds_with_a_change);
+}
+
+TEST(Werkhoven2014, the_page_holds_every_claim_and_fault) {
+  const std::string text = page(werkhoven2014, run_on("gtx-680-2014"));
+  for (const Claim& claim : werkhoven2014.claims) EXPECT_THAT(text, HasSubstr(std::string(claim.where)));
+  for (const std::string_view fault : werkhoven2014.faults) EXPECT_THAT(text, HasSubstr(std::string(fault)));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("not run yet")));
+}
+
+// ---- verdicts on planted numbers
+
+TEST(Werkhoven2014Verdicts, table_1_holds_on_its_own_link_only) {
+  EXPECT_EQ(judge_table1(table1(true), table1(false)).verdict, Verdict::holds);
+  loggp::Parameters faster = table1(true);
+  faster.per_byte.seconds /= 4.6;
+  EXPECT_EQ(judge_table1(faster, table1(false)).verdict, Verdict::does_not_hold);
+  EXPECT_THAT(judge_table1(faster, table1(false)).why, HasSubstr("4.6"));
+}
+
+TEST(Werkhoven2014Verdicts, a_gap_above_the_latency_is_found_in_either_direction) {
+  const loggp::Parameters good{.latency_overhead = microseconds(9), .per_byte = {1e-10}, .gap = microseconds(2)};
+  const loggp::Parameters bad{.latency_overhead = microseconds(2), .per_byte = {1e-10}, .gap = microseconds(9)};
+  EXPECT_EQ(judge_latency(good, good).verdict, Verdict::holds);
+  EXPECT_EQ(judge_latency(good, bad).verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(judge_latency(bad, bad).verdict, Verdict::does_not_hold);
+}
+
+Transfer transfer(bool to_device, Bytes total, std::uint32_t copies, double observed_ms, double error) {
+  return {.to_device = to_device,
+          .total = total,
+          .copies = copies,
+          .observed = milliseconds(observed_ms),
+          .model = milliseconds(observed_ms * (1 + error))};
+}
+
+TEST(Werkhoven2014Verdicts, a_line_is_the_published_one_or_another_or_none) {
+  const auto line = [](double scale, double bend) {
+    return std::vector{transfer(true, 16_MiB, 1, 1.405 * scale, 0), transfer(true, 16_MiB, 256, 2.0433 * scale, bend)};
+  };
+  EXPECT_EQ(judge_line("fig5", line(1, 0), true).verdict, Verdict::holds);
+  EXPECT_EQ(judge_line("fig5", line(0.25, 0.03), true).verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(judge_line("fig5", line(0.25, 0.08), true).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(judge_line("fig6", line(1, 0), false).verdict, Verdict::cannot_be_checked);  // no points that way
+}
+
+TEST(Werkhoven2014Verdicts, transfer_errors_are_judged_by_size_and_sign) {
+  const auto found = [](double in, double out) {
+    const std::vector points{transfer(true, 16_MiB, 1, 1, in), transfer(true, 64_MiB, 1, 4, in / 2),
+                             transfer(false, 16_MiB, 1, 1, out), transfer(false, 64_MiB, 1, 4, out / 2)};
+    return judge_transfer_errors(points);
+  };
+  EXPECT_EQ(about(found(0.0117, -0.0246), "error-h2d").verdict, Verdict::holds);
+  EXPECT_EQ(about(found(-0.0117, -0.0246), "error-h2d").verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(about(found(0.0119, -0.0246), "error-h2d").verdict, Verdict::does_not_hold);
+  EXPECT_EQ(about(found(0.01, -0.0246), "error-d2h").verdict, Verdict::holds);
+  EXPECT_EQ(about(found(0.01, 0.0246), "error-d2h").verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(about(found(0.01, -0.0248), "error-d2h").verdict, Verdict::does_not_hold);
+  EXPECT_EQ(about(found(0.01, 0.01), "largest-error").verdict, Verdict::holds);
+}
+
+TEST(Werkhoven2014Verdicts, contention_needs_slower_copies_and_mapped_writes_to_be_worse) {
+  BothWays found{.alone = {{1e-10}, {1e-10}}, .copies = {}, .mapped = {}};
+  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::cannot_be_checked);
+  found.copies = {{1.1e-10}, {1.1e-10}};
+  found.mapped = {{1.4e-10}, {1.2e-10}};
+  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::holds);
+  EXPECT_EQ(about(judge_both_ways(found), "table2").verdict, Verdict::does_not_hold);
+  found.mapped = {{1.05e-10}, {1.2e-10}};
+  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::holds_with_a_change);
+  found.copies = found.mapped = found.alone;
+  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::does_not_hold);
+  found.mapped = table2()[pcie3_mapped].per_byte;
+  EXPECT_EQ(about(judge_both_ways(found), "table2").verdict, Verdict::holds);
+}
+
+CategoryPoint category_point(Category category, std::uint32_t chunks, double ms, double printed, double corrected) {
+  return {.category = category,
+          .scenario = Scenario::kernel,
+          .chunks = chunks,
+          .observed = milliseconds(ms),
+          .printed = milliseconds(printed),
+          .corrected = milliseconds(corrected)};
+}
+
+TEST(Werkhoven2014Verdicts, an_equation_holds_within_the_papers_worst_error) {
+  const auto verdict_of = [](double printed, double corrected, std::uint32_t chunks) {
+    const std::vector points{category_point(Category::one_engine, 1, 20, 20, 20),
+                             category_point(Category::one_engine, chunks, 10, printed, corrected)};
+    return about(judge_equations(points), "eqs3-4").verdict;
+  };
+  EXPECT_EQ(verdict_of(11.07, 11.07, 32), Verdict::holds);  // 10.7 %
+  EXPECT_EQ(verdict_of(8.8, 10.1, 32), Verdict::holds_with_a_change);
+  EXPECT_EQ(verdict_of(8.8, 8.8, 32), Verdict::does_not_hold);
+  EXPECT_EQ(verdict_of(8.8, 8.8, 64), Verdict::holds_with_a_change);  // more streams than the paper has
+}
+
+TEST(Werkhoven2014Verdicts, an_estimate_that_falls_for_ever_shows_no_drawback) {
+  std::vector points{category_point(Category::one_engine, 64, 10, 10, 10),
+                     category_point(Category::one_engine, 128, 11, 9.9, 11)};
+  EXPECT_EQ(about(judge_equations(points), "drawback").verdict, Verdict::does_not_hold);
+  points[1].printed = milliseconds(11);
+  EXPECT_EQ(about(judge_equations(points), "drawback").verdict, Verdict::holds);
+}
+
+TEST(Werkhoven2014Verdicts, a_second_engine_that_helps_where_it_should_not_refutes_the_printed_condition) {
+  // 10/1/10 ms in 10 chunks: 20 ms on one engine, 11.1 on two, though 1.1 > 10 is false.
+  const StageTimes stages{.h2d = milliseconds(10), .kernel = milliseconds(1), .d2h = milliseconds(10)};
+  std::vector points{category_point(Category::one_engine, 10, 20, 20, 20),
+                     category_point(Category::two_engines, 10, 11.1, 11.1, 11.1)};
+  for (CategoryPoint& p : points) p.stages = stages;
+  const Finding f = judge_second_engine(points);
+  EXPECT_EQ(f.verdict, Verdict::holds_with_a_change);
+  EXPECT_THAT(f.observed, HasSubstr("0 of 1"));
+  points.pop_back();
+  EXPECT_EQ(judge_second_engine(points).verdict, Verdict::cannot_be_checked);
+}
+
+TEST(Werkhoven2014Verdicts, a_number_of_streams_is_judged_by_what_it_costs) {
+  StreamsChoice c{.category = Category::one_engine, .rule = "a rule", .wanted = 10, .nearest = 8, .best = 16};
+  c.regret = 0.04;
+  EXPECT_EQ(judge_streams_choice(std::span(&c, 1)).verdict, Verdict::holds);
+  c.regret = 0.06;
+  EXPECT_EQ(judge_streams_choice(std::span(&c, 1)).verdict, Verdict::does_not_hold);
+  const StreamsChoice without{.category = Category::one_engine, .rule = "none", .wanted = std::nullopt};
+  EXPECT_EQ(judge_streams_choice(std::span(&without, 1)).verdict, Verdict::cannot_be_checked);
+}
+
+OceanTimes ocean_times(std::size_t kernel, Category category, std::array<double, 4> ms) {
+  OceanTimes t{.kernel = kernel, .category = category};
+  for (std::size_t i = 0; i < 4; ++i) t.observed[i] = t.equation[i] = milliseconds(ms[i]);
+  return t;
+}
+
+TEST(Werkhoven2014Verdicts, the_fastest_implementation_decides_and_ties_count) {
+  const auto judged = [](OceanTimes t) { return judge_fastest(std::span(&t, 1), "planted"); };
+  const auto hybrid_first = ocean_times(buoydiff, Category::one_engine, {26, 17, 25, 16});
+  EXPECT_EQ(about(judged(hybrid_first), "buoydiff-fig9").verdict, Verdict::holds);
+  EXPECT_EQ(about(judged(ocean_times(buoydiff, Category::one_engine, {26, 17, 25, 17.3})), "buoydiff-fig9").verdict,
+            Verdict::holds);  // a tie
+  OceanTimes slow = ocean_times(buoydiff, Category::one_engine, {26, 17, 25, 20});
+  EXPECT_EQ(about(judged(slow), "buoydiff-fig9").verdict, Verdict::does_not_hold);
+  slow.throttled[hybrid] = milliseconds(16);
+  EXPECT_EQ(about(judged(slow), "buoydiff-fig9").verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(about(judged(ocean_times(state_one, Category::two_engines, {19, 14, 13, 15})), "state").verdict,
+            Verdict::does_not_hold);
+  EXPECT_EQ(about(judged(ocean_times(state_one, Category::two_engines, {19, 13, 14, 15})), "state").verdict,
+            Verdict::holds);
+}
+
+TEST(Werkhoven2014Verdicts, what_is_not_complete_is_not_judged) {
+  OceanTimes t = ocean_times(buoydiff, Category::one_engine, {26, 17, 25, 16});
+  t.observed[implicit] = std::nullopt;
+  EXPECT_TRUE(judge_fastest(std::span(&t, 1), "planted").empty());
+}
+
+TEST(Werkhoven2014Verdicts, classification_compares_the_estimates_first_with_the_fastest) {
+  OceanTimes t = ocean_times(state_one, Category::two_engines, {19, 14, 13, 15});
+  EXPECT_EQ(about(judge_fastest(std::span(&t, 1), "planted"), "classification").verdict, Verdict::holds);
+  t.equation[implicit] = milliseconds(12);
+  EXPECT_EQ(about(judge_fastest(std::span(&t, 1), "planted"), "classification").verdict, Verdict::does_not_hold);
+  t.while_both_move[implicit] = milliseconds(14);
+  EXPECT_EQ(about(judge_fastest(std::span(&t, 1), "planted"), "classification").verdict, Verdict::holds_with_a_change);
+}
+
+TEST(Werkhoven2014Verdicts, estimates_are_judged_by_the_published_worst_error) {
+  OceanTimes t = ocean_times(state_one, Category::one_engine, {20, 14, 19, 16});
+  t.equation[hybrid] = milliseconds(16 * 1.107);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "error-hybrid").verdict, Verdict::holds);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "hardest").verdict, Verdict::holds);
+  t.equation[implicit] = milliseconds(14 * 0.8);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "error-implicit").verdict, Verdict::does_not_hold);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "hardest").verdict, Verdict::does_not_hold);
+  t.while_both_move[implicit] = milliseconds(14 * 1.03);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "error-implicit").verdict, Verdict::holds_with_a_change);
+  t.observed[streams] = std::nullopt;
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "error-streams").verdict, Verdict::cannot_be_checked);
+}
+
+TEST(Werkhoven2014Verdicts, a_time_below_the_half_duplex_bound_refutes_it) {
+  OverlapBound b{.kernel = "k", .best = milliseconds(20), .printed = milliseconds(19), .corrected = milliseconds(12)};
+  EXPECT_EQ(judge_bounds(std::span(&b, 1)).verdict, Verdict::holds);
+  b.best = milliseconds(13);
+  EXPECT_EQ(judge_bounds(std::span(&b, 1)).verdict, Verdict::holds_with_a_change);
+  b.best = milliseconds(11);
+  EXPECT_EQ(judge_bounds(std::span(&b, 1)).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(judge_bounds({}).verdict, Verdict::cannot_be_checked);
+}
+
+}  // namespace
+}  // namespace shiplap::experiments
