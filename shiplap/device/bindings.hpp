@@ -25,10 +25,15 @@ struct Launch {
 /// Enqueues (CUDA) or performs (host) one launch.
 using KernelFunction = std::function<void(const Launch&)>;
 
+/// What a launch takes on a GPU that is simulated, called when its operands are there and before it is performed.
+using KernelDuration = std::function<Seconds(const Launch&)>;
+
 /// One kernel, as functions that enqueue or perform a launch of it.
 struct KernelBinding {
   KernelFunction host;  ///< for the virtual device and for verification
   KernelFunction cuda;  ///< for the CUDA device; empty in a build without CUDA
+  /// For the virtual device, of a kernel whose time depends on its data; empty: as the schedule says (`Kernel::work`).
+  KernelDuration duration{};
 };
 
 /// `buffers[i]` is the memory of buffer i, at least as long as the schedule says; `kernels[i]` the functions of kernel

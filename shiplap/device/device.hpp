@@ -65,8 +65,9 @@ class Memory {
 /// How the spans of ops are observed.
 enum class Trace : std::uint8_t {
   none,
-  best,    ///< by the GPU's own activity records where they can be had, else by events
-  events,  ///< by events around each op, which cost the engines time and hold the op's wait for its engine too
+  best,     ///< by the GPU's own activity records where they can be had, else by events
+  events,   ///< by events around each op, which cost the engines time and hold the op's wait for its engine too
+  kernels,  ///< of kernels alone, by events around each: what may be on all the time; other spans are zero
 };
 
 /// How a schedule is run and what is observed.
@@ -93,18 +94,29 @@ struct RunResult {
   std::vector<Span> host_spans;
   Seconds submission{0};  ///< host time from the first call to the return of the last submitting call
   Seconds host_total{0};  ///< host time from the first call until the host knows that all work has ended
+  /// That moment, since its queues were made. Those of executions that share queues can be compared.
+  Seconds ended{0};
 };
 
 /// A schedule made ready to run many times: streams, events and checks are done once.
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// Runs the schedule once and waits for its end. Throws Error naming the call, the op and its chunk. Then nothing of
-  /// the run is in flight any more, and it can be run again. What each op that was submitted before writes is complete,
-  /// and an op is submitted only when those that it depends on are; what the others write is as it was. Of the op that
-  /// failed itself a part may have been written: of a kernel whose function threw, or of a batch. When the GPU has
-  /// failed (a kernel that traps) all that was submitted may be written in part, and every further call throws.
-  virtual RunResult run(const RunOptions& = {}) = 0;
+  /// Makes all calls of the schedule, behind what other executions have submitted to the same queues
+  /// (`Device::prepare_behind`), and does not wait for their end; host agents have then done their part. Until `wait`
+  /// it cannot be submitted again. Throws Error naming the call, the op and its chunk. Then nothing of the run is in
+  /// flight any more, and it can be run again. What each op that was submitted before writes is complete, and an op is
+  /// submitted only when those that it depends on are; what the others write is as it was. Of the op that failed itself
+  /// a part may have been written: of a kernel whose function threw, or of a batch. When the GPU has failed (a kernel
+  /// that traps) all that was submitted may be written in part, and every further call throws.
+  virtual void submit(const RunOptions& = {}) = 0;
+  /// Waits for the end of what was submitted. Throws as `submit` does.
+  virtual RunResult wait() = 0;
+  /// Runs the schedule once and waits for its end. Throws as `submit` does.
+  RunResult run(const RunOptions& options = {}) {
+    submit(options);
+    return wait();
+  }
 };
 
 /// Kernels that the measurements need and every device has.
@@ -175,11 +187,19 @@ class Device {
                                    Bytes pattern_offset) = 0;
   /// Checks the schedule (`validate`), resolves it against the bindings and gets ready to run it. Throws Error.
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
+  /// The same in the queues of another one, which queue i of both is: what is submitted later comes behind what was
+  /// submitted before, queue by queue, and nothing else is ordered: memory that both use is the caller's to look after.
+  /// `other` may end first. Throws Error for one of another device, Unsupported where host agents perform ops of
+  /// either, for graphs and for several agents.
+  virtual std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule&, const Bindings&);
   /// `blocks` sets the grid of `empty`, `spin`, `map` and `touch` (256 threads a block); the others choose theirs.
   /// `data` is device memory of at least `amount` bytes for `stream`, unused by the others.
   virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;
 };
 
+inline std::unique_ptr<Execution> Device::prepare_behind(const Execution&, const Schedule&, const Bindings&) {
+  throw Unsupported("executions of this device do not share queues");
+}
 inline std::unique_ptr<StreamGap> Device::open_gap(void*) {
   throw Unsupported("this device has no streams that a run could be put between");
 }

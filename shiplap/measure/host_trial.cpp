@@ -349,6 +349,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
     }
     case Kind::create_queue:
     case Kind::destroy_queue:
+    case Kind::wait:
       throw Error("not a call that is of memory");
   }
   return trial;

@@ -28,7 +28,8 @@ Schedule all_on_the_host(const Schedule& schedule) {
 
 }  // namespace
 
-Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel)
+Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel,
+                   const Prepared* behind)
     : schedule_(std::move(schedule)), given_(given.size()) {
   Bindings bindings{.buffers = std::move(given), .kernels = {}};
   for (std::size_t b = given_; b < schedule_.buffers.size(); ++b) {
@@ -37,16 +38,24 @@ Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> gi
     bindings.buffers.push_back(own_.back().data());
   }
   bindings.kernels.assign(schedule_.kernels.size(), kernel);
-  execution_ = device.prepare(schedule_, bindings);
+  execution_ = behind != nullptr ? device.prepare_behind(*behind->execution_, schedule_, bindings)
+                                 : device.prepare(schedule_, bindings);
   const Schedule back = all_on_the_host(schedule_);
   if (!back.ops.empty()) bring_back_ = device.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
 }
 
 RunResult Prepared::run(const RunOptions& options) {
   if (schedule_.ops.empty()) return {};
-  if (bring_back_) bring_back_->run();
-  return execution_->run(options);
+  submit(options);
+  return wait();
 }
+
+void Prepared::submit(const RunOptions& options) {
+  if (bring_back_) bring_back_->run();
+  execution_->submit(options);
+}
+
+RunResult Prepared::wait() { return execution_->wait(); }
 
 void Prepared::keep(std::vector<Memory> memory) {
   kept_.insert(kept_.end(), std::make_move_iterator(memory.begin()), std::make_move_iterator(memory.end()));

@@ -17,11 +17,15 @@ class Prepared {
   /// Runs it once and waits for the end. Pages of managed arrays are brought back to the host first, untimed. Throws as
   /// Execution::run does.
   RunResult run(const RunOptions& = {});
+  /// The two halves of `run`, as Execution has them: between them others that share the queues can be submitted.
+  void submit(const RunOptions& = {});
+  RunResult wait();  ///< see submit
   /// What is run.
   const Schedule& schedule() const { return schedule_; }
 
-  /// The first buffers of the schedule are bound to `given`, the others to memory of their own.
-  Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&);
+  /// The first buffers of the schedule are bound to `given`, the others to memory of their own. With `behind` in the
+  /// queues of that one: see Device::prepare_behind.
+  Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr);
   /// Memory that has to live as long.
   void keep(std::vector<Memory>);
   /// Where a buffer that was not given lies.

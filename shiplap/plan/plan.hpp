@@ -97,8 +97,10 @@ Plan plan(const Job&, const Profile&, const PlanOptions& = {});
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
 Candidate predict(const Job&, const Profile&, const Choice&);  ///< under `limits_of(profile)`
 
-/// Times in milliseconds, named so.
+/// Every part of it, for people too.
 Json to_json(const Choice&);
+/// What to_json(const Choice&) wrote. Throws Error that names the key.
+Choice choice_from_json(const JsonReader&);
 /// Each cause, and the total.
 Json to_json(const Distance&);
 /// Without its timeline.

@@ -4,6 +4,9 @@
 namespace shiplap {
 namespace {
 
+constexpr std::string_view own_grid = "the kernel's own";
+constexpr std::string_view as_many_as_chunks = "as many as chunks, if they fit";
+
 Json time_json(const Interval<Seconds>& t) {
   return {{"value", in_milliseconds(t.value)},
           {"low", in_milliseconds(t.low)},
@@ -20,11 +23,34 @@ Json to_json(const Choice& choice) {
           {"layout", name_of(choice.layout)},
           {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
-          {"blocks", choice.blocks == 0 ? Json("the kernel's own") : Json(choice.blocks)},
+          {"blocks", choice.blocks == 0 ? Json(own_grid) : Json(choice.blocks)},
           {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
           {"graph", choice.graph},
           {"gpus", choice.gpus},
-          {"ring", choice.ring == 0 ? Json("as many as chunks, if they fit") : Json(choice.ring)}};
+          {"ring", choice.ring == 0 ? Json(as_many_as_chunks) : Json(choice.ring)}};
+}
+
+Choice choice_from_json(const JsonReader& json) {
+  const auto small = [&](std::string_view key) { return static_cast<std::uint32_t>(json.at(key).unsigned_integer()); };
+  const auto unless = [&](std::string_view key, std::string_view word) -> std::uint64_t {
+    return json.at(key).value() == word ? 0 : json.at(key).unsigned_integer();
+  };
+  Choice choice{.strategy = json.at("strategy").string(), .chunks = small("chunks")};
+  try {
+    find_strategy(choice.strategy);
+    choice.ramp = parse_ramp(json.at("ramp").string());
+    parse_layout(json.at("layout").string(), choice);
+    choice.order = parse_order(json.at("order").string());
+  } catch (const UsageError& error) {
+    json.fail(error.what());
+  }
+  if (json.find("queues")) choice.queues = small("queues");
+  choice.blocks = unless("blocks", own_grid);
+  if (json.find("threads_each_way")) choice.threads = small("threads_each_way");
+  choice.graph = json.at("graph").boolean();
+  choice.gpus = small("gpus");
+  choice.ring = static_cast<std::uint32_t>(unless("ring", as_many_as_chunks));
+  return choice;
 }
 
 Json to_json(const Distance& d) {

@@ -182,6 +182,8 @@ std::string to_string(HostCall::Kind kind) {
       return "creation of a queue";
     case HostCall::Kind::destroy_queue:
       return "destruction of a queue";
+    case HostCall::Kind::wait:
+      return "wait of the host";
   }
   throw Error("not a kind of host call");
 }
@@ -205,12 +207,14 @@ std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
       return "create queue";
     case HostCall::Kind::destroy_queue:
       return "destroy queue";
+    case HostCall::Kind::wait:
+      return "wait";
   }
   throw Error("not a kind of host call");
 }
 
 bool has_region(HostCall::Kind kind) {
-  return kind != HostCall::Kind::create_queue && kind != HostCall::Kind::destroy_queue;
+  return kind != HostCall::Kind::create_queue && kind != HostCall::Kind::destroy_queue && kind != HostCall::Kind::wait;
 }
 
 OpId first_of_batch(const Schedule& schedule, OpId id) {

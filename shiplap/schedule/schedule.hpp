@@ -126,6 +126,7 @@ struct HostCall {
     release,   ///< gives it back
     create_queue,   ///< makes one more queue of the GPU, in which nothing runs; of no region
     destroy_queue,  ///< the last one that was made
+    wait,           ///< nothing: the agent goes on when what it comes after has ended; of no region
   };
   Kind kind = Kind::touch;  ///< what is done
   Region region{};          ///< to what; of no meaning for queues

@@ -6,6 +6,7 @@
 
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/evaluate/errors.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/noisy_device.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -13,49 +14,25 @@ namespace shiplap {
 namespace {
 
 /// A device whose every run takes `factor` times as long as on the planted one, and which may spoil what it copied.
-class OffDevice : public Device {
+class OffDevice : public ForwardingDevice {
  public:
   explicit OffDevice(double factor, bool spoils = false)
-      : inner_(open_virtual(planted_profile(), "virtual:planted")), factor_(factor), spoils_(spoils) {}
+      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")), factor_(factor), spoils_(spoils) {}
 
-  DeviceInfo info() const override { return inner_->info(); }
-  Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
-  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
-  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
-                           Bytes pattern_offset) override {
-    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
-  }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     // The first byte of what the last op wrote.
     std::byte* target = nullptr;
     if (spoils_ && !schedule.ops.empty())
       if (const auto* copy = std::get_if<Copy>(&schedule.ops.back().what))
         target = bindings.buffers[copy->to.buffer.index()] + copy->to.offset.count;
-    return std::make_unique<OffExecution>(inner_->prepare(schedule, bindings), factor_, target);
-  }
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
-    return inner_->probe_kernel(kind, blocks, amount);
+    return std::make_unique<ChangedExecution>(inner().prepare(schedule, bindings),
+                                              [factor = factor_, target](RunResult& result) {
+                                                result.timeline.makespan *= factor;
+                                                if (target != nullptr) *target ^= std::byte{1};
+                                              });
   }
 
  private:
-  class OffExecution : public Execution {
-   public:
-    OffExecution(std::unique_ptr<Execution> inner, double factor, std::byte* target)
-        : inner_(std::move(inner)), factor_(factor), target_(target) {}
-    RunResult run(const RunOptions& options) override {
-      RunResult result = inner_->run(options);
-      result.timeline.makespan *= factor_;
-      if (target_ != nullptr) *target_ ^= std::byte{1};
-      return result;
-    }
-
-   private:
-    std::unique_ptr<Execution> inner_;
-    double factor_;
-    std::byte* target_;
-  };
-
-  std::unique_ptr<Device> inner_;
   double factor_;
   bool spoils_;
 };

@@ -4,6 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -12,7 +13,7 @@ namespace {
 using namespace std::string_literals;
 
 /// A device on which something goes wrong.
-class FaultyDevice : public Device {
+class FaultyDevice : public ForwardingDevice {
  public:
   struct Faults {
     std::uint64_t damaged_offset = ~0ull;  ///< this byte of every host destination is changed after each run
@@ -20,49 +21,29 @@ class FaultyDevice : public Device {
     unsigned numa_node = 0;                ///< where host memory really is, whatever was asked for
     std::string clocks_held_by{};
   };
-  FaultyDevice(const Faults& faults) : faults_(faults) {}
+  FaultyDevice(const Faults& faults)
+      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")), faults_(faults) {}
 
-  DeviceInfo info() const override { return inner_->info(); }
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
     if (size >= faults_.refused_allocation) throw Error("no memory left");
-    return inner_->allocate(place, kind, size);
+    return inner().allocate(place, kind, size);
   }
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
     return memory.place().is_host() ? std::optional(std::vector{faults_.numa_node}) : std::nullopt;
   }
   std::string clocks_held_by() const override { return faults_.clocks_held_by; }
-  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
-  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
-                           Bytes pattern_offset) override {
-    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
-  }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    class Damaging : public Execution {
-     public:
-      Damaging(std::unique_ptr<Execution> inner, std::byte* victim) : inner_(std::move(inner)), victim_(victim) {}
-      RunResult run(const RunOptions& options) override {
-        const RunResult result = inner_->run(options);
-        if (victim_ != nullptr) *victim_ ^= std::byte{1};
-        return result;
-      }
-
-     private:
-      std::unique_ptr<Execution> inner_;
-      std::byte* victim_;
-    };
     std::byte* victim = nullptr;
     for (std::size_t i = 0; i < schedule.buffers.size(); ++i)
       if (schedule.buffers[i].name == "host destination" && schedule.buffers[i].size.count > faults_.damaged_offset)
         victim = bindings.buffers[i] + faults_.damaged_offset;
-    return std::make_unique<Damaging>(inner_->prepare(schedule, bindings), victim);
-  }
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
-    return inner_->probe_kernel(kind, blocks, amount);
+    return std::make_unique<ChangedExecution>(inner().prepare(schedule, bindings), [victim](RunResult&) {
+      if (victim != nullptr) *victim ^= std::byte{1};
+    });
   }
 
  private:
   Faults faults_;
-  std::unique_ptr<Device> inner_ = open_virtual(planted_profile(), "virtual:planted");
 };
 
 MeasureOptions quick(std::string only, Bytes largest = 1_MiB) {

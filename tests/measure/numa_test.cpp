@@ -16,6 +16,7 @@
 #include "shiplap/measure/host_trial.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/trial_variants.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/intervals.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -39,28 +40,15 @@ Profile two_nodes() {
 }
 
 /// The same with pages of host memory where somebody else has put them.
-class Elsewhere : public Device {
+class Elsewhere : public ForwardingDevice {
  public:
-  explicit Elsewhere(std::optional<std::vector<unsigned>> nodes) : nodes_(std::move(nodes)) {}
+  explicit Elsewhere(std::optional<std::vector<unsigned>> nodes)
+      : ForwardingDevice(open_virtual(two_nodes(), "virtual:two-nodes")), nodes_(std::move(nodes)) {}
 
-  DeviceInfo info() const override { return inner_->info(); }
-  Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
   std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const override { return nodes_; }
-  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
-  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
-                           Bytes pattern_offset) override {
-    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
-  }
-  std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    return inner_->prepare(schedule, bindings);
-  }
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
-    return inner_->probe_kernel(kind, blocks, amount);
-  }
 
  private:
   std::optional<std::vector<unsigned>> nodes_;
-  std::unique_ptr<Device> inner_ = open_virtual(two_nodes(), "virtual:two-nodes");
 };
 
 constexpr Bytes largest_copy = 16_MiB;  // copies of 4 KiB, 64 KiB, 1 MiB and 16 MiB

@@ -14,6 +14,7 @@
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -30,57 +31,32 @@ struct Faults {
 };
 
 /// The planted node, which is visited for the second time once it was told so.
-class Visited : public Device {
+class Visited : public ForwardingDevice {
  public:
-  explicit Visited(Faults faults) : faults_(std::move(faults)) {}
+  explicit Visited(Faults faults)
+      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")), faults_(std::move(faults)) {}
 
   unsigned visit = 1;
 
-  DeviceInfo info() const override { return inner_->info(); }
   std::string clocks_held_by() const override { return faults_.clocks_held_by(visit); }
-  Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
   std::optional<double> share_on_host(const Memory&) const override { return faults_.on_host; }
-  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
-  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
-                           Bytes pattern_offset) override {
-    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
-  }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     std::byte* victim = nullptr;
     for (std::size_t i = 0; i < schedule.buffers.size(); ++i)
       if (schedule.buffers[i].name == "host destination") victim = bindings.buffers[i];
-    return std::make_unique<Disturbed>(inner_->prepare(schedule, bindings), *this, victim);
-  }
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
-    return inner_->probe_kernel(kind, blocks, amount);
+    return std::make_unique<ChangedExecution>(
+        inner().prepare(schedule, bindings), [this, victim, runs = std::size_t{0}](RunResult& result) mutable {
+          const std::array turns{-1.0, 0.0, 1.0};
+          const double factor = faults_.slower(visit) * (1 + faults_.noise * turns[runs++ % turns.size()]);
+          result.timeline.makespan *= factor;
+          result.submission *= factor;
+          result.host_total = faults_.cost ? *faults_.cost : result.host_total * factor;
+          if (victim != nullptr && faults_.damages_in_visit == visit) *victim ^= std::byte{1};
+        });
   }
 
  private:
-  class Disturbed : public Execution {
-   public:
-    Disturbed(std::unique_ptr<Execution> inner, const Visited& device, std::byte* victim)
-        : inner_(std::move(inner)), device_(device), victim_(victim) {}
-    RunResult run(const RunOptions& options) override {
-      const Faults& faults = device_.faults_;
-      RunResult result = inner_->run(options);
-      const std::array turns{-1.0, 0.0, 1.0};
-      const double factor = faults.slower(device_.visit) * (1 + faults.noise * turns[runs_++ % turns.size()]);
-      result.timeline.makespan *= factor;
-      result.submission *= factor;
-      result.host_total = faults.cost ? *faults.cost : result.host_total * factor;
-      if (victim_ != nullptr && faults.damages_in_visit == device_.visit) *victim_ ^= std::byte{1};
-      return result;
-    }
-
-   private:
-    std::unique_ptr<Execution> inner_;
-    const Visited& device_;
-    std::byte* victim_;
-    std::size_t runs_ = 0;
-  };
-
   Faults faults_;
-  std::unique_ptr<Device> inner_ = open_virtual(planted_profile(), "virtual:planted");
 };
 
 struct Seen {

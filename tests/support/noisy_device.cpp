@@ -6,6 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "tests/support/forwarding_device.hpp"
+
 namespace shiplap {
 namespace {
 
@@ -35,10 +37,13 @@ class NoisyExecution : public Execution {
   NoisyExecution(std::unique_ptr<Execution> inner, std::shared_ptr<NoiseSource> noise)
       : inner_(std::move(inner)), noise_(std::move(noise)) {}
 
-  RunResult run(const RunOptions& options) override {
+  void submit(const RunOptions& options) override {
     const auto key = std::tuple{options.hold, options.trace, options.timed.value};
     if (!exact_.contains(key)) exact_.emplace(key, inner_->run(options));
-    RunResult result = exact_.at(key);
+    submitted_ = &exact_.at(key);
+  }
+  RunResult wait() override {
+    RunResult result = *submitted_;
     result.timeline.makespan = noise_->event_time(result.timeline.makespan);
     result.submission = noise_->disturb(result.submission);
     result.host_total = noise_->disturb(result.host_total);
@@ -48,30 +53,20 @@ class NoisyExecution : public Execution {
  private:
   std::unique_ptr<Execution> inner_;
   std::shared_ptr<NoiseSource> noise_;
+  const RunResult* submitted_ = nullptr;
   std::map<std::tuple<bool, Trace, std::uint32_t>, RunResult> exact_;
 };
 
-class NoisyDevice : public Device {
+class NoisyDevice : public ForwardingDevice {
  public:
   NoisyDevice(std::unique_ptr<Device> inner, const Noise& noise)
-      : inner_(std::move(inner)), noise_(std::make_shared<NoiseSource>(noise)) {}
+      : ForwardingDevice(std::move(inner)), noise_(std::make_shared<NoiseSource>(noise)) {}
 
-  DeviceInfo info() const override { return inner_->info(); }
-  Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
-  void fill(const Memory& memory, std::uint64_t seed) override { inner_->fill(memory, seed); }
-  std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
-                           Bytes pattern_offset) override {
-    return inner_->mismatches(memory, offset, length, seed, pattern_offset);
-  }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    return std::make_unique<NoisyExecution>(inner_->prepare(schedule, bindings), noise_);
-  }
-  ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
-    return inner_->probe_kernel(kind, blocks, amount);
+    return std::make_unique<NoisyExecution>(inner().prepare(schedule, bindings), noise_);
   }
 
  private:
-  std::unique_ptr<Device> inner_;
   std::shared_ptr<NoiseSource> noise_;
 };
 

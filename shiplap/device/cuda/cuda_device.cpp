@@ -23,6 +23,7 @@
 #include "shiplap/device/page_locks.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/profile/topology.hpp"
+#include "shiplap/schedule/succession.hpp"
 
 namespace shiplap {
 namespace {
@@ -181,6 +182,18 @@ class CudaDevice final : public Device {
     return std::make_unique<CudaExecution>(
         schedule, bindings, gpus_, api_, ranges_,
         [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); });
+  }
+
+  std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule& schedule,
+                                            const Bindings& bindings) override {
+    const auto* behind = dynamic_cast<const CudaExecution*>(&other);
+    if (behind == nullptr)
+      throw Error("an execution can only share the queues of one that the same device has prepared");
+    require_successive(behind->schedule());
+    require_successive(schedule);
+    return std::make_unique<CudaExecution>(
+        schedule, bindings, gpus_, api_, ranges_,
+        [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); }, behind->queues());
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {

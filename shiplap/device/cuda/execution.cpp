@@ -29,7 +29,8 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
     throw Unsupported(
         "a schedule that moves managed memory, or copies between GPUs through the host, cannot be held until it is "
         "submitted: the driver may wait for it; run it without holding");
-  if (options.trace != Trace::none && std::ranges::any_of(schedule_.ops, &Op::batched))
+  const bool all_traced = options.trace != Trace::none && options.trace != Trace::kernels;
+  if (all_traced && std::ranges::any_of(schedule_.ops, &Op::batched))
     throw Unsupported("the copies of a batch cannot be told apart while it runs; submit them one by one to trace them");
   if (graph_ == nullptr) return;
   if (!options.timed.is_none())
@@ -39,94 +40,120 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
         "the ops of a graph cannot be told apart while it runs; submit the schedule op by op to trace it");
 }
 
-RunResult CudaExecution::run(const RunOptions& options) {
+CudaExecution::~CudaExecution() {
+  if (in_flight_) abandon();
+}
+
+void CudaExecution::submit(const RunOptions& options) {
+  if (in_flight_) throw Error("a run was submitted that is still in flight: wait for it first");
   require_runnable(options);
-  if (schedule_.ops.empty()) return {};
-  const Range range(ranges_, run_range_);
+  options_ = options;
+  if (schedule_.ops.empty()) {
+    began_ = submitted_ = Clock::now();
+    in_flight_ = true;
+    return;
+  }
   std::optional<OnCoresOf> bound;
   if (schedule_.agents.front().numa_node) bound.emplace(*schedule_.agents.front().numa_node);
   if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
   select(selected_.front() = gpus_.gpus.front());
   check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
-  RunResult result;
+  running_.emplace(ranges_, run_range_);
+  in_flight_ = true;
   try {
-    stop_ = options.stop;
-    start_trace(options);
-    choose_clock(options);
+    start_trace();
+    choose_clock();
     for (std::size_t agent = 0; agent < commands_.size(); ++agent) made_[agent] = 0;
-    Clock::time_point began;
     if (agents_ != nullptr) {
-      began = agents_->run([this](std::size_t agent) { make_calls(agent); }, [&] { start(options); });
+      began_ = agents_->run([this](std::size_t agent) { make_calls(agent); }, [&] { start(); });
     } else {
-      start(options);
-      began = Clock::now();
-      if (graph_ != nullptr && stop_.stop_requested())
+      start();
+      began_ = Clock::now();
+      if (graph_ != nullptr && options_.stop.stop_requested())
         throw Cancelled("the run was stopped before its graph was launched");
       graph_ != nullptr ? launch_graph() : make_calls(0);
     }
     join_queues();
-    const Clock::time_point submitted = Clock::now();
+    submitted_ = Clock::now();
     if (gate_) (*gate_)->release();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+}
+
+RunResult CudaExecution::wait() {
+  if (!in_flight_) throw Error("a run is waited for that was not submitted");
+  RunResult result;
+  result.submission = submitted_ - began_;
+  if (schedule_.ops.empty()) {
+    in_flight_ = false;
+    result.ended = submitted_ - queues_->made;
+    return result;
+  }
+  try {
     wait_for_end();
     const Clock::time_point end = Clock::now();
-    result.submission = submitted - began;
-    result.host_total = end - began;
+    result.host_total = end - began_;
+    result.ended = end - queues_->made;
     if (gate_ && (*gate_)->timed_out())
       throw Error(
           fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
                       "GPU's queues were full; hold fewer ops at once or run without holding",
                       schedule_.ops.size(), to_string((*gate_)->limit())));
     give_back();
-    result.timeline = timeline(options);
+    result.timeline = timeline();
     result.host_spans.resize(host_marks_.size());
     for (std::size_t i = 0; i < host_marks_.size(); ++i) {
       if (!schedule_.ops[i].queue.is_none()) continue;
       result.host_spans[i] = {
-          .start = host_marks_[i].start - began, .end = host_marks_[i].end - began, .engine = Engine::host};
+          .start = host_marks_[i].start - began_, .end = host_marks_[i].end - began_, .engine = Engine::host};
       if (!result.timeline.spans.empty()) result.timeline.spans[i] = result.host_spans[i];
     }
-    if (options.timed.is_none() && (performs_itself() || used_streams_.empty()))
+    if (options_.timed.is_none() && (performs_itself() || used_streams_.empty()))
       result.timeline.makespan = result.host_total;
-    if (options.trace != Trace::none)
-      result.trace_source = !by_events_              ? "activity records of the GPU (CUPTI)"
-                            : why_by_events_.empty() ? "events around each op"
+    if (options_.trace != Trace::none)
+      result.trace_source = options_.trace == Trace::kernels ? "events around each kernel"
+                            : !by_events_                    ? "activity records of the GPU (CUPTI)"
+                            : why_by_events_.empty()         ? "events around each op"
                                                      : fmt::format("events around each op ({})", why_by_events_);
     gate_.reset();
+    running_.reset();
+    in_flight_ = false;
   } catch (...) {
     abandon();
-    recording_.reset();  // not before nothing is in flight any more
     throw;
   }
   return result;
 }
 
-void CudaExecution::choose_clock(const RunOptions& options) {
+void CudaExecution::choose_clock() {
   clock_ = nullptr;
   stopping_ = nullptr;
   if (used_streams_.empty()) return;
-  const QueueId first = first_queue(options);
+  const QueueId first = first_queue();
   clock_ = &clocks_.at(gpu_of(first));
-  if (graph_ != nullptr || !options.timed.is_none())
-    stopping_ = streams_[first.index()].get();
+  if (graph_ != nullptr || !options_.timed.is_none())
+    stopping_ = queues_->streams[first.index()].get();
   else if (end_marks_.size() == 1 && gpu_of(ending_queues_.front()) == gpu_of(first))
-    stopping_ = streams_[ending_queues_.front().index()].get();
+    stopping_ = queues_->streams[ending_queues_.front().index()].get();
   clock_gpu_ = gpu_of(first);
   select(selected_.front() = clock_gpu_);  // a gate is made there
 }
 
 // Behind the gate it is chance which queue comes first, so their common start mark is the gate's own.
-void CudaExecution::start(const RunOptions& options) {
+void CudaExecution::start() {
   if (used_streams_.empty()) return;
-  const bool of_gate = options.hold && options.timed.is_none() && starting_streams().size() > 1;
-  if (options.hold) {
+  const bool of_gate = options_.hold && options_.timed.is_none() && starting_streams().size() > 1;
+  if (options_.hold) {
     gate_.emplace(gpus_.gates->take(clock_gpu_));
     (*gate_)->close(of_gate ? clock_->start.get() : nullptr);
     for (cudaStream_t stream : starting_streams())
       check(api_, api_.stream_wait_event(stream, (*gate_)->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
   }
   if (!of_gate)
-    check(api_, api_.event_record(clock_->start.get(), streams_[first_queue(options).index()].get()), "cudaEventRecord",
-          "the start mark");
+    check(api_, api_.event_record(clock_->start.get(), queues_->streams[first_queue().index()].get()),
+          "cudaEventRecord", "the start mark");
 }
 
 std::span<const cudaStream_t> CudaExecution::starting_streams() const {
@@ -139,10 +166,10 @@ void CudaExecution::launch_graph() {
   check_of_run(api_.event_record(clock_->stop.get(), stopping_), "cudaEventRecord", "the stop mark");
 }
 
-QueueId CudaExecution::first_queue(const RunOptions& options) const {
-  if (options.timed.is_none()) return used_queues_.front();
-  if (std::ranges::find(used_queues_, options.timed) != used_queues_.end()) return options.timed;
-  throw Error(fmt::format("queue {} is to be timed and has no ops", options.timed.value));
+QueueId CudaExecution::first_queue() const {
+  if (options_.timed.is_none()) return used_queues_.front();
+  if (std::ranges::find(used_queues_, options_.timed) != used_queues_.end()) return options_.timed;
+  throw Error(fmt::format("queue {} is to be timed and has no ops", options_.timed.value));
 }
 
 // Nothing here may allocate or look anything up: its time is a figure that the simulator predicts.
@@ -151,7 +178,7 @@ void CudaExecution::make_calls(std::size_t agent) {
   const bool alone = agents_ == nullptr;
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
-    if (command.begins_chunk && stop_.stop_requested()) cancel(command);
+    if (command.begins_chunk && options_.stop.stop_requested()) cancel(command);
     if (command.kind == Step::Kind::await) {
       await(command);
       if (agents_->stopped()) return;
@@ -222,6 +249,8 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
     case HostCall::Kind::release:
       allocated_[action.buffer.index()] = Memory();
       return;
+    case HostCall::Kind::wait:
+      return;  // the steps in front of it have waited
     case HostCall::Kind::create_queue: {
       cudaStream_t stream = nullptr;
       if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
@@ -266,9 +295,8 @@ void CudaExecution::join_queues() {
   if (stopping_ != nullptr || used_streams_.empty()) return;
   // Not before everything is submitted: a further queue that waits would be one more that slows the copies down.
   for (const Event& end : end_marks_)
-    check_of_run(api_.stream_wait_event(clock_->all_ended.get(), end.get(), 0), "cudaStreamWaitEvent",
-                 "joining the queues");
-  check_of_run(api_.event_record(clock_->stop.get(), clock_->all_ended.get()), "cudaEventRecord", "the stop mark");
+    check_of_run(api_.stream_wait_event(clock_->all_ended, end.get(), 0), "cudaStreamWaitEvent", "joining the queues");
+  check_of_run(api_.event_record(clock_->stop.get(), clock_->all_ended), "cudaEventRecord", "the stop mark");
 }
 
 cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
@@ -294,7 +322,8 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
 
   cudaError_t error = cudaSuccess;
   call = "cudaEventRecord";
-  if (by_events_) error = api_.event_record(command.before, command.stream);
+  const bool marked = by_events_ && is_marked(schedule_.ops[command.op.index()]);
+  if (marked) error = api_.event_record(command.before, command.stream);
   if (error != cudaSuccess) return error;
   const Range range(ranges_, command.range);
   const ActivityRecording::Op recorded(recording_ ? &*recording_ : nullptr, command.op.value);
@@ -320,7 +349,7 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   if (error != cudaSuccess) return error;
 
   call = "cudaEventRecord";
-  if (by_events_) error = api_.event_record(command.after, command.stream);
+  if (marked) error = api_.event_record(command.after, command.stream);
   if (error != cudaSuccess || !command.last_of_queue || command.stream != stopping_) return error;
   return api_.event_record(clock_->stop.get(), command.stream);
 }
@@ -356,7 +385,7 @@ void CudaExecution::wait_for_end() const {
   check_of_run(api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
   if (stopping_ == nullptr || graph_ != nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
-    if (streams_[ending_queues_[i].index()].get() == stopping_) continue;
+    if (queues_->streams[ending_queues_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
     if (error != cudaSuccess)  // no text is made in the time of a run that succeeds
       check_of_run(error, "cudaEventSynchronize",
@@ -384,8 +413,11 @@ void CudaExecution::abandon() noexcept {
   gate_.reset();
   for (cudaStream_t stream : used_streams_) static_cast<void>(api_.stream_synchronize(stream));
   for (const auto& [gpu, clock] : clocks_)
-    if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended.get()));
+    if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended));
   give_back();
+  recording_.reset();  // not before nothing is in flight any more
+  running_.reset();
+  in_flight_ = false;
   static_cast<void>(api_.get_last_error());
 }
 

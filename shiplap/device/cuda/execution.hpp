@@ -28,13 +28,24 @@ namespace shiplap {
 /// How the execution obtains memory for an allocation of its schedule.
 using Allocate = std::function<Memory(Place, MemoryKind, Bytes)>;
 
+/// The streams of one execution, or of several that are submitted one behind another.
+struct CudaQueues {
+  std::vector<Stream> streams;      ///< by QueueId
+  std::map<int, Stream> all_ended;  ///< by the runtime's number of a GPU: waits for every queue, where several end
+  std::chrono::steady_clock::time_point made = std::chrono::steady_clock::now();
+};
+
 /// Makes exactly the calls of `submission(schedule)`, a queue being a stream and an agent a thread. Place::gpu(i) is
-/// the i-th of the GPUs it was made for. Not for use by several threads at once.
+/// the i-th of the GPUs it was made for. Not for use by several threads at once, nor are several that share queues.
 class CudaExecution final : public Execution {
  public:
   /// Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for what this device cannot do.
   /// The tables must outlive the execution; so must the memory and kernels of the bindings, and what `allocate` needs.
-  CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, const RangeApi&, Allocate allocate = {});
+  /// Queues that `queues` does not have are added to it.
+  CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, const RangeApi&, Allocate allocate = {},
+                std::shared_ptr<CudaQueues> queues = std::make_shared<CudaQueues>());
+  /// Waits for what is in flight.
+  ~CudaExecution() override;
 
   /// What is submitted as a graph is captured once, when the execution is made: `submission` covers its launch alone.
   /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
@@ -47,7 +58,10 @@ class CudaExecution final : public Execution {
   /// by activity records are moved so that the last one ends with the makespan; spans by events go from the moment the
   /// op's queue had come to it (and its dependencies had ended) to its end. Throws Error when a call fails or the gate
   /// opened by itself; what is left behind then, Execution::run says.
-  RunResult run(const RunOptions& options) override;
+  void submit(const RunOptions& options) override;
+  RunResult wait() override;
+  const Schedule& schedule() const { return schedule_; }
+  const std::shared_ptr<CudaQueues>& queues() const { return queues_; }
 
  private:
   struct CopyCall {
@@ -125,12 +139,14 @@ class CudaExecution final : public Execution {
   void call(const Command&, const HostAction&);
   void give_back() noexcept;
   bool performs_itself() const { return !host_marks_.empty(); }
-  void start_trace(const RunOptions&);
+  void start_trace();
   void settle_recording();
   void make_trace_events();
-  void choose_clock(const RunOptions&);
-  void start(const RunOptions&);
-  QueueId first_queue(const RunOptions&) const;
+  /// Whether the present run takes marks around the op.
+  bool is_marked(const Op&) const;
+  void choose_clock();
+  void start();
+  QueueId first_queue() const;
   void join_queues();
   cudaError_t issue(const Command&, const char*& call);
   void launch(const Command&) const;
@@ -142,16 +158,18 @@ class CudaExecution final : public Execution {
   [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
   void wait_for_end() const;
   void abandon() noexcept;
-  Timeline timeline(const RunOptions&);
+  Timeline timeline();
   void add_event_spans(Timeline&) const;
-  void add_activity_spans(Timeline&, QueueId timed);
+  void add_activity_spans(Timeline&);
   Seconds between(cudaEvent_t from, cudaEvent_t to, OpId = {}) const;
 
   const Api& api_;
   Ranges ranges_;
-  void* run_range_ = nullptr;  ///< its name for a profiler
+  void* run_range_ = nullptr;         ///< its name for a profiler
+  std::optional<OpenRange> running_;  ///< of the present run
   GpuSet gpus_;
   Schedule schedule_;
+  std::shared_ptr<CudaQueues> queues_;
   /// The first op that cannot be held because the host waits for it; none when all can.
   OpId blocks_host_;
   Allocate allocate_;
@@ -164,7 +182,10 @@ class CudaExecution final : public Execution {
     std::chrono::steady_clock::time_point start;
     std::chrono::steady_clock::time_point end;
   };
-  std::stop_token stop_;              ///< of the present run
+  RunOptions options_;                               ///< of the present run
+  bool in_flight_ = false;                           ///< submitted and not waited for
+  std::chrono::steady_clock::time_point began_;      ///< the first call of the present run
+  std::chrono::steady_clock::time_point submitted_;  ///< the return of its last one
   std::vector<HostMark> host_marks_;  ///< by op, of those that agents perform; empty where there are none
   std::vector<Memory> allocated_;     ///< by buffer, by ops of the schedule
   std::vector<Stream> created_;       ///< by ops of the schedule
@@ -177,7 +198,7 @@ class CudaExecution final : public Execution {
   struct Clockwork {
     Event start;
     Event stop;
-    Stream all_ended;  ///< waits for every queue, where several end
+    cudaStream_t all_ended = nullptr;  ///< of the queues, where several end
   };
   std::map<int, Clockwork> clocks_;  ///< by the runtime's number of the GPU
   Clockwork* clock_ = nullptr;       ///< of the present run
@@ -185,14 +206,13 @@ class CudaExecution final : public Execution {
   cudaStream_t stopping_ = nullptr;  ///< the queue behind whose last op the present run stops the clock; null: all
   std::vector<Event> trace_marks_;   ///< before and after each op, made by the first run traced by events
   std::optional<ActivityRecording> recording_;  ///< of the present run
-  bool by_events_ = false;                      ///< the present run is traced by events
+  bool by_events_ = false;                      ///< the present run is traced by events, all of its ops or kernels
   std::string why_by_events_;                   ///< why not by activity records
 
   std::vector<cudaStream_t> used_streams_;  ///< of the queues that have ops, in the order of their first ops
   std::vector<QueueId> used_queues_;        ///< these queues
   std::optional<Gates::Use> gate_;          ///< of the present run, when it is held
-  std::vector<Stream> streams_;
-  ExecutableGraph graph_;  ///< of a schedule that is submitted as one
+  ExecutableGraph graph_;                   ///< of a schedule that is submitted as one
 };
 
 }  // namespace shiplap

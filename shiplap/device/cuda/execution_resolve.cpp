@@ -31,8 +31,13 @@ cudaMemcpyKind memcpy_kind(CopyDirection direction) {
 }  // namespace
 
 CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings, GpuSet gpus, const Api& api,
-                             const RangeApi& ranges, Allocate allocate)
-    : api_(api), ranges_(ranges), gpus_(std::move(gpus)), schedule_(schedule), allocate_(std::move(allocate)) {
+                             const RangeApi& ranges, Allocate allocate, std::shared_ptr<CudaQueues> queues)
+    : api_(api),
+      ranges_(ranges),
+      gpus_(std::move(gpus)),
+      schedule_(schedule),
+      queues_(std::move(queues)),
+      allocate_(std::move(allocate)) {
   validate(schedule_);
   require_supported(schedule_, gpus_.gpus.size());
   select(gpus_.gpus.front());
@@ -79,9 +84,9 @@ void CudaExecution::make_order_events(const Submission& calls) {
 void CudaExecution::resolve(const Bindings& bindings) {
   const Submission calls = submission(schedule_);
   const std::size_t queues = schedule_.queues.size();
-  for (std::uint32_t i = 0; i < queues; ++i) {
+  for (auto i = static_cast<std::uint32_t>(queues_->streams.size()); i < queues; ++i) {
     select(gpu_of(QueueId{i}));
-    streams_.push_back(make_stream(api_, "queue " + schedule_.queues[i].name));
+    queues_->streams.push_back(make_stream(api_, "queue " + schedule_.queues[i].name));
   }
   make_order_events(calls);
   kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
@@ -115,7 +120,7 @@ void CudaExecution::resolve(const Bindings& bindings) {
   for (const Op& op : schedule_.ops) {
     if (op.queue.is_none() || std::ranges::find(used_queues_, op.queue) != used_queues_.end()) continue;
     used_queues_.push_back(op.queue);
-    used_streams_.push_back(streams_[op.queue.index()].get());
+    used_streams_.push_back(queues_->streams[op.queue.index()].get());
   }
   for (const QueueId queue : used_queues_) {
     const int gpu = gpu_of(queue);
@@ -123,9 +128,12 @@ void CudaExecution::resolve(const Bindings& bindings) {
     select(gpu);
     clocks_[gpu] = {.start = make_timing_event(api_, "the start mark"),
                     .stop = make_timing_event(api_, "the stop mark"),
-                    .all_ended = {}};
+                    .all_ended = nullptr};
     const bool others = std::ranges::any_of(ending_queues_, [&](QueueId q) { return gpu_of(q) != gpu; });
-    if (end_marks_.size() > 1 || others) clocks_[gpu].all_ended = make_stream(api_, "joining the queues");
+    if (end_marks_.size() < 2 && !others) continue;
+    Stream& all_ended = queues_->all_ended[gpu];
+    if (all_ended == nullptr) all_ended = make_stream(api_, "joining the queues");
+    clocks_[gpu].all_ended = all_ended.get();
   }
   made_ = std::make_unique<std::atomic<std::uint32_t>[]>(commands_.size());
   selected_.assign(commands_.size(), gpus_.gpus.front());
@@ -158,7 +166,7 @@ Graph CudaExecution::capture(bool& refused) {
             "the start of a graph");
     make_calls(0);
     for (std::size_t i = 0; i < end_marks_.size(); ++i)
-      if (streams_[ending_queues_[i].index()].get() != origin)
+      if (queues_->streams[ending_queues_[i].index()].get() != origin)
         check(api_, api_.stream_wait_event(origin, end_marks_[i].get(), 0), "cudaStreamWaitEvent",
               "the end of a graph");
   } catch (...) {
@@ -200,7 +208,7 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
   command.kind = step.kind;
   command.op = step.op;
   if (!step.queue.is_none()) {
-    command.stream = streams_[step.queue.index()].get();
+    command.stream = queues_->streams[step.queue.index()].get();
     command.gpu = gpu_of(step.queue);
   }
   switch (step.kind) {

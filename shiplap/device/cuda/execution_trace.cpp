@@ -27,14 +27,18 @@ Engine engine(const Schedule& schedule, const Op& op) {
 
 }  // namespace
 
+bool CudaExecution::is_marked(const Op& op) const {
+  return !op.queue.is_none() && (options_.trace != Trace::kernels || std::holds_alternative<Kernel>(op.what));
+}
+
 void CudaExecution::make_trace_events() {
-  if (!trace_marks_.empty()) return;
-  std::vector<Event> marks;
-  for (const Op& op : schedule_.ops) {
-    if (!op.queue.is_none()) select(gpu_of(op.queue));
-    for (int i = 0; i < 2; ++i) marks.push_back(make_timing_event(api_, "the trace of ops"));
+  trace_marks_.resize(2 * schedule_.ops.size());
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
+    const Op& op = schedule_.ops[i];
+    if (!is_marked(op) || trace_marks_[2 * i + 1] != nullptr) continue;
+    select(gpu_of(op.queue));
+    for (std::size_t mark : {2 * i, 2 * i + 1}) trace_marks_[mark] = make_timing_event(api_, "the trace of ops");
   }
-  trace_marks_ = std::move(marks);
   for (auto& commands : commands_) {
     for (Command& command : commands) {
       if (command.kind != Step::Kind::submit || command.host) continue;
@@ -44,11 +48,11 @@ void CudaExecution::make_trace_events() {
   }
 }
 
-void CudaExecution::start_trace(const RunOptions& options) {
+void CudaExecution::start_trace() {
   recording_.reset();
-  by_events_ = options.trace == Trace::events;
+  by_events_ = options_.trace == Trace::events || options_.trace == Trace::kernels;
   why_by_events_.clear();
-  if (options.trace == Trace::best) {
+  if (options_.trace == Trace::best) {
     by_events_ = !activity_available(why_by_events_);
     if (std::ranges::any_of(schedule_.ops, [](const Op& op) { return std::holds_alternative<Prefetch>(op.what); })) {
       why_by_events_ = "prefetches have no activity records";
@@ -92,22 +96,22 @@ void CudaExecution::settle_recording() {
   check(api_, api_.stream_synchronize(stream), "cudaStreamSynchronize", "the set-up of a recording");
 }
 
-Timeline CudaExecution::timeline(const RunOptions& options) {
+Timeline CudaExecution::timeline() {
   Timeline result;
   if (used_streams_.empty()) {
-    if (options.trace != Trace::none) result.spans.resize(schedule_.ops.size());
+    if (options_.trace != Trace::none) result.spans.resize(schedule_.ops.size());
     return result;
   }
   result.makespan = between(clock_->start.get(), clock_->stop.get());
   if (by_events_) add_event_spans(result);
-  if (recording_) add_activity_spans(result, options.timed);
+  if (recording_) add_activity_spans(result);
   return result;
 }
 
 void CudaExecution::add_event_spans(Timeline& timeline) const {
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
-    if (schedule_.ops[i].queue.is_none()) {
-      timeline.spans.emplace_back();  // by the host's clock
+    if (!is_marked(schedule_.ops[i])) {
+      timeline.spans.emplace_back();  // of the host's by its own clock
       continue;
     }
     const OpId op{static_cast<std::uint32_t>(i)};
@@ -118,12 +122,12 @@ void CudaExecution::add_event_spans(Timeline& timeline) const {
 }
 
 // The records' clock is not that of the events; the end of the last op is the same moment on both.
-void CudaExecution::add_activity_spans(Timeline& timeline, QueueId timed) {
+void CudaExecution::add_activity_spans(Timeline& timeline) {
   const std::vector<ActivitySpan> seen = recording_->take();
   recording_.reset();
   Seconds last{0};
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
-    if (timed.is_none() || schedule_.ops[i].queue == timed) last = std::max(last, seen[i].end);
+    if (options_.timed.is_none() || schedule_.ops[i].queue == options_.timed) last = std::max(last, seen[i].end);
   const Seconds shift = timeline.makespan - last;
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
     if (!seen[i].seen && !schedule_.ops[i].queue.is_none())

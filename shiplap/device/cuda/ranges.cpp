@@ -29,21 +29,33 @@ void* name_of(void* domain, const std::string& text) {
   return entry->second;
 }
 
-void push(void* domain, void* name) {
+nvtxEventAttributes_t called(void* name) {
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
   attributes.message.registered = static_cast<nvtxStringHandle_t>(name);
+  return attributes;
+}
+
+void push(void* domain, void* name) {
+  const nvtxEventAttributes_t attributes = called(name);
   nvtxDomainRangePushEx(domain_of(domain), &attributes);
 }
 
 void pop(void* domain) { nvtxDomainRangePop(domain_of(domain)); }
 
+std::uint64_t start(void* domain, void* name) {
+  const nvtxEventAttributes_t attributes = called(name);
+  return nvtxDomainRangeStartEx(domain_of(domain), &attributes);
+}
+
+void end(void* domain, std::uint64_t range) { nvtxDomainRangeEnd(domain_of(domain), range); }
+
 }  // namespace
 
 const RangeApi& nvtx_ranges() {
-  static constexpr RangeApi api{open_domain, name_of, push, pop};
+  static constexpr RangeApi api{open_domain, name_of, push, pop, start, end};
   return api;
 }
 
@@ -53,7 +65,9 @@ const RangeApi& nvtx_ranges() {
   static constexpr RangeApi api{.domain = []() -> void* { return nullptr; },
                                 .name = [](void*, const std::string&) -> void* { return nullptr; },
                                 .push = [](void*, void*) {},
-                                .pop = [](void*) {}};
+                                .pop = [](void*) {},
+                                .start = [](void*, void*) { return std::uint64_t{0}; },
+                                .end = [](void*, std::uint64_t) {}};
   return api;
 }
 

@@ -2,6 +2,7 @@
 // threads perform themselves.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace shiplap {
@@ -16,6 +17,10 @@ struct RangeApi {
   void (*push)(void* domain, void* name);
   /// Ends the last one that this thread has begun and not ended.
   void (*pop)(void* domain);
+  /// Begins a range that any thread may end, whatever else has begun meanwhile. Returns what ends it.
+  std::uint64_t (*start)(void* domain, void* name);
+  /// Ends what `start` has begun.
+  void (*end)(void* domain, std::uint64_t range);
 };
 
 /// NVTX: whoever profiles the process has it load a library when the domain is asked for first. Nobody listens in a
@@ -33,6 +38,7 @@ class Ranges {
 
  private:
   friend class Range;
+  friend class OpenRange;
   const RangeApi& api_;
   void* domain_;
 };
@@ -51,6 +57,23 @@ class Range {
 
  private:
   const Ranges* ranges_;
+};
+
+/// The same of something that goes on beside other things of the thread.
+class OpenRange {
+ public:
+  OpenRange(const Ranges& ranges, void* name) : ranges_(name != nullptr ? &ranges : nullptr) {
+    if (ranges_ != nullptr) range_ = ranges_->api_.start(ranges_->domain_, name);
+  }
+  ~OpenRange() {
+    if (ranges_ != nullptr) ranges_->api_.end(ranges_->domain_, range_);
+  }
+  OpenRange(const OpenRange&) = delete;
+  OpenRange& operator=(const OpenRange&) = delete;
+
+ private:
+  const Ranges* ranges_;
+  std::uint64_t range_ = 0;
 };
 
 }  // namespace shiplap

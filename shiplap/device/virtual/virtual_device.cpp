@@ -8,15 +8,15 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/device/page_locks.hpp"
 #include "shiplap/device/pattern.hpp"
+#include "shiplap/device/virtual/virtual_execution.hpp"
+#include "shiplap/schedule/succession.hpp"
 #include "shiplap/schedule/validate.hpp"
-#include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {
 namespace {
@@ -65,95 +65,12 @@ class Given {
   Bytes on_gpus_;
 };
 
-class VirtualExecution : public Execution {
- public:
-  VirtualExecution(const Profile& profile, Schedule schedule, Bindings bindings)
-      : schedule_(std::move(schedule)), bindings_(std::move(bindings)), free_running_(simulate(schedule_, profile)) {
-    if (can_be_held(schedule_)) held_ = simulate(schedule_, profile, {.held = true});
-    order_.resize(schedule_.ops.size());
-    std::iota(order_.begin(), order_.end(), 0u);
-    const auto& spans = free_running_.timeline.spans;
-    // An op starts after everything it depends on has ended; equal times only occur in submission order.
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return spans[a].start < spans[b].start; });
-  }
-
-  RunResult run(const RunOptions& options) override {
-    if (options.hold && !held_)
-      throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
-    for (const std::uint32_t op : order_) {
-      if (options.stop.stop_requested())
-        throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{op})));
-      perform(schedule_.ops[op]);
-    }
-    const Prediction& prediction = options.hold ? *held_ : free_running_;
-    RunResult result;
-    result.timeline.makespan =
-        options.timed.is_none() ? prediction.timeline.makespan : end_of(options.timed, prediction.timeline);
-    if (options.trace != Trace::none) {
-      result.timeline.spans = prediction.timeline.spans;
-      result.trace_source = "simulation";
-    }
-    if (!first_performed().is_none()) {
-      result.host_spans.resize(schedule_.ops.size());
-      for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
-        if (schedule_.ops[i].queue.is_none()) result.host_spans[i] = prediction.timeline.spans[i];
-    }
-    result.submission = prediction.submission;
-    result.host_total = std::max(prediction.submission, prediction.timeline.makespan);
-    return result;
-  }
-
- private:
-  /// The first op that an agent performs itself.
-  OpId first_performed() const {
-    for (std::uint32_t i = 0; i < schedule_.ops.size(); ++i)
-      if (schedule_.ops[i].queue.is_none()) return OpId{i};
-    return {};
-  }
-
-  Seconds end_of(QueueId queue, const Timeline& timeline) const {
-    Seconds end{0};
-    for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
-      if (schedule_.ops[i].queue == queue) end = std::max(end, timeline.spans[i].end);
-    return end;
-  }
-
-  std::byte* at(const Region& region) const { return bindings_.buffers[region.buffer.index()] + region.offset.count; }
-
-  void perform(const Op& op) {
-    if (const auto* copy = std::get_if<Copy>(&op.what)) {
-      std::memcpy(at(copy->to), at(copy->from), copy->from.length.count);
-    } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
-      std::memcpy(at(host->to), at(host->from), host->from.length.count);
-    } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
-      std::vector<std::byte*> operands;
-      std::vector<Bytes> lengths;
-      std::vector<Bytes> origins;
-      for (const Access& operand : kernel->operands) {
-        operands.push_back(at(operand.region));
-        lengths.push_back(operand.region.length);
-        origins.push_back(operand.origin);
-      }
-      bindings_.kernels[kernel->kernel.index()].host({.first_item = kernel->first_item,
-                                                      .items = kernel->items,
-                                                      .operands = operands,
-                                                      .lengths = lengths,
-                                                      .origins = origins,
-                                                      .blocks = kernel->blocks});
-    }
-  }
-
-  Schedule schedule_;
-  Bindings bindings_;
-  Prediction free_running_;
-  std::optional<Prediction> held_;    // where it can be
-  std::vector<std::uint32_t> order_;  // ops as they start
-};
-
 class VirtualDevice : public Device {
  public:
-  VirtualDevice(Profile profile, std::string id) : profile_(std::move(profile)), id_(std::move(id)) {
+  VirtualDevice(Profile profile, std::string id)
+      : shared_profile_(std::make_shared<const Profile>(std::move(profile))),
+        profile_(*shared_profile_),
+        id_(std::move(id)) {
     if (profile_.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU to simulate", profile_.name));
   }
 
@@ -221,17 +138,17 @@ class VirtualDevice : public Device {
   }
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    validate(schedule);
-    if (bindings.buffers.size() != schedule.buffers.size() || bindings.kernels.size() != schedule.kernels.size())
-      throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
-                              schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
-                              bindings.kernels.size()));
-    for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
-      require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
-    for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
-      if (!bindings.kernels[k].host)
-        throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
-    return std::make_unique<VirtualExecution>(profile_, schedule, bindings);
+    return make(schedule, bindings, std::make_shared<VirtualQueues>(shared_profile_));
+  }
+
+  std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule& schedule,
+                                            const Bindings& bindings) override {
+    const auto* behind = dynamic_cast<const VirtualExecution*>(&other);
+    if (behind == nullptr)
+      throw Error("an execution can only share the queues of one that the same device has prepared");
+    require_successive(behind->schedule());
+    require_successive(schedule);
+    return make(schedule, bindings, behind->queues());
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
@@ -275,6 +192,21 @@ class VirtualDevice : public Device {
   }
 
  private:
+  std::unique_ptr<Execution> make(const Schedule& schedule, const Bindings& bindings,
+                                  std::shared_ptr<VirtualQueues> queues) {
+    validate(schedule);
+    if (bindings.buffers.size() != schedule.buffers.size() || bindings.kernels.size() != schedule.kernels.size())
+      throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
+                              schedule.buffers.size(), schedule.kernels.size(), bindings.buffers.size(),
+                              bindings.kernels.size()));
+    for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
+      require_as_claimed(schedule.buffers[b], bindings.buffers[b]);
+    for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
+      if (!bindings.kernels[k].host)
+        throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
+    return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(queues));
+  }
+
   /// As a GPU is about it: a wrong claim would be slow or block the host there, and nobody would see why.
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
     const auto given = given_->find(data);
@@ -297,7 +229,8 @@ class VirtualDevice : public Device {
     return nodes;
   }
 
-  Profile profile_;
+  std::shared_ptr<const Profile> shared_profile_;  // with executions, which may outlive the device
+  const Profile& profile_;
   std::string id_;
   std::shared_ptr<Given> given_ = std::make_shared<Given>();
   std::shared_ptr<PageLocks> locks_ = std::make_shared<PageLocks>();

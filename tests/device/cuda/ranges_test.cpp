@@ -80,7 +80,15 @@ void pop(void*) {
   ++profiler->calls;
   if (--profiler->open[std::this_thread::get_id()] < 0) profiler->ended_without_begin = true;
 }
-constexpr RangeApi played{domain, name, push, pop};
+std::uint64_t start(void*, void* handle) {
+  push(nullptr, handle);
+  return 17;
+}
+void end(void*, std::uint64_t range) {
+  EXPECT_EQ(range, 17u);
+  pop(nullptr);
+}
+constexpr RangeApi played{domain, name, push, pop, start, end};
 
 struct RangesFixture : ::testing::Test {
   RangesFixture() { profiler = &told; }
@@ -222,6 +230,15 @@ int NVTX_API on_pop(nvtxDomainHandle_t) {
   return 0;
 }
 
+nvtxRangeId_t NVTX_API on_start(nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
+  on_push(nullptr, event);
+  return 17;
+}
+void NVTX_API on_end(nvtxDomainHandle_t, nvtxRangeId_t range) {
+  EXPECT_EQ(range, 17u);
+  on_pop(nullptr);
+}
+
 int NVTX_API listen(NvtxGetExportTableFunc_t tables) {
   const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(tables(NVTX_ETID_CALLBACKS));
   NvtxFunctionTable table = nullptr;
@@ -232,6 +249,8 @@ int NVTX_API listen(NvtxGetExportTableFunc_t tables) {
   set(NVTX_CBID_CORE2_DomainRegisterStringA, on_name);
   set(NVTX_CBID_CORE2_DomainRangePushEx, on_push);
   set(NVTX_CBID_CORE2_DomainRangePop, on_pop);
+  set(NVTX_CBID_CORE2_DomainRangeStartEx, on_start);
+  set(NVTX_CBID_CORE2_DomainRangeEnd, on_end);
   return 1;
 }
 

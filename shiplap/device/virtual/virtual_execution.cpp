@@ -1,0 +1,168 @@
+#include "shiplap/device/virtual/virtual_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/schedule/succession.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::size_t ended_runs_that_count = 2;
+
+}  // namespace
+
+const VirtualQueues::Run& VirtualQueues::submit(Schedule schedule) {
+  while (runs_.size() > ended_runs_that_count && runs_[ended_runs_that_count].has_ended) runs_.pop_front();
+  // How much memory they take was seen to when it was allocated.
+  for (Buffer& buffer : schedule.buffers)
+    if (buffer.place.is_gpu()) buffer.size = {};
+  Run& added = runs_.emplace_back(Run{.number = next_++, .schedule = std::move(schedule)});
+  for (const Run& run : runs_)
+    if (run.has_ended) added.behind = run.number;
+
+  std::vector<Successor> successors;
+  const std::uint64_t front = runs_.front().number;
+  for (const Run& run : runs_) {
+    const bool is_there = run.behind && *run.behind >= front;
+    successors.push_back({.schedule = &run.schedule,
+                          .slot = static_cast<std::uint32_t>(successors.size()),
+                          .behind = is_there ? std::optional<std::size_t>(*run.behind - front) : std::nullopt});
+  }
+  const Succession all = succession(successors);
+  const Timeline timeline = simulate(all.schedule, *profile_).timeline;
+  const std::size_t last = successors.size() - 1;
+  const Span own = all.span(timeline, last);
+  added.end = last > 0 ? runs_[last - 1].end + (own.end - all.span(timeline, last - 1).end) : now_ + own.end;
+  added.timeline.makespan = own.end - own.start;
+  for (std::uint32_t i = all.first[last]; i < all.first[last + 1]; ++i) {
+    const Span& span = timeline.spans[i];
+    added.timeline.spans.push_back(
+        {.start = span.start - own.start, .end = span.end - own.start, .engine = span.engine});
+  }
+  return added;
+}
+
+Seconds VirtualQueues::wait(std::uint64_t number) {
+  for (Run& run : runs_) {
+    if (run.number != number) continue;
+    run.has_ended = true;
+    now_ = std::max(now_, run.end);
+  }
+  return now_;
+}
+
+VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Schedule schedule, Bindings bindings,
+                                   std::shared_ptr<VirtualQueues> queues)
+    : profile_(std::move(profile)),
+      schedule_(std::move(schedule)),
+      bindings_(std::move(bindings)),
+      queues_(std::move(queues)),
+      stated_(simulate(schedule_, *profile_)) {
+  if (can_be_held(schedule_)) held_ = simulate(schedule_, *profile_, {.held = true});
+  order_.resize(schedule_.ops.size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  const auto& spans = stated_.timeline.spans;
+  // An op starts after everything it depends on has ended; equal times only occur in submission order.
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return spans[a].start < spans[b].start; });
+}
+
+void VirtualExecution::submit(const RunOptions& options) {
+  if (submitted_) throw Error("a run was submitted that is still in flight: wait for it first");
+  const bool shared = queues_.use_count() > 1;
+  if (options.hold && !held_)
+    throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
+  if (options.hold && shared) throw Unsupported("what shares its queues with others cannot be held in them");
+  const std::optional<Schedule> told = perform(options);
+  const Prediction& stated = options.hold ? *held_ : stated_;
+  RunResult result;
+  Timeline timeline;
+  run_.reset();
+  if (shared) {
+    const VirtualQueues::Run& run = queues_->submit(told ? *told : schedule_);
+    run_ = run.number;
+    timeline = run.timeline;
+  } else {
+    timeline = told ? simulate(*told, *profile_, {.held = options.hold}).timeline : stated.timeline;
+  }
+  result.submission = stated.submission;
+  result.timeline.makespan = options.timed.is_none() ? timeline.makespan : end_of(options.timed, timeline);
+  result.host_total = std::max(result.submission, timeline.makespan);
+  const bool by_agents = std::ranges::any_of(schedule_.ops, [](const Op& op) { return op.queue.is_none(); });
+  if (by_agents) result.host_spans.resize(schedule_.ops.size());
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
+    if (schedule_.ops[i].queue.is_none()) result.host_spans[i] = timeline.spans[i];
+    if (options.trace == Trace::kernels && !std::holds_alternative<Kernel>(schedule_.ops[i].what))
+      timeline.spans[i] = {};
+  }
+  if (options.trace != Trace::none) {
+    result.timeline.spans = std::move(timeline.spans);
+    result.trace_source = "simulation";
+  }
+  submitted_ = std::move(result);
+}
+
+RunResult VirtualExecution::wait() {
+  if (!submitted_) throw Error("a run is waited for that was not submitted");
+  RunResult result = std::move(*submitted_);
+  submitted_.reset();
+  result.ended = run_ ? queues_->wait(*run_) : queues_->pass(result.host_total);
+  return result;
+}
+
+Seconds VirtualExecution::end_of(QueueId queue, const Timeline& timeline) const {
+  Seconds end{0};
+  for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
+    if (schedule_.ops[i].queue == queue) end = std::max(end, timeline.spans[i].end);
+  return end;
+}
+
+std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
+  std::optional<Schedule> told;
+  for (const std::uint32_t i : order_) {
+    if (options.stop.stop_requested())
+      throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
+    const auto move = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
+    const Op& op = schedule_.ops[i];
+    if (const auto* copy = std::get_if<Copy>(&op.what)) {
+      move(*copy);
+    } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
+      move(*host);
+    } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
+      const std::optional<Seconds> work = perform(*kernel);
+      if (!work) continue;
+      if (!told) told = schedule_;
+      std::get<Kernel>(told->ops[i].what).work = *work;
+    }
+  }
+  return told;
+}
+
+std::optional<Seconds> VirtualExecution::perform(const Kernel& kernel) const {
+  std::vector<std::byte*> operands;
+  std::vector<Bytes> lengths;
+  std::vector<Bytes> origins;
+  for (const Access& operand : kernel.operands) {
+    operands.push_back(at(operand.region));
+    lengths.push_back(operand.region.length);
+    origins.push_back(operand.origin);
+  }
+  const Launch launch{.first_item = kernel.first_item,
+                      .items = kernel.items,
+                      .operands = operands,
+                      .lengths = lengths,
+                      .origins = origins,
+                      .blocks = kernel.blocks};
+  const KernelBinding& binding = bindings_.kernels[kernel.kernel.index()];
+  const std::optional<Seconds> takes = binding.duration ? std::optional(binding.duration(launch)) : std::nullopt;
+  binding.host(launch);
+  return takes;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,210 @@
+#include "shiplap/pipeline/adaptive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr int runs_of_an_empty_kernel = 21;
+
+/// What a trace of kernels sees of one that does nothing.
+Seconds time_of_marks(Device& device) {
+  const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
+  Schedule launch;
+  const QueueId queue = launch.add_queue("compute");
+  const KernelId kernel = launch.add_kernel("empty");
+  launch.add({.what = Kernel{.kernel = kernel, .items = 1, .work = empty.work, .operands = {}, .flows = {}},
+              .queue = queue,
+              .agent = AgentId{0},
+              .after = {},
+              .chunk = 0});
+  const auto execution = device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
+  std::vector<double> seconds;
+  for (int i = 0; i < runs_of_an_empty_kernel; ++i) {
+    const Span span = execution->run({.trace = Trace::kernels}).timeline.spans.front();
+    seconds.push_back((span.end - span.start).count());
+  }
+  return Seconds{median(seconds)};
+}
+
+/// Batches are planned and probed as jobs on arrays of their first slot.
+Job planned(const Node& node, const Job& batch, std::span<const std::span<std::byte>> arrays) {
+  Job located = batch;
+  for (std::size_t a = 0; a < located.arrays.size(); ++a) located.arrays[a].data = arrays[a].data();
+  Job result = plan(node, located, {.plan = {.strategies = {"streams"}, .chunks = {1}}}).job;
+  for (Array& array : result.arrays) array.data = nullptr;
+  return result;
+}
+
+Trace trace_for(Wanted wanted) {
+  return wanted == Wanted::span ? Trace::none : wanted == Wanted::kernels ? Trace::kernels : Trace::events;
+}
+
+}  // namespace
+
+Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
+    : batch_(std::move(batch)), options_(std::move(options)), limits_(node.limits) {
+  if (options_.in_flight == 0) throw UsageError("at least one batch is in flight");
+  if (options_.slots == 0) options_.slots = options_.in_flight;
+  if (options_.slots < options_.in_flight)
+    throw UsageError(
+        fmt::format("{} batches in flight need as many slots, not {}", options_.in_flight, options_.slots));
+  for (const Array& array : batch_.arrays)
+    if (stays(array.role))
+      throw Unsupported(fmt::format(
+          "{}: {} would have to stay on the GPU from one batch to the next, and batches share nothing: have "
+          "the kernel hold it, or make it an input of every batch",
+          batch_.name, array.name));
+  Device& device = *node.device;
+  limits_.device_memory = Bytes{limits_.device_memory.count / options_.slots};
+  slots_.resize(options_.slots);
+  allocate(device);
+  batch_ = planned({.device = &device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
+  profile_hash_ = parameter_hash(node.profile);
+  table_ = steady_table(batch_, node.profile, limits_,
+                        options_.choices.empty() ? steady_choices(batch_) : options_.choices, options_.in_flight);
+  make_ready(device);
+  mark_ = time_of_marks(device);
+  adaptation_ = std::make_unique<Adaptation>(table_, options_.adaptation);
+}
+
+void Adaptive::allocate(Device& device) {
+  for (Slot& slot : slots_) {
+    for (Array& array : batch_.arrays) {
+      array.memory = MemoryKind::pinned;
+      const Bytes size = size_on_host(array);
+      slot.host.push_back(size.count == 0 ? Memory() : device.allocate(Place::host(), MemoryKind::pinned, size));
+      slot.arrays.push_back(size.count == 0 ? std::span<std::byte>() : slot.host.back().bytes());
+    }
+  }
+}
+
+// A buffer of a slot is as large as the largest that any choice asks for: only one of them runs on it at a time.
+void Adaptive::make_ready(Device& device) {
+  std::vector<Schedule> schedules;
+  std::vector<Buffer> largest;
+  for (const Choice& choice : table_.choices) {
+    schedules.push_back(find_strategy(choice.strategy).schedule(batch_, choice, limits_));
+    const std::vector<Buffer>& buffers = schedules.back().buffers;
+    for (std::size_t b = array_buffers(batch_); b < buffers.size(); ++b) {
+      const std::size_t own = b - array_buffers(batch_);
+      if (own == largest.size()) largest.push_back(buffers[b]);
+      Buffer& there = largest[own];
+      if (there.place != buffers[b].place || there.memory != buffers[b].memory)
+        throw Unsupported(fmt::format("batches of {} cannot change between choices that need other kinds of memory: {}",
+                                      batch_.name, to_string(choice)));
+      there.size = std::max(there.size, buffers[b].size);
+    }
+  }
+  const Prepared* first = nullptr;
+  for (Slot& slot : slots_) {
+    for (const Buffer& buffer : largest)
+      slot.device.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
+    for (const Schedule& schedule : schedules) {
+      std::vector<std::byte*> given;
+      for (const std::span<std::byte> array : slot.arrays) given.push_back(array.data());
+      for (std::size_t b = given.size(); b < schedule.buffers.size(); ++b)
+        given.push_back(slot.device[b - slot.arrays.size()].data());
+      slot.choices.push_back(std::make_unique<Prepared>(device, schedule, std::move(given), batch_.binding, first));
+      if (first == nullptr) first = slot.choices.back().get();
+    }
+  }
+}
+
+void Adaptive::log_to(LineSink sink) {
+  log_ = std::move(sink);
+  if (log_) log_(header_line(batch_.name, profile_hash_, table_, options_.adaptation));
+}
+
+AdaptiveReport Adaptive::run(const Source& source, const Sink& sink, const Watch& watch, std::stop_token stop) {
+  return run(*adaptation_, source, sink, watch, std::move(stop));
+}
+
+AdaptiveReport Adaptive::run(Policy& policy, const Source& source, const Sink& sink, const Watch& watch,
+                             std::stop_token stop) {
+  AdaptiveReport report{.batches_of_choice = std::vector<std::uint64_t>(table_.choices.size())};
+  std::deque<InFlight> in_flight;
+  std::optional<Seconds> began;
+  std::optional<std::uint32_t> last_choice;
+  const bool logs = log_ && &policy == adaptation_.get();
+  const auto finish_first = [&] {
+    const InFlight first = in_flight.front();
+    Slot& slot = slots_[first.batch.slot];
+    const RunResult result = slot.choices[first.choice]->wait();
+    in_flight.pop_front();
+    slot.busy = false;
+    if (!began) began = result.ended - result.host_total;
+    ++report.batches;
+    ++report.batches_of_choice[first.choice];
+    report.items += batch_.items;
+    report.elapsed = result.ended - *began;
+    if (last_choice && *last_choice != first.choice) ++report.changes;
+    last_choice = first.choice;
+    if (sink) sink(first.batch);
+    const BatchSeen seen = seen_of(first, result);
+    const std::optional<Decision> decision = policy.observe(seen);
+    if (logs) log_(line_of(seen));
+    if (logs && decision) log_(line_of(*decision));
+    if (watch) watch({.seen = seen, .decision = decision ? &*decision : nullptr, .ended = report.elapsed});
+  };
+  try {
+    for (std::uint64_t number = 0; !stop.stop_requested(); ++number) {
+      if (in_flight.size() == options_.in_flight) finish_first();
+      Batch batch{.number = number, .slot = number % slots_.size()};
+      batch.arrays = arrays(batch.slot);
+      if (!source(batch)) break;
+      submit(policy, in_flight, batch);
+    }
+    while (!in_flight.empty()) finish_first();
+  } catch (...) {
+    for (const InFlight& one : in_flight) {
+      try {
+        slots_[one.batch.slot].choices[one.choice]->wait();
+      } catch (const std::exception&) {  // the first error is the one to tell
+      }
+      slots_[one.batch.slot].busy = false;
+    }
+    throw;
+  }
+  return report;
+}
+
+void Adaptive::submit(Policy& policy, std::deque<InFlight>& in_flight, Batch batch) {
+  if (batch.slot >= slots_.size() || slots_[batch.slot].busy)
+    throw UsageError(fmt::format("batch {} was put into slot {}, which {}", batch.number, batch.slot,
+                                 batch.slot < slots_.size() ? "is in flight" : "there is not"));
+  Slot& slot = slots_[batch.slot];
+  batch.arrays = slot.arrays;
+  const std::uint32_t choice = policy.choice(batch.number);
+  const Wanted wanted = policy.wanted(batch.number);
+  slot.choices.at(choice)->submit({.trace = trace_for(wanted)});
+  slot.busy = true;
+  in_flight.push_back({.batch = batch, .choice = choice, .wanted = wanted});
+}
+
+BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const {
+  BatchSeen seen{.batch = one.batch.number, .choice = one.choice, .span = result.timeline.makespan};
+  if (one.wanted == Wanted::span) return seen;
+  const Schedule& schedule = slots_[one.batch.slot].choices[one.choice]->schedule();
+  StageTimes stages;
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    const Span& span = result.timeline.spans[i];
+    const Seconds time = span.end - span.start;
+    if (std::holds_alternative<Kernel>(schedule.ops[i].what)) {
+      seen.kernels.push_back(std::max(Seconds{0}, time - mark_));
+      stages.kernel += seen.kernels.back();
+    } else if (const auto* copy = std::get_if<Copy>(&schedule.ops[i].what)) {
+      (direction(schedule, *copy) == CopyDirection::host_to_device ? stages.h2d : stages.d2h) += time;
+    }
+  }
+  if (one.wanted == Wanted::stages) seen.stages = stages;
+  return seen;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,123 @@
+// An endless input in batches, each cut as suits what the batches before have shown, without the pipeline running empty
+// in between.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/stream_job.hpp"
+#include "shiplap/plan/adaptation.hpp"
+#include "shiplap/plan/adaptation_log.hpp"
+
+namespace shiplap {
+
+struct AdaptiveOptions {
+  std::uint32_t in_flight = 3;     ///< batches submitted and not ended; 1: each is waited for before the next begins
+  std::uint32_t slots = 0;         ///< sets of host arrays that batches are taken from; 0: as many as in flight
+  std::vector<Choice> choices{};   ///< what a batch may be cut into; empty: `steady_choices`
+  AdaptationOptions adaptation{};  ///< when and how the choice changes
+};
+
+/// One of the batches, and the host arrays that hold it.
+struct Batch {
+  std::uint64_t number = 0;  ///< counted from 0
+  /// Which of the slots; a source may take another one that is not in flight (`Adaptive::is_free`).
+  std::size_t slot = 0;
+  std::span<const std::span<std::byte>> arrays{};  ///< of the slot, in the order of the job's
+};
+
+/// What an endless run was, in numbers.
+struct AdaptiveReport {
+  std::uint64_t batches = 0;  ///< that ended
+  std::uint64_t items = 0;    ///< of all of them
+  Seconds elapsed{0};         ///< from the first submission to the last end, by the device's host clock
+  std::uint64_t changes = 0;  ///< of the choice
+  std::vector<std::uint64_t> batches_of_choice;  ///< by choice
+  /// Items each second.
+  double rate() const { return elapsed > Seconds{0} ? static_cast<double>(items) / elapsed.count() : 0; }
+};
+
+/// A job over one batch, made ready for batch after batch in page-locked memory of its own. Everything that can be
+/// chosen is prepared when it is made, so that a change of choice costs nothing: schedules, events, and device memory
+/// for the batches in flight. Not for use by several threads at once.
+class Adaptive {
+ public:
+  /// `batch` says what a batch is; where its arrays are does not matter. Its kernel's cost is measured unless it is
+  /// stated. Throws Unsupported for arrays that stay on the GPU from one batch to the next (resident, carried), and as
+  /// `steady_table` and `prepare` do.
+  Adaptive(const Node&, Job batch, AdaptiveOptions = {});
+
+  /// Of host arrays.
+  std::size_t slots() const { return slots_.size(); }
+  /// The arrays of a slot. They are the caller's while no batch in it is in flight.
+  std::span<const std::span<std::byte>> arrays(std::size_t slot) const { return slots_.at(slot).arrays; }
+  /// Whether no batch in it is in flight.
+  bool is_free(std::size_t slot) const { return !slots_.at(slot).busy; }
+  /// What may be chosen, and what is predicted of it.
+  const SteadyTable& table() const { return table_; }
+  /// With the cost of its kernel.
+  const Job& batch() const { return batch_; }
+
+  /// Fills the inputs of a batch, or names the slot that holds them; false: there is none any more.
+  using Source = std::function<bool(Batch&)>;
+  /// Is handed a batch whose outputs are there, in the order of the batches. May be empty.
+  using Sink = std::function<void(const Batch&)>;
+  /// A batch that has ended, and the decision it led to, if any.
+  struct Progress {
+    const BatchSeen& seen;
+    const Decision* decision = nullptr;
+    Seconds ended{0};  ///< since the run began, by the host's clock
+  };
+  /// Is told of every batch. May be empty.
+  using Watch = std::function<void(const Progress&)>;
+
+  /// Takes batches from `source` to `sink` until there is none any more, or `stop` is asked for: then no further one is
+  /// begun. The caller's functions are called in the calling thread while other batches are under way. Throws what they
+  /// throw, and as Execution does; nothing is in flight then.
+  AdaptiveReport run(const Source& source, const Sink& sink = {}, const Watch& watch = {}, std::stop_token stop = {});
+  /// The same with a policy of one's own.
+  AdaptiveReport run(Policy&, const Source& source, const Sink& sink = {}, const Watch& watch = {},
+                     std::stop_token stop = {});
+  /// Whatever is observed and decided in runs from now on goes there: see `replay`.
+  void log_to(LineSink sink);
+
+ private:
+  /// What a batch is in: its host arrays, device memory for any choice, and every choice ready to run on them.
+  struct Slot {
+    std::vector<Memory> host;
+    std::vector<std::span<std::byte>> arrays;
+    std::vector<Memory> device;
+    std::vector<std::unique_ptr<Prepared>> choices;
+    bool busy = false;
+  };
+  struct InFlight {
+    Batch batch;
+    std::uint32_t choice = 0;
+    Wanted wanted = Wanted::span;
+  };
+
+  void allocate(Device&);
+  void make_ready(Device&);
+  void submit(Policy&, std::deque<InFlight>&, Batch);
+  BatchSeen seen_of(const InFlight&, const RunResult&) const;
+
+  Job batch_;
+  AdaptiveOptions options_;
+  Limits limits_;  ///< of a slot
+  std::string profile_hash_;
+  SteadyTable table_;
+  std::vector<Slot> slots_;
+  std::unique_ptr<Adaptation> adaptation_;  ///< goes on from run to run
+  Seconds mark_{0};                         ///< what the marks around a kernel add to its time
+  LineSink log_;
+};
+
+}  // namespace shiplap

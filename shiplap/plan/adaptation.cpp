@@ -1,0 +1,136 @@
+#include "shiplap/plan/adaptation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint32_t batches_to_learn = 3;
+/// What differs more than this, as a logarithm, is a change and not what a choice takes beyond its prediction.
+constexpr double most_learned = 0.25;
+constexpr double widest_link = 16;
+
+std::string in_words(double change) {
+  const double factor = std::exp(change);
+  return fmt::format("{:.3g} times as long", factor);
+}
+
+}  // namespace
+
+Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
+    : table_(std::move(table)),
+      options_(options),
+      learned_(table_.choices.size()),
+      kernels_changed_(options.tolerance),
+      span_changed_(options.tolerance),
+      watch_(batches_to_learn) {
+  if (table_.choices.empty()) throw Error("there is no choice to adapt among");
+  if (options_.observe_every == 0) throw UsageError("kernels are observed of every first batch at most");
+  current_ = best();
+}
+
+Wanted Adaptation::wanted(std::uint64_t batch) const {
+  return watch_ > 0 || batch % options_.observe_every == 0 ? Wanted::kernels : Wanted::span;
+}
+
+Seconds Adaptation::period(std::uint32_t choice) const {
+  return expected(choice).period * std::exp(learned_[choice].span);
+}
+
+std::uint32_t Adaptation::best() const {
+  const auto too_late = [&](std::uint32_t choice) -> Seconds {
+    if (options_.latency_limit <= Seconds{0}) return Seconds{0};
+    const Seconds span = expected(choice).span * std::exp(learned_[choice].span);
+    return std::max(Seconds{0}, span - options_.latency_limit);
+  };
+  std::uint32_t best = 0;
+  for (std::uint32_t choice = 1; choice < table_.choices.size(); ++choice)
+    if (std::pair(too_late(choice), period(choice)) < std::pair(too_late(best), period(best))) best = choice;
+  return best;
+}
+
+std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
+  if (watch_ > 0) --watch_;
+  std::string reason;
+  double of_this_batch = kernel_;
+  const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
+  const Seconds expects = expected(seen.choice).kernels;
+  const bool sees_kernels = kernels > Seconds{0} && expects > Seconds{0};
+  if (sees_kernels) {
+    of_this_batch = kernel_ * (kernels / expects);
+    if (const auto change = kernels_changed_.add(std::log(kernels / expects))) {
+      kernel_ *= std::exp(*change);
+      reason = fmt::format("kernels take {}", in_words(*change));
+    }
+  }
+  // What the kernels of this very batch explain is theirs.
+  Learned& learned = learned_.at(seen.choice);
+  const double residual = std::log(seen.span / table_.at(seen.choice, of_this_batch, link_).span) - learned.span;
+  if (learned.batches < batches_to_learn && std::abs(residual) <= most_learned) {
+    if (sees_kernels) {
+      ++learned.batches;
+      learned.span += residual / learned.batches;
+      const bool matters = seen.choice == current_ && std::abs(learned.span) > options_.tolerance;
+      if (reason.empty() && learned.batches == batches_to_learn && matters)
+        reason = fmt::format("these batches take {} as predicted", in_words(learned.span));
+    }
+  } else if (const auto change = span_changed_.add(residual)) {
+    watch_ = batches_to_learn;  // kernels may have changed and not been looked at
+    if (sees_kernels) reason = explain_span(seen.choice, *change);
+  }
+  if (reason.empty()) return std::nullopt;
+  return decide(seen.batch, std::move(reason));
+}
+
+std::string Adaptation::explain_span(std::uint32_t choice, double change) {
+  if (const double link = fitted_link(choice, change); link != link_) {
+    link_ = link;
+    return fmt::format("batches take {} and kernels as long as before: the link", in_words(change));
+  }
+  learned_[choice].span += change;
+  return fmt::format("batches take {}, which neither kernels nor the link explain", in_words(change));
+}
+
+// Where spans grow with the link's factor; as it was where they do not enough.
+double Adaptation::fitted_link(std::uint32_t choice, double change) const {
+  const double wanted = std::log(expected(choice).span.count()) + change;
+  const auto at = [&](double link) { return std::log(table_.at(choice, kernel_, link).span.count()); };
+  double low = link_ / widest_link;
+  double high = link_ * widest_link;
+  if (at(low) > wanted || at(high) < wanted) return link_;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = std::sqrt(low * high);
+    (at(middle) < wanted ? low : high) = middle;
+  }
+  const double found = std::sqrt(low * high);
+  // A factor that is far from what it is to explain is a span that hardly hangs on the link.
+  return std::abs(std::log(found / link_)) > 3 * std::abs(change) ? link_ : found;
+}
+
+Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
+  Decision decision{.after = batch, .reason = std::move(reason), .kernel = kernel_, .link = link_, .from = current_};
+  const std::uint32_t candidate = best();
+  decision.period_from = period(current_);
+  decision.period_to = period(candidate);
+  const bool late = options_.latency_limit > Seconds{0} &&
+                    expected(current_).span * std::exp(learned_[current_].span) > options_.latency_limit;
+  const double gain = 1 - decision.period_to / decision.period_from;
+  decision.to = candidate != current_ && (late || gain > options_.least_gain) ? candidate : current_;
+  if (decision.to == current_) decision.period_to = decision.period_from;
+  if (decision.to != current_) {
+    current_ = decision.to;
+    kernels_changed_.begin_anew();
+    span_changed_.begin_anew();
+  }
+  watch_ = batches_to_learn;
+  return decision;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,127 @@
+// How each batch of an endless input is cut while the kernel or the link change: what was observed of the batches
+// before goes in, the next choice comes out. Pure functions of what goes in, so that a log of it can be replayed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/model/stage_times.hpp"
+#include "shiplap/plan/change.hpp"
+#include "shiplap/plan/steady_state.hpp"
+
+namespace shiplap {
+
+/// What a batch let be seen of it.
+struct BatchSeen {
+  std::uint64_t batch = 0;             ///< counted from 0
+  std::uint32_t choice = 0;            ///< which of the table's
+  Seconds span{0};                     ///< from when its first queue got to it until its end
+  std::vector<Seconds> kernels{};      ///< of each chunk; empty where they were not observed
+  std::optional<StageTimes> stages{};  ///< of a batch in one chunk, where all of it was observed
+};
+
+/// What a policy asks to be told of a batch.
+enum class Wanted : std::uint8_t { span, kernels, stages };
+
+/// What was concluded, and why.
+struct Decision {
+  std::uint64_t after = 0;  ///< the batch whose observation led to it
+  std::string reason{};     ///< one sentence
+  double kernel = 1;        ///< how many times as long as planned kernels now are taken to be
+  double link = 1;          ///< and copies
+  std::uint32_t from = 0;   ///< choice until now
+  std::uint32_t to = 0;     ///< from the next batch on that is submitted
+  Seconds period_from{0};   ///< predicted of a batch, by what is now known
+  Seconds period_to{0};     ///< likewise
+};
+
+/// Chooses for one batch after the other. What is in flight is as it was chosen.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  /// For the next batch to be submitted.
+  virtual std::uint32_t choice(std::uint64_t batch) = 0;
+  /// Of that batch.
+  virtual Wanted wanted(std::uint64_t batch) const = 0;
+  /// To be told of every batch, in their order.
+  virtual std::optional<Decision> observe(const BatchSeen&) = 0;
+};
+
+/// The same choice for every batch, or for each batch one of a list (the last for those beyond it).
+class Fixed final : public Policy {
+ public:
+  explicit Fixed(std::uint32_t choice) : choices_{choice} {}
+  /// At least one.
+  explicit Fixed(std::vector<std::uint32_t> choices) : choices_(std::move(choices)) {}
+  std::uint32_t choice(std::uint64_t batch) override {
+    return choices_[std::min<std::uint64_t>(batch, choices_.size() - 1)];
+  }
+  Wanted wanted(std::uint64_t) const override { return Wanted::span; }
+  std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
+
+ private:
+  std::vector<std::uint32_t> choices_;
+};
+
+struct AdaptationOptions {
+  /// Residuals (observed over expected, minus 1) up to this are noise.
+  double tolerance = 0.03;
+  /// A choice is left for another only where that is predicted to gain more than this share of the time.
+  double least_gain = 0.01;
+  /// Kernels are observed of every so many batches while nothing changes.
+  std::uint32_t observe_every = 4;
+  /// Longest span of a batch that is wanted, from submission to result; zero: only throughput counts.
+  Seconds latency_limit{0};
+};
+
+/// Follows the kernel by the times of its chunks, and the link by what these leave of a batch's span unexplained. A
+/// change counts when the residuals since it began add up to more than noise can (Page's CUSUM test): at once when it
+/// is large, later when it is small. Then the factor of the kernel or of the link is refitted to the residuals since
+/// the change, and the best choice for it taken, unless it gains less than `least_gain`. What a choice takes beyond its
+/// prediction is learned from its first batches and stays with it.
+class Adaptation final : public Policy {
+ public:
+  explicit Adaptation(SteadyTable, const AdaptationOptions& = {});
+
+  std::uint32_t choice(std::uint64_t) override { return current_; }
+  Wanted wanted(std::uint64_t batch) const override;
+  std::optional<Decision> observe(const BatchSeen&) override;
+
+  const SteadyTable& table() const { return table_; }
+  const AdaptationOptions& options() const { return options_; }
+  /// How many times as long as planned kernels take, by what is known.
+  double kernel() const { return kernel_; }
+  /// Likewise copies.
+  double link() const { return link_; }
+
+ private:
+  /// What its first batches showed of a choice beyond its prediction.
+  struct Learned {
+    double span = 0;            ///< logarithm of the ratio
+    std::uint32_t batches = 0;  ///< that went into it
+  };
+  SteadyState expected(std::uint32_t choice) const { return table_.at(choice, kernel_, link_); }
+  Seconds period(std::uint32_t choice) const;
+  std::uint32_t best() const;
+  Decision decide(std::uint64_t batch, std::string reason);
+  /// Lays a change of a choice's span on what explains it. In words.
+  std::string explain_span(std::uint32_t choice, double change);
+  double fitted_link(std::uint32_t choice, double change) const;
+
+  SteadyTable table_;
+  AdaptationOptions options_;
+  std::vector<Learned> learned_;  ///< by choice
+  ChangeTest kernels_changed_;
+  ChangeTest span_changed_;
+  double kernel_ = 1;
+  double link_ = 1;
+  std::uint32_t current_ = 0;
+  std::uint32_t watch_ = 0;  ///< so many batches more are observed with their kernels
+};
+
+}  // namespace shiplap

@@ -1,0 +1,127 @@
+#include "shiplap/plan/adaptation_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::string_view schema = "shiplap/adaptation";
+constexpr std::uint64_t version = 1;
+
+BatchSeen batch_from(const JsonReader& json, std::size_t choices) {
+  json.only_keys({"batch", "choice", "span_s", "kernels_s"});
+  BatchSeen seen{.batch = json.at("batch").unsigned_integer(),
+                 .choice = static_cast<std::uint32_t>(json.at("choice").unsigned_integer()),
+                 .span = Seconds{json.at("span_s").positive()}};
+  if (seen.choice >= choices) json.at("choice").fail("the number of one of the choices");
+  if (const auto kernels = json.find("kernels_s"))
+    for (std::size_t i = 0; i < kernels->size(); ++i) seen.kernels.emplace_back(kernels->at(i).non_negative());
+  return seen;
+}
+
+Decision decision_from(const JsonReader& json, std::size_t choices) {
+  json.only_keys({"after", "reason", "kernel", "link", "from", "to", "period_from_s", "period_to_s"});
+  Decision d{.after = json.at("after").unsigned_integer(),
+             .reason = json.at("reason").string(),
+             .kernel = json.at("kernel").positive(),
+             .link = json.at("link").positive(),
+             .from = static_cast<std::uint32_t>(json.at("from").unsigned_integer()),
+             .to = static_cast<std::uint32_t>(json.at("to").unsigned_integer()),
+             .period_from = Seconds{json.at("period_from_s").non_negative()},
+             .period_to = Seconds{json.at("period_to_s").non_negative()}};
+  if (std::max(d.from, d.to) >= choices) json.fail("numbers of choices in from and to");
+  return d;
+}
+
+std::string difference_of(const Replay& r) {
+  const auto text = [&](const std::vector<Decision>& decisions, std::size_t i) {
+    return i < decisions.size() ? line_of(decisions[i]) : std::string("none");
+  };
+  for (std::size_t i = 0; i < std::max(r.logged.size(), r.again.size()); ++i)
+    if (text(r.logged, i) != text(r.again, i))
+      return fmt::format("decision {}: logged {}, now {}", i, text(r.logged, i), text(r.again, i));
+  return {};
+}
+
+}  // namespace
+
+std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable& table,
+                        const AdaptationOptions& options) {
+  return Json{{"schema", schema},
+              {"version", version},
+              {"job", job},
+              {"profile_hash", profile_hash},
+              {"tolerance", options.tolerance},
+              {"least_gain", options.least_gain},
+              {"observe_every", options.observe_every},
+              {"latency_limit_s", options.latency_limit.count()},
+              {"table", to_json(table)}}
+      .dump();
+}
+
+std::string line_of(const BatchSeen& seen) {
+  Json json{{"batch", seen.batch}, {"choice", seen.choice}, {"span_s", seen.span.count()}};
+  for (const Seconds kernel : seen.kernels) json["kernels_s"].push_back(kernel.count());
+  return json.dump();
+}
+
+std::string line_of(const Decision& d) {
+  return Json{{"after", d.after},
+              {"reason", d.reason},
+              {"kernel", d.kernel},
+              {"link", d.link},
+              {"from", d.from},
+              {"to", d.to},
+              {"period_from_s", d.period_from.count()},
+              {"period_to_s", d.period_to.count()}}
+      .dump();
+}
+
+Replay replay(std::string_view log, const std::string& source) {
+  Replay result;
+  std::optional<Adaptation> adaptation;
+  std::size_t number = 0;
+  while (!log.empty()) {
+    const std::size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    ++number;
+    if (line.empty()) continue;
+    const std::string where = fmt::format("{}:{}", source, number);
+    const Json value = parse_json(line, where);
+    const JsonReader json(value, where);
+    if (!adaptation) {
+      require_schema(json, schema, version);
+      json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every",
+                      "latency_limit_s", "table"});
+      result.job = json.at("job").string();
+      result.profile_hash = json.at("profile_hash").string();
+      result.table = steady_table_from_json(json.at("table"));
+      const std::uint64_t every = json.at("observe_every").unsigned_integer();
+      if (every == 0 || every > 1'000'000) json.at("observe_every").fail("a number from 1 to 1000000");
+      adaptation.emplace(result.table,
+                         AdaptationOptions{.tolerance = json.at("tolerance").positive(),
+                                           .least_gain = json.at("least_gain").non_negative(),
+                                           .observe_every = static_cast<std::uint32_t>(every),
+                                           .latency_limit = Seconds{json.at("latency_limit_s").non_negative()}});
+    } else if (json.find("after")) {
+      result.logged.push_back(decision_from(json, result.table.choices.size()));
+    } else {
+      ++result.batches;
+      if (auto decision = adaptation->observe(batch_from(json, result.table.choices.size())))
+        result.again.push_back(std::move(*decision));
+    }
+  }
+  if (!adaptation)
+    throw Error(fmt::format("{}: it is empty; a log of an adaptation begins with a line that says so", source));
+  result.difference = difference_of(result);
+  return result;
+}
+
+}  // namespace shiplap

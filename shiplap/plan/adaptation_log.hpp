@@ -1,0 +1,39 @@
+// A run of an adaptation as text, a JSON value a line: what it knew at the start, what was observed of every batch and
+// what was decided. From the first two the decisions follow again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/plan/adaptation.hpp"
+
+namespace shiplap {
+
+/// Takes one line, without its end.
+using LineSink = std::function<void(std::string_view)>;
+
+/// The first line: schema, version, table and options.
+std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable&,
+                        const AdaptationOptions&);
+/// Numbers as they were, so that a replay calculates with the same ones.
+std::string line_of(const BatchSeen&);
+std::string line_of(const Decision&);  ///< likewise
+
+/// What a log holds, beside what follows from it.
+struct Replay {
+  std::string job;
+  std::string profile_hash;
+  SteadyTable table;
+  std::uint64_t batches = 0;     ///< observed
+  std::vector<Decision> logged;  ///< as they were made
+  std::vector<Decision> again;   ///< as they are made now
+  /// The first that is not the same, in words; empty when all are.
+  std::string difference;
+};
+/// Throws Error that names the line for text that is no such log, or a log of another version.
+Replay replay(std::string_view log, const std::string& source);
+
+}  // namespace shiplap

@@ -1,0 +1,40 @@
+// When a series of residuals has left what noise explains: Page's cumulative sums (E. S. Page, "Continuous inspection
+// schemes", Biometrika 1954), both ways.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace shiplap {
+
+/// Of residuals that are about 0 while nothing changes.
+class ChangeTest {
+ public:
+  /// Residuals up to `tolerance` are taken for noise; more where they are seen to scatter more.
+  explicit ChangeTest(double tolerance) : tolerance_(tolerance) {}
+
+  /// One after the other. When there is a change, the mean of the residuals since it began; then it begins anew.
+  std::optional<double> add(double residual);
+  /// Whether something adds up that is no change yet.
+  bool suspects() const { return up_.sum > 0 || down_.sum > 0; }
+  /// Forgets what has added up, not how residuals scatter.
+  void begin_anew();
+
+ private:
+  struct Side {
+    double sum = 0;        ///< of what exceeds the slack
+    double residuals = 0;  ///< since it was 0
+    std::uint32_t count = 0;
+  };
+  /// Whether it exceeds the limit.
+  static bool add(Side&, double residual, double slack, double limit);
+
+  double tolerance_;
+  Side up_;
+  Side down_;
+  std::optional<double> last_;
+  double step_ = 0;          ///< mean of |difference of neighbours|, over about the last 16
+  std::uint32_t steps_ = 0;  ///< that went into it, 16 at most
+};
+
+}  // namespace shiplap

@@ -1,0 +1,153 @@
+#include "shiplap/plan/steady_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/plan.hpp"
+#include "shiplap/schedule/succession.hpp"
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint32_t most_chunks = 64;
+constexpr int octaves = 6;  // of the kernel's time, each way
+constexpr int factors_of_octave = 2;
+
+KernelCost times(KernelCost cost, double factor) {
+  const auto scale = [&](Interval<Seconds>& work) {
+    work = {.value = work.value * factor, .low = work.low * factor, .high = work.high * factor};
+  };
+  for (KernelCost::Point& point : cost.points) scale(point.work);
+  if (cost.limited) scale(cost.limited->work);
+  return cost;
+}
+
+Seconds between(Seconds a, Seconds b, double share) {
+  if (a.count() <= 0 || b.count() <= 0) return a + (b - a) * share;
+  return Seconds{std::exp((1 - share) * std::log(a.count()) + share * std::log(b.count()))};
+}
+
+}  // namespace
+
+SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const Profile& profile) {
+  // The first ones fill the pipeline; of the others one of each slot is a whole period.
+  const std::size_t batches = 2 * std::size_t{in_flight} + 3;
+  std::vector<Successor> successors;
+  for (std::size_t i = 0; i < batches; ++i)
+    successors.push_back({.schedule = &batch,
+                          .slot = static_cast<std::uint32_t>(i % in_flight),
+                          .behind = i >= in_flight ? std::optional(i - in_flight) : std::nullopt});
+  const Succession all = succession(successors);
+  const Timeline timeline = simulate(all.schedule, profile).timeline;
+  const Span last = all.span(timeline, batches - 1);
+  const Span before = all.span(timeline, batches - 1 - in_flight);
+  SteadyState result{.period = (last.end - before.end) / static_cast<double>(in_flight), .span = last.end - last.start};
+  for (std::size_t i = all.first[batches - 1]; i < all.first[batches]; ++i)
+    if (std::holds_alternative<Kernel>(all.schedule.ops[i].what))
+      result.kernels += timeline.spans[i].end - timeline.spans[i].start;
+  return result;
+}
+
+SteadyState SteadyTable::at(std::size_t choice, double kernel, double link) const {
+  const std::vector<SteadyState>& of = states.at(choice);
+  const double wanted = kernel / link;
+  const auto scaled = [](const SteadyState& s, double factor) {
+    return SteadyState{.period = s.period * factor, .span = s.span * factor, .kernels = s.kernels * factor};
+  };
+  const auto above = std::upper_bound(factors.begin(), factors.end(), wanted);
+  if (above == factors.end()) return scaled(of.back(), kernel / factors.back());
+  if (above == factors.begin()) {
+    SteadyState fastest = scaled(of.front(), link);
+    fastest.kernels = fastest.kernels * (wanted / factors.front());
+    return fastest;
+  }
+  const auto i = static_cast<std::size_t>(above - factors.begin());
+  const double share = std::log(wanted / factors[i - 1]) / std::log(factors[i] / factors[i - 1]);
+  return scaled({.period = between(of[i - 1].period, of[i].period, share),
+                 .span = between(of[i - 1].span, of[i].span, share),
+                 .kernels = between(of[i - 1].kernels, of[i].kernels, share)},
+                link);
+}
+
+std::vector<Choice> steady_choices(const Job& batch) {
+  std::vector<Choice> result;
+  const std::uint64_t most = std::min<std::uint64_t>({most_chunks, batch.items, blocks_of(batch, batch.items)});
+  for (std::uint32_t chunks = 1; chunks <= most; chunks *= 2) {
+    result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::three});
+    if (chunks > 1) result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::few, .queues = 4});
+  }
+  return result;
+}
+
+SteadyTable steady_table(const Job& batch, const Profile& profile, const Limits& limits,
+                         const std::vector<Choice>& choices, std::uint32_t in_flight) {
+  if (in_flight == 0) throw UsageError("at least one batch is under way");
+  SteadyTable table{.in_flight = in_flight};
+  for (int i = -octaves * factors_of_octave; i <= octaves * factors_of_octave; ++i)
+    table.factors.push_back(std::exp2(static_cast<double>(i) / factors_of_octave));
+  std::string why;
+  for (const Choice& choice : choices) {
+    try {
+      std::vector<SteadyState> states;
+      for (const double factor : table.factors) {
+        Job job = batch;
+        job.cost = times(batch.cost, factor);
+        states.push_back(
+            steady_state(find_strategy(choice.strategy).schedule(job, choice, limits), in_flight, profile));
+      }
+      table.choices.push_back(choice);
+      table.states.push_back(std::move(states));
+    } catch (const Error& error) {
+      why = fmt::format("{}: {}", to_string(choice), error.what());
+    }
+  }
+  if (table.choices.empty()) throw UsageError(fmt::format("no choice is left for batches of {}: {}", batch.name, why));
+  return table;
+}
+
+Json to_json(const SteadyTable& table) {
+  Json json{{"in_flight", table.in_flight}, {"kernel_factors", table.factors}, {"choices", Json::array()}};
+  for (std::size_t c = 0; c < table.choices.size(); ++c) {
+    Json one{{"choice", to_json(table.choices[c])}, {"states_s", Json::array()}};
+    for (const SteadyState& s : table.states[c])
+      one["states_s"].push_back({s.period.count(), s.span.count(), s.kernels.count()});
+    json["choices"].push_back(std::move(one));
+  }
+  return json;
+}
+
+SteadyTable steady_table_from_json(const JsonReader& json) {
+  json.only_keys({"in_flight", "kernel_factors", "choices"});
+  SteadyTable table{.in_flight = static_cast<std::uint32_t>(json.at("in_flight").unsigned_integer())};
+  const JsonReader factors = json.at("kernel_factors");
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    table.factors.push_back(factors.at(i).positive());
+    if (i > 0 && table.factors[i] <= table.factors[i - 1]) factors.at(i).fail("a factor larger than the one before");
+  }
+  const JsonReader choices = json.at("choices");
+  for (std::size_t c = 0; c < choices.size(); ++c) {
+    const JsonReader one = choices.at(c);
+    one.only_keys({"choice", "states_s"});
+    table.choices.push_back(choice_from_json(one.at("choice")));
+    const JsonReader states = one.at("states_s");
+    if (states.size() != table.factors.size()) states.fail("a state for each factor");
+    auto& read = table.states.emplace_back();
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const JsonReader s = states.at(i);
+      if (s.size() != 3) s.fail("period, span and kernels");
+      read.push_back({.period = Seconds{s.at(0).positive()},
+                      .span = Seconds{s.at(1).positive()},
+                      .kernels = Seconds{s.at(2).non_negative()}});
+    }
+  }
+  if (table.choices.empty() || table.factors.empty()) json.fail("at least one choice and one factor");
+  return table;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,136 @@
+#include "shiplap/schedule/succession.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+void require_fits(const Schedule& all, const Schedule& one, std::size_t number) {
+  const auto refuse = [&](const char* why) {
+    throw Error(fmt::format("schedule {} cannot be submitted behind others in their queues: {}", number, why));
+  };
+  if (one.peer_access != all.peer_access) refuse("it differs in whether GPUs address each other's memory");
+  if (one.kernels != all.kernels) refuse("its kernels are others");
+  for (std::size_t q = 0; q < std::min(one.queues.size(), all.queues.size()); ++q)
+    if (one.queues[q].place != all.queues[q].place) refuse("a queue of it is of another GPU");
+}
+
+/// The numbers of a schedule's buffers in all of them.
+std::vector<BufferId> place_buffers(Schedule& all, std::vector<BufferId>& of_slot, const Schedule& one) {
+  for (std::size_t b = 0; b < one.buffers.size(); ++b) {
+    const Buffer& wanted = one.buffers[b];
+    if (b == of_slot.size()) {
+      of_slot.push_back(all.add_buffer(wanted));
+      continue;
+    }
+    Buffer& there = all.buffers[of_slot[b].index()];
+    if (there.place != wanted.place || there.memory != wanted.memory)
+      throw Error(fmt::format(
+          "schedules of one slot share buffer {}: it is {} memory on {} for one and {} on {} for another", b,
+          to_string(there.memory), to_string(there.place), to_string(wanted.memory), to_string(wanted.place)));
+    there.size = std::max(there.size, wanted.size);
+  }
+  return of_slot;
+}
+
+void renumber(Op& op, std::uint32_t first_op, const std::vector<BufferId>& buffers) {
+  const auto move = [&](Region& region) { region.buffer = buffers[region.buffer.index()]; };
+  if (auto* copy = std::get_if<Copy>(&op.what)) {
+    move(copy->from);
+    move(copy->to);
+  } else if (auto* kernel = std::get_if<Kernel>(&op.what)) {
+    for (Access& operand : kernel->operands) move(operand.region);
+    for (Flow& flow : kernel->flows) flow.buffer = buffers[flow.buffer.index()];
+  } else if (auto* prefetch = std::get_if<Prefetch>(&op.what)) {
+    move(prefetch->region);
+  }
+  for (OpId& dependency : op.after) dependency.value += first_op;
+}
+
+/// The last op of each queue among [begin, end).
+std::vector<OpId> ends(const Schedule& schedule, std::uint32_t begin, std::uint32_t end) {
+  std::map<QueueId, OpId> last;
+  for (std::uint32_t i = begin; i < end; ++i) last[schedule.ops[i].queue] = OpId{i};
+  std::vector<OpId> result;
+  for (const auto& [queue, op] : last) result.push_back(op);
+  return result;
+}
+
+}  // namespace
+
+void require_successive(const Schedule& schedule) {
+  const auto refuse = [](const char* why) {
+    throw Unsupported(fmt::format("a schedule cannot be submitted behind others in their queues where {}", why));
+  };
+  if (schedule.agents.size() != 1) refuse("several host agents submit it");
+  if (schedule.as_graph) refuse("it is a graph");
+  if (!first_blocking(schedule).is_none()) refuse("the host performs some of its ops or waits for them");
+}
+
+Succession succession(std::span<const Successor> successors) {
+  Succession result;
+  Schedule& all = result.schedule;
+  std::map<std::uint32_t, std::vector<BufferId>> slots;
+  std::vector<std::uint32_t> end;
+  for (std::size_t number = 0; number < successors.size(); ++number) {
+    const Successor& one = successors[number];
+    const Schedule& schedule = *one.schedule;
+    if (number == 0) {
+      all.kernels = schedule.kernels;
+      all.agents = schedule.agents;
+      all.peer_access = schedule.peer_access;
+    }
+    require_successive(schedule);
+    require_fits(all, schedule, number);
+    for (std::size_t q = all.queues.size(); q < schedule.queues.size(); ++q) all.queues.push_back(schedule.queues[q]);
+    const std::vector<BufferId> buffers = place_buffers(all, slots[one.slot], schedule);
+    OpId awaited;
+    if (one.behind) {
+      if (*one.behind >= number) throw Error(fmt::format("schedule {} of a succession is behind a later one", number));
+      awaited = all.add({.what = HostCall{.kind = HostCall::Kind::wait},
+                         .queue = {},
+                         .agent = AgentId{0},
+                         .after = ends(all, result.first[*one.behind], end[*one.behind]),
+                         .chunk = 0});
+    }
+    const auto first = static_cast<std::uint32_t>(all.ops.size());
+    result.first.push_back(first);
+    std::vector<bool> begun(schedule.queues.size(), false);
+    for (Op op : schedule.ops) {
+      renumber(op, first, buffers);
+      // The host's order is none that a schedule knows: what it submits afterwards says so.
+      if (!awaited.is_none() && !begun[op.queue.index()]) op.after.push_back(awaited);
+      begun[op.queue.index()] = true;
+      all.ops.push_back(std::move(op));
+    }
+    end.push_back(static_cast<std::uint32_t>(all.ops.size()));
+  }
+  result.first.push_back(static_cast<std::uint32_t>(all.ops.size()));
+  return result;
+}
+
+Span Succession::span(const Timeline& timeline, std::size_t which) const {
+  Span result;
+  const std::uint32_t begin = first[which];
+  std::uint32_t end = first[which + 1];
+  if (which + 2 < first.size() && end > begin && schedule.ops[end - 1].queue.is_none()) --end;  // the next one's await
+  if (begin == end) return result;
+  const Op& leading = schedule.ops[begin];
+  for (const OpId before : leading.after)
+    if (before.index() < begin) result.start = std::max(result.start, timeline.spans[before.index()].end);
+  for (std::uint32_t i = begin; i-- > 0;) {
+    if (schedule.ops[i].queue != leading.queue) continue;
+    result.start = std::max(result.start, timeline.spans[i].end);
+    break;
+  }
+  for (std::uint32_t i = begin; i < end; ++i) result.end = std::max(result.end, timeline.spans[i].end);
+  result.engine = timeline.spans[begin].engine;
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,244 @@
+#include "shiplap/pipeline/adaptive.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/plan/unstreamed_probe.hpp"
+#include "shiplap/workload/described_job.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t frames = 32;  // of a batch
+constexpr std::uint64_t pixels = 65536;
+
+/// Frames whose first value says how long their kernel takes, in per cent of what is planned: hidden from the job, as
+/// the contents of frames are. The result is the sum of each frame.
+Job summing(Seconds planned) {
+  Job job = Job{.items = frames, .name = "summing", .items_per_block = 1}
+                .shaped<const std::uint32_t>("frames", Role::in, frames * pixels / 4)
+                .shaped<std::uint64_t>("sums", Role::out, frames * 64)
+                .takes(planned)
+                .host_kernel([](Chunk chunk, View<const std::uint32_t> values, View<std::uint64_t> sums) {
+                  for (std::uint64_t f = chunk.first; f < chunk.end(); ++f)
+                    sums[64 * f] = values[f * pixels / 4] + values[(f + 1) * pixels / 4 - 1];
+                });
+  job.binding.duration = [planned](const Launch& launch) {
+    const auto* values = reinterpret_cast<const std::uint32_t*>(launch.operands[0]);
+    double per_cent = 0;
+    for (std::uint64_t f = 0; f < launch.items; ++f) per_cent += values[f * pixels / 4];
+    return planned * (per_cent / 100 / frames);
+  };
+  return job;
+}
+
+/// Of an endless input: by batch, in per cent.
+using Cost = std::function<std::uint32_t(std::uint64_t batch)>;
+
+std::uint32_t drifting(std::uint64_t batch) {
+  return static_cast<std::uint32_t>(100 * std::exp2(3 * std::sin(2 * 3.14159265 * static_cast<double>(batch) / 400)));
+}
+std::uint32_t with_shocks(std::uint64_t batch) { return batch / 40 % 2 == 0 ? 60 : 600; }
+
+struct Bed {
+  std::unique_ptr<Device> device = open_virtual(planted_profile(), "virtual:planted");
+  Node node = node_of(*device, planted_profile());
+  Adaptive adaptive;
+  std::vector<std::string> log{};
+
+  explicit Bed(AdaptiveOptions options = {}, Seconds planned = microseconds(60))
+      : adaptive(node, summing(planned), std::move(options)) {
+    adaptive.log_to([this](std::string_view line) { log.emplace_back(line); });
+  }
+
+  Adaptive::Source source(std::uint64_t batches, const Cost& cost) {
+    return [batches, cost](Batch& batch) {
+      if (batch.number == batches) return false;
+      const auto values = std::span(reinterpret_cast<std::uint32_t*>(batch.arrays[0].data()), frames * pixels / 4);
+      for (std::uint64_t f = 0; f < frames; ++f) {
+        values[f * pixels / 4] = cost(batch.number);
+        values[(f + 1) * pixels / 4 - 1] = static_cast<std::uint32_t>(batch.number + f);
+      }
+      return true;
+    };
+  }
+  /// Every result is looked at.
+  Adaptive::Sink sink(const Cost& cost) {
+    return [cost](const Batch& batch) {
+      const auto sums = std::span(reinterpret_cast<std::uint64_t*>(batch.arrays[1].data()), frames * 64);
+      for (std::uint64_t f = 0; f < frames; ++f)
+        ASSERT_EQ(sums[64 * f], cost(batch.number) + batch.number + f) << "batch " << batch.number;
+    };
+  }
+  Seconds elapsed(Policy& policy, std::uint64_t batches, const Cost& cost) {
+    return adaptive.run(policy, source(batches, cost), sink(cost)).elapsed;
+  }
+  Seconds elapsed(std::uint64_t batches, const Cost& cost) {
+    return adaptive.run(source(batches, cost), sink(cost)).elapsed;
+  }
+};
+
+TEST(Adaptive, brings_every_batch_through_in_order_and_counts_them) {
+  Bed bed;
+  std::uint64_t next = 0;
+  const auto report = bed.adaptive.run(bed.source(50, drifting), [&](const Batch& batch) {
+    EXPECT_EQ(batch.number, next++);
+    bed.sink(drifting)(batch);
+  });
+  EXPECT_EQ(report.batches, 50u);
+  EXPECT_EQ(report.items, 50 * frames);
+  EXPECT_EQ(next, 50u);
+  EXPECT_EQ(std::accumulate(report.batches_of_choice.begin(), report.batches_of_choice.end(), std::uint64_t{0}), 50u);
+  EXPECT_GT(report.rate(), 0);
+}
+
+TEST(Adaptive, overlaps_batches_where_it_need_not_wait_for_each) {
+  const auto cost = [](std::uint64_t) { return 100u; };
+  const Seconds waited = Bed({.in_flight = 1}).elapsed(200, cost);
+  const Seconds overlapped = Bed({.in_flight = 3}).elapsed(200, cost);
+  // 2 MiB take 38 us on the planted link, and the kernel 60.
+  EXPECT_LT(overlapped / waited, 0.85);
+  EXPECT_NEAR(in_microseconds(overlapped) / 200, 60, 6);
+}
+
+/// Times of a run under a policy of each kind.
+struct Compared {
+  Seconds adaptive{0};
+  Seconds best_fixed{std::numeric_limits<double>::infinity()};
+  Seconds oracle{0};
+  Seconds probing{0};
+};
+
+/// To the nearest third of an octave.
+std::uint32_t level_of(std::uint32_t cost) {
+  return static_cast<std::uint32_t>(std::lround(100 * std::exp2(std::round(3 * std::log2(cost / 100.0)) / 3)));
+}
+
+/// The oracle knows about what every batch costs, and what each choice takes then: it has run it with nothing else.
+Compared compare(const Cost& cost, std::uint64_t batches) {
+  Compared result;
+  Bed bed({.in_flight = 1});
+  const std::size_t choices = bed.adaptive.table().choices.size();
+  std::map<std::uint32_t, std::uint32_t> best;
+  for (std::uint64_t b = 0; b < batches; ++b) best[level_of(cost(b))] = 0;
+  for (auto& [level, choice] : best) {
+    Seconds least{std::numeric_limits<double>::infinity()};
+    for (std::uint32_t c = 0; c < choices; ++c) {
+      Fixed fixed(c);
+      const Seconds time = bed.elapsed(fixed, 3, [v = level](std::uint64_t) { return v; });
+      if (time < least) choice = c;
+      least = std::min(least, time);
+    }
+  }
+  std::vector<std::uint32_t> known;
+  for (std::uint64_t b = 0; b < batches; ++b) known.push_back(best.at(level_of(cost(b))));
+  Fixed oracle(known);
+  result.oracle = bed.elapsed(oracle, batches, cost);
+  std::vector<std::uint32_t> streams;
+  for (std::uint32_t c = 0; c < choices; ++c) {
+    streams.push_back(bed.adaptive.table().choices[c].chunks);
+    if (streams.back() > 8) continue;  // far from the best
+    Fixed fixed(c);
+    result.best_fixed = std::min(result.best_fixed, bed.elapsed(fixed, batches, cost));
+  }
+  UnstreamedProbe probe(streams);
+  result.probing = bed.elapsed(probe, batches, cost);
+  result.adaptive = bed.elapsed(batches, cost);
+  return result;
+}
+
+void expect_good(const Compared& c) {
+  EXPECT_LT(c.adaptive / c.oracle, 1.03);
+  EXPECT_LT(c.adaptive / c.best_fixed, 0.995);
+  EXPECT_LT(c.adaptive / c.probing, 0.97);
+}
+
+TEST(Adaptive, of_batches_that_drift_is_near_the_oracle_and_better_than_any_fixed_choice_and_the_unstreamed_probe) {
+  expect_good(compare(drifting, 400));
+}
+
+TEST(Adaptive, of_shocks_is_near_the_oracle_and_better_than_any_fixed_choice_and_the_unstreamed_probe) {
+  expect_good(compare(with_shocks, 400));
+}
+
+TEST(Adaptive, logs_what_replays_to_the_same_decisions) {
+  Bed bed;
+  bed.elapsed(300, with_shocks);
+  std::string text;
+  for (const std::string& line : bed.log) text += line + "\n";
+  const Replay again = replay(text, "log");
+  EXPECT_EQ(again.difference, "");
+  EXPECT_EQ(again.batches, 300u);
+  EXPECT_GE(again.logged.size(), 6u) << "a change every 40 batches";
+}
+
+TEST(Adaptive, takes_batches_from_slots_that_the_source_names) {
+  Bed bed({.in_flight = 2, .slots = 4});
+  std::vector<std::size_t> used;
+  auto fill = bed.source(8, drifting);
+  bed.adaptive.run(
+      [&](Batch& batch) {
+        batch.slot = batch.number % 2 + 2;
+        batch.arrays = bed.adaptive.arrays(batch.slot);
+        return fill(batch);
+      },
+      [&](const Batch& batch) {
+        used.push_back(batch.slot);
+        bed.sink(drifting)(batch);
+      });
+  EXPECT_EQ(used, (std::vector<std::size_t>{2, 3, 2, 3, 2, 3, 2, 3}));
+  const auto always_in = [&](std::size_t slot) {
+    return message_of([&] {
+      bed.adaptive.run([slot](Batch& batch) {
+        batch.slot = slot;
+        return batch.number < 4;
+      });
+    });
+  };
+  EXPECT_EQ(always_in(0), "batch 1 was put into slot 0, which is in flight");
+  EXPECT_EQ(always_in(7), "batch 0 was put into slot 7, which there is not");
+  EXPECT_TRUE(bed.adaptive.is_free(0)) << "nothing is in flight behind an error";
+  EXPECT_EQ(bed.adaptive.run(bed.source(3, drifting), bed.sink(drifting)).batches, 3u);
+}
+
+TEST(Adaptive, stops_when_it_is_asked_to_with_all_that_was_submitted_done) {
+  Bed bed;
+  std::stop_source stop;
+  auto fill = bed.source(1000, drifting);
+  const auto report = bed.adaptive.run(
+      [&](Batch& batch) {
+        if (batch.number == 10) stop.request_stop();
+        return fill(batch);
+      },
+      bed.sink(drifting), {}, stop.get_token());
+  EXPECT_EQ(report.batches, 11u);
+}
+
+TEST(Adaptive, what_the_callers_functions_throw_comes_through_and_leaves_nothing_in_flight) {
+  Bed bed;
+  EXPECT_THROW(bed.adaptive.run(bed.source(10, drifting), [](const Batch&) { throw CheckFailed("wrong"); }),
+               CheckFailed);
+  for (std::size_t slot = 0; slot < bed.adaptive.slots(); ++slot) EXPECT_TRUE(bed.adaptive.is_free(slot));
+  EXPECT_EQ(bed.adaptive.run(bed.source(10, drifting), bed.sink(drifting)).batches, 10u);
+}
+
+TEST(Adaptive, refuses_arrays_that_stay_on_the_gpu_and_too_few_slots) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const Node node = node_of(*device, planted_profile());
+  Job job = summing(microseconds(60));
+  job.arrays.push_back({.name = "table", .role = Role::resident, .size = 256_B});
+  EXPECT_NE(message_of([&] { Adaptive(node, job); }).find("table would have to stay on the GPU"), std::string::npos);
+  EXPECT_THROW(Adaptive(node, summing(microseconds(60)), {.in_flight = 3, .slots = 2}), UsageError);
+  EXPECT_THROW(Adaptive(node, summing(microseconds(60)), {.in_flight = 0}), UsageError);
+}
+
+}  // namespace
+}  // namespace shiplap

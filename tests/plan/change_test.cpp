@@ -1,0 +1,73 @@
+#include "shiplap/plan/change.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <vector>
+
+namespace shiplap {
+namespace {
+
+/// Normal, the same in every run and library.
+class Noise {
+ public:
+  explicit Noise(double deviation) : deviation_(deviation) {}
+  double operator()() {
+    const auto uniform = [&] { return (static_cast<double>(bits_() >> 11) + 0.5) * 0x1p-53; };
+    const double radius = std::sqrt(-2 * std::log(uniform()));
+    return deviation_ * radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+ private:
+  double deviation_;
+  std::mt19937_64 bits_{7};
+};
+
+TEST(ChangeTest, takes_a_large_residual_for_a_change_at_once_and_a_small_one_never) {
+  ChangeTest test(0.03);
+  EXPECT_FALSE(test.add(0.01));
+  const auto change = test.add(0.5);
+  ASSERT_TRUE(change);
+  EXPECT_DOUBLE_EQ(*change, 0.5);
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(test.add(i % 2 == 0 ? 0.02 : -0.02)) << i;
+  EXPECT_FALSE(test.suspects());
+}
+
+TEST(ChangeTest, of_a_small_change_takes_as_many_residuals_as_it_needs_and_gives_their_mean) {
+  ChangeTest test(0.03);
+  // Each adds 0.8 % to the sum, which has to exceed 3 %.
+  EXPECT_FALSE(test.add(-0.038));
+  EXPECT_TRUE(test.suspects());
+  EXPECT_FALSE(test.add(-0.038));
+  EXPECT_FALSE(test.add(-0.038));
+  const auto change = test.add(-0.04);
+  ASSERT_TRUE(change);
+  EXPECT_NEAR(*change, -(3 * 0.038 + 0.04) / 4, 1e-12);
+  EXPECT_FALSE(test.suspects()) << "it begins anew";
+}
+
+TEST(ChangeTest, forgets_what_added_up_before_the_residuals_went_the_other_way) {
+  ChangeTest test(0.03);
+  EXPECT_FALSE(test.add(0.035));
+  EXPECT_FALSE(test.add(-0.001));
+  const auto change = test.add(0.2);
+  ASSERT_TRUE(change);
+  EXPECT_DOUBLE_EQ(*change, 0.2) << "those since the sum was 0";
+}
+
+TEST(ChangeTest, of_noise_three_times_the_tolerance_raises_few_alarms_and_finds_what_exceeds_it) {
+  ChangeTest test(0.01);
+  Noise noise(0.03);
+  int alarms = 0;
+  for (int i = 0; i < 2000; ++i) alarms += test.add(noise()).has_value();
+  // The first ones come before the noise is known.
+  EXPECT_LE(alarms, 12);
+  int until = 0;
+  while (!test.add(0.1 + noise()) && until < 100) ++until;
+  EXPECT_LE(until, 8);
+}
+
+}  // namespace
+}  // namespace shiplap
