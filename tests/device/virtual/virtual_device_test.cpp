@@ -120,5 +120,96 @@ TEST(VirtualDevice, reports_spans_only_when_asked) {
   EXPECT_EQ(prepared.run({.trace = Trace::best}).timeline.spans.size(), prepared.schedule().ops.size());
 }
 
+/// Brings 1 MiB in, has it inverted in that time and brings it back, three queues, on memory of its own.
+struct Inverting {
+  Schedule schedule;
+  std::vector<Memory> memory;
+  Bindings bindings;
+
+  explicit Inverting(Device& gpu, Seconds work = microseconds(40)) {
+    constexpr Bytes size = 1_MiB;
+    const BufferId x = schedule.add_buffer({"x", Place::host(), MemoryKind::pinned, size});
+    const BufferId d = schedule.add_buffer({"d", Place::gpu(), MemoryKind::device, size});
+    schedule.add_kernel("invert");
+    const Region host{x, 0_B, size};
+    const Region device{d, 0_B, size};
+    const OpId in = schedule.add({.what = Copy{host, device}, .queue = schedule.add_queue("in"), .after = {}});
+    const Kernel kernel{.kernel = {0}, .work = work, .operands = {{device, AccessMode::write}}, .flows = {}};
+    const OpId run = schedule.add({.what = kernel, .queue = schedule.add_queue("compute"), .after = {in}});
+    schedule.add({.what = Copy{device, host}, .queue = schedule.add_queue("out"), .after = {run}});
+    for (const Buffer& b : schedule.buffers) memory.push_back(gpu.allocate(b.place, b.memory, b.size));
+    for (const Memory& m : memory) bindings.buffers.push_back(m.data());
+    bindings.kernels = {{.host = [](const Launch& launch) { *launch.operands[0] = ~*launch.operands[0]; }, .cuda = {}}};
+  }
+};
+
+TEST(VirtualDevice, what_is_submitted_behind_a_run_overlaps_it_and_ends_behind_it) {
+  const auto gpu = device();
+  const Inverting a(*gpu);
+  const Inverting b(*gpu);
+  const auto first = gpu->prepare(a.schedule, a.bindings);
+  const double alone = first->run().timeline.makespan.count();
+  const auto second = gpu->prepare_behind(*first, b.schedule, b.bindings);
+  first->submit();
+  second->submit();
+  const RunResult of_first = first->wait();
+  const RunResult of_second = second->wait();
+  EXPECT_EQ(a.memory[0].bytes()[0], ~b.memory[0].bytes()[0]) << "twice and once inverted";
+  EXPECT_GT(of_second.ended, of_first.ended);
+  EXPECT_LT((of_second.ended - of_first.ended).count(), 0.8 * alone) << "kernels take 40 us, and copies about 20 each";
+  EXPECT_NEAR(of_first.timeline.makespan.count(), alone, 0.02 * alone);
+}
+
+TEST(VirtualDevice, runs_that_are_each_waited_for_take_as_long_as_alone_however_many_came_before) {
+  const auto gpu = device();
+  const Inverting a(*gpu);
+  const Inverting b(*gpu);
+  const auto first = gpu->prepare(a.schedule, a.bindings);
+  const double alone = first->run().timeline.makespan.count();
+  const auto second = gpu->prepare_behind(*first, b.schedule, b.bindings);
+  Seconds before = first->run().ended;
+  for (int i = 0; i < 20; ++i) {
+    const RunResult result = (i % 2 == 0 ? second : first)->run();
+    ASSERT_NEAR((result.ended - before).count(), alone, 0.02 * alone) << i;
+    ASSERT_NEAR(result.timeline.makespan.count(), alone, 0.02 * alone) << i;
+    before = result.ended;
+  }
+}
+
+TEST(VirtualDevice, a_kernel_that_tells_what_its_data_cost_takes_that_long) {
+  const auto gpu = device();
+  Inverting inverting(*gpu);
+  const auto as_stated = gpu->prepare(inverting.schedule, inverting.bindings);
+  inverting.bindings.kernels[0].duration = [](const Launch& launch) {
+    return microseconds(*launch.operands[0] == std::byte{7} ? 500 : 40);
+  };
+  const auto told = gpu->prepare(inverting.schedule, inverting.bindings);
+  inverting.memory[0].bytes()[0] = std::byte{1};
+  const Seconds planned = as_stated->run().timeline.makespan;
+  EXPECT_EQ(told->run().timeline.makespan, planned);
+  inverting.memory[0].bytes()[0] = std::byte{7};
+  const RunResult slow = told->run({.trace = Trace::kernels});
+  EXPECT_NEAR(in_microseconds(slow.timeline.makespan - planned), 460, 1e-6);
+  EXPECT_NEAR(in_microseconds(slow.timeline.spans[1].end - slow.timeline.spans[1].start), 500, 1e-6);
+  EXPECT_EQ(slow.timeline.spans[0].end, Seconds{0}) << "of kernels alone";
+}
+
+TEST(VirtualDevice, refuses_to_share_queues_where_that_cannot_be) {
+  const auto gpu = device();
+  const auto other = device();
+  Inverting a(*gpu);
+  const auto first = gpu->prepare(a.schedule, a.bindings);
+  Schedule graph = a.schedule;
+  graph.as_graph = true;
+  EXPECT_THROW(gpu->prepare_behind(*first, graph, a.bindings), Unsupported);
+  EXPECT_THROW(gpu->prepare_behind(*gpu->prepare(graph, a.bindings), a.schedule, a.bindings), Unsupported);
+  const auto second = gpu->prepare_behind(*first, a.schedule, a.bindings);
+  EXPECT_THROW(second->submit({.hold = true}), Unsupported);
+  second->submit();
+  EXPECT_THROW(second->submit(), Error) << "in flight";
+  second->wait();
+  EXPECT_THROW(second->wait(), Error) << "not in flight";
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -1,0 +1,173 @@
+// Executions that are submitted and waited for apart, and those that share queues. Needs no GPU: every call is faked.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/cuda_device.hpp"
+#include "tests/device/cuda/fake_api.hpp"
+#include "tests/device/cuda/fault_memory.hpp"
+#include "tests/device/cuda/fault_schedules.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+using testing::fake_api;
+using testing::fake_cuda;
+using testing::FaultMemory;
+using testing::three_queues_inverting;
+
+struct QueuesFixture : ::testing::Test {
+  Api api = fake_api();
+  std::unique_ptr<Device> device = open_cuda(0, api);
+  Schedule schedule = three_queues_inverting();
+  FaultMemory a{*device, api, schedule, true};
+  FaultMemory b{*device, api, schedule, true};
+
+  std::set<const void*> streams_of(const std::string& call) const {
+    std::set<const void*> streams;
+    for (const auto& made : fake_cuda().calls)
+      if (made.name == call) streams.insert(made.stream);
+    return streams;
+  }
+};
+using CudaQueuesFake = QueuesFixture;
+
+TEST_F(CudaQueuesFake, are_those_of_the_execution_that_others_are_prepared_behind) {
+  const auto first = device->prepare(schedule, a.bindings);
+  const int streams = fake_cuda().live_streams;
+  const auto second = device->prepare_behind(*first, schedule, b.bindings);
+  EXPECT_EQ(fake_cuda().live_streams, streams);
+  fake_cuda().calls.clear();
+  first->run();
+  const auto used = streams_of("memcpy_async");
+  fake_cuda().calls.clear();
+  second->run();
+  EXPECT_EQ(streams_of("memcpy_async"), used);
+  a.expect_output();
+  b.expect_output();
+}
+
+TEST_F(CudaQueuesFake, get_what_is_submitted_before_anything_is_waited_for) {
+  const auto first = device->prepare(schedule, a.bindings);
+  const auto second = device->prepare_behind(*first, schedule, b.bindings);
+  fake_cuda().calls.clear();
+  first->submit();
+  second->submit();
+  EXPECT_EQ(fake_cuda().count("event_synchronize"), 0u);
+  EXPECT_EQ(fake_cuda().count("stream_synchronize"), 0u);
+  EXPECT_EQ(fake_cuda().count("memcpy_async"), 12u);
+  EXPECT_GT(first->wait().timeline.makespan, Seconds{0});
+  EXPECT_GT(second->wait().timeline.makespan, Seconds{0});
+}
+
+TEST_F(CudaQueuesFake, outlive_the_execution_that_they_were_made_for) {
+  auto first = device->prepare(schedule, a.bindings);
+  const auto second = device->prepare_behind(*first, schedule, b.bindings);
+  first.reset();
+  second->run();
+  b.expect_output();
+}
+
+TEST_F(CudaQueuesFake, grow_for_a_schedule_that_has_more) {
+  Schedule more = schedule;
+  more.add_queue("further");
+  const auto first = device->prepare(schedule, a.bindings);
+  const int streams = fake_cuda().live_streams;
+  const auto second = device->prepare_behind(*first, more, b.bindings);
+  EXPECT_EQ(fake_cuda().live_streams, streams + 1);
+  second->run();
+  b.expect_output();
+}
+
+TEST_F(CudaQueuesFake, of_graphs_and_of_several_agents_are_not_shared) {
+  const auto first = device->prepare(schedule, a.bindings);
+  Schedule graph = schedule;
+  graph.as_graph = true;
+  EXPECT_THROW(device->prepare_behind(*first, graph, b.bindings), Unsupported);
+  const Schedule agents = testing::host_agents_inverting();
+  const FaultMemory c(*device, api, agents, true);
+  EXPECT_THROW(device->prepare_behind(*first, agents, c.bindings), Unsupported);
+  EXPECT_THROW(device->prepare_behind(*device->prepare(agents, c.bindings), schedule, b.bindings), Unsupported);
+}
+
+TEST_F(CudaQueuesFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
+  const auto execution = device->prepare(schedule, a.bindings);
+  EXPECT_EQ(message_of([&] { execution->wait(); }), "a run is waited for that was not submitted");
+  execution->submit();
+  EXPECT_EQ(message_of([&] { execution->submit(); }), "a run was submitted that is still in flight: wait for it first");
+  execution->wait();
+  EXPECT_THROW(execution->wait(), Error);
+  execution->run();
+  a.expect_output();
+}
+
+TEST_F(CudaQueuesFake, are_waited_for_when_an_execution_goes_whose_run_is_in_flight) {
+  auto execution = device->prepare(schedule, a.bindings);
+  execution->submit();
+  fake_cuda().calls.clear();
+  execution.reset();
+  EXPECT_EQ(streams_of("stream_synchronize").size(), 4u) << "three queues, and the one that joins them";
+}
+
+TEST_F(CudaQueuesFake, whichever_call_fails_nothing_is_in_flight_then_and_both_run_again) {
+  const auto first = device->prepare(schedule, a.bindings);
+  const auto second = device->prepare_behind(*first, schedule, b.bindings);
+  int failed = 0;
+  for (bool fails = true; fails; ++failed) {
+    a.reset();
+    b.reset();
+    fake_cuda().fail(failed, cudaErrorUnknown);
+    bool first_in_flight = false;
+    try {
+      first->submit();
+      first_in_flight = true;
+      second->submit();
+      first_in_flight = false;
+      first->wait();
+      second->wait();
+    } catch (const Error&) {
+    }
+    fails = !fake_cuda().failed_call.empty();
+    fake_cuda().fail(-1, cudaSuccess);
+    if (first_in_flight) first->wait();
+    // Whichever is in flight still ends, and what is not says so.
+    for (Execution* execution : {first.get(), second.get()}) {
+      try {
+        execution->wait();
+      } catch (const Error&) {
+      }
+    }
+    first->run();
+    second->run();
+    a.expect_output();
+    b.expect_output();
+  }
+  EXPECT_GT(failed, 30);
+}
+
+TEST_F(CudaQueuesFake, a_trace_of_kernels_marks_nothing_else) {
+  const auto execution = device->prepare(schedule, a.bindings);
+  execution->run();
+  fake_cuda().calls.clear();
+  execution->run();
+  const std::size_t untraced = fake_cuda().count("event_record");
+  fake_cuda().calls.clear();
+  const RunResult result = execution->run({.trace = Trace::kernels});
+  EXPECT_EQ(fake_cuda().count("event_record"), untraced + 6) << "two around each of three kernels";
+  EXPECT_EQ(result.trace_source, "events around each kernel");
+  ASSERT_EQ(result.timeline.spans.size(), schedule.ops.size());
+  for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+    const Span& span = result.timeline.spans[i];
+    EXPECT_EQ(span.end > span.start, std::holds_alternative<Kernel>(schedule.ops[i].what)) << i;
+  }
+  const RunResult all = execution->run({.trace = Trace::events});
+  for (const Span& span : all.timeline.spans) EXPECT_GT(span.end, span.start);
+}
+
+}  // namespace
+}  // namespace shiplap
