@@ -35,6 +35,8 @@ endif()
 if(SHIPLAP_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SHIPLAP_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
-                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>
+                      # A report needs lines and no more, and -O2 doubles what the checks take to compile.
+                      $<$<COMPILE_LANGUAGE:CXX>:-O1> $<$<COMPILE_LANGUAGE:CXX>:-g1>)
   add_link_options(-fsanitize=${SHIPLAP_SANITIZE})
 endif()
