@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <regex>
+#include <set>
 
 namespace shiplap {
 namespace {
@@ -162,6 +163,40 @@ std::vector<std::string> include_rule_violations(std::span<const SourceFile> fil
       if (!reason.empty()) out.push_back(file.path + ": includes " + include.name + ": " + reason);
     }
   }
+  return out;
+}
+
+std::vector<std::string> thread_rule_violations(std::span<const SourceFile> files, std::span<const std::string> rooms) {
+  static const std::set<std::string, std::less<>> of_threads{"atomic",
+                                                             "barrier",
+                                                             "condition_variable",
+                                                             "future",
+                                                             "latch",
+                                                             "mutex",
+                                                             "semaphore",
+                                                             "shared_mutex",
+                                                             "stop_token",
+                                                             "thread",
+                                                             "pthread.h",
+                                                             "threads.h",
+                                                             "shiplap/core/parallel.hpp"};
+  std::vector<std::string> out;
+  std::set<std::string, std::less<>> idle(rooms.begin(), rooms.end());
+  for (const SourceFile& file : files) {
+    const bool checked =
+        file.path.starts_with("shiplap/") || file.path.starts_with("cli/") || file.path.starts_with("experiments/");
+    const std::string room = room_of(file.path);
+    if (!checked || room == "device/cuda") continue;
+    for (const Include& include : includes(file.text)) {
+      if (!of_threads.contains(include.name)) continue;
+      idle.erase(room);
+      if (std::ranges::find(rooms, room) == rooms.end())
+        out.push_back(file.path + ": includes " + include.name +
+                      ": only the threaded_rooms of tests/CMakeLists.txt run under the thread sanitizer");
+    }
+  }
+  for (const std::string& room : idle)
+    out.push_back("room '" + room + "' is one of threaded_rooms in tests/CMakeLists.txt and knows no threads");
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace shiplap {
 namespace {
@@ -39,6 +40,26 @@ TEST(IncludeRule, holds_for_every_file_of_the_project) {
   const auto files = source_tree();
   ASSERT_GT(files.size(), 50u) << "the source tree was not found";
   for (const std::string& violation : include_rule_violations(files)) ADD_FAILURE() << violation;
+}
+
+TEST(ThreadRule, holds_for_every_file_of_the_project) {
+  std::istringstream names(SHIPLAP_THREADED_ROOMS);
+  const std::vector<std::string> rooms(std::istream_iterator<std::string>(names), {});
+  ASSERT_FALSE(rooms.empty());
+  for (const std::string& violation : thread_rule_violations(source_tree(), rooms)) ADD_FAILURE() << violation;
+}
+
+TEST(ThreadRule, refuses_threads_outside_the_rooms_and_rooms_without_threads) {
+  const std::vector<SourceFile> files{{"shiplap/core/parallel.cpp", "#include <thread>\n"},
+                                      {"shiplap/device/cuda/gate.hpp", "#include <atomic>\n"},
+                                      {"tests/core/parallel_test.cpp", "#include <thread>\n"},
+                                      {"shiplap/sim/simulate.cpp", "#include <mutex>\n"},
+                                      {"cli/run.cpp", "#include \"shiplap/core/parallel.hpp\"\n"}};
+  const std::vector<std::string> rooms{"core", "device"};
+  EXPECT_THAT(thread_rule_violations(files, rooms),
+              ElementsAre(HasSubstr("shiplap/sim/simulate.cpp: includes mutex"),
+                          HasSubstr("cli/run.cpp: includes shiplap/core/parallel.hpp"),
+                          HasSubstr("room 'device' is one of threaded_rooms")));
 }
 
 TEST(IncludeRule, reads_includes_but_not_those_in_comments_and_raw_strings) {
