@@ -17,7 +17,9 @@ namespace shiplap::experiments::commscope {
 
 namespace {
 
-bool matches(const std::string& glob, const std::string& name) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; }
+bool matches_glob(const std::string& glob, const std::string& name) {
+  return fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+}
 
 bool has(const shiplap::Figure& figure, const Arguments& arguments) {
   return std::ranges::all_of(arguments, [&](const auto& wanted) {
@@ -71,7 +73,7 @@ Rates Rates::collect(const Bench& bench, const std::vector<std::string>& globs) 
   if (bench.info.is_virtual && !bench.profile.measurements.empty()) {
     std::vector<Measurement> recorded;
     for (const Measurement& m : bench.profile.measurements)
-      if (std::ranges::any_of(globs, [&](const std::string& glob) { return matches(glob, m.primitive); }))
+      if (std::ranges::any_of(globs, [&](const std::string& glob) { return matches_glob(glob, m.primitive); }))
         recorded.push_back(m);
     Rates rates(figures(recorded));
     rates.source_ = fmt::format("recorded in profile {}", bench.profile.name);

@@ -11,15 +11,10 @@
 namespace shiplap::experiments::eth {
 namespace {
 
-constexpr std::uint64_t power(unsigned of_two) { return std::uint64_t{1} << of_two; }
+constexpr std::array<std::uint32_t, 6> arccos_few_streams{1, 2, 8, 32, 256, 512};
 
-/// Whether sizes and points are fewer: simulating the published ones takes no time to speak of.
-bool reduced(const Bench& bench) { return bench.quick && !bench.info.is_virtual; }
-
-constexpr std::array<std::uint32_t, 6> few_streams{1, 2, 8, 32, 256, 512};
-
-std::span<const std::uint32_t> streams_of(const Bench& bench) {
-  return reduced(bench) ? std::span<const std::uint32_t>(few_streams) : std::span(arccos_streams);
+std::span<const std::uint32_t> arccos_streams_of(const Bench& bench) {
+  return reduced(bench) ? std::span<const std::uint32_t>(arccos_few_streams) : std::span(arccos_streams);
 }
 
 /// Of arrays of so many elements: small ones take 30 µs and differ from run to run, large ones 100 ms.
@@ -27,10 +22,6 @@ unsigned rounds_of(const Bench& bench, std::uint64_t elements) {
   if (elements <= power(21)) return bench.quick ? 11 : 31;
   if (elements >= power(29)) return 5;
   return bench.quick ? 5 : 11;
-}
-
-void progress(const Bench& bench, std::string_view what, std::size_t done, std::size_t total) {
-  if (bench.progress) bench.progress(what, done, total);
 }
 
 /// Beside ours the times of perf_test_cuda_269302.
@@ -101,7 +92,7 @@ StepResult one_call(const Bench& bench) {
   for (std::size_t i = 0; i < powers.size(); ++i) {
     progress(bench, fmt::format("one arccos call on 2^{} elements", powers[i]), i, powers.size());
     const std::uint64_t n = power(powers[i]);
-    all.push_back(arccos_sweep(bench, n, n, 1, streams_of(bench), rounds_of(bench, n)));
+    all.push_back(arccos_sweep(bench, n, n, 1, arccos_streams_of(bench), rounds_of(bench, n)));
   }
   const std::vector<Sweep> large = from(all, power(19));
   const Sweep& largest = all.back();
@@ -110,7 +101,7 @@ StepResult one_call(const Bench& bench) {
   StepResult result;
   result.figures = {
       speedups(heading(bench, "fig1", "Fig. 1", "speed-up of one arccos call by number of streams"), elements, large,
-               streams_of(bench)),
+               arccos_streams_of(bench)),
       bests(heading(bench, "fig1-best", "Fig. 1", "the best of each size, beside the plan's choice and the bound",
                     "Published: run 257136."),
             elements, large, one_call_best()),
@@ -167,7 +158,8 @@ StepResult largest_array(const Bench& bench) {
   std::vector<Sweep> all;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     progress(bench, fmt::format("{} arccos calls on 2^{} elements", calls[i], size), i, calls.size());
-    all.push_back(arccos_sweep(bench, calls[i], elements, calls[i], streams_of(bench), rounds_of(bench, elements)));
+    all.push_back(
+        arccos_sweep(bench, calls[i], elements, calls[i], arccos_streams_of(bench), rounds_of(bench, elements)));
   }
   const Column column{"calls", ""};
   const std::string of = fmt::format("2^{} elements", size);
@@ -177,7 +169,7 @@ StepResult largest_array(const Bench& bench) {
   StepResult result;
   result.figures = {
       speedups(heading(bench, "largest", where, fmt::format("speed-up of {} by number of streams", of)), column, all,
-               streams_of(bench)),
+               arccos_streams_of(bench)),
       bests(heading(bench, "largest-best", where,
                     fmt::format("the best of each number of calls on {}, beside the plan's choice and the bound", of),
                     size == 29 ? run : ""),

@@ -5,8 +5,6 @@
 namespace shiplap::experiments::eth {
 namespace {
 
-constexpr std::uint64_t power(unsigned of_two) { return std::uint64_t{1} << of_two; }
-
 constexpr std::array<PublishedBest, 6> of_one_call{{{power(19), 1.049, 2},
                                                     {power(21), 1.134, 2},
                                                     {power(23), 1.338, 4},

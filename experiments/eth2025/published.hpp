@@ -12,6 +12,8 @@
 
 namespace shiplap::experiments::eth {
 
+constexpr std::uint64_t power(unsigned of_two) { return std::uint64_t{1} << of_two; }
+
 /// Numbers of streams of the arccos sweeps.
 inline constexpr std::array<std::uint32_t, 10> arccos_streams{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
 /// Of the stencil's.

@@ -10,20 +10,14 @@
 namespace shiplap::experiments::eth {
 namespace {
 
-bool reduced(const Bench& bench) { return bench.quick && !bench.info.is_virtual; }
+constexpr std::array<std::uint32_t, 4> stencil_few_streams{1, 4, 16, 64};
 
-constexpr std::array<std::uint32_t, 4> few_streams{1, 4, 16, 64};
-
-std::span<const std::uint32_t> streams_of(const Bench& bench) {
-  return reduced(bench) ? std::span<const std::uint32_t>(few_streams) : std::span(stencil_streams);
+std::span<const std::uint32_t> stencil_streams_of(const Bench& bench) {
+  return reduced(bench) ? std::span<const std::uint32_t>(stencil_few_streams) : std::span(stencil_streams);
 }
 
 std::string field(std::uint64_t side, std::uint64_t nz, unsigned steps) {
   return fmt::format("diffusion:nx={},ny={},nz={},steps={}", side, side, nz, steps);
-}
-
-void progress(const Bench& bench, std::string_view what, std::size_t done, std::size_t total) {
-  if (bench.progress) bench.progress(what, done, total);
 }
 
 /// In one stream, in 64, and of GT4Py: on the straight lines through what is published; none for other levels.
@@ -35,7 +29,7 @@ std::vector<double> published_seconds(std::uint64_t levels, unsigned steps) {
   return {};
 }
 
-const Column of_levels{"levels", ""};
+const Column levels_column{"levels", ""};
 const std::string one_launch_note =
     "Here a launch does one step of all levels of a chunk, and chunks are copied while others are computed; the "
     "published program launches a kernel for every level and step, and overlaps no copy. No more streams than levels.";
@@ -49,17 +43,17 @@ StepResult levels(const Bench& bench) {
   std::vector<Sweep> all;
   for (std::size_t i = 0; i < nz.size(); ++i) {
     progress(bench, fmt::format("diffusion, {} levels", nz[i]), i, nz.size());
-    all.push_back(
-        sweep(bench, nz[i], field(128, nz[i], 512), as_published(streams_of(bench), nz[i]), bench.quick ? 3 : 5));
+    all.push_back(sweep(bench, nz[i], field(128, nz[i], 512), as_published(stencil_streams_of(bench), nz[i]),
+                        bench.quick ? 3 : 5));
   }
   StepResult result;
   result.figures = {
       speedups(heading(bench, "fig4", "Fig. 4", "speed-up by number of streams, 128 x 128 points, 512 steps",
                        one_launch_note),
-               of_levels, all, streams_of(bench)),
+               levels_column, all, stencil_streams_of(bench)),
       bests(heading(bench, "fig4-best", "Fig. 4", "the best of each number of levels, 128 x 128 points, 512 steps",
                     "Published: run 265510."),
-            of_levels, all, levels_best())};
+            levels_column, all, levels_best())};
   result.findings = {gain_grows_with_levels(all), optimum_moves_with_levels(all)};
   return result;
 }
@@ -79,7 +73,7 @@ StepResult many_levels(const Bench& bench) {
   result.figures = {
       bests(heading(bench, "fig4-deep", "§4.1 and Fig. 4", "the largest numbers of levels, 128 x 128 points, 32 steps",
                     "Published: run 265510, 32 steps. " + one_launch_note),
-            of_levels, all, levels_best_of_32_steps())};
+            levels_column, all, levels_best_of_32_steps())};
   result.findings = {best_speedup("deep", all.back(), *find(levels_best_of_32_steps(), all.back().of),
                                   fmt::format("{} levels, 32 steps", all.back().of))};
   return result;
@@ -143,17 +137,17 @@ StepResult squares(const Bench& bench) {
     progress(bench, fmt::format("diffusion, 64 levels of {} x {}", sides[i], sides[i]), i, sides.size());
     // 512 steps of larger levels take a second and more.
     const unsigned steps = sides[i] > 1024 ? 32 : 512;
-    all.push_back(sweep(bench, sides[i], field(sides[i], 64, steps), as_published(streams_of(bench), 64),
+    all.push_back(sweep(bench, sides[i], field(sides[i], 64, steps), as_published(stencil_streams_of(bench), 64),
                         bench.quick || sides[i] >= 1024 ? 3 : 5));
   }
   StepResult result;
   const std::vector<PublishedBest> published = together(squares_best(), squares_best_of_32_steps());
   const Column column{"nx = ny", ""};
   const std::string which = "64 levels, 512 steps (32 from 2048 x 2048 on)";
-  const auto no_more = std::ranges::upper_bound(streams_of(bench), 64u) - streams_of(bench).begin();
+  const auto no_more = std::ranges::upper_bound(stencil_streams_of(bench), 64u) - stencil_streams_of(bench).begin();
   result.figures = {
       speedups(heading(bench, "squares", "§4.1", "speed-up by number of streams, " + which, one_launch_note), column,
-               all, streams_of(bench).first(static_cast<std::size_t>(no_more))),
+               all, stencil_streams_of(bench).first(static_cast<std::size_t>(no_more))),
       bests(heading(bench, "squares-best", "§4.1", "the best of each size, " + which,
                     "Published: run 265180, not in the report."),
             column, all, published)};

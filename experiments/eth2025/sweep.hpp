@@ -13,6 +13,13 @@
 
 namespace shiplap::experiments::eth {
 
+/// Whether sizes and points are fewer: simulating the published ones takes no time to speak of.
+inline bool reduced(const Bench& bench) { return bench.quick && !bench.info.is_virtual; }
+
+inline void progress(const Bench& bench, std::string_view what, std::size_t done, std::size_t total) {
+  if (bench.progress) bench.progress(what, done, total);
+}
+
 /// Times of one workload.
 struct Sweep {
   std::uint64_t of = 0;                ///< what varies from sweep to sweep: elements, calls, levels

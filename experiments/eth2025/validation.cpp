@@ -15,7 +15,7 @@ namespace shiplap::experiments::eth {
 namespace {
 
 constexpr double tolerance = 1e-5;  // of the published program
-constexpr std::uint64_t elements = 1 << 14;
+constexpr std::uint64_t arccos_elements = 1 << 14;
 
 float psi(float x) { return static_cast<float>(2 * std::acos(x) / std::numbers::pi - 1); }
 
@@ -49,9 +49,9 @@ Figure tolerances(bool& zeros_pass_theirs, bool& zeros_pass_here) {
                     "Computed on the host. Here one element in 16 is 1 or -1, which change places for ever, and the "
                     "tolerance is what roundings can amount to."};
   for (const unsigned calls : {1u, 4u, 16u, 32u, 64u}) {
-    const Workload w = find_workload(fmt::format("arccos:n={},calls={},precision=promoted", elements, calls));
-    std::vector<float> x(elements);
-    std::vector<float> y(elements);
+    const Workload w = find_workload(fmt::format("arccos:n={},calls={},precision=promoted", arccos_elements, calls));
+    std::vector<float> x(arccos_elements);
+    std::vector<float> y(arccos_elements);
     const std::array<std::span<std::byte>, 2> arrays{std::as_writable_bytes(std::span(x)),
                                                      std::as_writable_bytes(std::span(y))};
     w.fill(arrays);
@@ -65,7 +65,7 @@ Figure tolerances(bool& zeros_pass_theirs, bool& zeros_pass_here) {
       largest = std::max(largest, std::abs(static_cast<double>(right[i])));
       apart = std::max(apart, std::abs(static_cast<double>(right[i]) - static_cast<double>(more[i])));
     }
-    const bool zeros = taken_here(w, x, std::vector<float>(elements, 0.0f));
+    const bool zeros = taken_here(w, x, std::vector<float>(arccos_elements, 0.0f));
     figure.rows.push_back({static_cast<double>(calls), largest, word(largest <= tolerance), word(apart <= tolerance),
                            word(zeros), word(taken_here(w, x, after(x, calls + 1)))});
     if (calls >= 32) zeros_pass_theirs |= largest <= tolerance;
@@ -103,7 +103,7 @@ StepResult validation(const Bench& bench) {
               .rows = {},
               .note = bench.info.is_virtual ? "Bytes are moved and kernels computed; the time is simulated." : ""};
   std::string missing;
-  add_runs(bench, fmt::format("arccos:n={},calls=32,precision=promoted", elements), runs, missing);
+  add_runs(bench, fmt::format("arccos:n={},calls=32,precision=promoted", arccos_elements), runs, missing);
   add_runs(bench, "diffusion:nx=32,ny=32,nz=16,steps=4", runs, missing);
   if (!missing.empty()) runs.note += (runs.note.empty() ? "" : " ") + ("Not there: " + missing + ".");
   result.figures.push_back(std::move(runs));

@@ -17,7 +17,7 @@ Finding found(std::string_view claim, Verdict verdict, std::string observed, std
   return {.claim = std::string(claim), .verdict = verdict, .observed = std::move(observed), .why = std::move(why)};
 }
 
-std::string power(std::uint64_t elements) {
+std::string power_text(std::uint64_t elements) {
   return std::has_single_bit(elements) ? fmt::format("2^{}", std::countr_zero(elements)) : fmt::format("{}", elements);
 }
 
@@ -70,9 +70,9 @@ Finding grows_with_size(std::span<const Sweep> sweeps) {
   std::string broken;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double here = all[i]->best()->speedup;
-    bests.push_back(fmt::format("{} {:.3f}", power(all[i]->of), here));
+    bests.push_back(fmt::format("{} {:.3f}", power_text(all[i]->of), here));
     if (i > 0 && here < all[i - 1]->best()->speedup / gain && broken.empty())
-      broken = fmt::format("it falls from {} to {} elements", power(all[i - 1]->of), power(all[i]->of));
+      broken = fmt::format("it falls from {} to {} elements", power_text(all[i - 1]->of), power_text(all[i]->of));
   }
   const std::string observed = fmt::format("best speed-ups: {}", fmt::join(bests, ", "));
   const double first = all.front()->best()->speedup;
@@ -90,7 +90,7 @@ Finding optimum_depends(std::span<const Sweep> sweeps) {
   bool too_many_hurt = true;
   for (const Sweep* s : all) {
     const auto best = *s->best();
-    bests.push_back(fmt::format("{} {}", power(s->of), best.streams));
+    bests.push_back(fmt::format("{} {}", power_text(s->of), best.streams));
     too_many_hurt &= s->ms.rbegin()->second > s->ms.at(best.streams) * gain;
   }
   const std::string observed = fmt::format("best numbers of streams: {}", fmt::join(bests, ", "));
@@ -111,7 +111,7 @@ Finding pays_from(std::span<const Sweep> sweeps) {
     return found(claim, Verdict::does_not_hold, "no number of streams gains 2 %", "one stream is best for every size");
   const auto best = *(*pays)->best();
   const std::string observed =
-      fmt::format("from {} elements on ({:.3f} with {})", power((*pays)->of), best.speedup, streams(best.streams));
+      fmt::format("from {} elements on ({:.3f} with {})", power_text((*pays)->of), best.speedup, streams(best.streams));
   if ((*pays)->of == published) return found(claim, Verdict::holds, observed);
   return found(claim, Verdict::holds_with_a_change, observed,
                (*pays)->of < published ? "smaller arrays gain already" : "it takes larger arrays");
@@ -127,7 +127,7 @@ Finding many_streams_pay(std::span<const Sweep> sweeps) {
     asked |= with_many.has_value();
     if (!with_many || *with_many < gain) continue;
     sizes.push_back(s.of);
-    where.push_back(fmt::format("{} ({:.3f})", power(s.of), *with_many));
+    where.push_back(fmt::format("{} ({:.3f})", power_text(s.of), *with_many));
   }
   if (!asked) return unknown(claim, why_missing(sweeps));
   if (sizes.empty())
@@ -135,7 +135,7 @@ Finding many_streams_pay(std::span<const Sweep> sweeps) {
   const std::string observed = fmt::format("256 streams are faster than one at {}", fmt::join(where, ", "));
   const std::uint64_t first = *std::ranges::min_element(sizes);
   if (first == std::uint64_t{1} << 27) return found(claim, Verdict::holds, observed);
-  return found(claim, Verdict::holds_with_a_change, observed, fmt::format("from {} on", power(first)));
+  return found(claim, Verdict::holds_with_a_change, observed, fmt::format("from {} on", power_text(first)));
 }
 
 Finding overhead_of_streams(std::span<const Sweep> sweeps) {
@@ -148,7 +148,7 @@ Finding overhead_of_streams(std::span<const Sweep> sweeps) {
   const auto [most, time] = *small->ms.rbegin();
   const double us = (time - small->ms.at(2)) / (most - 2) * 1e3;
   const std::string observed =
-      fmt::format("{:.3g} µs a stream ({} elements, 2 to {} streams)", us, power(small->of), most);
+      fmt::format("{:.3g} µs a stream ({} elements, 2 to {} streams)", us, power_text(small->of), most);
   if (us <= 0) return found(claim, Verdict::does_not_hold, observed, "more streams cost nothing");
   if (us > 2 * published_us || us < published_us / 2)
     return found(
@@ -161,7 +161,7 @@ Finding gt4py_arccos(const Sweep& largest) {
   Finding out = unknown("fig2-gt4py", "GT4Py is not run here");
   if (const auto best = largest.best())
     out.observed = fmt::format("GT4Py's published {:.5g} ms at 2^29 elements beside {:.4g} ms here ({} elements)",
-                               gt4py_arccos_ms, largest.ms.at(best->streams), power(largest.of));
+                               gt4py_arccos_ms, largest.ms.at(best->streams), power_text(largest.of));
   return out;
 }
 

@@ -14,8 +14,6 @@ namespace {
 
 namespace model = gomez_luna_2012;
 
-constexpr std::array<Layout, 3> layouts{as_280, as_480, today};
-
 /// One of the paper's three.
 struct Application {
   std::string_view name, id, figure;
@@ -196,7 +194,8 @@ Finding of_gains(const Application& app, const std::vector<Row>& rows) {
     if (row.found) shares.push_back(row.found->stages.kernel / row.found->stages.transfers());
   const Range ratios = range_of(shares);
   for (const Row& row : rows)
-    for (std::size_t l = 0; row.found && l < layouts.size(); ++l) gains[l].push_back(gain(*row.found, layouts[l]));
+    for (std::size_t l = 0; row.found && l < all_layouts.size(); ++l)
+      gains[l].push_back(gain(*row.found, all_layouts[l]));
   const Verdict verdict =
       worse_of(verdict_of_gains(gtx280.*app.gain, gains[0]), verdict_of_gains(gtx480.*app.gain, gains[1]));
   return {fmt::format("{}-gain", app.id), verdict,
@@ -312,7 +311,7 @@ StepResult run(const Bench& bench, const Application& app) {
         runner.state_kernel(workload, milliseconds(implied_ms(rows[i].published->on_480.estimated, gtx480)));
       stated = stated || (bench.info.is_virtual && !workload.job.cost.points.empty());
       rows[i].blocks = blocks_of(workload.job, workload.job.items);
-      rows[i].found = runner.run(workload, sweep(layouts, app.counts));
+      rows[i].found = runner.run(workload, sweep(all_layouts, app.counts));
     }
     StepResult result{
         .figures = {graph(app, rows, runner, sc280, sc480), table2(app, rows, runner.how(), sc280, sc480)},

@@ -17,7 +17,7 @@ namespace model = gomez_luna_2012;
 constexpr unsigned in_all = 24;  // MiB
 constexpr std::uint32_t stream_count = 16;
 constexpr std::array<unsigned, 3> quick_mib{1, 12, 23};
-constexpr std::array<std::string_view, 3> claims{"fig3-cc1", "fig3-hidden", "asymmetry"};
+constexpr std::array<std::string_view, 3> asymmetric_ids{"fig3-cc1", "fig3-hidden", "asymmetry"};
 /// "The graph shows", of a kernel that is clearly longer or shorter.
 constexpr double kernel_short = 0.6;
 constexpr double kernel_long = 1.3;
@@ -37,26 +37,26 @@ struct Point {
   Found found;
 };
 /// A row of the figure.
-struct Test {
+struct AsymmetricTest {
   unsigned in = 0;  ///< MiB
   std::vector<Point> points;
 };
 
-std::vector<unsigned> sizes(const Bench& bench) {
+std::vector<unsigned> sizes_in(const Bench& bench) {
   if (bench.quick) return {quick_mib.begin(), quick_mib.end()};
   return {asymmetric_mib.begin(), asymmetric_mib.end()};
 }
 
-std::vector<Test> run_tests(Runner& runner, Layout layout, std::span<const Kernel> kernels) {
+std::vector<AsymmetricTest> run_tests(Runner& runner, Layout layout, std::span<const Kernel> kernels) {
   std::vector<Bytes> all{12_MiB};
-  for (const unsigned in : sizes(runner.bench())) all.insert(all.end(), {1_MiB * in, 1_MiB * (in_all - in)});
+  for (const unsigned in : sizes_in(runner.bench())) all.insert(all.end(), {1_MiB * in, 1_MiB * (in_all - in)});
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
   runner.measure_transfers(all);
   const Seconds middle = runner.transfer(true, 12_MiB) + runner.transfer(false, 12_MiB);
-  std::vector<Test> tests;
-  for (const unsigned in : sizes(runner.bench())) {
-    Test& test = tests.emplace_back(Test{in, {}});
+  std::vector<AsymmetricTest> tests;
+  for (const unsigned in : sizes_in(runner.bench())) {
+    AsymmetricTest& test = tests.emplace_back(AsymmetricTest{in, {}});
     for (const Kernel& kernel : kernels)
       test.points.push_back(
           {kernel.share, runner.run(runner.scalar_add(1_MiB * in, 1_MiB * (in_all - in), middle * kernel.share),
@@ -70,8 +70,8 @@ Seconds hides_copy_out(const model::Work& w, std::uint32_t n) {
   return w.times.kernel + w.times.d2h / n + w.times.h2d + w.per_stream * n;
 }
 
-Figure figure_of(const Runner& runner, const std::vector<Test>& tests, Layout layout, std::span<const Kernel> kernels,
-                 Seconds per_stream) {
+Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests, Layout layout,
+                 std::span<const Kernel> kernels, Seconds per_stream) {
   const bool first = layout == as_280;
   Figure figure{.id = first ? "fig3_gtx280" : "fig3_gtx480",
                 .where = first ? "Fig. 3 (top)" : "Fig. 3 (bottom)",
@@ -87,7 +87,7 @@ Figure figure_of(const Runner& runner, const std::vector<Test>& tests, Layout la
         {fmt::format("{}, {} iterations", first ? "eqs 1 and 3" : "eqs 5 and 7", k.iterations), "ms"});
     if (!first) figure.columns.push_back({fmt::format("copy out hidden, {} iterations", k.iterations), "ms"});
   }
-  for (const Test& test : tests) {
+  for (const AsymmetricTest& test : tests) {
     const StageTimes& s = test.points.front().found.stages;
     auto& row = figure.rows.emplace_back();
     row = {static_cast<double>(test.in), static_cast<double>(in_all - test.in), in_milliseconds(s.h2d),
@@ -110,9 +110,9 @@ Figure figure_of(const Runner& runner, const std::vector<Test>& tests, Layout la
 
 /// Of a form over the tests that `where` picks by t_E/t_T of their stages.
 template <class Where, class Form>
-Fit fit(const std::vector<Test>& tests, Layout layout, Seconds per_stream, Where where, Form form) {
+Fit fit(const std::vector<AsymmetricTest>& tests, Layout layout, Seconds per_stream, Where where, Form form) {
   std::vector<double> errors;
-  for (const Test& test : tests)
+  for (const AsymmetricTest& test : tests)
     for (const Point& p : test.points) {
       const model::Work w = p.found.work_in(stream_count, per_stream);
       const auto time = p.found.time(layout, stream_count);
@@ -121,7 +121,7 @@ Fit fit(const std::vector<Test>& tests, Layout layout, Seconds per_stream, Where
   return fit_of(errors);
 }
 
-Finding of_cc1(const std::vector<Test>& tests, Seconds per_stream) {
+Finding of_cc1(const std::vector<AsymmetricTest>& tests, Seconds per_stream) {
   const Fit transfers = fit(
       tests, as_280, per_stream, [](const Point& p, const StageTimes&) { return p.share <= kernel_short; }, model::eq1);
   const Fit kernel = fit(
@@ -135,7 +135,7 @@ Finding of_cc1(const std::vector<Test>& tests, Seconds per_stream) {
                                   "kernel or copy out; see the edges"};
 }
 
-Finding of_hidden(const std::vector<Test>& tests, Seconds per_stream) {
+Finding of_hidden(const std::vector<AsymmetricTest>& tests, Seconds per_stream) {
   const auto where = [](const Point& p, const StageTimes& t) { return p.share > 1 && t.kernel > t.h2d; };
   const Fit in = fit(tests, as_480, per_stream, where, model::eq7);
   const Fit out = fit(tests, as_480, per_stream, where, hides_copy_out);
@@ -174,13 +174,13 @@ StepResult asymmetric_tests(const Bench& bench) {
     runner.verify_small("scalar-add:in=16KiB,out=112KiB,iterations=3");
     const Seconds sc280 = runner.per_stream(as_280);
     const Seconds sc480 = runner.per_stream(as_480);
-    const std::vector<Test> first = run_tests(runner, as_280, on_280);
-    const std::vector<Test> second = run_tests(runner, as_480, on_480);
+    const std::vector<AsymmetricTest> first = run_tests(runner, as_280, on_280);
+    const std::vector<AsymmetricTest> second = run_tests(runner, as_480, on_480);
     return {
         .figures = {figure_of(runner, first, as_280, on_280, sc280), figure_of(runner, second, as_480, on_480, sc480)},
         .findings = {of_cc1(first, sc280), of_hidden(second, sc480), of_asymmetry(runner)}};
   } catch (const Unsupported& why) {
-    return {.figures = {}, .findings = unchecked(claims, why.what())};
+    return {.figures = {}, .findings = unchecked(asymmetric_ids, why.what())};
   }
 }
 

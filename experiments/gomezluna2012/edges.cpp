@@ -14,7 +14,7 @@ namespace {
 
 namespace model = gomez_luna_2012;
 
-constexpr std::array<std::string_view, 3> claims{"eq2-limit", "issue-order", "eq1-last"};
+constexpr std::array<std::string_view, 3> edge_ids{"eq2-limit", "issue-order", "eq1-last"};
 /// What overlap has to gain to be told from none.
 constexpr double some_gain = 0.05;
 
@@ -160,7 +160,7 @@ StepResult edges(const Bench& bench) {
     result.figures = {std::move(figure)};
     return result;
   } catch (const Unsupported& why) {
-    return {.figures = {}, .findings = unchecked(claims, why.what())};
+    return {.figures = {}, .findings = unchecked(edge_ids, why.what())};
   }
 }
 

@@ -195,9 +195,8 @@ Seconds Runner::per_stream(Layout layout) {
   if (const auto known = per_stream_.find(layout); known != per_stream_.end()) return known->second;
   const Bytes size = 15_MiB;
   const Seconds copies = transfer(true, size) + transfer(false, size);
-  const std::array<Layout, 3> layouts{as_280, as_480, today};
-  const Found found = run(scalar_add(size, size, copies / 10), sweep(layouts, few_counts));
-  for (const Layout l : layouts) {
+  const Found found = run(scalar_add(size, size, copies / 10), sweep(all_layouts, few_counts));
+  for (const Layout l : all_layouts) {
     std::vector<LinePoint> points;
     for (const Timed& t : found.times(l)) {
       const Seconds without =
@@ -222,9 +221,8 @@ void Runner::verify_small(const std::string& name) {
   if (!simulated()) return;
   Workload workload = find_workload(name);
   workload.job.cost = {.points = {{workload.job.items, Interval<Seconds>::exact(milliseconds(1))}}, .origin = "stated"};
-  const std::array<Layout, 3> layouts{as_280, as_480, today};
   const std::array<std::uint32_t, 2> counts{2, 4};
-  const EvaluatedWorkload observed = observe(bench_, std::move(workload), sweep(layouts, counts));
+  const EvaluatedWorkload observed = observe(bench_, std::move(workload), sweep(all_layouts, counts));
   if (!observed.not_run.empty()) throw Unsupported(fmt::format("{}: {}", observed.name, observed.not_run));
 }
 

@@ -1,6 +1,7 @@
 // Times of the paper's program on the device at hand, or what is simulated of them, and the stages of the job alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +21,7 @@ namespace shiplap::experiments::gomez_luna {
 inline constexpr Layout as_280 = Layout::one_engine;
 inline constexpr Layout as_480 = Layout::implicit_sync;
 inline constexpr Layout today = Layout::per_chunk;
+inline constexpr std::array<Layout, 3> all_layouts{as_280, as_480, today};
 /// "one copy engine", "implicit synchronisation", "today's engines"
 std::string_view words(Layout);
 gomez_luna_2012::Architecture architecture_of(Layout);

@@ -14,14 +14,13 @@ namespace {
 
 namespace model = gomez_luna_2012;
 
-constexpr Bytes size = 15_MiB;
+constexpr Bytes scalar_size = 15_MiB;
 constexpr unsigned tests_published = 20;
 constexpr std::array<std::uint32_t, 6> quick_streams{2, 4, 8, 16, 32, 64};
 constexpr std::array<unsigned, 6> quick_tests{0, 4, 8, 11, 15, 19};
-constexpr std::array<Layout, 3> layouts{as_280, as_480, today};
-constexpr std::array<std::string_view, 10> claims{"fig1-transfers", "fig1-kernel", "eq2",  "fig2-left",
-                                                  "fig2-right",     "overhead",    "t-sc", "fig4-cc1",
-                                                  "fig4-cc2",       "one-engine"};
+constexpr std::array<std::string_view, 10> scalar_ids{"fig1-transfers", "fig1-kernel", "eq2",  "fig2-left",
+                                                      "fig2-right",     "overhead",    "t-sc", "fig4-cc1",
+                                                      "fig4-cc2",       "one-engine"};
 /// "Clearly longer" kernels.
 constexpr double clearly = 1.2;
 
@@ -35,19 +34,19 @@ struct Test {
 /// t_E in t_T: the published axes give iterations only, and the graphs go from dominant transfers to a dominant kernel.
 double kernel_share(unsigned test) { return 0.3 + 1.4 * test / (tests_published - 1); }
 
-std::span<const std::uint32_t> counts(const Bench& bench) {
+std::span<const std::uint32_t> counts_of(const Bench& bench) {
   if (bench.quick) return quick_streams;
   return divisors_of_15_mi;
 }
 
 std::vector<Test> run_tests(Runner& runner) {
   std::vector<Test> tests;
-  const Seconds copies = runner.transfer(true, size) + runner.transfer(false, size);
+  const Seconds copies = runner.transfer(true, scalar_size) + runner.transfer(false, scalar_size);
   for (unsigned t = 0; t < tests_published; ++t) {
     if (runner.bench().quick && std::ranges::find(quick_tests, t) == quick_tests.end()) continue;
-    const Workload workload = runner.scalar_add(size, size, copies * kernel_share(t));
-    const double iterations = workload.job.flops / (static_cast<double>(size.count) / 4);
-    tests.push_back({t, iterations, runner.run(workload, sweep(layouts, counts(runner.bench())))});
+    const Workload workload = runner.scalar_add(scalar_size, scalar_size, copies * kernel_share(t));
+    const double iterations = workload.job.flops / (static_cast<double>(scalar_size.count) / 4);
+    tests.push_back({t, iterations, runner.run(workload, sweep(all_layouts, counts_of(runner.bench())))});
   }
   return tests;
 }
@@ -85,7 +84,7 @@ struct Hypothesis {
 };
 
 std::vector<Hypothesis> hypotheses(const std::vector<Test>& tests, Seconds sc280, Seconds sc480) {
-  struct Row {
+  struct Line {
     std::string_view figure;
     Layout layout;
     std::string_view region;
@@ -93,7 +92,7 @@ std::vector<Hypothesis> hypotheses(const std::vector<Test>& tests, Seconds sc280
     std::string_view name;
     Form form;
   };
-  const std::array<Row, 8> rows{{
+  const std::array<Line, 8> lines{{
       {"Fig. 1", as_280, "t_T > t_E + t_T/n", transfers_dominate, "t_T (eq 1)", model::eq1},
       {"Fig. 1", as_280, "t_T > t_E + t_T/n", transfers_dominate, "t_T + t_E/n", dominant_transfers},
       {"Fig. 1", as_280, "t_E > 1.2 t_T", kernel_dominates, "t_E + t_T/n (eq 3)", model::eq3},
@@ -104,7 +103,7 @@ std::vector<Hypothesis> hypotheses(const std::vector<Test>& tests, Seconds sc280
       {"Fig. 4", as_480, "all", everywhere, "eqs 5 and 7", cc2},
   }};
   std::vector<Hypothesis> all;
-  for (const Row& r : rows) {
+  for (const Line& r : lines) {
     const Seconds sc = r.layout == as_280 ? sc280 : sc480;
     all.push_back({r.figure, words(r.layout), r.region, r.name, fit(tests, r.layout, sc, r.where, r.form),
                    fit(tests, r.layout, sc, r.where, r.form, true)});
@@ -147,7 +146,8 @@ Figure graph(const Runner& runner, const std::vector<Test>& tests, std::string i
   if (gpu != nullptr) figure.columns.push_back({"iterations published", ""});
   for (const char* name : {"iterations here", "t_E / t_T"}) figure.columns.push_back({name, ""});
   for (const char* name : {"t_Thd", "t_E", "t_Tdh", "unstreamed"}) figure.columns.push_back({name, "ms"});
-  for (const std::uint32_t n : counts(runner.bench())) figure.columns.push_back({fmt::format("{} streams", n), unit});
+  for (const std::uint32_t n : counts_of(runner.bench()))
+    figure.columns.push_back({fmt::format("{} streams", n), unit});
   for (const Test& test : tests) {
     const StageTimes& s = test.found.stages;
     auto& row = figure.rows.emplace_back();
@@ -156,7 +156,7 @@ Figure graph(const Runner& runner, const std::vector<Test>& tests, std::string i
     row.emplace_back(s.kernel / s.transfers());
     for (const Seconds t : {s.h2d, s.kernel, s.d2h}) row.emplace_back(in_milliseconds(t));
     row.push_back(ms(test.found.unstreamed));
-    for (const std::uint32_t n : counts(runner.bench())) row.push_back(cell(test, n));
+    for (const std::uint32_t n : counts_of(runner.bench())) row.push_back(cell(test, n));
   }
   figure.note = fmt::format(
       "Times are {}, copies breadth-first as in the paper's listing. The published figures are graphs without numbers. "
@@ -305,7 +305,7 @@ StepResult scalar_tests(const Bench& bench) {
     for (Figure& figure : graphs(runner, tests, sc280, sc480)) result.figures.push_back(std::move(figure));
     return result;
   } catch (const Unsupported& why) {
-    return {.figures = {}, .findings = unchecked(claims, why.what())};
+    return {.figures = {}, .findings = unchecked(scalar_ids, why.what())};
   }
 }
 

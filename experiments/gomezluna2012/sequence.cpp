@@ -16,10 +16,9 @@ namespace model = gomez_luna_2012;
 constexpr double all_frames = 4096;
 constexpr unsigned chunk = 32;  // frames
 constexpr double chunks_of_half = 2048 / chunk;
-constexpr std::array<std::uint32_t, 5> counts{2, 4, 8, 16, 32};
-constexpr std::array<Layout, 3> layouts{as_280, as_480, today};
-constexpr std::array<std::string_view, 2> sizes{"352x288", "704x576"};
-constexpr std::array<std::string_view, 3> claims{"table3", "adaptation", "distribution"};
+constexpr std::array<std::uint32_t, 5> frame_counts{2, 4, 8, 16, 32};
+constexpr std::array<std::string_view, 2> frame_sizes{"352x288", "704x576"};
+constexpr std::array<std::string_view, 3> sequence_ids{"table3", "adaptation", "distribution"};
 /// "Much longer", of kernels.
 constexpr double much_longer = 1.5;
 /// What the published gains may be off by, in points: they follow from rounded frames per second.
@@ -111,7 +110,7 @@ Figure empty_table() {
 }
 
 void add_rows(Figure& figure, Gains& gains, const Halves& h, Runner& runner) {
-  for (const Layout layout : layouts) {
+  for (const Layout layout : all_layouts) {
     const Seconds sc = runner.per_stream(layout);
     const Half u = half_of(h.uniform, layout, sc);
     const Half d = half_of(h.degenerate, layout, sc);
@@ -184,7 +183,7 @@ Finding of_distribution(Runner& runner, const std::vector<Halves>& halves) {
   if (runner.simulated()) return unknown("distribution", "a derived kernel time does not depend on the data");
   std::vector<double> many;
   for (const Halves& h : halves) many.push_back(kernel_ratio(h.degenerate, h.uniform));
-  const std::string_view size = sizes.back();
+  const std::string_view size = frame_sizes.back();
   const double one = kernel_ratio(runner.run(find_workload(batch(size, "degenerate", chunk, 1)), {}),
                                   runner.run(find_workload(batch(size, "uniform", chunk, 1)), {}));
   const Range r = range_of(many);
@@ -209,9 +208,9 @@ StepResult sequence(const Bench& bench) {
     runner.verify_small("histogram:frames=4,width=176,height=144,data=mixed");
     std::vector<Halves> halves;
     Gains gains;
-    for (const std::string_view size : sizes) {
+    for (const std::string_view size : frame_sizes) {
       const auto run = [&](std::string_view data) {
-        return runner.run(frames_of(runner, size, data, chunk), sweep(layouts, counts));
+        return runner.run(frames_of(runner, size, data, chunk), sweep(all_layouts, frame_counts));
       };
       halves.push_back({size, run("uniform"), run("degenerate")});
       add_rows(table, gains, halves.back(), runner);
@@ -233,7 +232,7 @@ StepResult sequence(const Bench& bench) {
   } catch (const Unsupported& why) {
     table = empty_table();
     table.note = fmt::format("Published figures alone: {}.", why.what());
-    return {.figures = {std::move(table)}, .findings = unchecked(claims, why.what())};
+    return {.figures = {std::move(table)}, .findings = unchecked(sequence_ids, why.what())};
   }
 }
 

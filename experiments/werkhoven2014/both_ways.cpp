@@ -13,8 +13,8 @@ namespace {
 
 using van_werkhoven_2014::UnderLoad;
 
-constexpr std::array<std::string_view, 2> claims{"table2", "contention"};
-constexpr Bytes launch = 8_MiB;  // that a kernel writes; a level of the ocean's grid has as much
+constexpr std::array<std::string_view, 2> both_ways_ids{"table2", "contention"};
+constexpr Bytes launch_bytes = 8_MiB;  // that a kernel writes; a level of the ocean's grid has as much
 
 /// One grid of kernels that write host memory beside copies to the GPU.
 struct MappedRow {
@@ -22,20 +22,20 @@ struct MappedRow {
   UnderLoad per_byte;
   double in_flight = 0;  // orders the rows
 };
-struct Found {
+struct TableTwo {
   std::optional<UnderLoad> copies;
   std::vector<MappedRow> mapped;  // from few blocks to many
 };
 
 // What the profile has: a virtual device would only give that back.
-Found of_profile(const Profile& profile) {
+TableTwo of_profile(const Profile& profile) {
   const LinkModel& link = profile.links.front();
-  Found found;
+  TableTwo found;
   if (link.h2d.duplex && link.d2h.duplex)
     found.copies = UnderLoad{link.h2d.duplex->per_byte.value, link.d2h.duplex->per_byte.value};
   if (!link.zero_copy) return found;
   for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
-    if (row.launch == launch)
+    if (row.launch == launch_bytes)
       found.mapped.push_back({.grid = to_string(row.in_flight) + " under way",
                               .per_byte = {per_byte(row.copy.value), per_byte(row.kernel.value)},
                               .in_flight = static_cast<double>(row.in_flight.count)});
@@ -54,7 +54,7 @@ std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive
   for (const Measurement& m : measure(bench.device, options).measurements) {
     const double size = m.arguments.at("bytes");
     const bool by_size = std::string_view(argument) == "bytes";
-    if (!m.verified || (!by_size && size != static_cast<double>(launch.count))) continue;
+    if (!m.verified || (!by_size && size != static_cast<double>(launch_bytes.count))) continue;
     times[m.arguments.at(argument)][size * m.arguments.at(count)] = median(figure_samples(m)) * 1e-6;
   }
   std::map<double, PerByte> result;
@@ -67,8 +67,8 @@ std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive
   return result;
 }
 
-Found measured(const Bench& bench) {
-  Found found;
+TableTwo of_measurement(const Bench& bench) {
+  TableTwo found;
   const auto in = rates(bench, "duplex.pinned.h2d", "bytes", "copies");
   const auto out = rates(bench, "duplex.pinned.d2h", "bytes", "copies");
   if (!in.empty() && !out.empty()) found.copies = UnderLoad{in.rbegin()->second, out.rbegin()->second};
@@ -93,7 +93,7 @@ std::vector<Cell> row_of(std::string link, std::string mode, std::string gpu, co
           in_gigabytes_per_second(bandwidth(l.d2h))};
 }
 
-Figure table2_figure(const Bench& bench, const Found& found, const std::optional<UnderLoad>& alone) {
+Figure table2_figure(const Bench& bench, const TableTwo& found, const std::optional<UnderLoad>& alone) {
   Figure f{
       .id = "table2",
       .where = "Table II",
@@ -130,13 +130,13 @@ Figure table2_figure(const Bench& bench, const Found& found, const std::optional
 StepResult run_both_ways(const Bench& bench) {
   StepResult result;
   if (bench.profile.links.empty()) {
-    cannot_check(result, claims, fmt::format("profile {} has no link to copy over", bench.profile.name));
+    cannot_check(result, both_ways_ids, fmt::format("profile {} has no link to copy over", bench.profile.name));
     result.figures.push_back(table2_figure(bench, {}, std::nullopt));
     return result;
   }
   const LinkModel& link = bench.profile.links.front();
   const UnderLoad alone{link.h2d.per_byte.value, link.d2h.per_byte.value};
-  const Found found = bench.info.is_virtual ? of_profile(bench.profile) : measured(bench);
+  const TableTwo found = bench.info.is_virtual ? of_profile(bench.profile) : of_measurement(bench);
   BothWays judged{.alone = alone, .copies = found.copies, .mapped = std::nullopt};
   if (!found.mapped.empty()) judged.mapped = found.mapped.back().per_byte;
   result.figures.push_back(table2_figure(bench, found, alone));

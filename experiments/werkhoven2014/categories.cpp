@@ -21,8 +21,8 @@ namespace {
 using van_werkhoven_2014::Category;
 using van_werkhoven_2014::Work;
 
-constexpr std::array<std::string_view, 6> claims{"eqs1-2",   "eqs3-4",        "eq5",
-                                                 "drawback", "second-engine", "number-of-streams"};
+constexpr std::array<std::string_view, 6> category_ids{"eqs1-2",   "eqs3-4",        "eq5",
+                                                       "drawback", "second-engine", "number-of-streams"};
 
 // Each way. Large enough that 128 chunks are still of 512 KiB.
 constexpr Bytes each_way = 64_MiB;
@@ -329,13 +329,13 @@ StepResult checked(const Bench& bench) {
 StepResult run_categories(const Bench& bench) {
   StepResult result;
   if (bench.profile.links.empty()) {
-    cannot_check(result, claims, fmt::format("profile {} has no link to copy over", bench.profile.name));
+    cannot_check(result, category_ids, fmt::format("profile {} has no link to copy over", bench.profile.name));
     return result;
   }
   try {
     return checked(bench);
   } catch (const Unsupported& why) {
-    cannot_check(result, claims, why.what());
+    cannot_check(result, category_ids, why.what());
   }
   return result;
 }

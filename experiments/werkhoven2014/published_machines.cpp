@@ -32,13 +32,13 @@ Parameters parameters_of(const Machine& machine) {
   return p;
 }
 
-struct Estimates {
+struct MachineEstimates {
   std::array<Seconds, 4> times;
   Seconds printed_streams;         // by t_E > T_hd
   Seconds hybrid_while_both_move;  // the other reading of §VIII
 };
 
-Estimates estimate(const OceanKernel& kernel, const Machine& machine, Seconds time) {
+MachineEstimates estimate(const OceanKernel& kernel, const Machine& machine, Seconds time) {
   const Parameters p = parameters_of(machine);
   const Work one_way = work_of(kernel, p.h2d, p.d2h, time);
   const Work streamed = p.copies ? slowed_throughout(one_way, *p.copies) : one_way;
@@ -111,7 +111,7 @@ Figure figure_of(const Machine& machine) {
   for (std::size_t k = 0; k < ocean_kernels().size(); ++k) {
     const OceanKernel& kernel = ocean_kernels()[k];
     for (const Seconds time : kernel.assumed) {
-      const Estimates e = estimate(kernel, machine, time);
+      const MachineEstimates e = estimate(kernel, machine, time);
       auto& row = f.rows.emplace_back();
       row = {std::string(kernel.name),
              in_milliseconds(time),
@@ -137,7 +137,7 @@ std::vector<OceanTimes> times_of(const Machine& machine) {
   std::vector<OceanTimes> all;
   for (std::size_t k = 0; k < ocean_kernels().size(); ++k)
     for (const Seconds time : ocean_kernels()[k].assumed) {
-      const Estimates e = estimate(ocean_kernels()[k], machine, time);
+      const MachineEstimates e = estimate(ocean_kernels()[k], machine, time);
       OceanTimes& t = all.emplace_back();
       t.kernel = k;
       t.category = machine.category;

@@ -22,8 +22,8 @@ constexpr Bytes largest_piece = 4_MiB;
 // On a virtual device, whose host moves the bytes.
 constexpr Bytes largest_virtual_piece = 256_KiB;
 
-constexpr std::array<std::string_view, 7> claims{"table1",    "latency",   "fig5",         "fig6",
-                                                 "error-h2d", "error-d2h", "largest-error"};
+constexpr std::array<std::string_view, 7> transfer_ids{"table1",    "latency",   "fig5",         "fig6",
+                                                       "error-h2d", "error-d2h", "largest-error"};
 
 std::vector<loggp::Sample> samples(const Bench& bench, const std::string& primitive, Bytes from, Bytes to,
                                    Bytes largest) {
@@ -215,7 +215,7 @@ StepResult measured(const Bench& bench) {
 StepResult run_transfers(const Bench& bench) {
   StepResult result;
   if (bench.profile.links.empty()) {
-    cannot_check(result, claims, fmt::format("profile {} has no link to copy over", bench.profile.name));
+    cannot_check(result, transfer_ids, fmt::format("profile {} has no link to copy over", bench.profile.name));
     result.figures = {table1_figure(bench, {})};
     result.figures.back().note += " Empty here: the profile has no link.";
     return result;
@@ -223,7 +223,7 @@ StepResult run_transfers(const Bench& bench) {
   try {
     return measured(bench);
   } catch (const Unsupported& why) {
-    cannot_check(result, claims, why.what());
+    cannot_check(result, transfer_ids, why.what());
   }
   return result;
 }
