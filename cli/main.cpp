@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/adaptive.hpp"
 #include "cli/check.hpp"
 #include "cli/compare.hpp"
 #include "cli/devices.hpp"
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_predict(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
+  shiplap::cli::add_replay(app);
   shiplap::cli::add_evaluate(app);
   shiplap::cli::add_reproduce(app);
   try {

@@ -34,8 +34,16 @@ void add_run(CLI::App& app) {
   command->add_option("--trace", flags->trace, "write predicted and observed spans for Perfetto or chrome://tracing")
       ->type_name("FILE");
   command->add_flag("--explain", flags->explain, "compare predicted and observed op by op, and say what is off most");
+  CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
+  for (const char* of_one_run : {"--repeat", "--gantt", "--svg", "--trace", "--explain"})
+    adaptive->excludes(command->get_option(of_one_run));
   add_json_flag(*command, flags->json);
-  command->callback([flags] { run_run(*flags); });
+  command->callback([flags] {
+    if (flags->adaptive.adaptive)
+      run_adaptive(flags->adaptive, flags->workload, flags->choice, flags->device, flags->profile, flags->json);
+    else
+      run_run(*flags);
+  });
 }
 
 void run_run(const RunFlags& flags) {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/adaptive.hpp"
 #include "cli/common.hpp"
 
 namespace shiplap::cli {
@@ -18,6 +19,7 @@ struct RunFlags {
   std::string svg;
   std::string trace;
   bool explain = false;
+  AdaptiveFlags adaptive;
   bool json = false;
 };
 void add_run(CLI::App&);

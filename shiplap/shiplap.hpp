@@ -7,6 +7,7 @@
 #pragma once
 
 #include "shiplap/device/open.hpp"
+#include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/run_async.hpp"
 #include "shiplap/pipeline/stream_job.hpp"

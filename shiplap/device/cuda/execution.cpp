@@ -55,12 +55,12 @@ void CudaExecution::submit(const RunOptions& options) {
   }
   std::optional<OnCoresOf> bound;
   if (schedule_.agents.front().numa_node) bound.emplace(*schedule_.agents.front().numa_node);
-  if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
-  select(selected_.front() = gpus_.gpus.front());
-  check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
   running_.emplace(ranges_, run_range_);
   in_flight_ = true;
   try {
+    if (gpus_.peers != nullptr) gpus_.peers->set(schedule_.peer_access);
+    select(selected_.front() = gpus_.gpus.front());
+    check(api_, api_.peek_at_last_error(), "a CUDA call", "before this run, unchecked by its caller");
     start_trace();
     choose_clock();
     for (std::size_t agent = 0; agent < commands_.size(); ++agent) made_[agent] = 0;

@@ -1,0 +1,213 @@
+#include "cli/adaptive.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cli/subject.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/adaptive.hpp"
+#include "shiplap/report/adaptive_report.hpp"
+#include "shiplap/report/progress.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+constexpr std::size_t most_decisions_kept = 24;
+constexpr auto line_every = std::chrono::milliseconds(200);
+
+/// The log, line by line: what is there when the program is killed can be replayed.
+class LogFile {
+ public:
+  explicit LogFile(const std::string& path) : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
+    if (!file_) throw Error(fmt::format("{}: it cannot be written", path_));
+  }
+  void operator()(std::string_view line) {
+    file_ << line << '\n';
+    if (!file_) throw Error(fmt::format("{}: writing failed; is the disk full?", path_));
+  }
+  void close() {
+    file_.close();
+    if (!file_) throw Error(fmt::format("{}: writing failed; is the disk full?", path_));
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+/// The line that a terminal shows while it runs.
+class Live {
+ public:
+  Live(const Adaptive& adaptive) : adaptive_(adaptive) {}
+  void operator()(const Adaptive::Progress& progress) {
+    ++batches_;
+    if (progress.decision != nullptr) kernel_ = progress.decision->kernel;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown_ < line_every) return;
+    shown_ = now;
+    const double passed = (progress.ended - last_ended_).count();
+    const double rate = passed > 0 ? static_cast<double>(batches_ * adaptive_.batch().items) / passed : 0;
+    line_.update(fmt::format("{:.4g} items/s | {} | kernel x {:.3g}", rate,
+                             to_string(adaptive_.table().choices[progress.seen.choice]), kernel_));
+    last_ended_ = progress.ended;
+    batches_ = 0;
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  const Adaptive& adaptive_;
+  shiplap::Progress line_;
+  std::chrono::steady_clock::time_point shown_{};
+  Seconds last_ended_{0};
+  std::uint64_t batches_ = 0;
+  double kernel_ = 1;
+};
+
+}  // namespace
+
+std::function<double(std::uint64_t)> variation_of(const std::string& text) {
+  const auto refuse = [&] {
+    throw UsageError(
+        fmt::format("--vary {}: expected factors and how many batches each is for, as in 1,4,0.5:100", text));
+  };
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) refuse();
+  std::vector<double> factors;
+  std::uint64_t batches = 0;
+  try {
+    std::size_t used = 0;
+    for (std::size_t at = 0; at < colon;) {
+      factors.push_back(std::stod(text.substr(at, colon - at), &used));
+      if (!(factors.back() > 0) || factors.back() > 1e6) refuse();
+      at += used;
+      if (at < colon && text[at] != ',') refuse();
+      if (at < colon && ++at == colon) refuse();
+    }
+    batches = std::stoull(text.substr(colon + 1), &used);
+    if (colon + 1 + used != text.size() || text[colon + 1] == '-') refuse();
+  } catch (const std::logic_error&) {  // no number, or one too large
+    refuse();
+  }
+  if (factors.empty() || batches == 0) refuse();
+  return [factors, batches](std::uint64_t batch) { return factors[batch / batches % factors.size()]; };
+}
+
+CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
+  CLI::Option* adaptive = command.add_flag(
+      "--adaptive", flags.adaptive, "run batch after batch of the workload, each cut as those before it suggest");
+  const auto needs_it = [&](CLI::Option* option) { return option->needs(adaptive)->group("Endless input"); };
+  adaptive->group("Endless input");
+  needs_it(command.add_option("--frames", flags.frames, "items in all, in batches of as many as the workload has"))
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  needs_it(command.add_option("--in-flight", flags.in_flight,
+                              "batches under way at once; 1: each is waited for (default: 3)"))
+      ->type_name("D")
+      ->check(CLI::Range(1u, 16u));
+  needs_it(command.add_option("--latency-limit", flags.latency_limit,
+                              "longest time from a batch's submission to its results (\"200us\")"))
+      ->type_name("TIME");
+  needs_it(command.add_option("--vary", flags.vary,
+                              "on a virtual device, let the kernel take these times as long, each for so many batches "
+                              "(\"1,4:100\")"))
+      ->type_name("F,F:N");
+  needs_it(command.add_option("--log", flags.log, "write what is observed and decided, for shiplap replay"))
+      ->type_name("FILE");
+  return adaptive;
+}
+
+void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flags, const ChoiceFlags& choice,
+                  const std::string& device, const std::string& profile, bool json) {
+  if (flags.frames == 0) throw UsageError("--adaptive needs --frames: how many items there are in all");
+  if (choice.strategy != "auto" || choice.chunks != "auto" || choice.layout != "auto" || choice.graph)
+    throw UsageError("--adaptive chooses strategy, chunks and layout itself: leave them out");
+  AdaptiveOptions options{.in_flight = flags.in_flight};
+  if (!flags.latency_limit.empty())
+    options.adaptation.latency_limit = parse_seconds(flags.latency_limit, "--latency-limit");
+  if (!workload_flags.memory.empty() && workload_flags.memory != "pinned")
+    throw UsageError("--adaptive takes batches from page-locked memory of its own: leave --memory out");
+  if (!flags.log.empty()) require_writable(flags.log, "--log");
+  Workload workload = workload_of(workload_flags);
+  const std::uint64_t batches = (flags.frames + workload.job.items - 1) / workload.job.items;
+  if (batches * workload.job.items != flags.frames)
+    note(fmt::format("{} items are {} batches of {}: the last one is run as a whole", flags.frames, batches,
+                     workload.job.items));
+  const Subject subject(device, profile);
+  std::uint64_t submitted = 0;  // the batch whose kernels are performed
+  if (!flags.vary.empty()) {
+    if (!subject.info.is_virtual) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
+    workload.job = subject.costed(workload);
+    workload.job.binding.duration = [job = workload.job, by = variation_of(flags.vary), &submitted](const Launch& l) {
+      return kernel_time(job, l.items, 0) * by(submitted);
+    };
+  }
+  const Node node{.device = subject.device.get(), .profile = subject.profile, .limits = subject.limits};
+
+  shiplap::Progress preparing;
+  preparing.update("preparing every choice …");
+  Adaptive adaptive(node, workload.job, options);
+  for (std::size_t slot = 0; slot < adaptive.slots(); ++slot) workload.fill(adaptive.arrays(slot));
+  std::unique_ptr<LogFile> log;
+  if (!flags.log.empty()) {
+    log = std::make_unique<LogFile>(flags.log);
+    adaptive.log_to([&](std::string_view line) { (*log)(line); });
+  }
+  preparing.clear();
+
+  AdaptiveRun run{.workload = workload.job.name,
+                  .device = subject.info.id,
+                  .profile = subject.profile.name,
+                  .profile_hash = parameter_hash(subject.profile),
+                  .items_of_batch = workload.job.items,
+                  .table = adaptive.table(),
+                  .report = {},
+                  .decisions = {}};
+  Live live(adaptive);
+  run.report = adaptive.run(
+      [&](Batch& batch) {
+        submitted = batch.number;
+        return batch.number < batches;
+      },
+      {},
+      [&](const Adaptive::Progress& progress) {
+        live(progress);
+        if (progress.decision == nullptr) return;
+        ++run.all_decisions;
+        if (run.decisions.size() == most_decisions_kept) run.decisions.erase(run.decisions.begin());
+        run.decisions.push_back(*progress.decision);
+      });
+  live.clear();
+  if (log) log->close();
+  if (workload.verify) {
+    run.difference.emplace();
+    for (std::size_t slot = 0; slot < adaptive.slots() && run.difference->empty(); ++slot)
+      if (slot < batches) *run.difference = workload.verify(adaptive.arrays(slot));
+  }
+  if (json)
+    print_json(to_json(run));
+  else
+    print(adaptive_report(run, style_of_stdout()));
+  if (run.difference && !run.difference->empty())
+    throw CheckFailed(fmt::format("the result is wrong: {}", *run.difference));
+}
+
+void add_replay(CLI::App& app) {
+  struct Flags {
+    std::string log;
+  };
+  auto flags = std::make_shared<Flags>();
+  auto* command = app.add_subcommand("replay", "Make the decisions of an adaptive run once more, from its log");
+  command->add_option("LOG", flags->log, "what shiplap run --adaptive --log has written")->required();
+  command->callback([flags] {
+    const Replay again = replay(read_text_file(flags->log), flags->log);
+    print(replay_report(again, style_of_stdout()));
+    if (!again.difference.empty()) throw CheckFailed("the decisions are not those of the log");
+  });
+}
+
+}  // namespace shiplap::cli

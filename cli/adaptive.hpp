@@ -1,0 +1,32 @@
+// shiplap run --adaptive: an endless input in batches of a workload, adapted while it runs; and shiplap replay, which
+// makes the decisions of such a run once more from its log.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cli/common.hpp"
+
+namespace shiplap::cli {
+
+struct AdaptiveFlags {
+  bool adaptive = false;
+  std::uint64_t frames = 0;  ///< items of all batches together
+  std::uint32_t in_flight = 3;
+  std::string latency_limit;  ///< a time; empty: none
+  std::string vary;           ///< FACTOR,FACTOR…:BATCHES, of the kernel on a virtual device
+  std::string log;
+};
+/// Returns --adaptive.
+CLI::Option* add_adaptive_flags(CLI::App&, AdaptiveFlags&);
+void run_adaptive(const AdaptiveFlags&, const WorkloadFlags&, const ChoiceFlags&, const std::string& device,
+                  const std::string& profile, bool json);
+
+/// What --vary says of each batch's kernel: so many times as long as planned. Throws UsageError.
+std::function<double(std::uint64_t batch)> variation_of(const std::string& text);
+
+void add_replay(CLI::App&);
+
+}  // namespace shiplap::cli

@@ -1,0 +1,109 @@
+// A stream of frames whose cost changes while it runs: batches of frames go through a kernel that takes long for some
+// and not for others, and the number of chunks follows.
+//   adaptive_frames [DEVICE [FRAMES [WIDTH [HEIGHT]]]]
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <string>
+
+#include "shiplap/shiplap.hpp"
+
+namespace {
+
+constexpr std::uint64_t frames_of_batch = 32;
+constexpr unsigned block = 256;
+
+/// How often the kernel goes over a frame: its first pixel says so.
+SHIPLAP_HOST_DEVICE unsigned rounds_of(std::uint8_t first_pixel) { return first_pixel; }
+SHIPLAP_HOST_DEVICE std::uint32_t mixed(std::uint32_t value) { return (value ^ (value >> 7)) * 0x9e3779b1u + 1; }
+
+#ifdef __CUDACC__
+/// A block takes a frame.
+__global__ void digest(shiplap::Chunk chunk, std::uint64_t pixels, shiplap::View<const std::uint8_t> frames,
+                       shiplap::View<std::uint32_t> digests) {
+  const std::uint64_t frame = chunk.first + blockIdx.x;
+  const unsigned rounds = rounds_of(frames[frame * pixels]);
+  std::uint32_t sum = 0;
+  for (std::uint64_t p = threadIdx.x; p < pixels; p += block) {
+    std::uint32_t value = frames[frame * pixels + p];
+    for (unsigned r = 0; r < rounds; ++r) value = mixed(value);
+    sum += value;
+  }
+  __shared__ std::uint32_t sums[block];
+  sums[threadIdx.x] = sum;
+  for (unsigned half = block / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) digests[frame] = sums[0];
+}
+#endif
+
+std::uint32_t digest_of(std::span<const std::uint8_t> frame) {
+  std::uint32_t sum = 0;
+  for (const std::uint8_t pixel : frame) {
+    std::uint32_t value = pixel;
+    for (unsigned r = 0; r < rounds_of(frame[0]); ++r) value = mixed(value);
+    sum += value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const std::string device = argc > 1 ? argv[1] : shiplap::default_device();
+  const std::uint64_t frames = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 4096;
+  const std::uint64_t pixels =
+      (argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 176) * (argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 144);
+  const auto gpu = shiplap::open(device);
+  const auto node = shiplap::load_or_measure(*gpu);
+
+  // A batch: where its arrays are is not said, since they are many.
+  const auto job =
+      shiplap::Job{.items = frames_of_batch, .name = "frames", .threads_per_block = block}
+          .shaped<const std::uint8_t>("frames", shiplap::Role::in, frames_of_batch * pixels)
+          .shaped<std::uint32_t>("digests", shiplap::Role::out, frames_of_batch)
+#ifdef __CUDACC__
+          .kernel([=](cudaStream_t stream, shiplap::Chunk chunk, auto frames, auto digests) {
+            digest<<<static_cast<unsigned>(chunk.count), block, 0, stream>>>(chunk, pixels, frames, digests);
+          })
+#endif
+          .host_kernel([=](shiplap::Chunk chunk, auto frames, auto digests) {
+            for (std::uint64_t f = chunk.first; f < chunk.end(); ++f)
+              digests[f] = digest_of(std::span(&frames[f * pixels], pixels));
+          });
+  shiplap::Adaptive stream(node, job);
+
+  // Quiet frames, then busy ones, in turns: the source writes each batch into arrays that are page-locked already.
+  const auto rounds_in = [](std::uint64_t batch) -> std::uint8_t { return batch / 16 % 2 == 0 ? 2 : 20; };
+  const auto source = [&](shiplap::Batch& batch) {
+    if (batch.number * frames_of_batch >= frames) return false;
+    auto* const pixel = reinterpret_cast<std::uint8_t*>(batch.arrays[0].data());
+    for (std::uint64_t f = 0; f < frames_of_batch; ++f) {
+      pixel[f * pixels] = rounds_in(batch.number);
+      pixel[f * pixels + 1] = static_cast<std::uint8_t>(batch.number + f);
+    }
+    return true;
+  };
+  std::uint64_t wrong = 0;
+  const auto sink = [&](const shiplap::Batch& batch) {
+    const auto* const pixel = reinterpret_cast<const std::uint8_t*>(batch.arrays[0].data());
+    const auto* const digests = reinterpret_cast<const std::uint32_t*>(batch.arrays[1].data());
+    const std::uint64_t f = batch.number % frames_of_batch;  // one of them: checking all would take longer than the GPU
+    wrong += digests[f] != digest_of({pixel + f * pixels, pixels});
+  };
+  const auto report = stream.run(source, sink, [&](const shiplap::Adaptive::Progress& progress) {
+    if (progress.decision != nullptr && progress.decision->from != progress.decision->to)
+      std::cout << "behind batch " << progress.decision->after << ": " << progress.decision->reason << "; from now on "
+                << shiplap::to_string(stream.table().choices[progress.decision->to]) << '\n';
+  });
+  std::cout << report.items << " frames, " << report.rate() << " each second, " << report.changes
+            << " changes of the number of chunks\n";
+  if (wrong > 0) std::cerr << wrong << " digests are wrong\n";
+  return wrong == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}
