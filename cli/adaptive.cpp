@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -68,8 +69,7 @@ class Live {
   double kernel_ = 1;
 };
 
-}  // namespace
-
+/// What --vary says of each batch's kernel: so many times as long as planned.
 std::function<double(std::uint64_t)> variation_of(const std::string& text) {
   const auto refuse = [&] {
     throw UsageError(
@@ -97,14 +97,15 @@ std::function<double(std::uint64_t)> variation_of(const std::string& text) {
   return [factors, batches](std::uint64_t batch) { return factors[batch / batches % factors.size()]; };
 }
 
+}  // namespace
+
 CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
   CLI::Option* adaptive = command.add_flag(
       "--adaptive", flags.adaptive, "run batch after batch of the workload, each cut as those before it suggest");
   const auto needs_it = [&](CLI::Option* option) { return option->needs(adaptive)->group("Endless input"); };
   adaptive->group("Endless input");
   needs_it(command.add_option("--frames", flags.frames, "items in all, in batches of as many as the workload has"))
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->type_name("N");
   needs_it(command.add_option("--in-flight", flags.in_flight,
                               "batches under way at once; 1: each is waited for (default: 3)"))
       ->type_name("D")
@@ -123,7 +124,9 @@ CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
 
 void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flags, const ChoiceFlags& choice,
                   const std::string& device, const std::string& profile, bool json) {
-  if (flags.frames == 0) throw UsageError("--adaptive needs --frames: how many items there are in all");
+  if (flags.frames.empty()) throw UsageError("--adaptive needs --frames: how many items there are in all");
+  const std::uint64_t frames = parse_count(flags.frames, "--frames");
+  if (frames == 0) throw UsageError("--frames 0: there is nothing to run");
   if (choice.strategy != "auto" || choice.chunks != "auto" || choice.layout != "auto" || choice.graph)
     throw UsageError("--adaptive chooses strategy, chunks and layout itself: leave them out");
   AdaptiveOptions options{.in_flight = flags.in_flight};
@@ -133,9 +136,9 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
     throw UsageError("--adaptive takes batches from page-locked memory of its own: leave --memory out");
   if (!flags.log.empty()) require_writable(flags.log, "--log");
   Workload workload = workload_of(workload_flags);
-  const std::uint64_t batches = (flags.frames + workload.job.items - 1) / workload.job.items;
-  if (batches * workload.job.items != flags.frames)
-    note(fmt::format("{} items are {} batches of {}: the last one is run as a whole", flags.frames, batches,
+  const std::uint64_t batches = (frames + workload.job.items - 1) / workload.job.items;
+  if (batches * workload.job.items != frames)
+    note(fmt::format("{} items are {} batches of {}: the last one is run as a whole", frames, batches,
                      workload.job.items));
   const Subject subject(device, profile);
   std::uint64_t submitted = 0;  // the batch whose kernels are performed

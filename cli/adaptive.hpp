@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "cli/common.hpp"
@@ -13,7 +12,7 @@ namespace shiplap::cli {
 
 struct AdaptiveFlags {
   bool adaptive = false;
-  std::uint64_t frames = 0;  ///< items of all batches together
+  std::string frames;  ///< items of all batches together
   std::uint32_t in_flight = 3;
   std::string latency_limit;  ///< a time; empty: none
   std::string vary;           ///< FACTOR,FACTOR…:BATCHES, of the kernel on a virtual device
@@ -23,9 +22,6 @@ struct AdaptiveFlags {
 CLI::Option* add_adaptive_flags(CLI::App&, AdaptiveFlags&);
 void run_adaptive(const AdaptiveFlags&, const WorkloadFlags&, const ChoiceFlags&, const std::string& device,
                   const std::string& profile, bool json);
-
-/// What --vary says of each batch's kernel: so many times as long as planned. Throws UsageError.
-std::function<double(std::uint64_t batch)> variation_of(const std::string& text);
 
 void add_replay(CLI::App&);
 

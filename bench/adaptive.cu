@@ -1,0 +1,286 @@
+// Adaptive against every fixed choice, an oracle that knows what each batch costs, and the protocol of Gómez-Luna et
+// al. 2012 (§4.4), on histograms of frames whose cost changes while they come in; and a million frames in one go.
+//   adaptive DEVICE OUT.json [--quick]
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/plan/unstreamed_probe.hpp"
+#include "shiplap/shiplap.hpp"
+
+namespace {
+
+using namespace shiplap;
+
+constexpr std::uint64_t frames_of_batch = 32;
+constexpr std::uint64_t pixels = 352 * 288;
+constexpr std::uint64_t bins = 256;
+constexpr unsigned block = 256;
+/// How often the kernel counts a frame: its first pixel says so, which nobody knows before.
+constexpr std::uint8_t passes_of_level[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
+constexpr std::size_t levels = std::size(passes_of_level);
+
+#ifdef __CUDACC__
+/// A block takes a frame.
+__global__ void count(Chunk chunk, View<const std::uint8_t> frames, View<std::uint32_t> histograms) {
+  __shared__ std::uint32_t votes[bins];
+  const std::uint64_t frame = chunk.first + blockIdx.x;
+  const unsigned passes = max(1u, unsigned{frames[frame * pixels]});
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    votes[threadIdx.x] = 0;
+    __syncthreads();
+    for (std::uint64_t p = threadIdx.x; p < pixels; p += block) atomicAdd(&votes[frames[frame * pixels + p]], 1u);
+    __syncthreads();
+  }
+  histograms[frame * bins + threadIdx.x] = votes[threadIdx.x];
+}
+#endif
+
+Job histograms() {
+  Job job = Job{.items = frames_of_batch, .name = "histograms in passes", .threads_per_block = block}
+                .shaped<const std::uint8_t>("frames", Role::in, frames_of_batch * pixels)
+                .shaped<std::uint32_t>("histograms", Role::out, frames_of_batch * bins)
+#ifdef __CUDACC__
+                .kernel([](cudaStream_t stream, Chunk chunk, auto frames, auto histograms) {
+                  count<<<static_cast<unsigned>(chunk.count), block, 0, stream>>>(chunk, frames, histograms);
+                })
+#endif
+                .host_kernel([](Chunk chunk, auto frames, auto histograms) {
+                  for (std::uint64_t f = chunk.first; f < chunk.end(); ++f) {
+                    std::uint32_t votes[bins] = {};
+                    for (std::uint64_t p = 0; p < pixels; ++p) ++votes[frames[f * pixels + p]];
+                    for (std::uint64_t b = 0; b < bins; ++b) histograms[f * bins + b] = votes[b];
+                  }
+                });
+  // What a simulated GPU takes: a pass over a batch 8 us, whatever the profile.
+  job.binding.duration = [](const Launch& launch) {
+    const auto passes =
+        static_cast<double>(std::max<std::uint8_t>(1, *reinterpret_cast<std::uint8_t*>(launch.operands[0])));
+    return microseconds(8 * passes * static_cast<double>(launch.items) / frames_of_batch);
+  };
+  return job;
+}
+
+/// Which level the frames of a batch have.
+using Input = std::function<std::size_t(std::uint64_t batch)>;
+std::size_t drifting(std::uint64_t batch) {
+  const double turn = 2 * 3.14159265358979 * static_cast<double>(batch) / 600;
+  return static_cast<std::size_t>(std::lround((static_cast<double>(levels) - 1) / 2 * (1 - std::cos(turn))));
+}
+std::size_t with_shocks(std::uint64_t batch) { return batch / 60 % 2 == 0 ? 0 : levels - 1; }
+
+/// Batches of every level, in memory already: what is timed is the way through the GPU.
+class Rig {
+ public:
+  Rig(const Node& node, std::uint32_t in_flight)
+      : adaptive_(node, histograms(),
+                  {.in_flight = in_flight, .slots = in_flight * static_cast<std::uint32_t>(levels)}),
+        in_flight_(in_flight) {
+    for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot) {
+      std::span<std::byte> frames = adaptive_.arrays(slot)[0];
+      std::vector<std::uint32_t>& expected = expected_.emplace_back(frames_of_batch * bins);
+      std::uint64_t state = slot + 1;
+      for (std::uint64_t i = 0; i < frames.size(); ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        frames[i] =
+            i % pixels == 0 ? std::byte{passes_of_level[slot / in_flight]} : static_cast<std::byte>(state >> 56);
+        ++expected[i / pixels * bins + std::to_integer<std::size_t>(frames[i])];
+      }
+    }
+  }
+
+  const SteadyTable& table() const { return adaptive_.table(); }
+
+  /// Frames a second. Throws when a result is wrong.
+  AdaptiveReport run(Policy& policy, const Input& input, std::uint64_t batches, const Adaptive::Watch& watch = {}) {
+    for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot)
+      std::ranges::fill(adaptive_.arrays(slot)[1], std::byte{0xee});
+    std::vector<bool> used(adaptive_.slots(), false);
+    const AdaptiveReport report = adaptive_.run(
+        policy,
+        [&](Batch& batch) {
+          if (batch.number == batches) return false;
+          batch.slot = input(batch.number) * in_flight_ + batch.number % in_flight_;
+          used[batch.slot] = true;
+          return true;
+        },
+        {}, watch);
+    for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot)
+      if (used[slot] && std::memcmp(adaptive_.arrays(slot)[1].data(), expected_[slot].data(),
+                                    expected_[slot].size() * sizeof(std::uint32_t)) != 0)
+        throw CheckFailed("a histogram of slot " + std::to_string(slot) + " is wrong");
+    return report;
+  }
+
+ private:
+  Adaptive adaptive_;
+  std::uint32_t in_flight_;
+  std::vector<std::vector<std::uint32_t>> expected_;  // by slot
+};
+
+struct Effort {
+  std::uint64_t batches = 2400;
+  std::uint64_t calibration = 60;  // batches of each level and choice
+  int sweeps = 3;
+  int rounds = 11;
+  std::uint64_t endurance = 1'000'000 / frames_of_batch;
+};
+
+/// The best choice for each level, by running it with nothing else.
+std::vector<std::uint32_t> calibrated(Rig& rig, const Effort& effort) {
+  std::vector<std::uint32_t> best(levels);
+  for (std::size_t level = 0; level < levels; ++level) {
+    std::vector<double> rates;
+    for (std::uint32_t c = 0; c < rig.table().choices.size(); ++c) {
+      Fixed fixed(c);
+      rates.push_back(rig.run(
+                             fixed, [&](std::uint64_t) { return level; }, effort.calibration)
+                          .rate());
+    }
+    best[level] = static_cast<std::uint32_t>(std::ranges::max_element(rates) - rates.begin());
+  }
+  return best;
+}
+
+/// Rates in turn, so that whatever drifts meets all alike.
+Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32_t in_flight,
+              const std::vector<std::uint32_t>& best, const Effort& effort) {
+  const auto choices = static_cast<std::uint32_t>(rig.table().choices.size());
+  std::vector<std::vector<double>> swept(choices);
+  for (int sweep = 0; sweep < effort.sweeps; ++sweep)
+    for (std::uint32_t c = 0; c < choices; ++c) {
+      Fixed fixed(c);
+      swept[c].push_back(rig.run(fixed, input, effort.batches).rate());
+    }
+  std::uint32_t winner = 0;
+  for (std::uint32_t c = 1; c < choices; ++c)
+    if (median(swept[c]) > median(swept[winner])) winner = c;
+
+  std::vector<std::uint32_t> known;
+  for (std::uint64_t b = 0; b < effort.batches; ++b) known.push_back(best[input(b)]);
+  std::vector<std::uint32_t> streams;
+  for (const Choice& choice : rig.table().choices) streams.push_back(choice.chunks);
+  std::vector<double> adaptive, fixed_best, oracle, probing, alone;
+  std::uint64_t probes = 0;
+  AdaptiveReport last;
+  for (int round = 0; round < effort.rounds; ++round) {
+    Adaptation adaptation(rig.table());
+    last = rig.run(adaptation, input, effort.batches);
+    adaptive.push_back(last.rate());
+    Fixed fixed(winner);
+    fixed_best.push_back(rig.run(fixed, input, effort.batches).rate());
+    Fixed all_known(known);
+    oracle.push_back(rig.run(all_known, input, effort.batches).rate());
+    UnstreamedProbe probe(streams);
+    probing.push_back(rig.run(probe, input, effort.batches).rate());
+    probes = probe.probes();
+    Fixed unstreamed(0);
+    alone.push_back(rig.run(unstreamed, input, effort.batches).rate());
+  }
+  Json json{{"input", name},
+            {"in_flight", in_flight},
+            {"batches", effort.batches},
+            {"best_fixed", to_string(rig.table().choices[winner])},
+            {"changes", last.changes},
+            {"probes", probes}};
+  for (const auto& [who, rates] : {std::pair{"adaptive", &adaptive},
+                                   {"fixed", &fixed_best},
+                                   {"oracle", &oracle},
+                                   {"unstreamed_probe", &probing},
+                                   {"unstreamed", &alone}})
+    json["frames_per_second"][who] = {{"median", median(*rates)}, {"samples", *rates}};
+  for (std::uint32_t c = 0; c < choices; ++c)
+    json["swept"].push_back({{"choice", to_string(rig.table().choices[c])}, {"frames_per_second", median(swept[c])}});
+  const auto over = [&](const std::vector<double>& other) { return median(adaptive) / median(other); };
+  std::cout << name << ", " << in_flight << " in flight: " << median(adaptive) << " frames/s; to the oracle "
+            << over(oracle) << ", to the best fixed choice " << over(fixed_best) << ", to the unstreamed probe "
+            << over(probing) << ", to no streams " << over(alone) << "; " << last.changes << " changes\n";
+  return json;
+}
+
+std::uint64_t resident_kilobytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t size = 0;
+  std::uint64_t resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+Json endured(Device& device, Rig& rig, const Effort& effort) {
+  Adaptation adaptation(rig.table());
+  std::vector<double> rates;  // of each tenth
+  Seconds before{0};
+  std::uint64_t seen = 0;
+  const Bytes free_before = device.info().free_memory;
+  std::uint64_t resident_before = 0;
+  const AdaptiveReport report = rig.run(adaptation, with_shocks, effort.endurance, [&](const Adaptive::Progress& p) {
+    if (++seen % (effort.endurance / 10) != 0) return;
+    rates.push_back(static_cast<double>(effort.endurance / 10 * frames_of_batch) / (p.ended - before).count());
+    before = p.ended;
+    if (rates.size() == 1) resident_before = resident_kilobytes();
+  });
+  const std::uint64_t resident_after = resident_kilobytes();
+  std::cout << report.items << " frames: " << report.rate() << " a second, first tenth " << rates.front()
+            << ", last tenth " << rates.back() << "; resident memory behind the first tenth " << resident_before
+            << " KiB, at the end " << resident_after << "; " << report.changes << " changes\n";
+  return {{"frames", report.items},
+          {"frames_per_second", report.rate()},
+          {"frames_per_second_of_tenths", rates},
+          {"changes", report.changes},
+          {"resident_kib_behind_the_first_tenth", resident_before},
+          {"resident_kib_at_the_end", resident_after},
+          {"device_memory_free_before", free_before.count},
+          {"device_memory_free_after", device.info().free_memory.count}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 3) {
+    std::cerr << "usage: adaptive DEVICE OUT.json [--quick]\n";
+    return 64;
+  }
+  Effort effort;
+  if (argc > 3 && std::string(argv[3]) == "--quick")
+    effort = {.batches = 600, .calibration = 6, .sweeps = 1, .rounds = 1, .endurance = 100'000 / frames_of_batch};
+  const auto gpu = open(argv[1]);
+  const Node node = load_or_measure(*gpu);
+  const DeviceInfo info = gpu->info();
+  Json json{{"schema", "shiplap/adaptive-benchmark"},
+            {"version", 1},
+            {"device", info.id},
+            {"device_name", info.name},
+            {"simulated", info.is_virtual},
+            {"profile_hash", parameter_hash(node.profile)},
+            {"conditions", info.conditions},
+            {"frame", "352x288"},
+            {"frames_of_batch", frames_of_batch},
+            {"passes", std::vector<int>(std::begin(passes_of_level), std::end(passes_of_level))}};
+  for (const std::uint32_t in_flight : {1u, 3u}) {
+    Rig rig(node, in_flight);
+    const std::vector<std::uint32_t> best = calibrated(rig, effort);
+    for (const std::uint32_t choice : best) json["best_of_level"].push_back(to_string(rig.table().choices[choice]));
+    json["compared"].push_back(compared(rig, "drift", drifting, in_flight, best, effort));
+    json["compared"].push_back(compared(rig, "shocks", with_shocks, in_flight, best, effort));
+    const auto halves = [&](std::uint64_t batch) { return batch < effort.batches / 2 ? 0 : levels / 2; };
+    json["compared"].push_back(compared(rig, "halves", halves, in_flight, best, effort));
+    if (in_flight > 1) json["endurance"] = endured(*gpu, rig, effort);
+  }
+  write_file_atomically(argv[2], json.dump(1) + "\n");
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "adaptive: " << error.what() << '\n';
+  return 1;
+}
