@@ -19,7 +19,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 if(SHIPLAP_UNITY)
   set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+  # The more at a time the less work, as long as there are enough for all processors.
+  cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 40)
+  if(processors GREATER 4)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+  endif()
 endif()
 
 find_program(SHIPLAP_CCACHE ccache)
