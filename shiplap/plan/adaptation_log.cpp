@@ -11,8 +11,8 @@
 namespace shiplap {
 namespace {
 
-constexpr std::string_view schema = "shiplap/adaptation";
-constexpr std::uint64_t version = 1;
+constexpr std::string_view log_schema = "shiplap/adaptation";
+constexpr std::uint64_t log_version = 1;
 
 BatchSeen batch_from(const JsonReader& json, std::size_t choices) {
   json.only_keys({"batch", "choice", "span_s", "kernels_s"});
@@ -53,8 +53,8 @@ std::string difference_of(const Replay& r) {
 
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable& table,
                         const AdaptationOptions& options) {
-  return Json{{"schema", schema},
-              {"version", version},
+  return Json{{"schema", log_schema},
+              {"version", log_version},
               {"job", job},
               {"profile_hash", profile_hash},
               {"tolerance", options.tolerance},
@@ -97,7 +97,7 @@ Replay replay(std::string_view log, const std::string& source) {
     const Json value = parse_json(line, where);
     const JsonReader json(value, where);
     if (!adaptation) {
-      require_schema(json, schema, version);
+      require_schema(json, log_schema, log_version);
       json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every",
                       "latency_limit_s", "table"});
       result.job = json.at("job").string();

@@ -15,7 +15,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint32_t most_chunks = 64;
+constexpr std::uint32_t most_steady_chunks = 64;
 constexpr int octaves = 6;  // of the kernel's time, each way
 constexpr int factors_of_octave = 2;
 
@@ -77,7 +77,7 @@ SteadyState SteadyTable::at(std::size_t choice, double kernel, double link) cons
 
 std::vector<Choice> steady_choices(const Job& batch) {
   std::vector<Choice> result;
-  const std::uint64_t most = std::min<std::uint64_t>({most_chunks, batch.items, blocks_of(batch, batch.items)});
+  const std::uint64_t most = std::min<std::uint64_t>({most_steady_chunks, batch.items, blocks_of(batch, batch.items)});
   for (std::uint32_t chunks = 1; chunks <= most; chunks *= 2) {
     result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::three});
     if (chunks > 1) result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::few, .queues = 4});

@@ -1,0 +1,59 @@
+#include "experiments/gomezluna2012/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/pipeline/adaptive.hpp"
+#include "shiplap/plan/unstreamed_probe.hpp"
+
+namespace shiplap::experiments::gomez_luna {
+
+StreamRates stream_rates(const Bench& bench, const Workload& first, const Workload& second, const KernelCost& cost,
+                         Layout layout, std::span<const std::uint32_t> counts, Seconds per_stream,
+                         std::uint64_t chunks) {
+  std::vector<Choice> choices{{.strategy = "streams", .chunks = 1, .layout = layout, .order = IssueOrder::breadth}};
+  std::vector<std::uint32_t> numbers{1};
+  for (const std::uint32_t count : counts) {
+    choices.push_back(streams(layout, count));
+    numbers.push_back(count);
+  }
+  Job batch = first.job;
+  batch.cost = cost;
+  Adaptive stream({.device = &bench.device, .profile = bench.profile, .limits = bench.limits}, std::move(batch),
+                  {.in_flight = 1, .slots = 2, .choices = choices});
+  first.fill(stream.arrays(0));
+  second.fill(stream.arrays(1));
+  const auto rate = [&](Policy& policy) {
+    return stream.run(policy, [chunks](Batch& one) {
+      one.slot = one.number < chunks / 2 ? 0 : 1;
+      return one.number < chunks;
+    });
+  };
+  std::vector<double> alone;
+  std::vector<double> protocol;
+  std::vector<double> ours;
+  StreamRates rates;
+  for (int round = 0; round < (bench.quick ? 5 : 21); ++round) {
+    Fixed unstreamed(0);
+    alone.push_back(rate(unstreamed).rate());
+    UnstreamedProbe probe(numbers, {.architecture = architecture_of(layout), .per_stream = per_stream});
+    protocol.push_back(rate(probe).rate());
+    rates.probes = probe.probes();
+    Adaptation adaptation(stream.table());
+    const AdaptiveReport report = rate(adaptation);
+    ours.push_back(report.rate());
+    rates.changes = report.changes;
+  }
+  for (const auto& [workload, slot] : {std::pair{&first, 0}, {&second, 1}})
+    if (const std::string difference = workload->verify(stream.arrays(slot)); !difference.empty())
+      throw CheckFailed(fmt::format("{}: {}", workload->job.name, difference));
+  rates.unstreamed = median(alone);
+  rates.protocol = median(protocol);
+  rates.adaptive = median(ours);
+  return rates;
+}
+
+}  // namespace shiplap::experiments::gomez_luna
