@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
 #include "cli/profile_cache.hpp"

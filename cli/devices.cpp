@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
 #include "shiplap/device/open.hpp"

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/common.hpp"

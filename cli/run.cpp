@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/subject.hpp"

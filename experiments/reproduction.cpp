@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "shiplap/core/error.hpp"

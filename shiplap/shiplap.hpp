@@ -6,6 +6,8 @@
 //   auto report = shiplap::run(*gpu, plan, job);
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/check_reach.hpp"

@@ -1,6 +1,7 @@
 // A long stream through a small budget, by hand and against the bound; a small job against three calls; and what a
 // chunk costs the host.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "bench/by_hand/kernels.cuh"
 #include "bench/by_hand/pipelines.cuh"

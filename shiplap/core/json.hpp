@@ -1,8 +1,10 @@
 // JSON in and out with errors that name the file, the key and what was expected; files are written whole or not at all.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +13,8 @@
 
 namespace shiplap {
 
-/// Keeps the order of keys, so that files read from top to bottom as they were written.
+/// Keeps the order of keys, so that files read from top to bottom as they were written. Who looks into one, or makes
+/// one, includes <nlohmann/json.hpp>: most only hand them on.
 using Json = nlohmann::ordered_json;
 
 /// A JSON value together with where it stands, so that a complaint can name the place: `links[0].h2d.per_byte`.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/limits.hpp"

@@ -1,6 +1,7 @@
 #include "shiplap/pipeline/run.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 

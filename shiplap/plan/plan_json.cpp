@@ -1,4 +1,6 @@
 // A plan as JSON; times in milliseconds.
+#include <nlohmann/json.hpp>
+
 #include "shiplap/plan/plan.hpp"
 
 namespace shiplap {

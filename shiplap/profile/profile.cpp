@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "shiplap/profile/built_in.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/support/message_of.hpp"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/report/published_report.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/published_closed_forms.hpp"

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "experiments/page.hpp"

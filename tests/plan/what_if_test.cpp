@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "tests/support/jobs.hpp"

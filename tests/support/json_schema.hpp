@@ -1,6 +1,7 @@
 // Checks a document against one of docs/schema: the keywords that these use, and no others.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
