@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/jobs.hpp"
