@@ -16,8 +16,6 @@ void require_fits(const Schedule& all, const Schedule& one, std::size_t number) 
   };
   if (one.peer_access != all.peer_access) refuse("it differs in whether GPUs address each other's memory");
   if (one.kernels != all.kernels) refuse("its kernels are others");
-  for (std::size_t q = 0; q < std::min(one.queues.size(), all.queues.size()); ++q)
-    if (one.queues[q].place != all.queues[q].place) refuse("a queue of it is of another GPU");
 }
 
 /// The numbers of a schedule's buffers in all of them.
@@ -72,6 +70,15 @@ void require_successive(const Schedule& schedule) {
   if (!first_blocking(schedule).is_none()) refuse("the host performs some of its ops or waits for them");
 }
 
+void require_shareable(const Schedule& a, const Schedule& b) {
+  require_successive(a);
+  require_successive(b);
+  for (std::size_t q = 0; q < std::min(a.queues.size(), b.queues.size()); ++q)
+    if (a.queues[q].place != b.queues[q].place)
+      throw Error(fmt::format("schedules cannot share queue {}: it is of {} for one and of {} for the other", q,
+                              to_string(a.queues[q].place), to_string(b.queues[q].place)));
+}
+
 Succession succession(std::span<const Successor> successors) {
   Succession result;
   Schedule& all = result.schedule;
@@ -85,7 +92,7 @@ Succession succession(std::span<const Successor> successors) {
       all.agents = schedule.agents;
       all.peer_access = schedule.peer_access;
     }
-    require_successive(schedule);
+    require_shareable(all, schedule);
     require_fits(all, schedule, number);
     for (std::size_t q = all.queues.size(); q < schedule.queues.size(); ++q) all.queues.push_back(schedule.queues[q]);
     const std::vector<BufferId> buffers = place_buffers(all, slots[one.slot], schedule);

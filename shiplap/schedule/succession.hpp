@@ -15,6 +15,9 @@ namespace shiplap {
 /// Throws Unsupported for a schedule that cannot be submitted behind others: one that several host agents submit, of
 /// which the host performs ops itself, or a graph.
 void require_successive(const Schedule&);
+/// Throws as `require_successive` does for either, and Error where a queue of one is of another GPU than the queue of
+/// the same number of the other.
+void require_shareable(const Schedule&, const Schedule&);
 
 /// One of them.
 struct Successor {

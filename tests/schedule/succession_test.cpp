@@ -118,6 +118,12 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
               succession(std::array{Successor{&one, 0}, Successor{&kernel, 1}});
             }),
             "schedule 1 cannot be submitted behind others in their queues: its kernels are others");
+  Schedule elsewhere = one;
+  elsewhere.queues[1].place = Place::gpu(1);
+  EXPECT_EQ(message_of([&] {
+              succession(std::array{Successor{&one, 0}, Successor{&elsewhere, 1}});
+            }),
+            "schedules cannot share queue 1: it is of gpu 0 for one and of gpu 1 for the other");
   Schedule managed = one;
   managed.buffers[0].memory = MemoryKind::managed;
   EXPECT_EQ(message_of([&] {

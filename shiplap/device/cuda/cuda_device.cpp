@@ -189,8 +189,7 @@ class CudaDevice final : public Device {
     const auto* behind = dynamic_cast<const CudaExecution*>(&other);
     if (behind == nullptr)
       throw Error("an execution can only share the queues of one that the same device has prepared");
-    require_successive(behind->schedule());
-    require_successive(schedule);
+    require_shareable(behind->schedule(), schedule);
     return std::make_unique<CudaExecution>(
         schedule, bindings, gpus_, api_, ranges_,
         [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); }, behind->queues());

@@ -146,8 +146,7 @@ class VirtualDevice : public Device {
     const auto* behind = dynamic_cast<const VirtualExecution*>(&other);
     if (behind == nullptr)
       throw Error("an execution can only share the queues of one that the same device has prepared");
-    require_successive(behind->schedule());
-    require_successive(schedule);
+    require_shareable(behind->schedule(), schedule);
     return make(schedule, bindings, behind->queues());
   }
 
