@@ -183,9 +183,11 @@ Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32
     fixed_best.push_back(rig.run(fixed, input, effort.batches).rate());
     Fixed all_known(known);
     oracle.push_back(rig.run(all_known, input, effort.batches).rate());
-    UnstreamedProbe probe(streams);
-    probing.push_back(rig.run(probe, input, effort.batches).rate());
-    probes = probe.probes();
+    if (in_flight == 1) {  // the protocol's batches are waited for
+      UnstreamedProbe probe(streams);
+      probing.push_back(rig.run(probe, input, effort.batches).rate());
+      probes = probe.probes();
+    }
     Fixed unstreamed(0);
     alone.push_back(rig.run(unstreamed, input, effort.batches).rate());
   }
@@ -200,13 +202,14 @@ Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32
                                    {"oracle", &oracle},
                                    {"unstreamed_probe", &probing},
                                    {"unstreamed", &alone}})
-    json["frames_per_second"][who] = {{"median", median(*rates)}, {"samples", *rates}};
+    if (!rates->empty()) json["frames_per_second"][who] = {{"median", median(*rates)}, {"samples", *rates}};
   for (std::uint32_t c = 0; c < choices; ++c)
     json["swept"].push_back({{"choice", to_string(rig.table().choices[c])}, {"frames_per_second", median(swept[c])}});
   const auto over = [&](const std::vector<double>& other) { return median(adaptive) / median(other); };
   std::cout << name << ", " << in_flight << " in flight: " << median(adaptive) << " frames/s; to the oracle "
             << over(oracle) << ", to the best fixed choice " << over(fixed_best) << ", to the unstreamed probe "
-            << over(probing) << ", to no streams " << over(alone) << "; " << last.changes << " changes\n";
+            << (probing.empty() ? 0 : over(probing)) << ", to no streams " << over(alone) << "; " << last.changes
+            << " changes\n";
   return json;
 }
 
@@ -271,7 +274,9 @@ int main(int argc, char** argv) try {
   for (const std::uint32_t in_flight : {1u, 3u}) {
     Rig rig(node, in_flight);
     const std::vector<std::uint32_t> best = calibrated(rig, effort);
-    for (const std::uint32_t choice : best) json["best_of_level"].push_back(to_string(rig.table().choices[choice]));
+    Json of_levels = Json::array();
+    for (const std::uint32_t choice : best) of_levels.push_back(to_string(rig.table().choices[choice]));
+    json["best_of_level"].push_back({{"in_flight", in_flight}, {"choices", of_levels}});
     json["compared"].push_back(compared(rig, "drift", drifting, in_flight, best, effort));
     json["compared"].push_back(compared(rig, "shocks", with_shocks, in_flight, best, effort));
     const auto halves = [&](std::uint64_t batch) { return batch < effort.batches / 2 ? 0 : levels / 2; };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -112,7 +113,7 @@ CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
       ->type_name("D")
       ->check(CLI::Range(1u, 16u));
   needs_it(command.add_option("--latency-limit", flags.latency_limit,
-                              "longest time from a batch's submission to its results (\"200us\")"))
+                              "longest time from when a batch's turn comes to its results (\"200us\")"))
       ->type_name("TIME");
   needs_it(command.add_option("--vary", flags.vary,
                               "on a virtual device, let the kernel take these times as long, each for so many batches "
@@ -128,8 +129,17 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   if (flags.frames.empty()) throw UsageError("--adaptive needs --frames: how many items there are in all");
   const std::uint64_t frames = parse_count(flags.frames, "--frames");
   if (frames == 0) throw UsageError("--frames 0: there is nothing to run");
-  if (choice.strategy != "auto" || choice.chunks != "auto" || choice.layout != "auto" || choice.graph)
-    throw UsageError("--adaptive chooses strategy, chunks and layout itself: leave them out");
+  for (const auto& [flag, value] : {std::pair{"--strategy", &choice.strategy},
+                                    {"--chunks", &choice.chunks},
+                                    {"--ramp", &choice.ramp},
+                                    {"--blocks", &choice.blocks},
+                                    {"--layout", &choice.layout},
+                                    {"--order", &choice.order},
+                                    {"--threads", &choice.threads}})
+    if (*value != "auto")
+      throw UsageError(
+          fmt::format("{} {}: --adaptive chooses how batches are cut and laid out; leave it out", flag, *value));
+  if (choice.graph) throw UsageError("--graph: batches that overlap cannot be graphs; leave it out");
   AdaptiveOptions options{.in_flight = flags.in_flight};
   if (!flags.latency_limit.empty())
     options.adaptation.latency_limit = parse_seconds(flags.latency_limit, "--latency-limit");
@@ -171,11 +181,16 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
                   .table = adaptive.table(),
                   .report = {},
                   .decisions = {}};
+  const bool in_place =
+      std::ranges::any_of(workload.job.arrays, [](const Array& array) { return array.role == Role::inout; });
   Live live(adaptive);
   run.report = adaptive.run(
       [&](Batch& batch) {
         submitted = batch.number;
-        return batch.number < batches;
+        if (batch.number >= batches) return false;
+        // A run in place leaves results where its inputs were; and what the last run of a slot brings shows.
+        if (in_place || batch.number + adaptive.slots() >= batches) workload.fill(batch.arrays);
+        return true;
       },
       {},
       [&](const Adaptive::Progress& progress) {
@@ -203,13 +218,18 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
 void add_replay(CLI::App& app) {
   struct Flags {
     std::string log;
+    bool json = false;
   };
   auto flags = std::make_shared<Flags>();
   auto* command = app.add_subcommand("replay", "Make the decisions of an adaptive run once more, from its log");
   command->add_option("LOG", flags->log, "what shiplap run --adaptive --log has written")->required();
+  add_json_flag(*command, flags->json);
   command->callback([flags] {
     const Replay again = replay(read_text_file(flags->log), flags->log);
-    print(replay_report(again, style_of_stdout()));
+    if (flags->json)
+      print_json(to_json(again));
+    else
+      print(replay_report(again, style_of_stdout()));
     if (!again.difference.empty()) throw CheckFailed("the decisions are not those of the log");
   });
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -27,10 +29,16 @@ StreamRates stream_rates(const Bench& bench, const Workload& first, const Worklo
   first.fill(stream.arrays(0));
   second.fill(stream.arrays(1));
   const auto rate = [&](Policy& policy) {
-    return stream.run(policy, [chunks](Batch& one) {
+    // The histograms, which each run has to bring anew.
+    for (const std::size_t slot : {0u, 1u}) std::ranges::fill(stream.arrays(slot).back(), std::byte{0xff});
+    const AdaptiveReport report = stream.run(policy, [chunks](Batch& one) {
       one.slot = one.number < chunks / 2 ? 0 : 1;
       return one.number < chunks;
     });
+    for (const auto& [workload, slot] : {std::pair{&first, 0}, {&second, 1}})
+      if (const std::string difference = workload->verify(stream.arrays(slot)); !difference.empty())
+        throw CheckFailed(fmt::format("{}: {}", workload->job.name, difference));
+    return report;
   };
   std::vector<double> alone;
   std::vector<double> protocol;
@@ -47,9 +55,6 @@ StreamRates stream_rates(const Bench& bench, const Workload& first, const Worklo
     ours.push_back(report.rate());
     rates.changes = report.changes;
   }
-  for (const auto& [workload, slot] : {std::pair{&first, 0}, {&second, 1}})
-    if (const std::string difference = workload->verify(stream.arrays(slot)); !difference.empty())
-      throw CheckFailed(fmt::format("{}: {}", workload->job.name, difference));
   rates.unstreamed = median(alone);
   rates.protocol = median(protocol);
   rates.adaptive = median(ours);

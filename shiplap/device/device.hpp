@@ -104,11 +104,12 @@ class Execution {
   virtual ~Execution() = default;
   /// Makes all calls of the schedule, behind what other executions have submitted to the same queues
   /// (`Device::prepare_behind`), and does not wait for their end; host agents have then done their part. Until `wait`
-  /// it cannot be submitted again. Throws Error naming the call, the op and its chunk. Then nothing of the run is in
-  /// flight any more, and it can be run again. What each op that was submitted before writes is complete, and an op is
-  /// submitted only when those that it depends on are; what the others write is as it was. Of the op that failed itself
-  /// a part may have been written: of a kernel whose function threw, or of a batch. When the GPU has failed (a kernel
-  /// that traps) all that was submitted may be written in part, and every further call throws.
+  /// it cannot be submitted again, and the thread that submitted a held run waits for it before it holds another.
+  /// Throws Error naming the call, the op and its chunk. Then nothing of the run is in flight any more, and it can be
+  /// run again. What each op that was submitted before writes is complete, and an op is submitted only when those that
+  /// it depends on are; what the others write is as it was. Of the op that failed itself a part may have been written:
+  /// of a kernel whose function threw, or of a batch. When the GPU has failed (a kernel that traps) all that was
+  /// submitted may be written in part, and every further call throws.
   virtual void submit(const RunOptions& = {}) = 0;
   /// Waits for the end of what was submitted. Throws as `submit` does.
   virtual RunResult wait() = 0;
@@ -189,8 +190,8 @@ class Device {
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
   /// The same in the queues of another one, which queue i of both is: what is submitted later comes behind what was
   /// submitted before, queue by queue, and nothing else is ordered: memory that both use is the caller's to look after.
-  /// `other` may end first. Throws Error for one of another device, Unsupported where host agents perform ops of
-  /// either, for graphs and for several agents.
+  /// `other` may go first. Throws Error for one of another device, or whose run is in flight and was not submitted to
+  /// shared queues; Unsupported where host agents perform ops of either, for graphs and for several agents.
   virtual std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule&, const Bindings&);
   /// `blocks` sets the grid of `empty`, `spin`, `map` and `touch` (256 threads a block); the others choose theirs.
   /// `data` is device memory of at least `amount` bytes for `stream`, unused by the others.

@@ -27,7 +27,8 @@ Seconds time_of_marks(Device& device) {
   const auto execution = device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
   std::vector<double> seconds;
   for (int i = 0; i < runs_of_an_empty_kernel; ++i) {
-    const Span span = execution->run({.trace = Trace::kernels}).timeline.spans.front();
+    // Held: in a pipeline kernels are submitted long before their turn.
+    const Span span = execution->run({.hold = true, .trace = Trace::kernels}).timeline.spans.front();
     seconds.push_back((span.end - span.start).count());
   }
   return Seconds{median(seconds)};
@@ -37,7 +38,7 @@ Seconds time_of_marks(Device& device) {
 Job planned(const Node& node, const Job& batch, std::span<const std::span<std::byte>> arrays) {
   Job located = batch;
   for (std::size_t a = 0; a < located.arrays.size(); ++a) located.arrays[a].data = arrays[a].data();
-  Job result = plan(node, located, {.plan = {.strategies = {"streams"}, .chunks = {1}}}).job;
+  Job result = plan(node, located, {.plan = {.strategies = {"streams"}}}).job;
   for (Array& array : result.arrays) array.data = nullptr;
   return result;
 }
@@ -69,6 +70,11 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
   profile_hash_ = parameter_hash(node.profile);
   table_ = steady_table(batch_, node.profile, limits_,
                         options_.choices.empty() ? steady_choices(batch_) : options_.choices, options_.in_flight);
+  if (!options_.choices.empty() && table_.choices.size() < options_.choices.size())
+    for (const Choice& choice : options_.choices)
+      if (std::ranges::find(table_.choices, choice) == table_.choices.end())
+        throw UsageError(
+            fmt::format("batches of {} cannot be done as {}: leave that choice out", batch_.name, to_string(choice)));
   make_ready(device);
   mark_ = time_of_marks(device);
   adaptation_ = std::make_unique<Adaptation>(table_, options_.adaptation);
@@ -119,6 +125,7 @@ void Adaptive::make_ready(Device& device) {
 
 void Adaptive::log_to(LineSink sink) {
   log_ = std::move(sink);
+  adaptation_ = std::make_unique<Adaptation>(table_, options_.adaptation);
   if (log_) log_(header_line(batch_.name, profile_hash_, table_, options_.adaptation));
 }
 
@@ -193,15 +200,18 @@ BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const 
   if (one.wanted == Wanted::span) return seen;
   const Schedule& schedule = slots_[one.batch.slot].choices[one.choice]->schedule();
   StageTimes stages;
+  std::vector<Span> kernels;
   for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
     const Span& span = result.timeline.spans[i];
-    const Seconds time = span.end - span.start;
     if (std::holds_alternative<Kernel>(schedule.ops[i].what)) {
-      seen.kernels.push_back(std::max(Seconds{0}, time - mark_));
-      stages.kernel += seen.kernels.back();
+      kernels.push_back(span);
     } else if (const auto* copy = std::get_if<Copy>(&schedule.ops[i].what)) {
-      (direction(schedule, *copy) == CopyDirection::host_to_device ? stages.h2d : stages.d2h) += time;
+      (direction(schedule, *copy) == CopyDirection::host_to_device ? stages.h2d : stages.d2h) += span.end - span.start;
     }
+  }
+  for (const Seconds share : shares_of_time(std::move(kernels))) {
+    seen.kernels.push_back(std::max(Seconds{0}, share - mark_));
+    stages.kernel += seen.kernels.back();
   }
   if (one.wanted == Wanted::stages) seen.stages = stages;
   return seen;

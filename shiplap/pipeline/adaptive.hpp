@@ -20,8 +20,9 @@
 namespace shiplap {
 
 struct AdaptiveOptions {
-  std::uint32_t in_flight = 3;     ///< batches submitted and not ended; 1: each is waited for before the next begins
-  std::uint32_t slots = 0;         ///< sets of host arrays that batches are taken from; 0: as many as in flight
+  std::uint32_t in_flight = 3;  ///< batches submitted and not ended; 1: each is waited for before the next begins
+  /// Sets of host arrays that batches are taken from, each with device memory for any choice; 0: as many as in flight.
+  std::uint32_t slots = 0;
   std::vector<Choice> choices{};   ///< what a batch may be cut into; empty: `steady_choices`
   AdaptationOptions adaptation{};  ///< when and how the choice changes
 };
@@ -46,8 +47,8 @@ struct AdaptiveReport {
 };
 
 /// A job over one batch, made ready for batch after batch in page-locked memory of its own. Everything that can be
-/// chosen is prepared when it is made, so that a change of choice costs nothing: schedules, events, and device memory
-/// for the batches in flight. Not for use by several threads at once.
+/// chosen is prepared when it is made, so that a change of choice costs nothing but, the first time, the marks around
+/// its kernels: schedules, events, and device memory for every slot. Not for use by several threads at once.
 class Adaptive {
  public:
   /// `batch` says what a batch is; where its arrays are does not matter. Its kernel's cost is measured unless it is
@@ -86,7 +87,7 @@ class Adaptive {
   /// The same with a policy of one's own.
   AdaptiveReport run(Policy&, const Source& source, const Sink& sink = {}, const Watch& watch = {},
                      std::stop_token stop = {});
-  /// Whatever is observed and decided in runs from now on goes there: see `replay`.
+  /// Whatever is observed and decided in runs from now on goes there, and the adaptation begins anew: see `replay`.
   void log_to(LineSink sink);
 
  private:

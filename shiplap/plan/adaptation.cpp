@@ -56,37 +56,58 @@ std::uint32_t Adaptation::best() const {
   return best;
 }
 
+bool Adaptation::is_steady(const BatchSeen& seen) {
+  const bool goes_on = seen.batch > 0 && last_choice_ == seen.choice;
+  alike_ = goes_on ? alike_ + 1 : 0;
+  last_choice_ = seen.choice;
+  return table_.in_flight == 1 || alike_ >= 2 * std::uint64_t{table_.in_flight};
+}
+
 std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
   if (watch_ > 0) --watch_;
-  std::string reason;
-  double of_this_batch = kernel_;
+  const bool steady = is_steady(seen);
   const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
   const Seconds expects = expected(seen.choice).kernels;
-  const bool sees_kernels = kernels > Seconds{0} && expects > Seconds{0};
-  if (sees_kernels) {
+  double of_this_batch = kernel_;
+  if (kernels > Seconds{0} && expects > Seconds{0}) {
     of_this_batch = kernel_ * (kernels / expects);
     if (const auto change = kernels_changed_.add(std::log(kernels / expects))) {
       kernel_ *= std::exp(*change);
-      reason = fmt::format("kernels take {}", in_words(*change));
+      span_changed_.begin_anew();
+      pending_.reset();
+      alike_ = 0;
+      return decide(seen.batch, fmt::format("kernels take {}", in_words(*change)));
     }
   }
-  // What the kernels of this very batch explain is theirs.
-  Learned& learned = learned_.at(seen.choice);
-  const double residual = std::log(seen.span / table_.at(seen.choice, of_this_batch, link_).span) - learned.span;
-  if (learned.batches < batches_to_learn && std::abs(residual) <= most_learned) {
-    if (sees_kernels) {
-      ++learned.batches;
-      learned.span += residual / learned.batches;
-      const bool matters = seen.choice == current_ && std::abs(learned.span) > options_.tolerance;
-      if (reason.empty() && learned.batches == batches_to_learn && matters)
-        reason = fmt::format("these batches take {} as predicted", in_words(learned.span));
-    }
-  } else if (const auto change = span_changed_.add(residual)) {
-    watch_ = batches_to_learn;  // kernels may have changed and not been looked at
-    if (sees_kernels) reason = explain_span(seen.choice, *change);
-  }
+  if (!steady) return std::nullopt;
+  std::string reason = look_at_span(seen, of_this_batch);
   if (reason.empty()) return std::nullopt;
   return decide(seen.batch, std::move(reason));
+}
+
+// What the kernels of this very batch explain is theirs.
+std::string Adaptation::look_at_span(const BatchSeen& seen, double kernel) {
+  const bool sees_kernels = !seen.kernels.empty();
+  Learned& learned = learned_.at(seen.choice);
+  const double residual = std::log(seen.span / table_.at(seen.choice, kernel, link_).span) - learned.span;
+  if (learned.batches < batches_to_learn && std::abs(residual) <= most_learned) {
+    if (!sees_kernels) {
+      watch_ = std::max(watch_, 1u);
+      return {};
+    }
+    ++learned.batches;
+    learned.span += residual / learned.batches;
+    if (learned.batches < batches_to_learn) return {};
+    // What the first choice takes beyond its prediction is laid on the link, if that explains it: it is of all choices.
+    const bool is_first = !std::exchange(knows_link_, true);
+    if (std::abs(learned.span) <= options_.tolerance || seen.choice != current_) return {};
+    if (is_first) return explain_span(seen.choice, std::exchange(learned.span, 0));
+    return fmt::format("these batches take {} as predicted", in_words(learned.span));
+  }
+  if (const auto change = span_changed_.add(residual)) pending_ = change;
+  if (span_changed_.suspects() || pending_) watch_ = std::max(watch_, 1u);
+  if (!pending_ || !sees_kernels) return {};
+  return explain_span(seen.choice, *std::exchange(pending_, std::nullopt));
 }
 
 std::string Adaptation::explain_span(std::uint32_t choice, double change) {
@@ -102,7 +123,8 @@ std::string Adaptation::explain_span(std::uint32_t choice, double change) {
 double Adaptation::fitted_link(std::uint32_t choice, double change) const {
   const double wanted = std::log(expected(choice).span.count()) + change;
   const auto at = [&](double link) { return std::log(table_.at(choice, kernel_, link).span.count()); };
-  double low = link_ / widest_link;
+  const double fastest = table_.in_flight > 1 ? 1 : 1 / widest_link;
+  double low = std::max(fastest, link_ / widest_link);
   double high = link_ * widest_link;
   if (at(low) > wanted || at(high) < wanted) return link_;
   for (int i = 0; i < 40; ++i) {
@@ -126,6 +148,7 @@ Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
   if (decision.to == current_) decision.period_to = decision.period_from;
   if (decision.to != current_) {
     current_ = decision.to;
+    pending_.reset();
     kernels_changed_.begin_anew();
     span_changed_.begin_anew();
   }

@@ -18,10 +18,11 @@ namespace shiplap {
 
 /// What a batch let be seen of it.
 struct BatchSeen {
-  std::uint64_t batch = 0;             ///< counted from 0
-  std::uint32_t choice = 0;            ///< which of the table's
-  Seconds span{0};                     ///< from when its first queue got to it until its end
-  std::vector<Seconds> kernels{};      ///< of each chunk; empty where they were not observed
+  std::uint64_t batch = 0;   ///< counted from 0
+  std::uint32_t choice = 0;  ///< which of the table's
+  Seconds span{0};           ///< from when its first queue got to it until its end
+  /// Of each chunk what its kernel adds to the time in which any of them runs; empty where they were not observed.
+  std::vector<Seconds> kernels{};
   std::optional<StageTimes> stages{};  ///< of a batch in one chunk, where all of it was observed
 };
 
@@ -75,7 +76,8 @@ struct AdaptationOptions {
   double least_gain = 0.01;
   /// Kernels are observed of every so many batches while nothing changes.
   std::uint32_t observe_every = 4;
-  /// Longest span of a batch that is wanted, from submission to result; zero: only throughput counts.
+  /// Longest span of a batch that is wanted; zero: only throughput counts. With several in flight a batch waits for
+  /// those ahead of it before its span begins.
   Seconds latency_limit{0};
 };
 
@@ -83,7 +85,9 @@ struct AdaptationOptions {
 /// change counts when the residuals since it began add up to more than noise can (Page's CUSUM test): at once when it
 /// is large, later when it is small. Then the factor of the kernel or of the link is refitted to the residuals since
 /// the change, and the best choice for it taken, unless it gains less than `least_gain`. What a choice takes beyond its
-/// prediction is learned from its first batches and stays with it.
+/// prediction is learned from its first batches and stays with it. Where several batches are in flight a span hangs on
+/// its neighbours too: it counts only behind so many alike as take twice the flight, and the link is taken to be no
+/// faster than planned, since a source that is slow makes spans shorter.
 class Adaptation final : public Policy {
  public:
   explicit Adaptation(SteadyTable, const AdaptationOptions& = {});
@@ -105,6 +109,10 @@ class Adaptation final : public Policy {
     double span = 0;            ///< logarithm of the ratio
     std::uint32_t batches = 0;  ///< that went into it
   };
+  /// Whether a batch has only such behind and ahead of it as the table assumes.
+  bool is_steady(const BatchSeen&);
+  /// What the span says beyond the kernels. In words; empty: nothing.
+  std::string look_at_span(const BatchSeen&, double kernel);
   SteadyState expected(std::uint32_t choice) const { return table_.at(choice, kernel_, link_); }
   Seconds period(std::uint32_t choice) const;
   std::uint32_t best() const;
@@ -121,7 +129,11 @@ class Adaptation final : public Policy {
   double kernel_ = 1;
   double link_ = 1;
   std::uint32_t current_ = 0;
-  std::uint32_t watch_ = 0;  ///< so many batches more are observed with their kernels
+  std::uint32_t watch_ = 0;                   ///< so many batches more are observed with their kernels
+  bool knows_link_ = false;                   ///< the first choice has been looked at long enough
+  std::optional<double> pending_;             ///< change of spans that waits for a batch whose kernels are observed
+  std::uint64_t alike_ = 0;                   ///< batches in a row of one choice with kernels as they are taken to be
+  std::optional<std::uint32_t> last_choice_;  ///< of the batch before
 };
 
 }  // namespace shiplap

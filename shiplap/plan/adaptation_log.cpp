@@ -44,7 +44,9 @@ std::string difference_of(const Replay& r) {
   const auto text = [&](const std::vector<Decision>& decisions, std::size_t i) {
     return i < decisions.size() ? line_of(decisions[i]) : std::string("none");
   };
-  for (std::size_t i = 0; i < std::max(r.logged.size(), r.again.size()); ++i)
+  // A log may end between a batch and the decision that it led to.
+  const bool cut_off = r.again.size() == r.logged.size() + 1 && r.again.back().after + 1 == r.batches;
+  for (std::size_t i = 0; i < (cut_off ? r.logged.size() : std::max(r.logged.size(), r.again.size())); ++i)
     if (text(r.logged, i) != text(r.again, i))
       return fmt::format("decision {}: logged {}, now {}", i, text(r.logged, i), text(r.again, i));
   return {};
@@ -89,9 +91,10 @@ Replay replay(std::string_view log, const std::string& source) {
   std::optional<Adaptation> adaptation;
   std::size_t number = 0;
   while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
+    const std::size_t end = log.find('\n');
+    if (end == std::string_view::npos && number > 0) break;  // a line that was cut off
     const std::string_view line = log.substr(0, end);
-    log.remove_prefix(std::min(end + 1, log.size()));
+    log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
     ++number;
     if (line.empty()) continue;
     const std::string where = fmt::format("{}:{}", source, number);

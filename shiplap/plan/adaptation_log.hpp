@@ -33,7 +33,8 @@ struct Replay {
   /// The first that is not the same, in words; empty when all are.
   std::string difference;
 };
-/// Throws Error that names the line for text that is no such log, or a log of another version.
+/// A last line without its end, and a decision that would have come behind the last batch, count as cut off. Throws
+/// Error that names the line for text that is no such log, or a log of another version.
 Replay replay(std::string_view log, const std::string& source);
 
 }  // namespace shiplap

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/plan.hpp"
@@ -36,6 +37,17 @@ Seconds between(Seconds a, Seconds b, double share) {
 
 }  // namespace
 
+std::vector<Seconds> shares_of_time(std::vector<Span> kernels) {
+  std::ranges::sort(kernels, {}, &Span::start);
+  std::vector<Seconds> shares;
+  Seconds until{0};
+  for (const Span& span : kernels) {
+    shares.push_back(std::max(Seconds{0}, span.end - std::max(span.start, until)));
+    until = std::max(until, span.end);
+  }
+  return shares;
+}
+
 SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const Profile& profile) {
   // The first ones fill the pipeline; of the others one of each slot is a whole period.
   const std::size_t batches = 2 * std::size_t{in_flight} + 3;
@@ -49,9 +61,10 @@ SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const P
   const Span last = all.span(timeline, batches - 1);
   const Span before = all.span(timeline, batches - 1 - in_flight);
   SteadyState result{.period = (last.end - before.end) / static_cast<double>(in_flight), .span = last.end - last.start};
+  std::vector<Span> kernels;
   for (std::size_t i = all.first[batches - 1]; i < all.first[batches]; ++i)
-    if (std::holds_alternative<Kernel>(all.schedule.ops[i].what))
-      result.kernels += timeline.spans[i].end - timeline.spans[i].start;
+    if (std::holds_alternative<Kernel>(all.schedule.ops[i].what)) kernels.push_back(timeline.spans[i]);
+  for (const Seconds share : shares_of_time(std::move(kernels))) result.kernels += share;
   return result;
 }
 

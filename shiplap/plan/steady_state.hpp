@@ -7,6 +7,7 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/timeline.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
 
@@ -16,15 +17,19 @@ namespace shiplap {
 struct SteadyState {
   Seconds period{0};   ///< from the end of one batch to the end of the next
   Seconds span{0};     ///< from when its first queue gets to it until its end
-  Seconds kernels{0};  ///< the spans of all its kernels, added up
+  Seconds kernels{0};  ///< in which any of its kernels runs
 };
+
+/// Of kernels' spans, in the order in which they start, what each adds to the time in which any of them runs: a mark in
+/// front of a kernel may be passed while it waits for those of other queues.
+std::vector<Seconds> shares_of_time(std::vector<Span> kernels);
 
 /// Simulated: a batch is submitted when the one `in_flight` before it has ended. Throws as `succession` and `simulate`
 /// do.
 SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const Profile&);
 
 /// The same of every choice, for kernels that take so many times as long as planned. A value, from which decisions can
-/// be made and made again anywhere.
+/// be made and made again without profile or job.
 struct SteadyTable {
   std::uint32_t in_flight = 1;                     ///< batches under way at once
   std::vector<Choice> choices{};                   ///< what a batch may be cut into

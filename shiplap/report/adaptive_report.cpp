@@ -24,6 +24,20 @@ std::string decisions_table(const std::vector<Decision>& decisions, const std::v
   return table.text(style);
 }
 
+Json decisions_json(const std::vector<Decision>& decisions) {
+  Json json = Json::array();
+  for (const Decision& d : decisions)
+    json.push_back({{"after", d.after},
+                    {"reason", d.reason},
+                    {"kernel", d.kernel},
+                    {"link", d.link},
+                    {"from", d.from},
+                    {"to", d.to},
+                    {"period_from_ms", in_milliseconds(d.period_from)},
+                    {"period_to_ms", in_milliseconds(d.period_to)}});
+  return json;
+}
+
 }  // namespace
 
 std::string adaptive_report(const AdaptiveRun& run, const TextStyle& style) {
@@ -79,16 +93,21 @@ Json to_json(const AdaptiveRun& run) {
                                {"batches", run.report.batches_of_choice.at(c)},
                                {"predicted_period_ms", in_milliseconds(run.table.at(c, 1).period)}});
   json["all_decisions"] = run.all_decisions;
-  json["decisions"] = Json::array();
-  for (const Decision& d : run.decisions)
-    json["decisions"].push_back({{"after", d.after},
-                                 {"reason", d.reason},
-                                 {"kernel", d.kernel},
-                                 {"link", d.link},
-                                 {"from", d.from},
-                                 {"to", d.to},
-                                 {"period_from_ms", in_milliseconds(d.period_from)},
-                                 {"period_to_ms", in_milliseconds(d.period_to)}});
+  json["decisions"] = decisions_json(run.decisions);
+  return json;
+}
+
+Json to_json(const Replay& replay) {
+  Json json{{"schema", "shiplap/adaptation-replay"},
+            {"version", 1},
+            {"job", replay.job},
+            {"profile_hash", replay.profile_hash},
+            {"batches", replay.batches},
+            {"as_logged", replay.difference.empty()},
+            {"difference", replay.difference},
+            {"choices", Json::array()}};
+  for (const Choice& choice : replay.table.choices) json["choices"].push_back(to_json(choice));
+  json["decisions"] = decisions_json(replay.again);
   return json;
 }
 

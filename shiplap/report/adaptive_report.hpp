@@ -30,6 +30,7 @@ std::string adaptive_report(const AdaptiveRun&, const TextStyle& = {});
 /// With schema and version. Times are in milliseconds, named so.
 Json to_json(const AdaptiveRun&);
 
+Json to_json(const Replay&);
 /// The decisions of a log, and whether they come out the same.
 std::string replay_report(const Replay&, const TextStyle& = {});
 

@@ -10,14 +10,6 @@
 namespace shiplap {
 namespace {
 
-void require_fits(const Schedule& all, const Schedule& one, std::size_t number) {
-  const auto refuse = [&](const char* why) {
-    throw Error(fmt::format("schedule {} cannot be submitted behind others in their queues: {}", number, why));
-  };
-  if (one.peer_access != all.peer_access) refuse("it differs in whether GPUs address each other's memory");
-  if (one.kernels != all.kernels) refuse("its kernels are others");
-}
-
 /// The numbers of a schedule's buffers in all of them.
 std::vector<BufferId> place_buffers(Schedule& all, std::vector<BufferId>& of_slot, const Schedule& one) {
   for (std::size_t b = 0; b < one.buffers.size(); ++b) {
@@ -36,18 +28,27 @@ std::vector<BufferId> place_buffers(Schedule& all, std::vector<BufferId>& of_slo
   return of_slot;
 }
 
-void renumber(Op& op, std::uint32_t first_op, const std::vector<BufferId>& buffers) {
+void renumber(Op& op, std::uint32_t first_op, std::uint32_t first_kernel, const std::vector<BufferId>& buffers) {
   const auto move = [&](Region& region) { region.buffer = buffers[region.buffer.index()]; };
   if (auto* copy = std::get_if<Copy>(&op.what)) {
     move(copy->from);
     move(copy->to);
   } else if (auto* kernel = std::get_if<Kernel>(&op.what)) {
+    kernel->kernel.value += first_kernel;
     for (Access& operand : kernel->operands) move(operand.region);
     for (Flow& flow : kernel->flows) flow.buffer = buffers[flow.buffer.index()];
   } else if (auto* prefetch = std::get_if<Prefetch>(&op.what)) {
     move(prefetch->region);
   }
   for (OpId& dependency : op.after) dependency.value += first_op;
+}
+
+/// Where the kernels of a schedule begin among those of all: most schedules have the same.
+std::uint32_t kernels_in(Schedule& all, const Schedule& one) {
+  const auto there = std::ranges::search(all.kernels, one.kernels);
+  if (!there.empty() || one.kernels.empty()) return static_cast<std::uint32_t>(there.begin() - all.kernels.begin());
+  all.kernels.insert(all.kernels.end(), one.kernels.begin(), one.kernels.end());
+  return static_cast<std::uint32_t>(all.kernels.size() - one.kernels.size());
 }
 
 /// The last op of each queue among [begin, end).
@@ -70,13 +71,12 @@ void require_successive(const Schedule& schedule) {
   if (!first_blocking(schedule).is_none()) refuse("the host performs some of its ops or waits for them");
 }
 
-void require_shareable(const Schedule& a, const Schedule& b) {
-  require_successive(a);
-  require_successive(b);
-  for (std::size_t q = 0; q < std::min(a.queues.size(), b.queues.size()); ++q)
-    if (a.queues[q].place != b.queues[q].place)
-      throw Error(fmt::format("schedules cannot share queue {}: it is of {} for one and of {} for the other", q,
-                              to_string(a.queues[q].place), to_string(b.queues[q].place)));
+void require_shareable(std::span<const Queue> there, const Schedule& schedule) {
+  require_successive(schedule);
+  for (std::size_t q = 0; q < std::min(there.size(), schedule.queues.size()); ++q)
+    if (there[q].place != schedule.queues[q].place)
+      throw Error(fmt::format("schedules cannot share queue {}: it is of {} for one and of {} for another", q,
+                              to_string(there[q].place), to_string(schedule.queues[q].place)));
 }
 
 Succession succession(std::span<const Successor> successors) {
@@ -88,12 +88,13 @@ Succession succession(std::span<const Successor> successors) {
     const Successor& one = successors[number];
     const Schedule& schedule = *one.schedule;
     if (number == 0) {
-      all.kernels = schedule.kernels;
       all.agents = schedule.agents;
       all.peer_access = schedule.peer_access;
     }
-    require_shareable(all, schedule);
-    require_fits(all, schedule, number);
+    require_shareable(all.queues, schedule);
+    if (schedule.peer_access != all.peer_access)
+      throw Error("of schedules in the same queues, one lets GPUs address each other's memory and another does not");
+    const std::uint32_t first_kernel = kernels_in(all, schedule);
     for (std::size_t q = all.queues.size(); q < schedule.queues.size(); ++q) all.queues.push_back(schedule.queues[q]);
     const std::vector<BufferId> buffers = place_buffers(all, slots[one.slot], schedule);
     OpId awaited;
@@ -109,7 +110,7 @@ Succession succession(std::span<const Successor> successors) {
     result.first.push_back(first);
     std::vector<bool> begun(schedule.queues.size(), false);
     for (Op op : schedule.ops) {
-      renumber(op, first, buffers);
+      renumber(op, first, first_kernel, buffers);
       // The host's order is none that a schedule knows: what it submits afterwards says so.
       if (!awaited.is_none() && !begun[op.queue.index()]) op.after.push_back(awaited);
       begun[op.queue.index()] = true;

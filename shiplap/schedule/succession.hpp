@@ -15,9 +15,9 @@ namespace shiplap {
 /// Throws Unsupported for a schedule that cannot be submitted behind others: one that several host agents submit, of
 /// which the host performs ops itself, or a graph.
 void require_successive(const Schedule&);
-/// Throws as `require_successive` does for either, and Error where a queue of one is of another GPU than the queue of
-/// the same number of the other.
-void require_shareable(const Schedule&, const Schedule&);
+/// Throws as `require_successive` does, and Error where a queue is of another GPU than the queue of the same number
+/// among those that are there.
+void require_shareable(std::span<const Queue> there, const Schedule&);
 
 /// One of them.
 struct Successor {
@@ -40,8 +40,9 @@ struct Succession {
 };
 
 /// A buffer that those of one slot share is as large as the largest of them asks for. Those of one slot must be ordered
-/// by `behind`. Throws as `require_successive` does, and Error for one that does not fit the others: other kernels or
-/// GPUs of the queues, a buffer of another kind or place than that of an earlier one of its slot.
+/// by `behind`. Throws as `require_shareable` does, and Error for one that does not fit the others: it
+/// differs in whether GPUs address each other's memory, or a buffer is of another kind or place than that of an earlier
+/// one of its slot.
 Succession succession(std::span<const Successor>);
 
 }  // namespace shiplap

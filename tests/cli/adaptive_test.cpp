@@ -57,16 +57,27 @@ TEST_F(Cli, adaptive_writes_a_log_that_replays_and_that_its_schema_describes) {
   const Outcome again = shiplap("replay " + log);
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.out.find("as logged"), std::string::npos) << again.out;
+  EXPECT_EQ(parsed(shiplap("replay --json " + log)).at("as_logged"), true);
+  const std::string whole = read(log);
+  const fs::path cut = write("cut", whole.substr(0, whole.size() - 5));
+  EXPECT_EQ(shiplap("replay " + cut.string()).code, 0) << "what a killed program leaves";
   const Outcome other = shiplap("replay " + write("other", replaced(read(log), "\"to\":", "\"to\":1")).string());
   EXPECT_EQ(other.code, 2) << other.out;
   EXPECT_NE(other.out.find("NOT as logged"), std::string::npos) << other.out;
   expect_refused(shiplap("replay " + (folder / "none").string()), 1, {"none"});
 }
 
+TEST_F(Cli, adaptive_of_a_workload_in_place_is_verified_too) {
+  const Outcome run = shiplap("run saxpy:n=64Ki --device virtual:h200 --adaptive --frames 640Ki");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.out.find("verified against the host reference"), std::string::npos) << run.out;
+}
+
 TEST_F(Cli, adaptive_refuses_what_makes_no_sense_with_it) {
   expect_refused(shiplap("run saxpy --device virtual:h200 --adaptive"), 64, {"--frames"});
   expect_refused(shiplap("run saxpy --device virtual:h200 --frames 100"), 64, {"--adaptive"});
   expect_refused(shiplap(std::string(run_small) + " --chunks 4"), 64, {"--adaptive", "chunks"});
+  expect_refused(shiplap(std::string(run_small) + " --order breadth"), 64, {"--order breadth", "--adaptive"});
   expect_refused(shiplap(std::string(run_small) + " --gantt"), 64, {"--gantt"});
   expect_refused(shiplap(std::string(run_small) + " --memory pageable"), 64, {"--memory"});
   expect_refused(shiplap(std::string(run_small) + " --latency-limit 5"), 64, {"--latency-limit", "5"});
@@ -74,7 +85,7 @@ TEST_F(Cli, adaptive_refuses_what_makes_no_sense_with_it) {
     expect_refused(shiplap(std::string(run_small) + " --vary " + wrong), 64, {"--vary", "1,4,0.5:100"});
   expect_refused(shiplap(std::string(run_small) + " --log /nowhere/at/all"), 1, {"--log", "/nowhere"});
   expect_refused(shiplap("run matmul:p=256 --device virtual:h200 --adaptive --frames 5120"), 1,
-                 {"B would have to stay on the GPU"});
+                 {"b would have to stay on the GPU"});
 }
 
 }  // namespace

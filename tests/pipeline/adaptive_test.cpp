@@ -10,6 +10,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/plan/unstreamed_probe.hpp"
+#include "shiplap/plan/what_if.hpp"
 #include "shiplap/workload/described_job.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
@@ -167,6 +168,44 @@ TEST(Adaptive, of_batches_that_drift_is_near_the_oracle_and_better_than_any_fixe
 
 TEST(Adaptive, of_shocks_is_near_the_oracle_and_better_than_any_fixed_choice_and_the_unstreamed_probe) {
   expect_good(compare(with_shocks, 400));
+}
+
+TEST(Adaptive, with_several_in_flight_follows_shocks_of_the_kernel_and_leaves_the_link_alone) {
+  Bed bed({.in_flight = 3});
+  std::uint64_t decisions = 0;
+  const auto report =
+      bed.adaptive.run(bed.source(400, with_shocks), bed.sink(with_shocks), [&](const Adaptive::Progress& progress) {
+        if (progress.decision == nullptr) return;
+        ++decisions;
+        EXPECT_NEAR(progress.decision->link, 1, 0.05) << progress.decision->reason;
+      });
+  EXPECT_EQ(report.batches, 400u);
+  EXPECT_GE(decisions, 9u);
+  EXPECT_LE(decisions, 40u) << "of nine changes, each seen by batches that were half before and half behind it";
+}
+
+/// The node is another one than the profile says: kernels 1.5 times as long, the link at two thirds of its rate.
+TEST(Adaptive, finds_out_where_the_profile_is_wrong) {
+  const auto device = open_virtual(what_if(planted_profile(), "link=0.6667"), "virtual:slower");
+  Adaptive adaptive(node_of(*device, planted_profile()), summing(microseconds(20)), {.in_flight = 1});
+  double link = 1;
+  double kernel = 1;
+  adaptive.run(
+      [](Batch& batch) {
+        const auto values = std::span(reinterpret_cast<std::uint32_t*>(batch.arrays[0].data()), frames * pixels / 4);
+        for (std::uint64_t f = 0; f < frames; ++f) values[f * pixels / 4] = 150;
+        return batch.number < 200;
+      },
+      {},
+      [&](const Adaptive::Progress& progress) {
+        if (progress.decision == nullptr) return;
+        link = progress.decision->link;
+        kernel = progress.decision->kernel;
+      });
+  EXPECT_NEAR(kernel, 1.5, 0.05);
+  // The factor is of rates and fixed costs together, and these are as planned.
+  EXPECT_GT(link, 1.2);
+  EXPECT_LT(link, 1.5);
 }
 
 TEST(Adaptive, logs_what_replays_to_the_same_decisions) {

@@ -72,6 +72,17 @@ TEST(Succession, the_host_waits_by_synchronizing_with_the_ends_of_every_queue) {
   EXPECT_EQ(synchronized, 3) << "queues of copies in, kernels and copies out";
 }
 
+TEST(Succession, keeps_the_kernels_of_each_apart_by_name) {
+  const Schedule one = in_and_out(1_MiB);
+  Schedule other = one;
+  other.kernels[0] = "another";
+  const Succession all = succession(std::array{Successor{&one, 0}, Successor{&other, 1}, Successor{&one, 2}});
+  EXPECT_EQ(all.schedule.kernels, (std::vector<std::string>{"invert", "another"}));
+  EXPECT_EQ(std::get<Kernel>(all.schedule.ops[1].what).kernel, KernelId{0});
+  EXPECT_EQ(std::get<Kernel>(all.schedule.ops[4].what).kernel, KernelId{1});
+  EXPECT_EQ(std::get<Kernel>(all.schedule.ops[7].what).kernel, KernelId{0});
+}
+
 TEST(Succession, overlaps_what_follows_and_does_not_where_the_host_waits) {
   const Schedule one = in_and_out(4_MiB, microseconds(50));
   const double alone = simulate(one, planted_profile()).timeline.makespan.count();
@@ -112,18 +123,12 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
   Schedule pageable = one;
   pageable.buffers[0].memory = MemoryKind::pageable;
   EXPECT_THROW(succession(std::array{Successor{&pageable, 0}}), Unsupported);
-  Schedule kernel = one;
-  kernel.kernels[0] = "another";
-  EXPECT_EQ(message_of([&] {
-              succession(std::array{Successor{&one, 0}, Successor{&kernel, 1}});
-            }),
-            "schedule 1 cannot be submitted behind others in their queues: its kernels are others");
   Schedule elsewhere = one;
   elsewhere.queues[1].place = Place::gpu(1);
   EXPECT_EQ(message_of([&] {
               succession(std::array{Successor{&one, 0}, Successor{&elsewhere, 1}});
             }),
-            "schedules cannot share queue 1: it is of gpu 0 for one and of gpu 1 for the other");
+            "schedules cannot share queue 1: it is of gpu 0 for one and of gpu 1 for another");
   Schedule managed = one;
   managed.buffers[0].memory = MemoryKind::managed;
   EXPECT_EQ(message_of([&] {

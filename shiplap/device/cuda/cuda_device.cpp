@@ -187,9 +187,12 @@ class CudaDevice final : public Device {
   std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule& schedule,
                                             const Bindings& bindings) override {
     const auto* behind = dynamic_cast<const CudaExecution*>(&other);
-    if (behind == nullptr)
+    if (behind == nullptr || !behind->is_of(gpus_))
       throw Error("an execution can only share the queues of one that the same device has prepared");
-    require_shareable(behind->schedule(), schedule);
+    require_successive(behind->schedule());
+    require_shareable(behind->queues()->queues, schedule);
+    if (behind->schedule().peer_access != schedule.peer_access)
+      throw Error("of executions in the same queues, one lets GPUs address each other's memory and another does not");
     return std::make_unique<CudaExecution>(
         schedule, bindings, gpus_, api_, ranges_,
         [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); }, behind->queues());

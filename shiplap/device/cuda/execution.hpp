@@ -30,6 +30,7 @@ using Allocate = std::function<Memory(Place, MemoryKind, Bytes)>;
 
 /// The streams of one execution, or of several that are submitted one behind another.
 struct CudaQueues {
+  std::vector<Queue> queues;        ///< what they are, by QueueId
   std::vector<Stream> streams;      ///< by QueueId
   std::map<int, Stream> all_ended;  ///< by the runtime's number of a GPU: waits for every queue, where several end
   std::chrono::steady_clock::time_point made = std::chrono::steady_clock::now();
@@ -61,6 +62,8 @@ class CudaExecution final : public Execution {
   void submit(const RunOptions& options) override;
   RunResult wait() override;
   const Schedule& schedule() const { return schedule_; }
+  /// Whether it was made for these GPUs by the same device.
+  bool is_of(const GpuSet& gpus) const { return gpus_.gates == gpus.gates; }
   const std::shared_ptr<CudaQueues>& queues() const { return queues_; }
 
  private:

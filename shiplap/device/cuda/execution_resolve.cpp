@@ -86,6 +86,7 @@ void CudaExecution::resolve(const Bindings& bindings) {
   const std::size_t queues = schedule_.queues.size();
   for (auto i = static_cast<std::uint32_t>(queues_->streams.size()); i < queues; ++i) {
     select(gpu_of(QueueId{i}));
+    queues_->queues.push_back(schedule_.queues[i]);
     queues_->streams.push_back(make_stream(api_, "queue " + schedule_.queues[i].name));
   }
   make_order_events(calls);

@@ -1,6 +1,8 @@
 #include <atomic>
 #include <new>
+#include <thread>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 
 namespace shiplap {
@@ -67,6 +69,16 @@ void Gate::drain() noexcept {
   if (api_.stream_synchronize(stream_.get()) != cudaSuccess) static_cast<void>(api_.get_last_error());
 }
 
+Gates::Use::Use(Gate& gate, std::mutex& mutex, std::atomic<std::thread::id>& user)
+    : gate_(&gate), lock_(mutex, std::try_to_lock) {
+  if (!lock_.owns_lock()) {
+    if (user.load() == std::this_thread::get_id())
+      throw Error("this thread has a held run in flight: wait for it before it holds or records another");
+    lock_.lock();
+  }
+  user.store(std::this_thread::get_id());
+}
+
 Gates::Use Gates::take(int gpu) {
   One* one = nullptr;
   {
@@ -75,7 +87,7 @@ Gates::Use Gates::take(int gpu) {
     if (found == nullptr) found = std::make_unique<One>(api_);
     one = found.get();
   }
-  return {one->gate, one->mutex};
+  return {one->gate, one->mutex, one->user};
 }
 
 bool Gate::timed_out() const noexcept {

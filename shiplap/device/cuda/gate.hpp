@@ -1,10 +1,12 @@
 // Holds streams back until the host has submitted everything: what is timed behind the gate contains no submission.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/cuda/handles.hpp"
@@ -55,7 +57,8 @@ class Gates {
   /// A gate while nobody else uses it.
   class Use {
    public:
-    Use(Gate& gate, std::mutex& mutex) : gate_(&gate), lock_(mutex) {}
+    /// Throws Error where the calling thread is its user already: it would wait for itself.
+    Use(Gate&, std::mutex&, std::atomic<std::thread::id>& user);
     Gate* operator->() const { return gate_; }
 
    private:
@@ -63,6 +66,7 @@ class Gates {
     std::unique_lock<std::mutex> lock_;
   };
   /// That of a GPU by the runtime's number, which the calling thread has selected. Waits until nobody else uses it.
+  /// Whoever takes it lets go of it. Throws Error where the calling thread uses it.
   Use take(int gpu);
 
  private:
@@ -70,6 +74,7 @@ class Gates {
     explicit One(const Api& api) : gate(api) {}
     Gate gate;
     std::mutex mutex;
+    std::atomic<std::thread::id> user{};  ///< while the mutex is locked
   };
   const Api& api_;
   std::mutex mutex_;

@@ -144,9 +144,12 @@ class VirtualDevice : public Device {
   std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule& schedule,
                                             const Bindings& bindings) override {
     const auto* behind = dynamic_cast<const VirtualExecution*>(&other);
-    if (behind == nullptr)
+    if (behind == nullptr || behind->queues()->profile() != shared_profile_.get())
       throw Error("an execution can only share the queues of one that the same device has prepared");
-    require_shareable(behind->schedule(), schedule);
+    if (behind->runs_unseen())
+      throw Error("the run of an execution whose queues are to be shared is in flight: wait for it");
+    require_successive(behind->schedule());
+    require_shareable(behind->queues()->queues, schedule);
     return make(schedule, bindings, behind->queues());
   }
 
@@ -203,6 +206,8 @@ class VirtualDevice : public Device {
     for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
       if (!bindings.kernels[k].host)
         throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
+    for (std::size_t q = queues->queues.size(); q < schedule.queues.size(); ++q)
+      queues->queues.push_back(schedule.queues[q]);
     return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(queues));
   }
 

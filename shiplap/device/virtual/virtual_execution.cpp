@@ -22,7 +22,17 @@ const VirtualQueues::Run& VirtualQueues::submit(Schedule schedule) {
   // How much memory they take was seen to when it was allocated.
   for (Buffer& buffer : schedule.buffers)
     if (buffer.place.is_gpu()) buffer.size = {};
-  Run& added = runs_.emplace_back(Run{.number = next_++, .schedule = std::move(schedule)});
+  runs_.push_back(Run{.number = next_++, .schedule = std::move(schedule)});
+  try {
+    return simulate_last();
+  } catch (...) {
+    runs_.pop_back();
+    throw;
+  }
+}
+
+const VirtualQueues::Run& VirtualQueues::simulate_last() {
+  Run& added = runs_.back();
   for (const Run& run : runs_)
     if (run.has_ended) added.behind = run.number;
 
@@ -35,7 +45,7 @@ const VirtualQueues::Run& VirtualQueues::submit(Schedule schedule) {
                           .behind = is_there ? std::optional<std::size_t>(*run.behind - front) : std::nullopt});
   }
   const Succession all = succession(successors);
-  const Timeline timeline = simulate(all.schedule, *profile_).timeline;
+  const Timeline timeline = shiplap::simulate(all.schedule, *profile_).timeline;
   const std::size_t last = successors.size() - 1;
   const Span own = all.span(timeline, last);
   added.end = last > 0 ? runs_[last - 1].end + (own.end - all.span(timeline, last - 1).end) : now_ + own.end;
@@ -71,6 +81,10 @@ VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Sched
   // An op starts after everything it depends on has ended; equal times only occur in submission order.
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return spans[a].start < spans[b].start; });
+}
+
+VirtualExecution::~VirtualExecution() {
+  if (submitted_ && run_) queues_->wait(*run_);
 }
 
 void VirtualExecution::submit(const RunOptions& options) {

@@ -18,6 +18,10 @@ class VirtualQueues {
  public:
   explicit VirtualQueues(std::shared_ptr<const Profile> profile) : profile_(std::move(profile)) {}
 
+  const Profile* profile() const { return profile_.get(); }
+  /// Of all schedules that were made for them, in the order of their numbers.
+  std::vector<Queue> queues{};
+
   /// A run of one of the executions that share the queues.
   struct Run {
     std::uint64_t number = 0;
@@ -37,6 +41,8 @@ class VirtualQueues {
   Seconds pass(Seconds time) { return now_ += time; }
 
  private:
+  const Run& simulate_last();
+
   std::shared_ptr<const Profile> profile_;
   std::deque<Run> runs_;
   std::uint64_t next_ = 0;
@@ -45,12 +51,19 @@ class VirtualQueues {
 
 class VirtualExecution final : public Execution {
  public:
-  /// Of a sound schedule with bindings that fit it.
+  /// Of a sound schedule with bindings that fit it, and whose queues the shared ones have.
   VirtualExecution(std::shared_ptr<const Profile>, Schedule, Bindings, std::shared_ptr<VirtualQueues>);
+
+  /// What is in flight is waited for.
+  ~VirtualExecution() override;
+  VirtualExecution(const VirtualExecution&) = delete;
+  VirtualExecution& operator=(const VirtualExecution&) = delete;
 
   void submit(const RunOptions&) override;
   RunResult wait() override;
   const Schedule& schedule() const { return schedule_; }
+  /// Whether a run is in flight that others in the same queues would not know of.
+  bool runs_unseen() const { return submitted_ && !run_; }
   const std::shared_ptr<VirtualQueues>& queues() const { return queues_; }
 
  private:

@@ -203,7 +203,12 @@ TEST(VirtualDevice, refuses_to_share_queues_where_that_cannot_be) {
   graph.as_graph = true;
   EXPECT_THROW(gpu->prepare_behind(*first, graph, a.bindings), Unsupported);
   EXPECT_THROW(gpu->prepare_behind(*gpu->prepare(graph, a.bindings), a.schedule, a.bindings), Unsupported);
+  EXPECT_THROW(other->prepare_behind(*first, a.schedule, a.bindings), Error) << "of another device";
+  first->submit();
+  EXPECT_THROW(gpu->prepare_behind(*first, a.schedule, a.bindings), Error) << "in flight, and nobody would know";
+  first->wait();
   const auto second = gpu->prepare_behind(*first, a.schedule, a.bindings);
+  gpu->prepare_behind(*first, a.schedule, a.bindings)->submit();  // goes while it is in flight
   EXPECT_THROW(second->submit({.hold = true}), Unsupported);
   second->submit();
   EXPECT_THROW(second->submit(), Error) << "in flight";
