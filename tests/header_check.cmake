@@ -16,5 +16,6 @@ add_library(shiplap_header_check OBJECT ${sources})
 target_include_directories(shiplap_header_check PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(shiplap_header_check PRIVATE shiplap::shiplap CLI11::CLI11 GTest::gmock fmt::fmt shiplap_flags)
 set_target_properties(shiplap_header_check PROPERTIES UNITY_BUILD OFF)
+target_compile_definitions(shiplap_header_check PRIVATE SHIPLAP_PROGRAM="")  # of the tests of the command line
 # Only whether it compiles matters.
 target_compile_options(shiplap_header_check PRIVATE -O0 -g0)
