@@ -154,6 +154,15 @@ std::vector<std::uint32_t> calibrated(Rig& rig, const Effort& effort) {
   return best;
 }
 
+/// What each further stream costs a batch: t_sc of the paper, by what is predicted of 2 and of 32.
+Seconds cost_of_a_stream(const SteadyTable& table) {
+  std::vector<std::pair<std::uint32_t, Seconds>> spans;
+  for (std::size_t c = 0; c < table.choices.size(); ++c)
+    if (table.choices[c].layout == Layout::three && table.choices[c].chunks > 1)
+      spans.emplace_back(table.choices[c].chunks, table.at(c, 1).span);
+  return (spans.back().second - spans.front().second) / static_cast<double>(spans.back().first - spans.front().first);
+}
+
 /// Rates in turn, so that whatever drifts meets all alike.
 Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32_t in_flight,
               const std::vector<std::uint32_t>& best, const Effort& effort) {
@@ -184,7 +193,7 @@ Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32
     Fixed all_known(known);
     oracle.push_back(rig.run(all_known, input, effort.batches).rate());
     if (in_flight == 1) {  // the protocol's batches are waited for
-      UnstreamedProbe probe(streams);
+      UnstreamedProbe probe(streams, {.per_stream = cost_of_a_stream(rig.table())});
       probing.push_back(rig.run(probe, input, effort.batches).rate());
       probes = probe.probes();
     }

@@ -19,6 +19,7 @@
 
 namespace shiplap {
 
+/// What an endless run may use, and how it adapts.
 struct AdaptiveOptions {
   std::uint32_t in_flight = 3;  ///< batches submitted and not ended; 1: each is waited for before the next begins
   /// Sets of host arrays that batches are taken from, each with device memory for any choice; 0: as many as in flight.
@@ -73,9 +74,9 @@ class Adaptive {
   using Sink = std::function<void(const Batch&)>;
   /// A batch that has ended, and the decision it led to, if any.
   struct Progress {
-    const BatchSeen& seen;
-    const Decision* decision = nullptr;
-    Seconds ended{0};  ///< since the run began, by the host's clock
+    const BatchSeen& seen;               ///< what was observed of it
+    const Decision* decision = nullptr;  ///< null: none
+    Seconds ended{0};                    ///< since the run began, by the host's clock
   };
   /// Is told of every batch. May be empty.
   using Watch = std::function<void(const Progress&)>;

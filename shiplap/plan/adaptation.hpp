@@ -56,7 +56,7 @@ class Policy {
 /// The same choice for every batch, or for each batch one of a list (the last for those beyond it).
 class Fixed final : public Policy {
  public:
-  explicit Fixed(std::uint32_t choice) : choices_{choice} {}
+  explicit Fixed(std::uint32_t choice) : choices_{choice} {}  ///< for every batch
   /// At least one.
   explicit Fixed(std::vector<std::uint32_t> choices) : choices_(std::move(choices)) {}
   std::uint32_t choice(std::uint64_t batch) override {
@@ -69,6 +69,7 @@ class Fixed final : public Policy {
   std::vector<std::uint32_t> choices_;
 };
 
+/// When and how the choice changes.
 struct AdaptationOptions {
   /// Residuals (observed over expected, minus 1) up to this are noise.
   double tolerance = 0.03;
@@ -90,14 +91,16 @@ struct AdaptationOptions {
 /// faster than planned, since a source that is slow makes spans shorter.
 class Adaptation final : public Policy {
  public:
+  /// Begins with the choice that the table has as best. Throws Error for a table without choices, UsageError for
+  /// options that make no sense.
   explicit Adaptation(SteadyTable, const AdaptationOptions& = {});
 
   std::uint32_t choice(std::uint64_t) override { return current_; }
   Wanted wanted(std::uint64_t batch) const override;
   std::optional<Decision> observe(const BatchSeen&) override;
 
-  const SteadyTable& table() const { return table_; }
-  const AdaptationOptions& options() const { return options_; }
+  const SteadyTable& table() const { return table_; }            ///< as it was given
+  const AdaptationOptions& options() const { return options_; }  ///< as they were given
   /// How many times as long as planned kernels take, by what is known.
   double kernel() const { return kernel_; }
   /// Likewise copies.

@@ -24,9 +24,9 @@ std::string line_of(const Decision&);  ///< likewise
 
 /// What a log holds, beside what follows from it.
 struct Replay {
-  std::string job;
-  std::string profile_hash;
-  SteadyTable table;
+  std::string job;               ///< its name
+  std::string profile_hash;      ///< parameter_hash of the profile that the table is from
+  SteadyTable table;             ///< what could be chosen
   std::uint64_t batches = 0;     ///< observed
   std::vector<Decision> logged;  ///< as they were made
   std::vector<Decision> again;   ///< as they are made now

@@ -49,6 +49,7 @@ std::vector<Choice> steady_choices(const Job& batch);
 SteadyTable steady_table(const Job& batch, const Profile&, const Limits&, const std::vector<Choice>&,
                          std::uint32_t in_flight);
 
+/// Times in seconds, as they are.
 Json to_json(const SteadyTable&);
 /// Throws Error naming the key.
 SteadyTable steady_table_from_json(const JsonReader&);

@@ -150,7 +150,8 @@ Compared compare(const Cost& cost, std::uint64_t batches) {
     Fixed fixed(c);
     result.best_fixed = std::min(result.best_fixed, bed.elapsed(fixed, batches, cost));
   }
-  UnstreamedProbe probe(streams);
+  // t_sc by what 8 and 32 chunks take on the planted node: (250 - 77) / 24 us.
+  UnstreamedProbe probe(streams, {.per_stream = microseconds(7.2)});
   result.probing = bed.elapsed(probe, batches, cost);
   result.adaptive = bed.elapsed(batches, cost);
   return result;
