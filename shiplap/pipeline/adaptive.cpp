@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/pipeline/probe.hpp"
 
 namespace shiplap {
 namespace {
@@ -15,16 +16,7 @@ constexpr int runs_of_an_empty_kernel = 21;
 
 /// What a trace of kernels sees of one that does nothing.
 Seconds time_of_marks(Device& device) {
-  const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
-  Schedule launch;
-  const QueueId queue = launch.add_queue("compute");
-  const KernelId kernel = launch.add_kernel("empty");
-  launch.add({.what = Kernel{.kernel = kernel, .items = 1, .work = empty.work, .operands = {}, .flows = {}},
-              .queue = queue,
-              .agent = AgentId{0},
-              .after = {},
-              .chunk = 0});
-  const auto execution = device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
+  const auto execution = prepare_empty_launch(device);
   std::vector<double> seconds;
   for (int i = 0; i < runs_of_an_empty_kernel; ++i) {
     // Held: in a pipeline kernels are submitted long before their turn.

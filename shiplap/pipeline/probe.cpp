@@ -22,7 +22,7 @@ std::uint64_t items_in_cache(const Job& job, Bytes l2_cache) {
 
 }  // namespace
 
-KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, unsigned repeats) {
+std::unique_ptr<Execution> prepare_empty_launch(Device& device) {
   const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
   Schedule launch;
   const QueueId queue = launch.add_queue("compute");
@@ -32,7 +32,11 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
               .agent = AgentId{0},
               .after = {},
               .chunk = 0});
-  const auto launch_only = device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
+  return device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
+}
+
+KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, unsigned repeats) {
+  const auto launch_only = prepare_empty_launch(device);
 
   struct Size {
     std::uint64_t items;
