@@ -1,6 +1,6 @@
 // Adaptive against every fixed choice, an oracle that knows what each batch costs, and the protocol of Gómez-Luna et
 // al. 2012 (§4.4), on histograms of frames whose cost changes while they come in; and a million frames in one go.
-//   adaptive DEVICE OUT.json [--quick]
+//   adaptive DEVICE OUT.json [--quick | --logs FOLDER]
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/plan/unstreamed_probe.hpp"
 #include "shiplap/shiplap.hpp"
 
@@ -131,11 +132,12 @@ class Rig {
 };
 
 struct Effort {
-  std::uint64_t batches = 2400;
-  std::uint64_t calibration = 60;  // batches of each level and choice
-  int sweeps = 3;
-  int rounds = 11;
+  std::uint64_t batches = 1200;
+  std::uint64_t calibration = 40;  // batches of each level and choice
+  std::uint64_t swept = 600;       // batches: a whole drift
+  int rounds = 9;
   std::uint64_t endurance = 1'000'000 / frames_of_batch;
+  std::string logs{};  // folder for a log of each adaptation that is compared; empty: none
 };
 
 /// The best choice for each level, by running it with nothing else.
@@ -163,33 +165,77 @@ Seconds cost_of_a_stream(const SteadyTable& table) {
   return (spans.back().second - spans.front().second) / static_cast<double>(spans.back().first - spans.front().first);
 }
 
-/// Rates in turn, so that whatever drifts meets all alike.
+/// As Fixed, with the kernels of every batch observed.
+class Observed final : public Policy {
+ public:
+  explicit Observed(std::uint32_t choice) : choice_(choice) {}
+  std::uint32_t choice(std::uint64_t) override { return choice_; }
+  Wanted wanted(std::uint64_t) const override { return Wanted::kernels; }
+  std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
+
+ private:
+  std::uint32_t choice_;
+};
+
+/// What events around kernels cost: batches of the cheapest level with and without, in turn.
+Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const std::vector<std::uint32_t>& best,
+                       const Effort& effort) {
+  const Input cheapest = [](std::uint64_t) { return std::size_t{0}; };
+  std::vector<double> plain, observed;
+  for (int round = 0; round < effort.rounds; ++round) {
+    Fixed fixed(best[0]);
+    plain.push_back(rig.run(fixed, cheapest, effort.batches).rate());
+    Observed with(best[0]);
+    observed.push_back(rig.run(with, cheapest, effort.batches).rate());
+  }
+  std::cout << in_flight << " in flight: " << median(plain) << " frames/s, with kernels observed " << median(observed)
+            << std::endl;
+  return {{"in_flight", in_flight},
+          {"choice", to_string(rig.table().choices[best[0]])},
+          {"frames_per_second", {{"plain", plain}, {"observed", observed}}}};
+}
+
+/// Rates in turn, so that whatever drifts meets all alike. The two choices that a sweep found best are measured again
+/// with the others.
 Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32_t in_flight,
               const std::vector<std::uint32_t>& best, const Effort& effort) {
   const auto choices = static_cast<std::uint32_t>(rig.table().choices.size());
-  std::vector<std::vector<double>> swept(choices);
-  for (int sweep = 0; sweep < effort.sweeps; ++sweep)
-    for (std::uint32_t c = 0; c < choices; ++c) {
-      Fixed fixed(c);
-      swept[c].push_back(rig.run(fixed, input, effort.batches).rate());
-    }
-  std::uint32_t winner = 0;
-  for (std::uint32_t c = 1; c < choices; ++c)
-    if (median(swept[c]) > median(swept[winner])) winner = c;
+  std::vector<double> swept;
+  std::vector<std::uint32_t> finalists;
+  for (std::uint32_t c = 0; c < choices; ++c) {
+    Fixed fixed(c);
+    swept.push_back(rig.run(fixed, input, effort.swept).rate());
+    finalists.push_back(c);
+  }
+  std::ranges::sort(finalists, std::greater{}, [&](std::uint32_t c) { return swept[c]; });
+  finalists.resize(std::min<std::size_t>(finalists.size(), 2));
 
   std::vector<std::uint32_t> known;
   for (std::uint64_t b = 0; b < effort.batches; ++b) known.push_back(best[input(b)]);
   std::vector<std::uint32_t> streams;
   for (const Choice& choice : rig.table().choices) streams.push_back(choice.chunks);
-  std::vector<double> adaptive, fixed_best, oracle, probing, alone;
+  std::vector<double> adaptive, oracle, probing, alone;
+  std::vector<std::vector<double>> fixed_rates(finalists.size());
   std::uint64_t probes = 0;
   AdaptiveReport last;
   for (int round = 0; round < effort.rounds; ++round) {
     Adaptation adaptation(rig.table());
-    last = rig.run(adaptation, input, effort.batches);
+    if (round + 1 < effort.rounds || effort.logs.empty()) {
+      last = rig.run(adaptation, input, effort.batches);
+    } else {
+      const std::string title = name + "-" + std::to_string(in_flight);
+      std::string log = header_line(title, "", rig.table(), adaptation.options()) + "\n";
+      last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {
+        log += line_of(progress.seen) + "\n";
+        if (progress.decision != nullptr) log += line_of(*progress.decision) + "\n";
+      });
+      write_file_atomically(effort.logs + "/" + title + ".jsonl", log);
+    }
     adaptive.push_back(last.rate());
-    Fixed fixed(winner);
-    fixed_best.push_back(rig.run(fixed, input, effort.batches).rate());
+    for (std::size_t f = 0; f < finalists.size(); ++f) {
+      Fixed fixed(finalists[f]);
+      fixed_rates[f].push_back(rig.run(fixed, input, effort.batches).rate());
+    }
     Fixed all_known(known);
     oracle.push_back(rig.run(all_known, input, effort.batches).rate());
     if (in_flight == 1) {  // the protocol's batches are waited for
@@ -200,25 +246,29 @@ Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32
     Fixed unstreamed(0);
     alone.push_back(rig.run(unstreamed, input, effort.batches).rate());
   }
+  const auto winner = static_cast<std::size_t>(
+      std::ranges::max_element(fixed_rates, {}, [](const auto& rates) { return median(rates); }) - fixed_rates.begin());
+  const std::vector<double>& fixed_best = fixed_rates[winner];
   Json json{{"input", name},
             {"in_flight", in_flight},
             {"batches", effort.batches},
-            {"best_fixed", to_string(rig.table().choices[winner])},
+            {"best_fixed", to_string(rig.table().choices[finalists[winner]])},
             {"changes", last.changes},
             {"probes", probes}};
-  for (const auto& [who, rates] : {std::pair{"adaptive", &adaptive},
-                                   {"fixed", &fixed_best},
-                                   {"oracle", &oracle},
-                                   {"unstreamed_probe", &probing},
-                                   {"unstreamed", &alone}})
+  const std::pair<const char*, const std::vector<double>*> of_all[] = {{"adaptive", &adaptive},
+                                                                       {"fixed", &fixed_best},
+                                                                       {"oracle", &oracle},
+                                                                       {"unstreamed_probe", &probing},
+                                                                       {"unstreamed", &alone}};
+  for (const auto& [who, rates] : of_all)
     if (!rates->empty()) json["frames_per_second"][who] = {{"median", median(*rates)}, {"samples", *rates}};
   for (std::uint32_t c = 0; c < choices; ++c)
-    json["swept"].push_back({{"choice", to_string(rig.table().choices[c])}, {"frames_per_second", median(swept[c])}});
+    json["swept"].push_back({{"choice", to_string(rig.table().choices[c])}, {"frames_per_second", swept[c]}});
   const auto over = [&](const std::vector<double>& other) { return median(adaptive) / median(other); };
   std::cout << name << ", " << in_flight << " in flight: " << median(adaptive) << " frames/s; to the oracle "
             << over(oracle) << ", to the best fixed choice " << over(fixed_best) << ", to the unstreamed probe "
             << (probing.empty() ? 0 : over(probing)) << ", to no streams " << over(alone) << "; " << last.changes
-            << " changes\n";
+            << " changes" << std::endl;
   return json;
 }
 
@@ -247,7 +297,7 @@ Json endured(Device& device, Rig& rig, const Effort& effort) {
   const std::uint64_t resident_after = resident_kilobytes();
   std::cout << report.items << " frames: " << report.rate() << " a second, first tenth " << rates.front()
             << ", last tenth " << rates.back() << "; resident memory behind the first tenth " << resident_before
-            << " KiB, at the end " << resident_after << "; " << report.changes << " changes\n";
+            << " KiB, at the end " << resident_after << "; " << report.changes << " changes" << std::endl;
   // A tenth holds a few shocks, and not always as many.
   if (rates.back() < 0.8 * rates.front()) throw CheckFailed("the last tenth is slower than the first");
   if (resident_after > resident_before + 65536) throw CheckFailed("memory has grown by more than 64 MiB");
@@ -265,12 +315,14 @@ Json endured(Device& device, Rig& rig, const Effort& effort) {
 
 int main(int argc, char** argv) try {
   if (argc < 3) {
-    std::cerr << "usage: adaptive DEVICE OUT.json [--quick]\n";
+    std::cerr << "usage: adaptive DEVICE OUT.json [--quick | --logs FOLDER]\n";
     return 64;
   }
   Effort effort;
+  if (argc > 4 && std::string(argv[3]) == "--logs") effort.logs = argv[4];
   if (argc > 3 && std::string(argv[3]) == "--quick")
-    effort = {.batches = 60, .calibration = 2, .sweeps = 1, .rounds = 1, .endurance = 100'000 / frames_of_batch};
+    effort = {
+        .batches = 60, .calibration = 2, .swept = 60, .rounds = 1, .endurance = 100'000 / frames_of_batch, .logs = {}};
   const auto gpu = open(argv[1]);
   const Node node = load_or_measure(*gpu);
   const DeviceInfo info = gpu->info();
@@ -289,6 +341,7 @@ int main(int argc, char** argv) try {
     const std::vector<std::uint32_t> best = calibrated(rig, effort);
     Json of_levels = Json::array();
     for (const std::uint32_t choice : best) of_levels.push_back(to_string(rig.table().choices[choice]));
+    json["cost_of_observing"].push_back(cost_of_observing(rig, in_flight, best, effort));
     json["best_of_level"].push_back({{"in_flight", in_flight}, {"choices", of_levels}});
     json["compared"].push_back(compared(rig, "drift", drifting, in_flight, best, effort));
     json["compared"].push_back(compared(rig, "shocks", with_shocks, in_flight, best, effort));

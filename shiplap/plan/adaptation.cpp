@@ -41,14 +41,17 @@ Wanted Adaptation::wanted(std::uint64_t batch) const {
 }
 
 Seconds Adaptation::period(std::uint32_t choice) const {
-  return expected(choice).period * std::exp(learned_[choice].span);
+  return expected(choice).period * std::exp(learned_[choice].plain.span);
+}
+
+Seconds Adaptation::span(std::uint32_t choice) const {
+  return expected(choice).span * std::exp(learned_[choice].plain.span);
 }
 
 std::uint32_t Adaptation::best() const {
   const auto too_late = [&](std::uint32_t choice) -> Seconds {
     if (options_.latency_limit <= Seconds{0}) return Seconds{0};
-    const Seconds span = expected(choice).span * std::exp(learned_[choice].span);
-    return std::max(Seconds{0}, span - options_.latency_limit);
+    return std::max(Seconds{0}, span(choice) - options_.latency_limit);
   };
   std::uint32_t best = 0;
   for (std::uint32_t choice = 1; choice < table_.choices.size(); ++choice)
@@ -78,6 +81,7 @@ std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
       alike_ = 0;
       return decide(seen.batch, fmt::format("kernels take {}", in_words(*change)));
     }
+    if (kernels_changed_.suspects()) watch_ = std::max(watch_, 1u);
   }
   if (!steady) return std::nullopt;
   std::string reason = look_at_span(seen, of_this_batch);
@@ -87,27 +91,38 @@ std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
 
 // What the kernels of this very batch explain is theirs.
 std::string Adaptation::look_at_span(const BatchSeen& seen, double kernel) {
-  const bool sees_kernels = !seen.kernels.empty();
-  Learned& learned = learned_.at(seen.choice);
+  const bool observed = !seen.kernels.empty();
+  const bool longer = observed && options_.observe_every > 1;  // than those whose kernels are not
+  const LearnedOfChoice& of_choice = learned_.at(seen.choice);
+  const Learned& learned = longer ? of_choice.observed : of_choice.plain;
   const double residual = std::log(seen.span / table_.at(seen.choice, kernel, link_).span) - learned.span;
-  if (learned.batches < batches_to_learn && std::abs(residual) <= most_learned) {
-    if (!sees_kernels) {
-      watch_ = std::max(watch_, 1u);
-      return {};
-    }
-    ++learned.batches;
-    learned.span += residual / learned.batches;
-    if (learned.batches < batches_to_learn) return {};
-    // What the first choice takes beyond its prediction is laid on the link, if that explains it: it is of all choices.
-    const bool is_first = !std::exchange(knows_link_, true);
-    if (std::abs(learned.span) <= options_.tolerance || seen.choice != current_) return {};
-    if (is_first) return explain_span(seen.choice, std::exchange(learned.span, 0));
-    return fmt::format("these batches take {} as predicted", in_words(learned.span));
-  }
+  if (learned.batches < batches_to_learn && std::abs(residual) <= most_learned)
+    return learn(seen.choice, longer, residual);
   if (const auto change = span_changed_.add(residual)) pending_ = change;
   if (span_changed_.suspects() || pending_) watch_ = std::max(watch_, 1u);
-  if (!pending_ || !sees_kernels) return {};
-  return explain_span(seen.choice, *std::exchange(pending_, std::nullopt));
+  if (!pending_ || !observed) return {};
+  // Batches before this one, whose kernels nobody saw, may have changed by what this one shows of kernels.
+  const double change = *std::exchange(pending_, std::nullopt);
+  const double of_kernels = std::log(table_.at(seen.choice, kernel, link_).span / expected(seen.choice).span);
+  if (std::abs(change - of_kernels) > std::abs(change) / 2) return explain_span(seen.choice, change);
+  const double factor = std::log(kernel / kernel_);
+  kernel_ = kernel;
+  kernels_changed_.begin_anew();
+  return fmt::format("kernels take {}", in_words(factor));
+}
+
+std::string Adaptation::learn(std::uint32_t choice, bool observed, double residual) {
+  auto& [of_observed, plain] = learned_[choice];
+  Learned& learned = observed ? of_observed : plain;
+  ++learned.batches;
+  learned.span += residual / learned.batches;
+  if (observed || learned.batches < batches_to_learn) return {};
+  // What the first choice takes beyond its prediction is laid on the link, if that explains it: it is of all choices.
+  const bool is_first = !std::exchange(knows_link_, true);
+  if (std::abs(plain.span) <= options_.tolerance || choice != current_) return {};
+  if (!is_first) return fmt::format("these batches take {} as predicted", in_words(plain.span));
+  of_observed.span -= plain.span;
+  return explain_span(choice, std::exchange(plain.span, 0));
 }
 
 std::string Adaptation::explain_span(std::uint32_t choice, double change) {
@@ -115,7 +130,8 @@ std::string Adaptation::explain_span(std::uint32_t choice, double change) {
     link_ = link;
     return fmt::format("batches take {} and kernels as long as before: the link", in_words(change));
   }
-  learned_[choice].span += change;
+  learned_[choice].observed.span += change;
+  learned_[choice].plain.span += change;
   return fmt::format("batches take {}, which neither kernels nor the link explain", in_words(change));
 }
 
@@ -141,8 +157,7 @@ Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
   const std::uint32_t candidate = best();
   decision.period_from = period(current_);
   decision.period_to = period(candidate);
-  const bool late = options_.latency_limit > Seconds{0} &&
-                    expected(current_).span * std::exp(learned_[current_].span) > options_.latency_limit;
+  const bool late = options_.latency_limit > Seconds{0} && span(current_) > options_.latency_limit;
   const double gain = 1 - decision.period_to / decision.period_from;
   decision.to = candidate != current_ && (late || gain > options_.least_gain) ? candidate : current_;
   if (decision.to == current_) decision.period_to = decision.period_from;

@@ -75,8 +75,8 @@ struct AdaptationOptions {
   double tolerance = 0.03;
   /// A choice is left for another only where that is predicted to gain more than this share of the time.
   double least_gain = 0.01;
-  /// Kernels are observed of every so many batches while nothing changes.
-  std::uint32_t observe_every = 4;
+  /// Kernels are observed of every so many batches while nothing changes: events around them make a batch longer.
+  std::uint32_t observe_every = 16;
   /// Longest span of a batch that is wanted; zero: only throughput counts. With several in flight a batch waits for
   /// those ahead of it before its span begins.
   Seconds latency_limit{0};
@@ -86,7 +86,8 @@ struct AdaptationOptions {
 /// change counts when the residuals since it began add up to more than noise can (Page's CUSUM test): at once when it
 /// is large, later when it is small. Then the factor of the kernel or of the link is refitted to the residuals since
 /// the change, and the best choice for it taken, unless it gains less than `least_gain`. What a choice takes beyond its
-/// prediction is learned from its first batches and stays with it. Where several batches are in flight a span hangs on
+/// prediction, and what observing its kernels adds, is learned from its first batches and stays with it. Where several
+/// batches are in flight a span hangs on
 /// its neighbours too: it counts only behind so many alike as take twice the flight, and the link is taken to be no
 /// faster than planned, since a source that is slow makes spans shorter.
 class Adaptation final : public Policy {
@@ -112,12 +113,20 @@ class Adaptation final : public Policy {
     double span = 0;            ///< logarithm of the ratio
     std::uint32_t batches = 0;  ///< that went into it
   };
+  /// Of batches whose kernels are observed and of the others.
+  struct LearnedOfChoice {
+    Learned observed{};
+    Learned plain{};
+  };
   /// Whether a batch has only such behind and ahead of it as the table assumes.
   bool is_steady(const BatchSeen&);
-  /// What the span says beyond the kernels. In words; empty: nothing.
+  /// What the span says beyond kernels that take so many times as long as planned. In words; empty: nothing.
   std::string look_at_span(const BatchSeen&, double kernel);
+  /// The same of a batch that is one of the first of its choice.
+  std::string learn(std::uint32_t choice, bool observed, double residual);
   SteadyState expected(std::uint32_t choice) const { return table_.at(choice, kernel_, link_); }
   Seconds period(std::uint32_t choice) const;
+  Seconds span(std::uint32_t choice) const;
   std::uint32_t best() const;
   Decision decide(std::uint64_t batch, std::string reason);
   /// Lays a change of a choice's span on what explains it. In words.
@@ -126,7 +135,7 @@ class Adaptation final : public Policy {
 
   SteadyTable table_;
   AdaptationOptions options_;
-  std::vector<Learned> learned_;  ///< by choice
+  std::vector<LearnedOfChoice> learned_;  ///< by choice
   ChangeTest kernels_changed_;
   ChangeTest span_changed_;
   double kernel_ = 1;

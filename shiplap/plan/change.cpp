@@ -6,24 +6,36 @@
 namespace shiplap {
 namespace {
 
-// Of independent normal residuals the mean difference of neighbours is 2/√π standard deviations.
-constexpr double deviations_of_a_step = 0.886;
-constexpr std::uint32_t most_steps = 16;
+/// The third largest of sixteen differences of neighbours, of independent normal residuals.
+constexpr double deviations_of_third_step = 2;
+constexpr std::size_t fewest_steps = 8;
+/// Share of the limit that one residual reaches at most,
+constexpr double most_of_the_limit = 0.75;
+/// unless it is a factor of two: outliers of that size are rarer than changes.
+constexpr double at_once = 0.69314718055994531;
 
 }  // namespace
 
 bool ChangeTest::add(Side& side, double residual, double slack, double limit) {
   if (side.sum <= 0) side = {};
-  side.sum += residual - slack;
+  side.sum += residual > at_once ? residual - slack : std::min(residual - slack, most_of_the_limit * limit);
   side.residuals += residual;
   ++side.count;
   return side.sum > limit;
 }
 
+// Without the two largest: changes begin with steps too, but few. Where residuals jump to and fro, more are large.
+double ChangeTest::deviation() const {
+  const std::size_t known = std::min(known_steps_, steps_.size());
+  if (known < fewest_steps) return 0;
+  auto sorted = steps_;
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
+  return sorted[known - 3] / deviations_of_third_step;
+}
+
 std::optional<double> ChangeTest::add(double residual) {
-  const double deviation = deviations_of_a_step * step_;
-  const double slack = std::max(tolerance_, deviation);
-  const double limit = std::max(tolerance_, 4 * deviation);
+  const double slack = std::max(tolerance_, deviation());
+  const double limit = std::max(tolerance_, 5 * deviation());
   std::optional<double> change;
   if (add(up_, residual, slack, limit)) change = up_.residuals / up_.count;
   if (add(down_, -residual, slack, limit)) change = -down_.residuals / down_.count;
@@ -31,11 +43,7 @@ std::optional<double> ChangeTest::add(double residual) {
     begin_anew();
     return change;
   }
-  // A step that a change makes is none of the noise, and does not come here.
-  if (last_) {
-    steps_ = std::min(steps_ + 1, most_steps);
-    step_ += (std::abs(residual - *last_) - step_) / steps_;
-  }
+  if (last_) steps_[known_steps_++ % steps_.size()] = std::abs(residual - *last_);
   last_ = residual;
   return change;
 }

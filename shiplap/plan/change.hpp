@@ -2,12 +2,15 @@
 // schemes", Biometrika 1954), both ways.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace shiplap {
 
-/// Of residuals that are about 0 while nothing changes.
+/// Of logarithmic residuals that are about 0 while nothing changes. One by itself is no change unless it is a factor of
+/// two: what is timed on a node has outliers.
 class ChangeTest {
  public:
   /// Residuals up to `tolerance` are taken for noise; more where they are seen to scatter more.
@@ -28,13 +31,15 @@ class ChangeTest {
   };
   /// Whether it exceeds the limit.
   static bool add(Side&, double residual, double slack, double limit);
+  /// Standard deviation of the residuals by the differences of neighbours; 0 while few are known.
+  double deviation() const;
 
   double tolerance_;
   Side up_;
   Side down_;
   std::optional<double> last_;
-  double step_ = 0;          ///< mean of |difference of neighbours|, over about the last 16
-  std::uint32_t steps_ = 0;  ///< that went into it, 16 at most
+  std::array<double, 16> steps_{};  ///< the last |differences of neighbours|, in a ring
+  std::size_t known_steps_ = 0;     ///< counted from the beginning
 };
 
 }  // namespace shiplap
