@@ -166,8 +166,8 @@ Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
     pending_.reset();
     kernels_changed_.begin_anew();
     span_changed_.begin_anew();
+    watch_ = batches_to_learn;
   }
-  watch_ = batches_to_learn;
   return decision;
 }
 

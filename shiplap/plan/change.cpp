@@ -33,9 +33,11 @@ double ChangeTest::deviation() const {
   return sorted[known - 3] / deviations_of_third_step;
 }
 
+double ChangeTest::limit() const { return std::max(tolerance_, 5 * deviation()); }
+
 std::optional<double> ChangeTest::add(double residual) {
   const double slack = std::max(tolerance_, deviation());
-  const double limit = std::max(tolerance_, 5 * deviation());
+  const double limit = this->limit();
   std::optional<double> change;
   if (add(up_, residual, slack, limit)) change = up_.residuals / up_.count;
   if (add(down_, -residual, slack, limit)) change = -down_.residuals / down_.count;

@@ -2,6 +2,7 @@
 // schemes", Biometrika 1954), both ways.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,8 @@ class ChangeTest {
 
   /// One after the other. When there is a change, the mean of the residuals since it began; then it begins anew.
   std::optional<double> add(double residual);
-  /// Whether something adds up that is no change yet.
-  bool suspects() const { return up_.sum > 0 || down_.sum > 0; }
+  /// Whether something adds up that is no change yet: half of what one takes.
+  bool suspects() const { return std::max(up_.sum, down_.sum) > limit() / 2; }
   /// Forgets what has added up, not how residuals scatter.
   void begin_anew();
 
@@ -33,6 +34,7 @@ class ChangeTest {
   static bool add(Side&, double residual, double slack, double limit);
   /// Standard deviation of the residuals by the differences of neighbours; 0 while few are known.
   double deviation() const;
+  double limit() const;  ///< of a sum
 
   double tolerance_;
   Side up_;
