@@ -12,9 +12,13 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint32_t batches_to_learn = 3;
+constexpr std::uint32_t batches_of_a_trial = 4;
+constexpr std::uint32_t batches_observed_at_first = 3;
 /// What differs more than this, as a logarithm, is a change and not what a choice takes beyond its prediction.
 constexpr double most_learned = 0.25;
+/// A choice that is tried is left at once when it takes so many times as long as the one before.
+constexpr double too_long = 1.1;
+constexpr std::uint32_t quiet_before_a_trial = 8;
 constexpr double widest_link = 16;
 
 std::string in_words(double change) {
@@ -30,28 +34,26 @@ Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
       learned_(table_.choices.size()),
       kernels_changed_(options.tolerance),
       span_changed_(options.tolerance),
-      watch_(batches_to_learn) {
+      watch_(batches_observed_at_first) {
   if (table_.choices.empty()) throw Error("there is no choice to adapt among");
   if (options_.observe_every == 0) throw UsageError("kernels are observed of every first batch at most");
   current_ = best();
+  trial_ = {.choice = current_, .from = current_};
 }
 
 Wanted Adaptation::wanted(std::uint64_t batch) const {
   return watch_ > 0 || batch % options_.observe_every == 0 ? Wanted::kernels : Wanted::span;
 }
 
-Seconds Adaptation::period(std::uint32_t choice) const {
-  return expected(choice).period * std::exp(learned_[choice].plain.span);
-}
+double Adaptation::beyond(std::uint32_t choice) const { return std::exp(learned_.at(choice, kernel_ / link_)); }
 
-Seconds Adaptation::span(std::uint32_t choice) const {
-  return expected(choice).span * std::exp(learned_[choice].plain.span);
+bool Adaptation::is_late(std::uint32_t choice) const {
+  return options_.latency_limit > Seconds{0} && span(choice) > options_.latency_limit;
 }
 
 std::uint32_t Adaptation::best() const {
-  const auto too_late = [&](std::uint32_t choice) -> Seconds {
-    if (options_.latency_limit <= Seconds{0}) return Seconds{0};
-    return std::max(Seconds{0}, span(choice) - options_.latency_limit);
+  const auto too_late = [&](std::uint32_t choice) {
+    return is_late(choice) ? span(choice) - options_.latency_limit : Seconds{0};
   };
   std::uint32_t best = 0;
   for (std::uint32_t choice = 1; choice < table_.choices.size(); ++choice)
@@ -68,61 +70,112 @@ bool Adaptation::is_steady(const BatchSeen& seen) {
 
 std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
   if (watch_ > 0) --watch_;
+  ++quiet_;
   const bool steady = is_steady(seen);
-  const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
-  const Seconds expects = expected(seen.choice).kernels;
-  double of_this_batch = kernel_;
-  if (kernels > Seconds{0} && expects > Seconds{0}) {
-    of_this_batch = kernel_ * (kernels / expects);
-    if (const auto change = kernels_changed_.add(std::log(kernels / expects))) {
-      kernel_ *= std::exp(*change);
-      span_changed_.begin_anew();
-      pending_.reset();
-      alike_ = 0;
-      return decide(seen.batch, fmt::format("kernels take {}", in_words(*change)));
-    }
-    if (kernels_changed_.suspects()) watch_ = std::max(watch_, 1u);
-  }
-  if (!steady) return std::nullopt;
-  std::string reason = look_at_span(seen, of_this_batch);
-  if (reason.empty()) return std::nullopt;
-  return decide(seen.batch, std::move(reason));
+  std::string reason = look_at_kernels(seen);
+  if (reason.empty() && steady) reason = look_at_span(seen);
+  if (!reason.empty()) return decide(seen.batch, std::move(reason));
+  // Spans that are off show in batches whose kernels are not observed: these and others by turns.
+  const bool spans_are_off = span_changed_.suspects();
+  const bool trial_waits = trial_ && trial_->batches >= batches_of_a_trial;
+  if (kernels_changed_.suspects() || pending_ || trial_waits || (spans_are_off && seen.kernels.empty()))
+    watch_ = std::max(watch_, 1u);
+  if (watch_ > 0 || spans_are_off) quiet_ = 0;
+  return explore(seen.batch);
 }
 
-// What the kernels of this very batch explain is theirs.
-std::string Adaptation::look_at_span(const BatchSeen& seen, double kernel) {
+// How much longer the kernels of a batch took than expected, as a logarithm; 0 where that cannot be said.
+double Adaptation::of_kernels(const BatchSeen& seen) const {
+  const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
+  const Seconds expects = expected(seen.choice).kernels;
+  return kernels > Seconds{0} && expects > Seconds{0} ? std::log(kernels / expects) : 0;
+}
+
+std::string Adaptation::look_at_kernels(const BatchSeen& seen) {
+  if (seen.kernels.empty()) return {};
+  const auto change = kernels_changed_.add(of_kernels(seen));
+  if (!change) return {};
+  kernel_ *= std::exp(*change);
+  span_changed_.begin_anew();
+  pending_.reset();
+  alike_ = 0;
+  return fmt::format("kernels take {}", in_words(*change));
+}
+
+std::string Adaptation::look_at_span(const BatchSeen& seen) {
   const bool observed = !seen.kernels.empty();
-  const bool longer = observed && options_.observe_every > 1;  // than those whose kernels are not
-  const LearnedOfChoice& of_choice = learned_.at(seen.choice);
-  const Learned& learned = longer ? of_choice.observed : of_choice.plain;
-  const double residual = std::log(seen.span / table_.at(seen.choice, kernel, link_).span) - learned.span;
-  if (learned.batches < batches_to_learn && std::abs(residual) <= most_learned)
-    return learn(seen.choice, longer, residual);
-  if (const auto change = span_changed_.add(residual)) pending_ = change;
-  if (span_changed_.suspects() || pending_) watch_ = std::max(watch_, 1u);
-  if (!pending_ || !observed) return {};
-  // Batches before this one, whose kernels nobody saw, may have changed by what this one shows of kernels.
+  if (pending_ && observed) return explain_change(seen);
+  if (!observed || options_.observe_every == 1) {
+    const double residual = std::log(seen.span / expected(seen.choice).span);
+    const bool tried = trial_ && trial_->choice == seen.choice;
+    if (tried && (trial_->compares() || std::abs(residual) <= most_learned)) {
+      trial_->sum += residual;
+      ++trial_->batches;
+    } else if (const auto change = span_changed_.add(residual - std::log(beyond(seen.choice)))) {
+      pending_ = change;
+      return observed ? explain_change(seen) : std::string();
+    }
+  }
+  return trial_ && trial_->batches > 0 ? learn(seen) : std::string();
+}
+
+// Batches before this one, whose kernels nobody saw, may have changed by what this one shows of kernels.
+std::string Adaptation::explain_change(const BatchSeen& seen) {
   const double change = *std::exchange(pending_, std::nullopt);
-  const double of_kernels = std::log(table_.at(seen.choice, kernel, link_).span / expected(seen.choice).span);
-  if (std::abs(change - of_kernels) > std::abs(change) / 2) return explain_span(seen.choice, change);
-  const double factor = std::log(kernel / kernel_);
-  kernel_ = kernel;
+  const double factor = of_kernels(seen);
+  const double explained =
+      std::log(table_.at(seen.choice, kernel_ * std::exp(factor), link_).span / expected(seen.choice).span);
+  if (std::copysign(1, change) * explained < std::abs(change) / 2) return explain_span(seen.choice, change);
+  kernel_ *= std::exp(factor);
   kernels_changed_.begin_anew();
   return fmt::format("kernels take {}", in_words(factor));
 }
 
-std::string Adaptation::learn(std::uint32_t choice, bool observed, double residual) {
-  auto& [of_observed, plain] = learned_[choice];
-  Learned& learned = observed ? of_observed : plain;
-  ++learned.batches;
-  learned.span += residual / learned.batches;
-  if (observed || learned.batches < batches_to_learn) return {};
+std::string Adaptation::learn(const BatchSeen& seen) {
+  const double mean = trial_->sum / trial_->batches;
+  const bool compares = trial_->compares();
+  const bool hopeless = compares && expected(trial_->choice).period * std::exp(mean) > period(trial_->from) * too_long;
+  if (!hopeless) {
+    if (trial_->batches < batches_of_a_trial || seen.kernels.empty()) return {};
+    if (std::abs(of_kernels(seen)) > options_.tolerance) {  // they changed meanwhile
+      trial_ = {.choice = trial_->choice, .from = trial_->from};
+      return compares ? "kernels changed while it was tried" : std::string();
+    }
+  }
+  if (!compares) trial_.reset();  // decide ends the others
   // What the first choice takes beyond its prediction is laid on the link, if that explains it: it is of all choices.
   const bool is_first = !std::exchange(knows_link_, true);
-  if (std::abs(plain.span) <= options_.tolerance || choice != current_) return {};
-  if (!is_first) return fmt::format("these batches take {} as predicted", in_words(plain.span));
-  of_observed.span -= plain.span;
-  return explain_span(choice, std::exchange(plain.span, 0));
+  if (is_first && std::abs(mean) > options_.tolerance) return explain_span(current_, mean);
+  learned_.set(current_, kernel_ / link_, mean);
+  return compares || std::abs(mean) > options_.tolerance
+             ? fmt::format("these batches take {} as predicted", in_words(mean))
+             : std::string();
+}
+
+std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
+  if (trial_ || table_.in_flight > 1 || options_.explore <= 0 || quiet_ < quiet_before_a_trial) return std::nullopt;
+  if (!learned_.knows(current_, kernel_ / link_)) {
+    trial_ = {.choice = current_, .from = current_};
+    return std::nullopt;
+  }
+  std::optional<std::uint32_t> next;
+  for (std::uint32_t choice = 0; choice < table_.choices.size(); ++choice)
+    if (!learned_.knows(choice, kernel_ / link_) && !is_late(choice) &&
+        period(choice) <= period(current_) * (1 + options_.explore) && (!next || period(choice) < period(*next)))
+      next = choice;
+  if (!next) return std::nullopt;
+  trial_ = {.choice = *next, .from = current_};
+  Decision decision{.after = batch,
+                    .reason = "another choice is tried that is predicted nearly as good",
+                    .kernel = kernel_,
+                    .link = link_,
+                    .from = current_,
+                    .to = *next,
+                    .period_from = period(current_),
+                    .period_to = period(*next)};
+  current_ = *next;
+  quiet_ = 0;
+  return decision;
 }
 
 std::string Adaptation::explain_span(std::uint32_t choice, double change) {
@@ -130,8 +183,7 @@ std::string Adaptation::explain_span(std::uint32_t choice, double change) {
     link_ = link;
     return fmt::format("batches take {} and kernels as long as before: the link", in_words(change));
   }
-  learned_[choice].observed.span += change;
-  learned_[choice].plain.span += change;
+  learned_.set(choice, kernel_ / link_, learned_.at(choice, kernel_ / link_) + change);
   return fmt::format("batches take {}, which neither kernels nor the link explain", in_words(change));
 }
 
@@ -154,20 +206,22 @@ double Adaptation::fitted_link(std::uint32_t choice, double change) const {
 
 Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
   Decision decision{.after = batch, .reason = std::move(reason), .kernel = kernel_, .link = link_, .from = current_};
+  // Behind a trial the choice that was left for it is the one to beat.
+  const std::uint32_t holder = trial_ ? trial_->from : current_;
   const std::uint32_t candidate = best();
-  decision.period_from = period(current_);
-  decision.period_to = period(candidate);
-  const bool late = options_.latency_limit > Seconds{0} && span(current_) > options_.latency_limit;
-  const double gain = 1 - decision.period_to / decision.period_from;
-  decision.to = candidate != current_ && (late || gain > options_.least_gain) ? candidate : current_;
-  if (decision.to == current_) decision.period_to = decision.period_from;
-  if (decision.to != current_) {
-    current_ = decision.to;
-    pending_.reset();
-    kernels_changed_.begin_anew();
-    span_changed_.begin_anew();
-    watch_ = batches_to_learn;
-  }
+  const double gain = 1 - period(candidate) / period(holder);
+  decision.to = is_late(holder) || gain > options_.least_gain ? candidate : holder;
+  decision.period_from = period(decision.from);
+  decision.period_to = period(decision.to);
+  trial_.reset();
+  quiet_ = 0;
+  if (decision.to == current_) return decision;
+  current_ = decision.to;
+  if (!learned_.knows_any(current_)) trial_ = {.choice = current_, .from = current_};
+  pending_.reset();
+  kernels_changed_.begin_anew();
+  span_changed_.begin_anew();
+  watch_ = std::max(watch_, 1u);
   return decision;
 }
 

@@ -12,6 +12,7 @@
 #include "shiplap/core/units.hpp"
 #include "shiplap/model/stage_times.hpp"
 #include "shiplap/plan/change.hpp"
+#include "shiplap/plan/learned_spans.hpp"
 #include "shiplap/plan/steady_state.hpp"
 
 namespace shiplap {
@@ -77,19 +78,24 @@ struct AdaptationOptions {
   double least_gain = 0.01;
   /// Kernels are observed of every so many batches while nothing changes: events around them make a batch longer.
   std::uint32_t observe_every = 16;
+  /// A choice that is predicted to take up to this share longer than the one that is in use is tried once, for a few
+  /// batches, wherever kernels take long enough otherwise to make a difference. Only where batches are waited for:
+  /// beside others a batch says little about its choice. 0: none is tried.
+  double explore = 0.05;
   /// Longest span of a batch that is wanted; zero: only throughput counts. With several in flight a batch waits for
   /// those ahead of it before its span begins.
   Seconds latency_limit{0};
 };
 
 /// Follows the kernel by the times of its chunks, and the link by what these leave of a batch's span unexplained. A
-/// change counts when the residuals since it began add up to more than noise can (Page's CUSUM test): at once when it
-/// is large, later when it is small. Then the factor of the kernel or of the link is refitted to the residuals since
-/// the change, and the best choice for it taken, unless it gains less than `least_gain`. What a choice takes beyond its
-/// prediction, and what observing its kernels adds, is learned from its first batches and stays with it. Where several
-/// batches are in flight a span hangs on
-/// its neighbours too: it counts only behind so many alike as take twice the flight, and the link is taken to be no
-/// faster than planned, since a source that is slow makes spans shorter.
+/// change counts when the residuals since it began add up to more than noise can (Page's CUSUM test): soon when it is
+/// large, later when it is small. Then the factor of the kernel or of the link is refitted to the residuals since the
+/// change, and the best choice for it taken, unless it gains less than `least_gain`. What a choice takes beyond its
+/// prediction is learned from its first batches; while nothing changes, choices that are predicted nearly as good are
+/// tried too. Spans are those of batches whose kernels are not observed, since events around kernels make them longer.
+/// Where several batches are in flight a span hangs on its neighbours too: it counts only behind so many alike as take
+/// twice the flight, and the link is taken to be no faster than planned, since a source that is slow makes spans
+/// shorter.
 class Adaptation final : public Policy {
  public:
   /// Begins with the choice that the table has as best. Throws Error for a table without choices, UsageError for
@@ -108,25 +114,33 @@ class Adaptation final : public Policy {
   double link() const { return link_; }
 
  private:
-  /// What its first batches showed of a choice beyond its prediction.
-  struct Learned {
-    double span = 0;            ///< logarithm of the ratio
-    std::uint32_t batches = 0;  ///< that went into it
-  };
-  /// Of batches whose kernels are observed and of the others.
-  struct LearnedOfChoice {
-    Learned observed{};
-    Learned plain{};
+  /// Some batches of a choice from which is learned what it takes.
+  struct Trial {
+    std::uint32_t choice = 0;
+    std::uint32_t from = 0;  ///< choice to which it is compared; the same: that one is just got to know
+    double sum = 0;          ///< of the residuals
+    std::uint32_t batches = 0;
+    bool compares() const { return choice != from; }
   };
   /// Whether a batch has only such behind and ahead of it as the table assumes.
   bool is_steady(const BatchSeen&);
-  /// What the span says beyond kernels that take so many times as long as planned. In words; empty: nothing.
-  std::string look_at_span(const BatchSeen&, double kernel);
-  /// The same of a batch that is one of the first of its choice.
-  std::string learn(std::uint32_t choice, bool observed, double residual);
+  double of_kernels(const BatchSeen&) const;
+  /// What the kernels say. In words; empty: nothing.
+  std::string look_at_kernels(const BatchSeen&);
+  /// Likewise what the span says beyond the kernels.
+  std::string look_at_span(const BatchSeen&);
+  /// Lays a change of spans on the kernels of a batch behind it, where these explain it.
+  std::string explain_change(const BatchSeen&);
+  /// Ends the trial when it has seen enough, the last batch with its kernels.
+  std::string learn(const BatchSeen&);
+  /// Begins a trial when there is a reason to.
+  std::optional<Decision> explore(std::uint64_t batch);
   SteadyState expected(std::uint32_t choice) const { return table_.at(choice, kernel_, link_); }
-  Seconds period(std::uint32_t choice) const;
-  Seconds span(std::uint32_t choice) const;
+  /// What was learned of the choice for kernels as they are, as a factor.
+  double beyond(std::uint32_t choice) const;
+  Seconds period(std::uint32_t choice) const { return expected(choice).period * beyond(choice); }
+  Seconds span(std::uint32_t choice) const { return expected(choice).span * beyond(choice); }
+  bool is_late(std::uint32_t choice) const;
   std::uint32_t best() const;
   Decision decide(std::uint64_t batch, std::string reason);
   /// Lays a change of a choice's span on what explains it. In words.
@@ -135,13 +149,15 @@ class Adaptation final : public Policy {
 
   SteadyTable table_;
   AdaptationOptions options_;
-  std::vector<LearnedOfChoice> learned_;  ///< by choice
+  LearnedSpans learned_;
   ChangeTest kernels_changed_;
   ChangeTest span_changed_;
   double kernel_ = 1;
   double link_ = 1;
   std::uint32_t current_ = 0;
   std::uint32_t watch_ = 0;                   ///< so many batches more are observed with their kernels
+  std::uint32_t quiet_ = 0;                   ///< batches since something was decided or suspected
+  std::optional<Trial> trial_;                ///< of the current choice
   bool knows_link_ = false;                   ///< the first choice has been looked at long enough
   std::optional<double> pending_;             ///< change of spans that waits for a batch whose kernels are observed
   std::uint64_t alike_ = 0;                   ///< batches in a row of one choice with kernels as they are taken to be

@@ -63,6 +63,7 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
               {"tolerance", options.tolerance},
               {"least_gain", options.least_gain},
               {"observe_every", options.observe_every},
+              {"explore", options.explore},
               {"latency_limit_s", options.latency_limit.count()},
               {"table", to_json(table)}}
       .dump();
@@ -102,7 +103,7 @@ Replay replay(std::string_view log, const std::string& source) {
     const JsonReader json(value, where);
     if (!adaptation) {
       require_schema(json, log_schema, log_version);
-      json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every",
+      json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every", "explore",
                       "latency_limit_s", "table"});
       result.job = json.at("job").string();
       result.profile_hash = json.at("profile_hash").string();
@@ -113,6 +114,7 @@ Replay replay(std::string_view log, const std::string& source) {
                          AdaptationOptions{.tolerance = json.at("tolerance").positive(),
                                            .least_gain = json.at("least_gain").non_negative(),
                                            .observe_every = static_cast<std::uint32_t>(every),
+                                           .explore = json.at("explore").non_negative(),
                                            .latency_limit = Seconds{json.at("latency_limit_s").non_negative()}});
     } else if (json.find("after")) {
       result.logged.push_back(decision_from(json, result.table.choices.size()));

@@ -12,13 +12,13 @@ constexpr std::size_t fewest_steps = 8;
 /// Share of the limit that one residual reaches at most,
 constexpr double most_of_the_limit = 0.75;
 /// unless it is a factor of two: outliers of that size are rarer than changes.
-constexpr double at_once = 0.69314718055994531;
+constexpr double believed_at_once = 0.69314718055994531;
 
 }  // namespace
 
 bool ChangeTest::add(Side& side, double residual, double slack, double limit) {
   if (side.sum <= 0) side = {};
-  side.sum += residual > at_once ? residual - slack : std::min(residual - slack, most_of_the_limit * limit);
+  side.sum += residual > believed_at_once ? residual - slack : std::min(residual - slack, most_of_the_limit * limit);
   side.residuals += residual;
   ++side.count;
   return side.sum > limit;

@@ -42,7 +42,7 @@ struct Watched {
   std::vector<std::string> log{};
   double marks = 0;  ///< what observing kernels adds to the span, over 1
 
-  explicit Watched(const AdaptationOptions& options = {}) : adaptation(table(), options) {
+  explicit Watched(const AdaptationOptions& options = {.explore = 0}) : adaptation(table(), options) {
     log.push_back(header_line("frames", "0123", table(), options));
   }
   /// One batch, with kernels and link so many times as slow; and what noise makes of what is seen.
@@ -100,7 +100,7 @@ TEST(Adaptation, follows_a_kernel_that_suddenly_takes_longer_and_back) {
 }
 
 TEST(Adaptation, takes_the_batch_whose_span_is_off_as_a_reason_to_look_at_kernels) {
-  Watched watched({.observe_every = 1'000'000});
+  Watched watched({.observe_every = 1'000'000, .explore = 0});
   watched.pass(100, 1);
   watched.pass(4, 6);
   ASSERT_FALSE(watched.decisions.empty());
@@ -182,7 +182,7 @@ TEST(Adaptation, follows_the_link_where_kernels_take_no_time) {
 
 TEST(Adaptation, explains_a_small_change_of_spans_at_the_next_batch_whose_kernels_are_observed) {
   for (int phase = 0; phase < 4; ++phase) {
-    Watched watched({.observe_every = 4});
+    Watched watched({.observe_every = 4, .explore = 0});
     watched.pass(40 + phase, 1);
     for (int i = 0; i < 40; ++i) watched.pass(1.0, 1.05);
     EXPECT_GT(watched.adaptation.link(), 1.02) << phase;

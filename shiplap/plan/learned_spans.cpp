@@ -1,0 +1,27 @@
+#include "shiplap/plan/learned_spans.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shiplap {
+
+std::size_t LearnedSpans::bin(double kernel_factor) {
+  const double middle = (bins - 1) / 2.0;
+  return static_cast<std::size_t>(std::lround(std::clamp(middle + 2 * std::log2(kernel_factor), 0.0, bins - 1.0)));
+}
+
+double LearnedSpans::at(std::size_t choice, double kernel_factor) const {
+  const std::vector<std::optional<double>>& known = of_.at(choice);
+  const std::size_t wanted = bin(kernel_factor);
+  for (std::size_t distance = 0; distance < bins; ++distance) {
+    if (wanted >= distance && known[wanted - distance]) return *known[wanted - distance];
+    if (wanted + distance < bins && known[wanted + distance]) return *known[wanted + distance];
+  }
+  return 0;
+}
+
+bool LearnedSpans::knows_any(std::size_t choice) const {
+  return std::ranges::any_of(of_.at(choice), [](const auto& value) { return value.has_value(); });
+}
+
+}  // namespace shiplap
