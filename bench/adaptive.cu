@@ -25,34 +25,45 @@ namespace {
 
 using namespace shiplap;
 
-constexpr std::uint64_t frames_of_batch = 32;
-constexpr std::uint64_t pixels = 352 * 288;
+constexpr std::uint64_t pixels = 176 * 144;
 constexpr std::uint64_t bins = 256;
 constexpr unsigned block = 256;
-/// How often the kernel counts a frame: its first pixel says so, which nobody knows before.
-constexpr std::uint8_t passes_of_level[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
-constexpr std::size_t levels = std::size(passes_of_level);
+
+/// Frames of a batch, and how often the kernel counts one: its first pixel says so, which nobody knows before.
+struct Input {
+  std::uint64_t frames = 0;
+  std::vector<std::uint8_t> passes;  // by level
+
+  std::size_t levels() const { return passes.size(); }
+};
+/// Which level the frames of a batch have.
+using Level = std::function<std::size_t(std::uint64_t batch)>;
 
 #ifdef __CUDACC__
-/// A block takes a frame.
+/// A block takes a frame, a thread 16 pixels at a time.
 __global__ void count(Chunk chunk, View<const std::uint8_t> frames, View<std::uint32_t> histograms) {
   __shared__ std::uint32_t votes[bins];
   const std::uint64_t frame = chunk.first + blockIdx.x;
+  const auto* const pixel = reinterpret_cast<const uint4*>(&frames[frame * pixels]);
   const unsigned passes = max(1u, unsigned{frames[frame * pixels]});
   for (unsigned pass = 0; pass < passes; ++pass) {
     votes[threadIdx.x] = 0;
     __syncthreads();
-    for (std::uint64_t p = threadIdx.x; p < pixels; p += block) atomicAdd(&votes[frames[frame * pixels + p]], 1u);
+    for (unsigned p = threadIdx.x; p < pixels / sizeof(uint4); p += block) {
+      const uint4 sixteen = pixel[p];
+      for (const unsigned four : {sixteen.x, sixteen.y, sixteen.z, sixteen.w})
+        for (unsigned shift = 0; shift < 32; shift += 8) atomicAdd(&votes[four >> shift & 0xff], 1u);
+    }
     __syncthreads();
   }
   histograms[frame * bins + threadIdx.x] = votes[threadIdx.x];
 }
 #endif
 
-Job histograms() {
-  Job job = Job{.items = frames_of_batch, .name = "histograms in passes", .threads_per_block = block}
-                .shaped<const std::uint8_t>("frames", Role::in, frames_of_batch * pixels)
-                .shaped<std::uint32_t>("histograms", Role::out, frames_of_batch * bins)
+Job histograms(const Input& input) {
+  Job job = Job{.items = input.frames, .name = "histograms in passes", .threads_per_block = block}
+                .shaped<const std::uint8_t>("frames", Role::in, input.frames * pixels)
+                .shaped<std::uint32_t>("histograms", Role::out, input.frames * bins)
 #ifdef __CUDACC__
                 .kernel([](cudaStream_t stream, Chunk chunk, auto frames, auto histograms) {
                   count<<<static_cast<unsigned>(chunk.count), block, 0, stream>>>(chunk, frames, histograms);
@@ -65,47 +76,49 @@ Job histograms() {
                     for (std::uint64_t b = 0; b < bins; ++b) histograms[f * bins + b] = votes[b];
                   }
                 });
-  // What a simulated GPU takes: a pass over a batch 8 us, whatever the profile.
+  // What a simulated GPU takes: a pass over a frame 13 ns, whatever the profile.
   job.binding.duration = [](const Launch& launch) {
     const auto passes =
         static_cast<double>(std::max<std::uint8_t>(1, *reinterpret_cast<std::uint8_t*>(launch.operands[0])));
-    return microseconds(8 * passes * static_cast<double>(launch.items) / frames_of_batch);
+    return microseconds(0.013 * passes * static_cast<double>(launch.items));
   };
   return job;
 }
 
-/// Which level the frames of a batch have.
-using Input = std::function<std::size_t(std::uint64_t batch)>;
-std::size_t drifting(std::uint64_t batch) {
-  const double turn = 2 * 3.14159265358979 * static_cast<double>(batch) / 600;
-  return static_cast<std::size_t>(std::lround((static_cast<double>(levels) - 1) / 2 * (1 - std::cos(turn))));
-}
-std::size_t with_shocks(std::uint64_t batch) { return batch / 60 % 2 == 0 ? 0 : levels - 1; }
+/// Frames that differ from each other, with what the kernel is to make of them; the first pixel of each is 0.
+struct Frames {
+  std::vector<std::byte> pixels_of_all;
+  std::vector<std::uint32_t> expected;
+
+  explicit Frames(std::uint64_t count) : pixels_of_all(count * pixels), expected(count * bins) {
+    std::uint64_t state = 1;
+    for (std::uint64_t i = 0; i < pixels_of_all.size(); ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      pixels_of_all[i] = i % pixels == 0 ? std::byte{0} : static_cast<std::byte>(state >> 56);
+      ++expected[i / pixels * bins + std::to_integer<std::size_t>(pixels_of_all[i])];
+    }
+  }
+};
 
 /// Batches of every level, in memory already: what is timed is the way through the GPU.
 class Rig {
  public:
-  Rig(const Node& node, std::uint32_t in_flight)
-      : adaptive_(node, histograms(),
-                  {.in_flight = in_flight, .slots = in_flight * static_cast<std::uint32_t>(levels)}),
+  Rig(const Node& node, Input input, std::uint32_t in_flight)
+      : input_(std::move(input)),
+        frames_(input_.frames),
+        adaptive_(node, histograms(input_),
+                  {.in_flight = in_flight,
+                   .slots = in_flight * static_cast<std::uint32_t>(input_.levels()),
+                   .sample = [this](auto arrays) { fill(arrays, input_.levels() / 2); }}),
         in_flight_(in_flight) {
-    for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot) {
-      std::span<std::byte> frames = adaptive_.arrays(slot)[0];
-      std::vector<std::uint32_t>& expected = expected_.emplace_back(frames_of_batch * bins);
-      std::uint64_t state = slot + 1;
-      for (std::uint64_t i = 0; i < frames.size(); ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        frames[i] =
-            i % pixels == 0 ? std::byte{passes_of_level[slot / in_flight]} : static_cast<std::byte>(state >> 56);
-        ++expected[i / pixels * bins + std::to_integer<std::size_t>(frames[i])];
-      }
-    }
+    for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot) fill(adaptive_.arrays(slot), slot / in_flight);
   }
 
+  const Input& input() const { return input_; }
   const SteadyTable& table() const { return adaptive_.table(); }
 
-  /// Frames a second. Throws when a result is wrong.
-  AdaptiveReport run(Policy& policy, const Input& input, std::uint64_t batches, const Adaptive::Watch& watch = {}) {
+  /// Throws when a result is wrong.
+  AdaptiveReport run(Policy& policy, const Level& level, std::uint64_t batches, const Adaptive::Watch& watch = {}) {
     for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot)
       std::ranges::fill(adaptive_.arrays(slot)[1], std::byte{0xee});
     std::vector<bool> used(adaptive_.slots(), false);
@@ -113,37 +126,68 @@ class Rig {
         policy,
         [&](Batch& batch) {
           if (batch.number == batches) return false;
-          batch.slot = input(batch.number) * in_flight_ + batch.number % in_flight_;
+          batch.slot = level(batch.number) * in_flight_ + batch.number % in_flight_;
           used[batch.slot] = true;
           return true;
         },
         {}, watch);
     for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot)
-      if (used[slot] && std::memcmp(adaptive_.arrays(slot)[1].data(), expected_[slot].data(),
-                                    expected_[slot].size() * sizeof(std::uint32_t)) != 0)
-        throw CheckFailed("a histogram of slot " + std::to_string(slot) + " is wrong");
+      if (used[slot] && !is_right(slot)) throw CheckFailed("a histogram of slot " + std::to_string(slot) + " is wrong");
     return report;
   }
 
  private:
+  void fill(std::span<const std::span<std::byte>> arrays, std::size_t level) const {
+    std::ranges::copy(frames_.pixels_of_all, arrays[0].begin());
+    for (std::uint64_t f = 0; f < input_.frames; ++f) arrays[0][f * pixels] = std::byte{input_.passes[level]};
+  }
+  bool is_right(std::size_t slot) const {
+    const std::size_t first_pixel = input_.passes[slot / in_flight_];
+    const auto* const votes = reinterpret_cast<const std::uint32_t*>(adaptive_.arrays(slot)[1].data());
+    std::vector<std::uint32_t> expected(bins);
+    for (std::uint64_t f = 0; f < input_.frames; ++f) {
+      std::copy_n(&frames_.expected[f * bins], bins, expected.begin());
+      --expected[0];
+      ++expected[first_pixel];
+      if (std::memcmp(votes + f * bins, expected.data(), bins * sizeof(std::uint32_t)) != 0) return false;
+    }
+    return true;
+  }
+
+  Input input_;
+  Frames frames_;
   Adaptive adaptive_;
   std::uint32_t in_flight_;
-  std::vector<std::vector<std::uint32_t>> expected_;  // by slot
 };
 
+/// On an H200 copies in take 1.9 ms of such a batch, a pass 55 us: kernels go from half of the copies' time to twice.
+const Input drifting_frames{.frames = 4096, .passes = {8, 12, 16, 20, 24, 32, 40, 48, 64}};
+/// As they come from a camera, some at a time.
+const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
+
 struct Effort {
-  std::uint64_t batches = 1200;
-  std::uint64_t calibration = 40;  // batches of each level and choice
-  std::uint64_t swept = 600;       // batches: a whole drift
-  int rounds = 9;
-  std::uint64_t endurance = 1'000'000 / frames_of_batch;
+  Input input = drifting_frames;
+  std::uint64_t period = 300;  // batches from one slow end of the drift to the next
+  std::uint64_t batches = 600;
+  std::uint64_t calibration = 12;  // batches of each level and choice
+  int rounds = 7;
+  std::uint64_t endurance = 1'000'000 / few_frames.frames;
   std::string logs{};  // folder for a log of each adaptation that is compared; empty: none
+
+  std::size_t drifting(std::uint64_t batch) const {
+    const double turn = 2 * 3.14159265358979 * static_cast<double>(batch) / static_cast<double>(period);
+    return static_cast<std::size_t>(std::lround((static_cast<double>(input.levels()) - 1) / 2 * (1 - std::cos(turn))));
+  }
 };
+/// Now and then a fifth of a minute's frames at the highest level.
+std::size_t with_shocks(const Input& input, std::uint64_t batch) {
+  return batch % 60 < 48 ? input.levels() / 4 : input.levels() - 1;
+}
 
 /// The best choice for each level, by running it with nothing else.
 std::vector<std::uint32_t> calibrated(Rig& rig, const Effort& effort) {
-  std::vector<std::uint32_t> best(levels);
-  for (std::size_t level = 0; level < levels; ++level) {
+  std::vector<std::uint32_t> best(rig.input().levels());
+  for (std::size_t level = 0; level < best.size(); ++level) {
     std::vector<double> rates;
     for (std::uint32_t c = 0; c < rig.table().choices.size(); ++c) {
       Fixed fixed(c);
@@ -177,34 +221,33 @@ class Observed final : public Policy {
   std::uint32_t choice_;
 };
 
-/// What events around kernels cost: batches of the cheapest level with and without, in turn.
-Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const std::vector<std::uint32_t>& best,
-                       const Effort& effort) {
-  const Input cheapest = [](std::uint64_t) { return std::size_t{0}; };
+/// What events around kernels cost: batches in one chunk with and without, in turn.
+Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) {
+  const Level lowest = [](std::uint64_t) { return std::size_t{0}; };
   std::vector<double> plain, observed;
   for (int round = 0; round < effort.rounds; ++round) {
-    Fixed fixed(best[0]);
-    plain.push_back(rig.run(fixed, cheapest, effort.batches).rate());
-    Observed with(best[0]);
-    observed.push_back(rig.run(with, cheapest, effort.batches).rate());
+    Fixed fixed(0);
+    plain.push_back(rig.run(fixed, lowest, effort.batches).rate());
+    Observed with(0);
+    observed.push_back(rig.run(with, lowest, effort.batches).rate());
   }
-  std::cout << in_flight << " in flight: " << median(plain) << " frames/s, with kernels observed " << median(observed)
-            << std::endl;
+  std::cout << "batches of " << rig.input().frames << ", " << in_flight << " in flight: " << median(plain)
+            << " frames/s, with kernels observed " << median(observed) << std::endl;
   return {{"in_flight", in_flight},
-          {"choice", to_string(rig.table().choices[best[0]])},
+          {"frames_of_batch", rig.input().frames},
           {"frames_per_second", {{"plain", plain}, {"observed", observed}}}};
 }
 
 /// Rates in turn, so that whatever drifts meets all alike. The two choices that a sweep found best are measured again
 /// with the others.
-Json compared(Rig& rig, const std::string& name, const Input& input, std::uint32_t in_flight,
+Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32_t in_flight,
               const std::vector<std::uint32_t>& best, const Effort& effort) {
   const auto choices = static_cast<std::uint32_t>(rig.table().choices.size());
   std::vector<double> swept;
   std::vector<std::uint32_t> finalists;
   for (std::uint32_t c = 0; c < choices; ++c) {
     Fixed fixed(c);
-    swept.push_back(rig.run(fixed, input, effort.swept).rate());
+    swept.push_back(rig.run(fixed, input, effort.period).rate());
     finalists.push_back(c);
   }
   std::ranges::sort(finalists, std::greater{}, [&](std::uint32_t c) { return swept[c]; });
@@ -288,12 +331,14 @@ Json endured(Device& device, Rig& rig, const Effort& effort) {
   std::uint64_t seen = 0;
   const Bytes free_before = device.info().free_memory;
   std::uint64_t resident_before = 0;
-  const AdaptiveReport report = rig.run(adaptation, with_shocks, effort.endurance, [&](const Adaptive::Progress& p) {
-    if (++seen % (effort.endurance / 10) != 0) return;
-    rates.push_back(static_cast<double>(effort.endurance / 10 * frames_of_batch) / (p.ended - before).count());
-    before = p.ended;
-    if (rates.size() == 1) resident_before = resident_kilobytes();
-  });
+  const AdaptiveReport report = rig.run(
+      adaptation, [&](std::uint64_t batch) { return with_shocks(rig.input(), batch); }, effort.endurance,
+      [&](const Adaptive::Progress& p) {
+        if (++seen % (effort.endurance / 10) != 0) return;
+        rates.push_back(static_cast<double>(effort.endurance / 10 * rig.input().frames) / (p.ended - before).count());
+        before = p.ended;
+        if (rates.size() == 1) resident_before = resident_kilobytes();
+      });
   const std::uint64_t resident_after = resident_kilobytes();
   std::cout << report.items << " frames: " << report.rate() << " a second, first tenth " << rates.front()
             << ", last tenth " << rates.back() << "; resident memory behind the first tenth " << resident_before
@@ -321,8 +366,13 @@ int main(int argc, char** argv) try {
   Effort effort;
   if (argc > 4 && std::string(argv[3]) == "--logs") effort.logs = argv[4];
   if (argc > 3 && std::string(argv[3]) == "--quick")
-    effort = {
-        .batches = 60, .calibration = 2, .swept = 60, .rounds = 1, .endurance = 100'000 / frames_of_batch, .logs = {}};
+    effort = {.input = few_frames,
+              .period = 60,
+              .batches = 60,
+              .calibration = 2,
+              .rounds = 1,
+              .endurance = 100'000 / few_frames.frames,
+              .logs = {}};
   const auto gpu = open(argv[1]);
   const Node node = load_or_measure(*gpu);
   const DeviceInfo info = gpu->info();
@@ -333,20 +383,25 @@ int main(int argc, char** argv) try {
             {"simulated", info.is_virtual},
             {"profile_hash", parameter_hash(node.profile)},
             {"conditions", info.conditions},
-            {"frame", "352x288"},
-            {"frames_of_batch", frames_of_batch},
-            {"passes", std::vector<int>(std::begin(passes_of_level), std::end(passes_of_level))}};
+            {"frame", "176x144"},
+            {"frames_of_batch", effort.input.frames},
+            {"passes", effort.input.passes}};
   for (const std::uint32_t in_flight : {1u, 3u}) {
-    Rig rig(node, in_flight);
+    Rig rig(node, effort.input, in_flight);
     const std::vector<std::uint32_t> best = calibrated(rig, effort);
     Json of_levels = Json::array();
     for (const std::uint32_t choice : best) of_levels.push_back(to_string(rig.table().choices[choice]));
-    json["cost_of_observing"].push_back(cost_of_observing(rig, in_flight, best, effort));
     json["best_of_level"].push_back({{"in_flight", in_flight}, {"choices", of_levels}});
-    json["compared"].push_back(compared(rig, "drift", drifting, in_flight, best, effort));
-    json["compared"].push_back(compared(rig, "shocks", with_shocks, in_flight, best, effort));
-    const auto halves = [&](std::uint64_t batch) { return batch < effort.batches / 2 ? 0 : levels / 2; };
-    json["compared"].push_back(compared(rig, "halves", halves, in_flight, best, effort));
+    const Level drift = [&](std::uint64_t batch) { return effort.drifting(batch); };
+    json["compared"].push_back(compared(rig, "drift", drift, in_flight, best, effort));
+    // With several in flight large chunks are best whatever the kernel takes: once is enough.
+    if (in_flight > 1) continue;
+    const Level shocks = [&](std::uint64_t batch) { return with_shocks(rig.input(), batch); };
+    json["compared"].push_back(compared(rig, "shocks", shocks, in_flight, best, effort));
+  }
+  for (const std::uint32_t in_flight : {1u, 3u}) {
+    Rig rig(node, few_frames, in_flight);
+    json["cost_of_observing"].push_back(cost_of_observing(rig, in_flight, effort));
     if (in_flight > 1) json["endurance"] = endured(*gpu, rig, effort);
   }
   write_file_atomically(argv[2], json.dump(1) + "\n");

@@ -164,6 +164,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
 
   shiplap::Progress preparing;
   preparing.update("preparing every choice …");
+  options.sample = workload.fill;
   Adaptive adaptive(node, workload.job, options);
   for (std::size_t slot = 0; slot < adaptive.slots(); ++slot) workload.fill(adaptive.arrays(slot));
   std::unique_ptr<LogFile> log;

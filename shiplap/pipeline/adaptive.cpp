@@ -58,6 +58,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
   limits_.device_memory = Bytes{limits_.device_memory.count / options_.slots};
   slots_.resize(options_.slots);
   allocate(device);
+  if (options_.sample) options_.sample(slots_.front().arrays);
   batch_ = planned({.device = &device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
   profile_hash_ = parameter_hash(node.profile);
   table_ = steady_table(batch_, node.profile, limits_,

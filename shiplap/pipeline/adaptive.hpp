@@ -24,7 +24,10 @@ struct AdaptiveOptions {
   std::uint32_t in_flight = 3;  ///< batches submitted and not ended; 1: each is waited for before the next begins
   /// Sets of host arrays that batches are taken from, each with device memory for any choice; 0: as many as in flight.
   std::uint32_t slots = 0;
-  std::vector<Choice> choices{};   ///< what a batch may be cut into; empty: `steady_choices`
+  std::vector<Choice> choices{};  ///< what a batch may be cut into; empty: `steady_choices`
+  /// Fills arrays of a batch with what batches hold. The kernel is timed on that once, for every way to cut a batch;
+  /// without it on zeros, which a kernel whose time hangs on its data may take far longer or shorter for.
+  std::function<void(std::span<const std::span<std::byte>>)> sample{};
   AdaptationOptions adaptation{};  ///< when and how the choice changes
 };
 

@@ -19,6 +19,7 @@ constexpr double most_learned = 0.25;
 /// A choice that is tried is left at once when it takes so many times as long as the one before.
 constexpr double too_long = 1.1;
 constexpr std::uint32_t quiet_before_a_trial = 8;
+constexpr std::uint32_t batches_that_agree = 8;
 constexpr double widest_link = 16;
 
 std::string in_words(double change) {
@@ -32,12 +33,14 @@ Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
     : table_(std::move(table)),
       options_(options),
       learned_(table_.choices.size()),
+      learned_kernels_(table_.choices.size()),
       kernels_changed_(options.tolerance),
       span_changed_(options.tolerance),
       watch_(batches_observed_at_first) {
   if (table_.choices.empty()) throw Error("there is no choice to adapt among");
   if (options_.observe_every == 0) throw UsageError("kernels are observed of every first batch at most");
   current_ = best();
+  learned_kernels_.set(current_, 1, 0);
   trial_ = {.choice = current_, .from = current_};
 }
 
@@ -45,7 +48,9 @@ Wanted Adaptation::wanted(std::uint64_t batch) const {
   return watch_ > 0 || batch % options_.observe_every == 0 ? Wanted::kernels : Wanted::span;
 }
 
-double Adaptation::beyond(std::uint32_t choice) const { return std::exp(learned_.at(choice, kernel_ / link_)); }
+double Adaptation::beyond(std::uint32_t choice) const {
+  return std::exp(learned_.at_or_typical(choice, kernel_ / link_));
+}
 
 bool Adaptation::is_late(std::uint32_t choice) const {
   return options_.latency_limit > Seconds{0} && span(choice) > options_.latency_limit;
@@ -81,6 +86,7 @@ std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
   if (kernels_changed_.suspects() || pending_ || trial_waits || (spans_are_off && seen.kernels.empty()))
     watch_ = std::max(watch_, 1u);
   if (watch_ > 0 || spans_are_off) quiet_ = 0;
+  if (quiet_ >= batches_that_agree) agreed_ = {.choice = current_, .kernel = kernel_};
   return explore(seen.batch);
 }
 
@@ -88,12 +94,19 @@ std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
 double Adaptation::of_kernels(const BatchSeen& seen) const {
   const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
   const Seconds expects = expected(seen.choice).kernels;
-  return kernels > Seconds{0} && expects > Seconds{0} ? std::log(kernels / expects) : 0;
+  if (kernels <= Seconds{0} || expects <= Seconds{0}) return 0;
+  return std::log(kernels / expects) - learned_kernels_.at(seen.choice, kernel_ / link_);
 }
 
 std::string Adaptation::look_at_kernels(const BatchSeen& seen) {
   if (seen.kernels.empty()) return {};
-  const auto change = kernels_changed_.add(of_kernels(seen));
+  const double residual = of_kernels(seen);
+  // The kernel is what it was under the choice before: what differs is how much longer it takes in these chunks.
+  if (std::exchange(meets_kernels_, false) && seen.choice == current_ && std::abs(residual) <= most_learned) {
+    learned_kernels_.set(current_, kernel_ / link_, learned_kernels_.at(current_, kernel_ / link_) + residual);
+    return {};
+  }
+  const auto change = kernels_changed_.add(residual);
   if (!change) return {};
   kernel_ *= std::exp(*change);
   span_changed_.begin_anew();
@@ -143,9 +156,7 @@ std::string Adaptation::learn(const BatchSeen& seen) {
     }
   }
   if (!compares) trial_.reset();  // decide ends the others
-  // What the first choice takes beyond its prediction is laid on the link, if that explains it: it is of all choices.
-  const bool is_first = !std::exchange(knows_link_, true);
-  if (is_first && std::abs(mean) > options_.tolerance) return explain_span(current_, mean);
+  agreed_ = {.choice = current_, .kernel = kernel_};
   learned_.set(current_, kernel_ / link_, mean);
   return compares || std::abs(mean) > options_.tolerance
              ? fmt::format("these batches take {} as predicted", in_words(mean))
@@ -175,16 +186,26 @@ std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
                     .period_to = period(*next)};
   current_ = *next;
   quiet_ = 0;
+  meet_kernels();
   return decision;
 }
 
+void Adaptation::meet_kernels() {
+  meets_kernels_ = !learned_kernels_.knows(current_, kernel_ / link_);
+  watch_ = std::max(watch_, 1u);
+}
+
+// The link is blamed only where nothing else has changed since spans were as expected: a prediction that was right for
+// kernels as they were, or of another choice, need not be right for these.
 std::string Adaptation::explain_span(std::uint32_t choice, double change) {
-  if (const double link = fitted_link(choice, change); link != link_) {
+  const bool as_it_was = agreed_.choice == choice && std::abs(std::log(kernel_ / agreed_.kernel)) <= options_.tolerance;
+  agreed_ = {.choice = choice, .kernel = kernel_};
+  if (const double link = as_it_was ? fitted_link(choice, change) : link_; link != link_) {
     link_ = link;
     return fmt::format("batches take {} and kernels as long as before: the link", in_words(change));
   }
-  learned_.set(choice, kernel_ / link_, learned_.at(choice, kernel_ / link_) + change);
-  return fmt::format("batches take {}, which neither kernels nor the link explain", in_words(change));
+  learned_.set(choice, kernel_ / link_, learned_.at_or_typical(choice, kernel_ / link_) + change);
+  return fmt::format("batches take {} beyond what was predicted", in_words(change));
 }
 
 // Where spans grow with the link's factor; as it was where they do not enough.
@@ -221,7 +242,7 @@ Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
   pending_.reset();
   kernels_changed_.begin_anew();
   span_changed_.begin_anew();
-  watch_ = std::max(watch_, 1u);
+  meet_kernels();
   return decision;
 }
 

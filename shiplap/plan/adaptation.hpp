@@ -143,6 +143,8 @@ class Adaptation final : public Policy {
   bool is_late(std::uint32_t choice) const;
   std::uint32_t best() const;
   Decision decide(std::uint64_t batch, std::string reason);
+  /// Behind a change of choice.
+  void meet_kernels();
   /// Lays a change of a choice's span on what explains it. In words.
   std::string explain_span(std::uint32_t choice, double change);
   double fitted_link(std::uint32_t choice, double change) const;
@@ -150,15 +152,21 @@ class Adaptation final : public Policy {
   SteadyTable table_;
   AdaptationOptions options_;
   LearnedSpans learned_;
+  LearnedSpans learned_kernels_;  ///< what the choices before a choice did not show of its kernels
   ChangeTest kernels_changed_;
   ChangeTest span_changed_;
   double kernel_ = 1;
   double link_ = 1;
   std::uint32_t current_ = 0;
-  std::uint32_t watch_ = 0;                   ///< so many batches more are observed with their kernels
-  std::uint32_t quiet_ = 0;                   ///< batches since something was decided or suspected
+  std::uint32_t watch_ = 0;  ///< so many batches more are observed with their kernels
+  std::uint32_t quiet_ = 0;  ///< batches since something was decided or suspected
+  /// With which spans were last as expected.
+  struct {
+    std::uint32_t choice = 0;
+    double kernel = 1;
+  } agreed_;
   std::optional<Trial> trial_;                ///< of the current choice
-  bool knows_link_ = false;                   ///< the first choice has been looked at long enough
+  bool meets_kernels_ = false;                ///< the next ones that are observed are the first of their choice
   std::optional<double> pending_;             ///< change of spans that waits for a batch whose kernels are observed
   std::uint64_t alike_ = 0;                   ///< batches in a row of one choice with kernels as they are taken to be
   std::optional<std::uint32_t> last_choice_;  ///< of the batch before

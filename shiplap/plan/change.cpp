@@ -45,7 +45,8 @@ std::optional<double> ChangeTest::add(double residual) {
     begin_anew();
     return change;
   }
-  if (last_) steps_[known_steps_++ % steps_.size()] = std::abs(residual - *last_);
+  if (last_ && std::abs(residual - *last_) <= believed_at_once)
+    steps_[known_steps_++ % steps_.size()] = std::abs(residual - *last_);
   last_ = residual;
   return change;
 }

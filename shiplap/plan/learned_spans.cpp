@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
 
@@ -18,6 +21,14 @@ double LearnedSpans::at(std::size_t choice, double kernel_factor) const {
     if (wanted + distance < bins && known[wanted + distance]) return *known[wanted + distance];
   }
   return 0;
+}
+
+double LearnedSpans::at_or_typical(std::size_t choice, double kernel_factor) const {
+  if (knows(choice, kernel_factor)) return at(choice, kernel_factor);
+  std::vector<double> of_others;
+  for (std::size_t other = 0; other < of_.size(); ++other)
+    if (knows(other, kernel_factor)) of_others.push_back(at(other, kernel_factor));
+  return of_others.empty() ? at(choice, kernel_factor) : median(std::move(of_others));
 }
 
 bool LearnedSpans::knows_any(std::size_t choice) const {

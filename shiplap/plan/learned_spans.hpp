@@ -7,16 +7,18 @@
 
 namespace shiplap {
 
-/// Logarithms of observed over predicted spans. A prediction is off by about as much for kernels that take about as
-/// long, so factors of the kernel's time fall into bins of half an octave, and one that nothing is known of takes over
-/// what its nearest neighbour has.
+/// Logarithms of observed over predicted times. A prediction is off by about as much for kernels that take about as
+/// long, so factors of the kernel's time fall into bins of half an octave.
 class LearnedSpans {
  public:
   /// Of so many choices, about which nothing is known.
   explicit LearnedSpans(std::size_t choices) : of_(choices, std::vector<std::optional<double>>(bins)) {}
 
-  /// 0 where nothing is known of the choice.
+  /// What is known of the bin; else of the nearest one of the choice; 0 where nothing is.
   double at(std::size_t choice, double kernel_factor) const;
+  /// The same, but where nothing is known of the bin what is typical of the choices about which something is: how long
+  /// kernels take is known from one choice at a time, and where that is wrong it is so for all.
+  double at_or_typical(std::size_t choice, double kernel_factor) const;
   /// Whether it was set for this very bin.
   bool knows(std::size_t choice, double kernel_factor) const { return of_.at(choice)[bin(kernel_factor)].has_value(); }
   /// Whether it was set for any.
