@@ -72,6 +72,9 @@ struct Bench {
   bool quick = false;  ///< fewer points and repeats; on a virtual device what its host can bear
   /// Told what is going on.
   std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress{};
+  /// A figure that a step of the same reproduction has made before, by its id, for what one table of a paper takes from
+  /// another. Null: that step was not run, or made none. `run_steps` sets it.
+  std::function<const Figure*(std::string_view id)> made_before{};
 };
 
 /// A part of a reproduction that is run by itself, in less than ten minutes on a GPU.

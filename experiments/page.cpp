@@ -45,6 +45,26 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+/// Under the table: what else was found of a claim whose verdict is the worst of several findings.
+std::string several_findings(const Experiment& experiment, const Reproduction& r) {
+  std::string text;
+  for (const Claim& claim : experiment.claims) {
+    const std::vector<StepFinding> all = findings_of(experiment, r, claim.id);
+    if (all.size() < 2) continue;
+    text += fmt::format("- {} ({}):", claim.where, claim.id);
+    for (const StepFinding& found : all) {
+      text += fmt::format("\n  - {}, {}", found.step, to_string(found.finding->verdict));
+      if (!found.finding->observed.empty()) text += ": " + found.finding->observed;
+      if (!found.finding->why.empty()) text += ". " + found.finding->why;
+    }
+    text += "\n";
+  }
+  if (text.empty()) return text;
+  return "Of these claims there are several findings, each with its step. The verdict above is the worst of them; one "
+         "that could not be checked counts only where none could.\n\n" +
+         text + "\n";
+}
+
 /// claim, published, found, verdict
 template <class Add>
 void for_each_claim(const Experiment& experiment, const Reproduction& r, Add add) {
@@ -67,7 +87,7 @@ std::string page(const Experiment& experiment, const Reproduction& r, std::size_
     claims.add({std::string(claim.where), std::string(claim.text), finding == nullptr ? "" : finding->observed, verdict,
                 finding == nullptr ? "" : finding->why});
   });
-  text += claims.markdown() + "\n";
+  text += claims.markdown() + "\n" + several_findings(experiment, r);
   if (!experiment.faults.empty()) {
     text += "## What in the paper is wrong, or says too little\n\n";
     for (const std::string_view fault : experiment.faults) text += fmt::format("- {}\n", fault);

@@ -15,7 +15,7 @@ namespace shiplap::experiments {
 namespace {
 
 constexpr std::string_view schema = "shiplap/reproduction";
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2;  // 1 had findings under their steps, and no verdict of a claim
 
 constexpr std::array verdicts{Verdict::holds, Verdict::holds_with_a_change, Verdict::does_not_hold,
                               Verdict::cannot_be_checked};
@@ -38,11 +38,11 @@ Json json_of(const Figure& figure) {
   return json;
 }
 
-Json json_of(const Finding& finding) {
-  return {{"claim", finding.claim},
-          {"verdict", to_string(finding.verdict)},
-          {"observed", finding.observed},
-          {"why", finding.why}};
+Json json_of(const StepFinding& found) {
+  return {{"step", found.step},
+          {"verdict", to_string(found.finding->verdict)},
+          {"observed", found.finding->observed},
+          {"why", found.finding->why}};
 }
 
 Figure read_figure(const JsonReader& in) {
@@ -74,15 +74,12 @@ Figure read_figure(const JsonReader& in) {
   return figure;
 }
 
-Finding read_finding(const JsonReader& in) {
-  in.only_keys({"claim", "verdict", "observed", "why"});
+Finding read_finding(const JsonReader& in, const std::string& claim) {
+  in.only_keys({"step", "verdict", "observed", "why"});
   const std::string word = in.at("verdict").string();
   const auto verdict = std::ranges::find_if(verdicts, [&](Verdict v) { return to_string(v) == word; });
   if (verdict == verdicts.end()) in.at("verdict").fail("one of the four verdicts");
-  return {.claim = in.at("claim").string(),
-          .verdict = *verdict,
-          .observed = in.at("observed").string(),
-          .why = in.at("why").string()};
+  return {.claim = claim, .verdict = *verdict, .observed = in.at("observed").string(), .why = in.at("why").string()};
 }
 
 void require_sound(const Experiment& experiment, const Step& step, const StepResult& result) {
@@ -94,6 +91,11 @@ void require_sound(const Experiment& experiment, const Step& step, const StepRes
   for (const Finding& finding : result.findings)
     if (std::ranges::find(experiment.claims, finding.claim, &Claim::id) == experiment.claims.end())
       throw Error(fmt::format("{}, {}: there is no claim '{}'", experiment.name, step.id, finding.claim));
+}
+
+// What could be checked comes before what could not.
+int badness(const Finding& finding) {
+  return finding.verdict == Verdict::cannot_be_checked ? -1 : static_cast<int>(finding.verdict);
 }
 
 }  // namespace
@@ -124,12 +126,19 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
   using Clock = std::chrono::steady_clock;
   require_steps(experiment, limits.only);
   const auto began = Clock::now();
+  Bench with_figures = bench;
+  with_figures.made_before = [&](std::string_view id) -> const Figure* {
+    for (const auto& [step, done] : reproduction.steps)
+      for (const Figure& figure : done.result.figures)
+        if (figure.id == id) return &figure;
+    return nullptr;
+  };
   for (const Step& step : experiment.steps) {
     const bool asked_for = std::ranges::find(limits.only, step.id) != limits.only.end();
     if (limits.only.empty() ? reproduction.steps.contains(step.id) : !asked_for) continue;
     if (limits.budget > Seconds{0} && Seconds{Clock::now() - began} > limits.budget) break;
     const auto before = Clock::now();
-    StepDone done{.result = step.run(bench)};
+    StepDone done{.result = step.run(with_figures)};
     done.took = Clock::now() - before;
     require_sound(experiment, step, done.result);
     reproduction.steps.insert_or_assign(std::string(step.id), std::move(done));
@@ -138,15 +147,23 @@ bool run_steps(const Experiment& experiment, const Bench& bench, const RunLimits
   return std::ranges::all_of(experiment.steps, [&](const Step& s) { return reproduction.steps.contains(s.id); });
 }
 
-const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
-  const Finding* found = nullptr;
+std::vector<StepFinding> findings_of(const Experiment& experiment, const Reproduction& reproduction,
+                                     std::string_view claim) {
+  std::vector<StepFinding> all;
   for (const Step& step : experiment.steps) {
     const auto done = reproduction.steps.find(step.id);
     if (done == reproduction.steps.end()) continue;
     for (const Finding& finding : done->second.result.findings)
-      if (finding.claim == claim) found = &finding;
+      if (finding.claim == claim) all.push_back({step.id, &finding});
   }
-  return found;
+  return all;
+}
+
+const Finding* finding_of(const Experiment& experiment, const Reproduction& reproduction, std::string_view claim) {
+  const Finding* decides = nullptr;
+  for (const StepFinding& found : findings_of(experiment, reproduction, claim))
+    if (decides == nullptr || badness(*found.finding) >= badness(*decides)) decides = found.finding;
+  return decides;
 }
 
 Json to_json(const Experiment& experiment, const Reproduction& r) {
@@ -163,15 +180,22 @@ Json to_json(const Experiment& experiment, const Reproduction& r) {
             {"claims", Json::array()},
             {"steps", Json::object()}};
   for (const auto& [name, value] : r.conditions) json["conditions"][name] = value;
-  for (const Claim& claim : experiment.claims)
-    json["claims"].push_back({{"id", claim.id}, {"where", claim.where}, {"text", claim.text}});
+  for (const Claim& claim : experiment.claims) {
+    const Finding* decides = finding_of(experiment, r, claim.id);
+    Json findings = Json::array();
+    for (const StepFinding& found : findings_of(experiment, r, claim.id)) findings.push_back(json_of(found));
+    json["claims"].push_back({{"id", claim.id},
+                              {"where", claim.where},
+                              {"text", claim.text},
+                              {"verdict", decides == nullptr ? Json(nullptr) : Json(to_string(decides->verdict))},
+                              {"findings", std::move(findings)}});
+  }
   for (const Step& step : experiment.steps) {
     const auto done = r.steps.find(step.id);
     if (done == r.steps.end()) continue;
     Json& out = json["steps"][std::string(step.id)];
-    out = {{"seconds", done->second.took.count()}, {"figures", Json::array()}, {"findings", Json::array()}};
+    out = {{"seconds", done->second.took.count()}, {"figures", Json::array()}};
     for (const Figure& figure : done->second.result.figures) out["figures"].push_back(json_of(figure));
-    for (const Finding& finding : done->second.result.findings) out["findings"].push_back(json_of(finding));
   }
   return json;
 }
@@ -196,13 +220,24 @@ Reproduction load_reproduction(const std::filesystem::path& path) {
   const JsonReader steps = in.at("steps");
   for (const auto& [id, value] : steps.value().items()) {
     const JsonReader step = steps.at(id);
-    step.only_keys({"seconds", "figures", "findings"});
+    step.only_keys({"seconds", "figures"});
     StepDone done{.result = {}, .took = Seconds{step.at("seconds").non_negative()}};
     const JsonReader figures = step.at("figures");
     for (std::size_t i = 0; i < figures.size(); ++i) done.result.figures.push_back(read_figure(figures.at(i)));
-    const JsonReader findings = step.at("findings");
-    for (std::size_t i = 0; i < findings.size(); ++i) done.result.findings.push_back(read_finding(findings.at(i)));
     r.steps.emplace(id, std::move(done));
+  }
+  // Verdicts of claims are not read: they follow from the findings.
+  const JsonReader claims = in.at("claims");
+  for (std::size_t c = 0; c < claims.size(); ++c) {
+    const JsonReader claim = claims.at(c);
+    claim.only_keys({"id", "where", "text", "verdict", "findings"});
+    const JsonReader findings = claim.at("findings");
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      const JsonReader finding = findings.at(i);
+      const auto step = r.steps.find(finding.at("step").string());
+      if (step == r.steps.end()) finding.at("step").fail("a step that is done");
+      step->second.result.findings.push_back(read_finding(finding, claim.at("id").string()));
+    }
   }
   return r;
 }

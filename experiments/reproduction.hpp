@@ -47,10 +47,18 @@ void require_steps(const Experiment&, const std::vector<std::string>& ids);
 bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
                const std::function<void(const Reproduction&)>& step_done);
 
-/// What is found about a claim; of several findings the one of the step that comes last. Null: its step was not run.
+/// What a step found about a claim.
+struct StepFinding {
+  std::string_view step;  ///< its id
+  const Finding* finding = nullptr;
+};
+/// All that is found about a claim, in the order of the steps; empty: none of its steps was run.
+std::vector<StepFinding> findings_of(const Experiment&, const Reproduction&, std::string_view claim);
+/// The one that decides about a claim: the worst verdict of what could be checked (does not hold, then holds with a
+/// change, then holds), of equal ones the last. "Cannot be checked" only where nothing could. Null: not run.
 const Finding* finding_of(const Experiment&, const Reproduction&, std::string_view claim);
 
-/// With schema and version.
+/// With schema and version: each claim with one verdict, that of `finding_of`, and all findings under it.
 Json to_json(const Experiment&, const Reproduction&);
 /// Throws Error naming the file and the key.
 Reproduction load_reproduction(const std::filesystem::path&);

@@ -88,7 +88,7 @@ TEST_F(ReproductionOfAPaper, begins_no_step_when_the_time_is_spent_and_goes_on_l
   EXPECT_EQ(runs_of_second, 1);
 }
 
-TEST_F(ReproductionOfAPaper, takes_the_word_of_the_last_step_on_a_claim) {
+TEST_F(ReproductionOfAPaper, takes_the_worst_word_on_a_claim) {
   run({.only = {"one"}});
   EXPECT_EQ(finding_of(paper, made, "faster")->verdict, Verdict::holds);
   EXPECT_EQ(finding_of(paper, made, "slower"), nullptr);
@@ -118,10 +118,66 @@ TEST_F(ReproductionOfAPaper, is_the_same_after_it_was_written_and_read) {
   write_file_atomically(file, wrong.dump());
   EXPECT_THROW(load_reproduction(file), Error);
   wrong = to_json(paper, made);
-  wrong["steps"]["one"]["findings"][0]["verdict"] = "perhaps";
+  wrong["claims"][0]["findings"][0]["verdict"] = "perhaps";
+  write_file_atomically(file, wrong.dump());
+  EXPECT_THROW(load_reproduction(file), Error);
+  wrong = to_json(paper, made);
+  wrong["claims"][0]["findings"][0]["step"] = "three";
   write_file_atomically(file, wrong.dump());
   EXPECT_THROW(load_reproduction(file), Error);
   std::filesystem::remove(file);
+}
+
+Finding word(Verdict verdict, std::string observed) {
+  return {.claim = "faster", .verdict = verdict, .observed = std::move(observed), .why = ""};
+}
+
+TEST_F(ReproductionOfAPaper, gives_a_claim_one_verdict_however_many_findings_there_are) {
+  const auto verdict = [&](std::vector<Finding> first, std::vector<Finding> second) {
+    made.steps["one"].result.findings = std::move(first);
+    made.steps["two"].result.findings = std::move(second);
+    return finding_of(paper, made, "faster")->observed;
+  };
+  const Finding good = word(Verdict::holds, "good");
+  const Finding changed = word(Verdict::holds_with_a_change, "changed");
+  const Finding bad = word(Verdict::does_not_hold, "bad");
+  const Finding unknown = word(Verdict::cannot_be_checked, "unknown");
+  EXPECT_EQ(verdict({bad}, {good}), "bad") << "in whatever order";
+  EXPECT_EQ(verdict({good}, {bad}), "bad");
+  EXPECT_EQ(verdict({changed, good}, {good}), "changed");
+  EXPECT_EQ(verdict({unknown}, {good}), "good") << "what could be checked decides";
+  EXPECT_EQ(verdict({good}, {unknown}), "good");
+  EXPECT_EQ(verdict({unknown}, {}), "unknown");
+  EXPECT_EQ(verdict({word(Verdict::holds, "first")}, {good}), "good") << "of equal ones the last";
+
+  verdict({good, bad}, {unknown});
+  const Json json = to_json(paper, made);
+  ASSERT_EQ(json["claims"].size(), 2u);
+  EXPECT_EQ(json["claims"][0]["verdict"], "does not hold on this hardware");
+  ASSERT_EQ(json["claims"][0]["findings"].size(), 3u);
+  EXPECT_EQ(json["claims"][0]["findings"][2]["step"], "two");
+  EXPECT_EQ(json["claims"][1]["verdict"], nullptr) << "nothing was found about it";
+  const std::string text = page(paper, made);
+  EXPECT_THAT(text, HasSubstr("one, holds: good"));
+  EXPECT_THAT(text, HasSubstr("two, cannot be checked: unknown"));
+}
+
+StepResult takes_from_the_first(const Bench& bench) {
+  const Figure* figure = bench.made_before("fig1");
+  const std::string seen = figure == nullptr ? "nothing" : figure->title;
+  return {.figures = {}, .findings = {word(Verdict::holds, seen)}};
+}
+
+TEST_F(ReproductionOfAPaper, shows_its_steps_the_figures_made_before) {
+  const std::array linked{Step{"one", "", first_step}, Step{"two", "", takes_from_the_first}};
+  Experiment other = paper;
+  other.steps = linked;
+  const auto run_of = [&](std::vector<std::string> only) {
+    run_steps(other, bench, {.only = std::move(only)}, made, [](const Reproduction&) {});
+    return made.steps.at("two").result.findings.front().observed;
+  };
+  EXPECT_EQ(run_of({"two"}), "nothing");
+  EXPECT_EQ(run_of({"one", "two"}), "times");
 }
 
 TEST_F(ReproductionOfAPaper, refuses_findings_of_no_claim_rows_without_all_cells_and_unknown_steps) {
