@@ -5,6 +5,7 @@
 
 #include "experiments/werkhoven2014/judge.hpp"
 #include "experiments/werkhoven2014/steps.hpp"
+#include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/measure.hpp"
 
@@ -14,47 +15,23 @@ namespace {
 using van_werkhoven_2014::UnderLoad;
 
 constexpr std::array<std::string_view, 2> both_ways_ids{"table2", "contention"};
-constexpr Bytes launch_bytes = 8_MiB;  // that a kernel writes; a level of the ocean's grid has as much
-
-/// One grid of kernels that write host memory beside copies to the GPU.
-struct MappedRow {
-  std::string grid;
-  UnderLoad per_byte;
-  double in_flight = 0;  // orders the rows
-};
-struct TableTwo {
-  std::optional<UnderLoad> copies;
-  std::vector<MappedRow> mapped;  // from few blocks to many
-};
-
-// What the profile has: a virtual device would only give that back.
-TableTwo of_profile(const Profile& profile) {
-  const LinkModel& link = profile.links.front();
-  TableTwo found;
-  if (link.h2d.duplex && link.d2h.duplex)
-    found.copies = UnderLoad{link.h2d.duplex->per_byte.value, link.d2h.duplex->per_byte.value};
-  if (!link.zero_copy) return found;
-  for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
-    if (row.launch == launch_bytes)
-      found.mapped.push_back({.grid = to_string(row.in_flight) + " under way",
-                              .per_byte = {per_byte(row.copy.value), per_byte(row.kernel.value)},
-                              .in_flight = static_cast<double>(row.in_flight.count)});
-  return found;
-}
 
 /// Time for a byte of one op more, by the argument that tells the points of a primitive apart; launches of 8 MiB where
-/// that argument is the grid.
+/// that argument is the grid, copies of 16 MiB and more where it is the size.
 std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive, const char* argument,
                                 const char* count) {
   std::map<double, std::map<double, double>> times;  // by argument, by bytes in all, in seconds
+  const bool by_size = std::string_view(argument) == "bytes";
   const MeasureOptions options{.effort = bench.quick ? Effort::quick : Effort::standard,
-                               .largest = bench.quick ? 64_MiB : 256_MiB,
+                               .largest = !by_size      ? table2_launch
+                                          : bench.quick ? 64_MiB
+                                                        : 256_MiB,
+                               .smallest = by_size ? 16_MiB : table2_launch,
                                .only = primitive,
                                .progress = bench.progress};
   for (const Measurement& m : measure(bench.device, options).measurements) {
     const double size = m.arguments.at("bytes");
-    const bool by_size = std::string_view(argument) == "bytes";
-    if (!m.verified || (!by_size && size != static_cast<double>(launch_bytes.count))) continue;
+    if (!m.verified || (!by_size && size != static_cast<double>(table2_launch.count))) continue;
     times[m.arguments.at(argument)][size * m.arguments.at(count)] = median(figure_samples(m)) * 1e-6;
   }
   std::map<double, PerByte> result;
@@ -77,8 +54,7 @@ TableTwo of_measurement(const Bench& bench) {
   for (const auto& [blocks, per] : copies) {
     const auto kernel = writes.find(blocks);
     if (kernel != writes.end())
-      found.mapped.push_back(
-          {.grid = fmt::format("{} blocks", blocks), .per_byte = {per, kernel->second}, .in_flight = blocks});
+      found.mapped.push_back({.grid = fmt::format("{} blocks", blocks), .per_byte = {per, kernel->second}});
   }
   return found;
 }
@@ -116,10 +92,12 @@ Figure table2_figure(const Bench& bench, const TableTwo& found, const std::optio
         row_of(fmt::format("{} (published)", row.link), std::string(row.mode), std::string(row.gpu), row.per_byte));
   f.rows.push_back(
       row_of("PCIe 3.0 (published, Table I)", "one way", "GTX Titan", {table1(true).per_byte, table1(false).per_byte}));
-  if (alone) f.rows.push_back(row_of("here", "one way", bench.info.name, *alone));
-  if (found.copies) f.rows.push_back(row_of("here", "explicit-explicit", bench.info.name, *found.copies));
+  if (alone) f.rows.push_back(row_of(std::string(here), "one way", bench.info.name, *alone));
+  if (found.copies)
+    f.rows.push_back(row_of(std::string(here), std::string(mode_copies), bench.info.name, *found.copies));
   for (const MappedRow& row : found.mapped)
-    f.rows.push_back(row_of("here", "explicit-mapped, " + row.grid, bench.info.name, row.per_byte));
+    f.rows.push_back(
+        row_of(std::string(here), fmt::format("{}, {}", mode_mapped, row.grid), bench.info.name, row.per_byte));
   if (!found.copies) f.note += " No row for copies both ways: one copy engine, or not known of this device.";
   if (found.mapped.empty()) f.note += " No row for mapped writes: not known of this device.";
   return f;
@@ -134,9 +112,9 @@ StepResult run_both_ways(const Bench& bench) {
     result.figures.push_back(table2_figure(bench, {}, std::nullopt));
     return result;
   }
-  const LinkModel& link = bench.profile.links.front();
-  const UnderLoad alone{link.h2d.per_byte.value, link.d2h.per_byte.value};
-  const TableTwo found = bench.info.is_virtual ? of_profile(bench.profile) : of_measurement(bench);
+  const PaperLink link = paper_link(bench);
+  const UnderLoad alone{link.h2d.per_byte, link.d2h.per_byte};
+  const TableTwo found = bench.info.is_virtual ? table2_of(bench.profile) : of_measurement(bench);
   BothWays judged{.alone = alone, .copies = found.copies, .mapped = std::nullopt};
   if (!found.mapped.empty()) judged.mapped = found.mapped.back().per_byte;
   result.figures.push_back(table2_figure(bench, found, alone));

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "experiments/werkhoven2014/ocean.hpp"
+#include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/models.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 
@@ -13,14 +14,29 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
+/// Each as the paper has it, with other grids, and streams in three queues.
 std::vector<Choice> choices_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
   constexpr auto any = Category::two_engines;
   std::vector<Choice> choices{ocean_choice(explicit_copy, any, 0)};
   for (const std::uint64_t blocks : grids) choices.push_back(ocean_choice(implicit, any, blocks));
-  for (const Category category : ocean_categories(bench)) choices.push_back(ocean_choice(streams, category, 0));
+  for (const Category category : ocean_categories(bench)) {
+    choices.push_back(ocean_choice(streams, category, 0));
+    if (category == Category::two_engines) choices.push_back(streams_in_three_queues());
+  }
   for (const std::uint64_t blocks : grids) choices.push_back(ocean_choice(hybrid, any, blocks));
+  return choices;
+}
+
+/// Hybrid in other numbers of streams.
+std::vector<Choice> sweep_of(const Bench& bench) {
+  std::vector<std::uint64_t> grids = limited_grids(bench);
+  grids.insert(grids.begin(), 0);
+  std::vector<Choice> choices;
+  for (const std::uint32_t chunks : other_streams(bench))
+    for (const std::uint64_t blocks : grids)
+      choices.push_back(ocean_choice(hybrid, Category::two_engines, blocks, chunks));
   return choices;
 }
 
@@ -30,46 +46,64 @@ struct Estimates {
   std::optional<Seconds> while_both_move;
 };
 
-/// Eq 5 with G beside mapped writes by a kernel that fills the GPU, as the paper has it for Hybrid; eq 6 with G of one
-/// direction, and with that of a kernel that reads and writes while it does both.
-Estimates mapped_estimates(const Bench& bench, const Job& job, bool is_hybrid) {
+/// The paper's, for implementations as it has them. Hybrid by eq 5 with Table II, as it says; eq 6 with G of one
+/// direction. The other reading takes the profile's rates while a kernel accesses host memory: of one that fills the
+/// GPU, and for eq 6 of one that reads and writes while it does both.
+Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job, const Choice& choice) {
   using namespace van_werkhoven_2014;
-  const auto work = paper_parameters(job, is_hybrid ? streams_used : 1, bench.profile, false);
-  if (!work) return {};
+  if (choice.blocks > 0 || (choice.strategy == "hybrid" && choice.chunks != streams_used)) return {};
+  if (choice.strategy == "explicit") return {.throughout = explicit_time(work_of(link, job, 1)), .while_both_move = {}};
   const auto& mapped = bench.profile.links.front().zero_copy;
   const double in_flight = static_cast<double>(bench.limits.resident_threads) * job.access_width;
-  if (!is_hybrid) {
-    if (!mapped || mapped->both.empty()) return {.throughout = eq6(*work), .while_both_move = std::nullopt};
+  if (choice.strategy == "implicit") {
+    const Work work = work_of(link, job, 1);
+    if (!mapped || mapped->both.empty()) return {.throughout = eq6(work), .while_both_move = std::nullopt};
     const PerByte both = per_byte(rate_at(mapped->both, in_flight));
-    return {.throughout = eq6(*work), .while_both_move = eq6(slowed_while_both_move(*work, {both, both}))};
+    return {.throughout = eq6(work), .while_both_move = eq6(slowed_while_both_move(work, {both, both}))};
   }
-  if (!mapped || mapped->write_beside_h2d.empty()) return {};
-  const auto launch = static_cast<double>(bytes_out(job).count) / streams_used;
-  const UnderLoad loaded{per_byte(copy_rate_at(mapped->write_beside_h2d, launch, in_flight)),
-                         per_byte(kernel_rate_at(mapped->write_beside_h2d, launch, in_flight))};
-  return {.throughout = as_printed::hybrid_time(slowed_throughout(*work, loaded), streams_used),
-          .while_both_move = as_printed::hybrid_time(slowed_while_both_move(*work, loaded), streams_used)};
+  const Work work = work_of(link, job, choice.chunks);
+  if (choice.strategy == "streams") {
+    const auto category = paper_category(bench.profile.gpus.front(), choice);
+    if (!category) return {};
+    const bool loaded = *category == Category::two_engines && link.copies;
+    return {.throughout = as_printed::streams_time(loaded ? slowed_throughout(work, *link.copies) : work, choice.chunks,
+                                                   *category),
+            .while_both_move = std::nullopt};
+  }
+  if (!link.mapped || !mapped || mapped->write_beside_h2d.empty()) return {};
+  const auto launch = static_cast<double>(bytes_out(job).count) / choice.chunks;
+  const UnderLoad running{per_byte(copy_rate_at(mapped->write_beside_h2d, launch, in_flight)),
+                          per_byte(kernel_rate_at(mapped->write_beside_h2d, launch, in_flight))};
+  return {.throughout = as_printed::hybrid_time(slowed_throughout(work, *link.mapped), choice.chunks),
+          .while_both_move = as_printed::hybrid_time(slowed_while_both_move(work, running), choice.chunks)};
 }
 
-/// The paper's estimates, for kernels with their own grid.
-Estimates estimates_of(const Bench& bench, const Job& job, const Choice& choice, std::span<const ModelTime> models) {
-  if (choice.blocks > 0) return {};
-  if (choice.strategy == "hybrid" || choice.strategy == "implicit")
-    return mapped_estimates(bench, job, choice.strategy == "hybrid");
-  for (const std::string_view name : {"van-werkhoven-2014 as printed", "van-werkhoven-2014"})
-    for (const ModelTime& m : models)
-      if (m.model == name) return {.throughout = m.time, .while_both_move = std::nullopt};
-  return {};
+/// The best of Hybrid in other numbers of streams, by few rounds: it takes part in the run that counts. The kernel's
+/// cost is kept for that.
+std::optional<Choice> best_of_sweep(const Bench& bench, std::size_t kernel, KernelCost& cost) {
+  constexpr unsigned few = 3;
+  const std::vector<Choice> sweep = sweep_of(bench);
+  if (sweep.empty()) return std::nullopt;
+  const EvaluatedWorkload tried = observe(bench, find_workload(ocean_kernels()[kernel].workload), sweep, few);
+  cost = tried.cost;
+  std::optional<Choice> best;
+  for (const Choice& choice : sweep) {
+    const auto time = time_of(tried, choice);
+    if (time && (!best || *time < *time_of(tried, *best))) best = choice;
+  }
+  return best;
 }
 
-OceanRun observed_run(const Bench& bench, std::size_t kernel) {
+OceanRun observed_run(const Bench& bench, const PaperLink& link, std::size_t kernel) {
   Workload workload = find_workload(ocean_kernels()[kernel].workload);
   OceanRun run{.kernel = kernel, .job = workload.job};
-  const EvaluatedWorkload observed = observe(bench, std::move(workload), choices_of(bench));
+  std::vector<Choice> choices = choices_of(bench);
+  if (const auto best = best_of_sweep(bench, kernel, workload.job.cost)) choices.push_back(*best);
+  const EvaluatedWorkload observed = observe(bench, std::move(workload), choices);
   run.job.cost = observed.cost;
   for (const EvaluatedPoint& p : observed.points) {
     if (p.samples_ms.empty()) continue;
-    const Estimates estimates = estimates_of(bench, run.job, p.choice, p.models);
+    const Estimates estimates = estimates_of(bench, link, run.job, p.choice);
     run.points.push_back({.choice = p.choice,
                           .time = milliseconds(median(p.samples_ms)),
                           .equation = estimates.throughout,
@@ -93,33 +127,25 @@ KernelCost cost_of(const Job& job, const Profile& profile, std::size_t kernel) {
 }
 
 /// Times alone, at the published size: no bytes are moved.
-OceanRun simulated_run(const Bench& bench, std::size_t kernel) {
+OceanRun simulated_run(const Bench& bench, const PaperLink& link, std::size_t kernel) {
   OceanRun run{.kernel = kernel, .job = find_workload(ocean_kernels()[kernel].workload).job};
   run.job.cost = cost_of(run.job, bench.profile, kernel);
-  for (const Choice& choice : choices_of(bench)) {
+  std::vector<Choice> choices = choices_of(bench);
+  std::ranges::copy(sweep_of(bench), std::back_inserter(choices));
+  for (const Choice& choice : choices) {
+    const Estimates estimates = estimates_of(bench, link, run.job, choice);
     try {
       const Schedule schedule = find_strategy(choice.strategy).schedule(run.job, choice, bench.limits);
-      Candidate candidate;
-      candidate.choice = choice;
-      candidate.timeline = simulate(schedule, bench.profile).timeline;
-      candidate.predicted = Interval<Seconds>::exact(candidate.timeline.makespan);
-      std::vector<ModelTime> models;
-      for (const ModelPrediction& m : model_predictions(run.job, bench.profile, candidate))
-        if (m.time) models.push_back({m.model, *m.time});
-      const Estimates estimates = estimates_of(bench, run.job, choice, models);
       run.points.push_back({.choice = choice,
-                            .time = candidate.predicted.value,
+                            .time = simulate(schedule, bench.profile).timeline.makespan,
                             .equation = estimates.throughout,
                             .while_both_move = estimates.while_both_move,
                             .engine = std::nullopt});
     } catch (const Error& why) {
       // No figures for mapped memory, say. The equation may still have one.
       run.refused[choice.strategy] = why.what();
-      if (choice.blocks > 0) continue;
-      const auto equation = choice.strategy == "hybrid"
-                                ? mapped_estimates(bench, run.job, true).throughout
-                                : find_strategy(choice.strategy).predict(run.job, choice, bench.profile);
-      if (equation) run.points.push_back({.choice = choice, .time = {}, .equation = equation, .engine = {}});
+      if (estimates.throughout)
+        run.points.push_back({.choice = choice, .time = {}, .equation = estimates.throughout, .engine = {}});
     }
   }
   return run;
@@ -127,10 +153,10 @@ OceanRun simulated_run(const Bench& bench, std::size_t kernel) {
 
 }  // namespace
 
-Choice ocean_choice(std::size_t implementation, Category category, std::uint64_t blocks) {
+Choice ocean_choice(std::size_t implementation, Category category, std::uint64_t blocks, std::uint32_t chunks) {
   Choice choice{.strategy = std::string(implementations[implementation]), .blocks = blocks};
   if (implementation == explicit_copy || implementation == implicit) return choice;
-  choice.chunks = streams_used;
+  choice.chunks = chunks;
   choice.order = IssueOrder::breadth;
   // Hybrid copies one way only and has no results to hold: it is the same on every category.
   choice.layout = implementation == hybrid || category == Category::two_engines ? Layout::per_chunk
@@ -154,12 +180,24 @@ std::vector<std::uint64_t> limited_grids(const Bench& bench) {
   return {eighth, std::max<std::uint64_t>(eighth + 1, bench.info.multiprocessors / 4)};
 }
 
+Choice streams_in_three_queues() {
+  Choice choice = ocean_choice(streams, Category::two_engines, 0);
+  choice.layout = Layout::three;
+  return choice;
+}
+
+std::vector<std::uint32_t> other_streams(const Bench& bench) {
+  if (bench.quick) return {};
+  return {7, 14, 21};
+}
+
 std::vector<OceanRun> ocean_runs(const Bench& bench) {
+  const PaperLink link = paper_link(bench);
   std::vector<OceanRun> runs;
   for (const std::size_t kernel : {state_one, state_three, buoydiff}) {
     if (kernel == state_three && bench.quick && !bench.info.is_virtual) continue;
     if (bench.progress) bench.progress(ocean_kernels()[kernel].name, kernel, ocean_kernels().size());
-    runs.push_back(bench.info.is_virtual ? simulated_run(bench, kernel) : observed_run(bench, kernel));
+    runs.push_back(bench.info.is_virtual ? simulated_run(bench, link, kernel) : observed_run(bench, link, kernel));
   }
   return runs;
 }
