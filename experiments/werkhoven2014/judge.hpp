@@ -74,13 +74,18 @@ struct CategoryPoint {
   Scenario scenario{};
   std::uint32_t chunks = 1;
   Seconds observed{0};
-  Seconds printed{0};    ///< the equation that t_E > T_hd selects
-  Seconds corrected{0};  ///< the larger of both
-  StageTimes stages{};
+  Seconds printed{0};     ///< the equation that t_E > T_hd selects; t_E is the sum over the chunks' kernels
+  Seconds corrected{0};   ///< the larger of both
+  Seconds one_launch{0};  ///< `printed` with t_E of one launch over everything, whatever the number of chunks
+  StageTimes stages{};    ///< with the sum
+  /// Of two copy engines: with three queues, one each for copies in, kernels and copies out. A queue for each stream,
+  /// as the paper has, lets kernels run side by side, which no equation has.
+  std::optional<Seconds> three_queues{};
 };
 /// eqs1-2, eqs3-4, eq5 (those with points), and drawback.
 std::vector<Finding> judge_equations(std::span<const CategoryPoint>);
-/// second-engine: one engine against two of the same scenario and number of chunks.
+/// second-engine: one engine against two of the same scenario and number of chunks. Of two engines the times in three
+/// queues, which differ from the one emulated engine in nothing but what shares a queue of copies.
 Finding judge_second_engine(std::span<const CategoryPoint>);
 
 /// Where the printed rule puts the number of streams, and what that costs.
