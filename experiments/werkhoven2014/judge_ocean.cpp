@@ -114,6 +114,10 @@ std::vector<Finding> judge_fastest(std::span<const OceanTimes> all, std::string_
       if (states.back() != Fastest::yes)
         state_text +=
             fmt::format("; {}: {} ({})", name, implementations[*fastest(better_of(t))], times_text(better_of(t)));
+      else if (t.three_queues && *t.three_queues * (1 + tie) < *better_of(t)[implicit])
+        state_text +=
+            fmt::format("; {} in three queues: {} {}, {} {}", name, implementations[streams],
+                        to_string(*t.three_queues), implementations[implicit], to_string(*better_of(t)[implicit]));
     }
     if (const auto predicted = fastest(t.equation)) {
       ++cases;

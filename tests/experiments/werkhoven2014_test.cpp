@@ -457,6 +457,11 @@ TEST(Werkhoven2014Verdicts, a_change_is_named_and_three_queues_are_shown_and_not
   EXPECT_EQ(f.verdict, Verdict::does_not_hold) << "the paper has a queue for each stream";
   EXPECT_THAT(f.observed, HasSubstr("in three queues streams 15.00 ms"));
   EXPECT_THAT(f.why, HasSubstr("three queues"));
+  OceanTimes state = ocean_times(state_one, Category::two_engines, {19, 14, 14.1, 18});
+  state.three_queues = milliseconds(13.4);
+  const Finding first = about(judge_fastest(std::span(&state, 1), "planted"), "state");
+  EXPECT_EQ(first.verdict, Verdict::holds);
+  EXPECT_THAT(first.observed, HasSubstr("in three queues: streams 13.40 ms, implicit 14.00 ms"));
   k20.equation[streams] = milliseconds(14.7);
   const Finding error = about(judge_ocean_errors(std::span(&k20, 1)), "error-streams");
   EXPECT_THAT(error.observed, HasSubstr("-18.33 %"));
