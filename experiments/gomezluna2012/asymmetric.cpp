@@ -18,9 +18,8 @@ constexpr unsigned in_all = 24;  // MiB
 constexpr std::uint32_t stream_count = 16;
 constexpr std::array<unsigned, 3> quick_mib{1, 12, 23};
 constexpr std::array<std::string_view, 3> asymmetric_ids{"fig3-cc1", "fig3-hidden", "asymmetry"};
-/// "The graph shows", of a kernel that is clearly longer or shorter.
+/// The kernels with 1, 2 and 4 iterations, which are shorter than the copies on the GTX 280.
 constexpr double kernel_short = 0.6;
-constexpr double kernel_long = 1.3;
 
 /// A column of Fig. 3: iterations, and t_E in t_T as the text has it. GTX 280: with 8 iterations copies and kernel
 /// cross over the 13 tests. GTX 480: with 8, 16 and 24 the right part follows the transfers, with 32 and 40 nothing
@@ -57,10 +56,12 @@ std::vector<AsymmetricTest> run_tests(Runner& runner, Layout layout, std::span<c
   std::vector<AsymmetricTest> tests;
   for (const unsigned in : sizes_in(runner.bench())) {
     AsymmetricTest& test = tests.emplace_back(AsymmetricTest{in, {}});
+    std::vector<Asked> asked;
     for (const Kernel& kernel : kernels)
-      test.points.push_back(
-          {kernel.share, runner.run(runner.scalar_add(1_MiB * in, 1_MiB * (in_all - in), middle * kernel.share),
-                                    {streams(layout, stream_count)})});
+      asked.push_back({runner.scalar_add(1_MiB * in, 1_MiB * (in_all - in), middle * kernel.share),
+                       {streams(layout, stream_count)}});
+    std::vector<Found> found = runner.run(asked);
+    for (std::size_t i = 0; i < kernels.size(); ++i) test.points.push_back({kernels[i].share, std::move(found[i])});
   }
   return tests;
 }
@@ -69,6 +70,11 @@ std::vector<AsymmetricTest> run_tests(Runner& runner, Layout layout, std::span<c
 Seconds hides_copy_out(const model::Work& w, std::uint32_t n) {
   return w.times.kernel + w.times.d2h / n + w.times.h2d + w.per_stream * n;
 }
+
+/// Eq 1 holds for these on the GTX 280, eq 3 for the others: what the paper tells them apart by.
+bool copies_dominate(const StageTimes& t) { return t.transfers() > t.kernel + t.transfers() / stream_count; }
+/// On the GTX 480 eq 5, and eq 7 for the others.
+bool dominant_copies(const StageTimes& t, bool cc1) { return cc1 ? copies_dominate(t) : t.h2d > t.kernel; }
 
 Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests, Layout layout,
                  std::span<const Kernel> kernels, Seconds per_stream) {
@@ -82,6 +88,7 @@ Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests,
                 .note = {}};
   for (const Kernel& k : kernels) {
     figure.columns.push_back({fmt::format("t_E, {} iterations", k.iterations), "ms"});
+    figure.columns.push_back({fmt::format("dominant, {} iterations", k.iterations), ""});
     figure.columns.push_back({fmt::format("streamed, {} iterations", k.iterations), "ms"});
     figure.columns.push_back(
         {fmt::format("{}, {} iterations", first ? "eqs 1 and 3" : "eqs 5 and 7", k.iterations), "ms"});
@@ -95,6 +102,9 @@ Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests,
     for (const Point& p : test.points) {
       const model::Work w = p.found.work_in(stream_count, per_stream);
       row.emplace_back(in_milliseconds(w.times.kernel));
+      row.emplace_back(std::string(!p.found.steady() || !p.found.stages_steady ? "disturbed"
+                                   : dominant_copies(w.times, first)           ? "copies"
+                                                                               : "kernel"));
       row.push_back(ms(p.found.time(layout, stream_count)));
       row.emplace_back(in_milliseconds(streamed_time(w, stream_count, architecture_of(layout))));
       if (!first) row.emplace_back(in_milliseconds(hides_copy_out(w, stream_count)));
@@ -102,7 +112,8 @@ Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests,
   }
   figure.note = fmt::format(
       "Times are {}; iterations are those of the paper, kernels here such that t_E has the same place between the "
-      "copies' times. t_E is the sum over the kernels of the 16 streams. The paper names the first and the last test "
+      "copies' times. t_E is the sum over the kernels of the 16 streams. Dominant: by the stages of that point, as the "
+      "paper tells eqs 1 and 3, 5 and 7 apart. The paper names the first and the last test "
       "and their number; the steps between are ours.",
       runner.how());
   return figure;
@@ -121,22 +132,48 @@ Fit fit(const std::vector<AsymmetricTest>& tests, Layout layout, Seconds per_str
   return fit_of(errors);
 }
 
+/// The paper's three kernels that are shorter than the copies on the GTX 280 need not be here, where a launch of few
+/// threads takes longer than its share: which is which is told by the stages of each point.
 Finding of_cc1(const std::vector<AsymmetricTest>& tests, Seconds per_stream) {
+  std::size_t short_there = 0;
+  std::size_t long_here = 0;
+  std::size_t off = 0;
+  for (const AsymmetricTest& test : tests)
+    for (const Point& p : test.points) {
+      off += p.found.steady() && p.found.stages_steady ? 0 : 1;
+      if (p.share > kernel_short) continue;
+      ++short_there;
+      long_here += copies_dominate(p.found.work_in(stream_count, per_stream).times) ? 0 : 1;
+    }
+  const auto steady = [](const Point& p) { return p.found.steady() && p.found.stages_steady; };
   const Fit transfers = fit(
-      tests, as_280, per_stream, [](const Point& p, const StageTimes&) { return p.share <= kernel_short; }, model::eq1);
+      tests, as_280, per_stream, [&](const Point& p, const StageTimes& t) { return steady(p) && copies_dominate(t); },
+      model::eq1);
   const Fit kernel = fit(
-      tests, as_280, per_stream, [](const Point& p, const StageTimes&) { return p.share >= kernel_long; }, model::eq3);
+      tests, as_280, per_stream, [&](const Point& p, const StageTimes& t) { return steady(p) && !copies_dominate(t); },
+      model::eq3);
   const Verdict verdict = worse_of(verdict_of_fit(transfers), verdict_of_fit(kernel));
-  return {
-      "fig3-cc1", verdict,
-      fmt::format("t_T with 1 to 4 iterations: {}; t_E + t_T/n with 16: {}", to_string(transfers), to_string(kernel)),
-      verdict == Verdict::holds ? ""
-                                : "where little is copied one way nothing hides the first copy in and the last "
-                                  "kernel or copy out; see the edges"};
+  std::string why;
+  if (long_here > 0)
+    why = fmt::format("{} of the {} points with 1 to 4 iterations have a dominant kernel here and count for eq 3",
+                      long_here, short_there);
+  if (off > 0) why += fmt::format("{}{} points were disturbed and are left out", why.empty() ? "" : "; ", off);
+  if (verdict == Verdict::does_not_hold)
+    why += fmt::format(
+        "{}where little is copied one way nothing hides the first copy in and the last kernel or copy "
+        "out; see the edges",
+        why.empty() ? "" : "; ");
+  if (verdict == Verdict::cannot_be_checked) why = "no point was steady";
+  return {"fig3-cc1", verdict == Verdict::holds && long_here > 0 ? Verdict::holds_with_a_change : verdict,
+          fmt::format("t_T where transfers dominate: {}; t_E + t_T/n where the kernel does: {}", to_string(transfers),
+                      to_string(kernel)),
+          why};
 }
 
 Finding of_hidden(const std::vector<AsymmetricTest>& tests, Seconds per_stream) {
-  const auto where = [](const Point& p, const StageTimes& t) { return p.share > 1 && t.kernel > t.h2d; };
+  const auto where = [](const Point& p, const StageTimes& t) {
+    return p.share > 1 && t.kernel > t.h2d && p.found.steady() && p.found.stages_steady;
+  };
   const Fit in = fit(tests, as_480, per_stream, where, model::eq7);
   const Fit out = fit(tests, as_480, per_stream, where, hides_copy_out);
   const Verdict verdict = verdict_between(in, out);

@@ -99,7 +99,7 @@ Finding issue_order(Runner& runner, Figure& figure) {
       runner.run(runner.scalar_add(size, size, copies), {streams(as_280, n), streams(as_280, n, IssueOrder::depth),
                                                          streams(today, n), streams(today, n, IssueOrder::depth)});
   const auto gain = [&](Layout layout, IssueOrder order) {
-    return *found.unstreamed / found.time(layout, n, order).value() - 1;
+    return *found.unstreamed() / found.time(layout, n, order).value() - 1;
   };
   const double breadth = gain(as_280, IssueOrder::breadth);
   const double depth = gain(as_280, IssueOrder::depth);
@@ -132,7 +132,7 @@ Finding eq1_last(Runner& runner, Figure& figure) {
   const Seconds copies = runner.transfer(true, in) + runner.transfer(false, out);
   const Seconds sc = runner.per_stream(as_280);
   const Found found = runner.run(runner.scalar_add(in, out, copies / 2), {streams(as_280, n)});
-  const Seconds observed = found.runs.empty() ? Seconds{0} : found.runs.front().second;
+  const Seconds observed = found.runs.empty() ? Seconds{0} : found.runs.front().time;
   if (observed <= Seconds{0}) throw Unsupported("the streamed run could not be made");
   const model::Work w = found.work_in(n, sc);
   const Seconds exact = critical_path(w, n, model::Architecture::cc1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/cells.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 
@@ -79,6 +80,73 @@ Verdict verdict_of_regrets(std::span<const double> printed, std::span<const doub
   if (std::ranges::all_of(printed, good)) return Verdict::holds;
   const bool mended = !changed.empty() && std::ranges::all_of(changed, good);
   return mended ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+}
+
+std::uint32_t whole_streams(double estimate, const gomez_luna_2012::Work& work, gomez_luna_2012::Architecture on,
+                            std::uint32_t most) {
+  const auto below = static_cast<std::uint32_t>(std::clamp(std::floor(estimate), 1.0, static_cast<double>(most)));
+  const auto above = static_cast<std::uint32_t>(std::clamp(std::ceil(estimate), 1.0, static_cast<double>(most)));
+  const auto predicted = [&](std::uint32_t n) {
+    return n == 1 ? unstreamed_time(work) : streamed_time(work, n, on);  // one stream is none
+  };
+  return predicted(above) < predicted(below) ? above : below;
+}
+
+double most_gain(const StageTimes& stages, Seconds handing_over, bool one_copy_engine) {
+  const Seconds copies = one_copy_engine ? stages.transfers() : std::max(stages.h2d, stages.d2h);
+  const Seconds longest = std::max(copies, stages.kernel);
+  if (longest <= Seconds{0}) return 0;
+  return 100 * ((stages.total() + handing_over) / longest - 1);
+}
+
+bool disturbed(const Gain& gain) { return !gain.steady || gain.percent > gain.most + gain.noise + gain_tolerance; }
+
+std::string to_string(const Gain& gain) {
+  return fmt::format("{:.1f}{}", gain.percent, disturbed(gain) ? ", disturbed" : "");
+}
+
+std::optional<double> Duel::ms(std::uint32_t streams) const {
+  const auto found = std::ranges::find(times, streams, &Timed::streams);
+  return found == times.end() ? std::nullopt : std::optional(found->ms);
+}
+
+std::optional<double> Duel::longer(std::uint32_t streams) const {
+  const auto own = ms(streams);
+  const auto least = ms(best);
+  return own && least ? std::optional(*own / *least - 1) : std::nullopt;
+}
+
+Finding of_estimates(const std::string& claim, std::span<const Duel> all, std::size_t exceptions) {
+  std::vector<double> printed;
+  std::vector<double> capped;
+  std::size_t close = 0;
+  std::size_t close_capped = 0;
+  std::size_t off = 0;
+  for (const Duel& duel : all) {
+    const auto of_printed = duel.longer(duel.printed);
+    const auto of_capped = duel.longer(duel.capped);
+    off += duel.steady ? 0 : 1;
+    if (!duel.steady || !of_printed || !of_capped) continue;
+    const double tolerance = std::max(regret_tolerance, 2 * duel.noise);
+    printed.push_back(100 * *of_printed);
+    capped.push_back(100 * *of_capped);
+    close += *of_printed <= tolerance ? 1 : 0;
+    close_capped += *of_capped <= tolerance ? 1 : 0;
+  }
+  const std::string left_out = off == 0 ? "" : fmt::format("; {} more cases were disturbed and are left out", off);
+  if (printed.empty()) return unknown(claim, "no estimate was timed beside the best number" + left_out);
+  const Verdict verdict = close + exceptions >= printed.size()         ? Verdict::holds
+                          : close_capped + exceptions >= capped.size() ? Verdict::holds_with_a_change
+                                                                       : Verdict::does_not_hold;
+  const Range p = range_of(printed);
+  const Range c = range_of(capped);
+  return {claim, verdict,
+          fmt::format("timed again, the number by the equations takes {:+.1f} to {:+.1f} % longer than the best of the "
+                      "sweep, in {} of {} cases by at most {:.0f} % or by less than can be told{}",
+                      p.low, p.high, close, printed.size(), 100 * regret_tolerance, left_out),
+          verdict == Verdict::holds ? ""
+                                    : fmt::format("with eq 2 capped: {:+.1f} to {:+.1f} %, {} of {}", c.low, c.high,
+                                                  close_capped, capped.size())};
 }
 
 Range range_of(std::span<const double> values) {

@@ -9,6 +9,7 @@
 
 #include "experiments/experiment.hpp"
 #include "experiments/gomezluna2012/published.hpp"
+#include "shiplap/model/gomez_luna_2012.hpp"
 
 namespace shiplap::experiments::gomez_luna {
 
@@ -47,10 +48,51 @@ std::vector<std::uint32_t> best_streams(std::span<const Timed>);
 std::string to_string(const std::vector<std::uint32_t>& streams);
 /// Of those that were run, the one nearest to an estimate by their ratio.
 const Timed& nearest(std::span<const Timed>, double estimate);
+/// The whole number that follows from an estimate: of both beside it the one that the equations put first, without
+/// streams below 2; no more than `most`.
+std::uint32_t whole_streams(double estimate, const gomez_luna_2012::Work&, gomez_luna_2012::Architecture,
+                            std::uint32_t most);
 /// What following an estimate costs: the better time of the numbers run on either side of it over the best, minus 1.
 double regret(std::span<const Timed>, double estimate);
+/// The numbers that estimates give for a size, beside the best of a sweep, all of them timed again in turn: the best of
+/// many was the best partly by luck.
+struct Duel {
+  std::string_view size;
+  Layout layout = Layout::one_engine;
+  std::uint32_t printed = 1;  ///< by the equations as printed; 1: without streams
+  std::uint32_t capped = 1;   ///< with eq 2 capped
+  std::uint32_t best = 1;     ///< of the sweep
+  std::vector<Timed> times{};
+  double noise = 0;  ///< of the least certain of the times, as a share
+  bool steady = true;
+
+  std::optional<double> ms(std::uint32_t streams) const;
+  /// Than the best of the sweep, as a share.
+  std::optional<double> longer(std::uint32_t streams) const;
+};
+/// On a claim that estimates are near the optimum: by what they cost, at most `regret_tolerance`, or what two times
+/// differ by that are as noisy; the claim may leave out a few sizes itself. Cases that were disturbed are left out.
+Finding of_estimates(const std::string& claim, std::span<const Duel>, std::size_t exceptions = 0);
+
 /// holds: all within `regret_tolerance`; with a change: all are with the changed form.
 Verdict verdict_of_regrets(std::span<const double> printed, std::span<const double> changed);
+
+/// What streams gain over none: t_unstreamed / t_streamed − 1, in %.
+struct Gain {
+  double percent = 0;
+  /// Each stage takes its own time whatever overlaps it: no more than this, with what the run without streams loses
+  /// between its stages.
+  double most = 0;
+  double noise = 0;    ///< of `percent`, in points
+  bool steady = true;  ///< of both times and the stages
+};
+/// Of stages, of which copies of both directions share one engine or do not.
+double most_gain(const StageTimes&, Seconds handing_over, bool one_copy_engine);
+/// A gain that is not steady, or above what there is to gain by more than its noise and `gain_tolerance`: something
+/// else took time, which says nothing of streams.
+bool disturbed(const Gain&);
+/// "8.1", "17.0, disturbed"
+std::string to_string(const Gain&);
 
 /// In %, the lowest and highest; of none, zeros.
 Range range_of(std::span<const double> values);

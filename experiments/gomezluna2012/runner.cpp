@@ -5,10 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <functional>
+#include <memory>
 
+#include "experiments/in_turn.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
+#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/probe.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap::experiments::gomez_luna {
@@ -33,6 +39,134 @@ Schedule one_copy(bool to_device, Bytes size) {
 std::string scalar_add_name(Bytes in, Bytes out, std::uint64_t iterations) {
   return fmt::format("scalar-add:in={},out={},iterations={}", in.count, out.count, iterations);
 }
+
+/// Copies of whole arrays alone, one behind the other in one queue: from where they are on the host to memory of their
+/// own on the GPU, or back.
+class ArrayCopies {
+ public:
+  ArrayCopies(Device& device, const Job& job, bool to_device, const std::function<bool(const Array&)>& which) {
+    Schedule copies;
+    Schedule loads;
+    std::vector<std::byte*> given;
+    for (const Array& array : job.arrays) {
+      if (!which(array)) continue;
+      gpu_.push_back(device.allocate(Place::gpu(), MemoryKind::device, array.size));
+      given.insert(given.end(), {array.data, gpu_.back().data()});
+      for (const bool loading : {false, true}) {
+        Schedule& schedule = loading ? loads : copies;
+        const Region host{schedule.add_buffer(
+                              {.name = array.name, .place = Place::host(), .memory = array.memory, .size = array.size}),
+                          Bytes{0}, array.size};
+        const Region gpu{schedule.add_buffer({.name = array.name + " on the GPU",
+                                              .place = Place::gpu(),
+                                              .memory = MemoryKind::device,
+                                              .size = array.size}),
+                         Bytes{0}, array.size};
+        if (schedule.queues.empty()) schedule.add_queue("copies");
+        schedule.add({.what = loading || to_device ? Copy{host, gpu} : Copy{gpu, host},
+                      .queue = QueueId{0},
+                      .agent = AgentId{0},
+                      .after = {},
+                      .chunk = 0});
+      }
+    }
+    if (given.empty()) return;
+    // What comes back is what was there.
+    Prepared(device, std::move(loads), given, {}).run();
+    prepared_.emplace(device, std::move(copies), given, KernelBinding{});
+  }
+  /// In ms.
+  double run() { return prepared_ ? in_milliseconds(prepared_->run().timeline.makespan) : 0; }
+
+ private:
+  std::vector<Memory> gpu_;
+  std::optional<Prepared> prepared_;
+};
+
+/// A workload on a GPU with the job's stages and all choices ready to run in turn, each verified once.
+class Observation {
+ public:
+  Observation(const Bench& bench, const Workload& workload, const std::vector<Choice>& choices)
+      : pipeline_(bench.device, workload) {
+    Limits limits = bench.limits;
+    limits.device_memory = limits.device_memory / 5 * 2;
+    found_.cost = workload.job.cost;
+    if (found_.cost.points.empty()) found_.cost = pipeline_.probe_kernel(limits);
+    pipeline_.set_cost(found_.cost);
+    prepare(unstreamed(), limits);
+    for (const Choice& choice : choices) try {
+        prepare(choice, limits);
+      } catch (const CheckFailed&) {
+        throw;
+      } catch (const Error& why) {
+        found_.skipped.push_back(fmt::format("{}: {}", shiplap::to_string(choice), why.what()));
+      }
+    const Job& job = pipeline_.workload().job;
+    const auto in = [](const Array& a) { return is_input(a.role) && a.role != Role::resident; };
+    copies_.emplace_back(bench.device, job, true, in);
+    copies_.emplace_back(bench.device, job, true, [](const Array& a) { return a.role == Role::resident; });
+    copies_.emplace_back(bench.device, job, false, [](const Array& a) { return is_output(a.role); });
+    limits.device_memory = bench.limits.device_memory / 10;
+    kernel_.emplace(pipeline_.prepare_kernel(limits));
+    launch_ = prepare_empty_launch(bench.device);
+
+    std::vector<TimedRun> runs;
+    for (ArrayCopies& copies : copies_) runs.emplace_back([&copies] { return copies.run(); });
+    runs.emplace_back([this] { return in_milliseconds(kernel_->run({.hold = true}).timeline.makespan); });
+    runs.emplace_back([this] { return in_milliseconds(launch_->run({.hold = true}).timeline.makespan); });
+    for (Ready& ready : ready_)
+      runs.emplace_back([&ready] { return in_milliseconds(ready.prepared.run().timeline.makespan); });
+    turns_.emplace(std::move(runs));
+  }
+
+  InTurn& turns() { return *turns_; }
+
+  /// Throws CheckFailed when the last runs left something else than the first.
+  Found found() const {
+    if (const std::string difference = pipeline_.verify(); !difference.empty())
+      throw CheckFailed(fmt::format("{}: {}", pipeline_.workload().job.name, difference));
+    Found found = found_;
+    const auto time = [&](std::size_t i) { return milliseconds(turns_->of(i).ms); };
+    found.before = time(1);
+    found.stages = {.h2d = time(0), .kernel = std::max(Seconds{0}, time(3) - time(4)), .d2h = time(2)};
+    for (const std::size_t i : {0u, 2u, 3u}) found.stages_steady = found.stages_steady && turns_->of(i).steady;
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+      const Settled s = turns_->of(stages + i);
+      const ChoiceTime run{
+          .choice = ready_[i].choice, .time = milliseconds(s.ms), .noise = s.noise, .steady = s.steady};
+      if (i == 0)
+        found.alone = run;
+      else
+        found.runs.push_back(run);
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t stages = 5;
+  struct Ready {
+    Choice choice;
+    Prepared prepared;
+  };
+
+  void prepare(const Choice& choice, const Limits& limits) {
+    Ready ready{choice, pipeline_.prepare(choice, limits)};
+    pipeline_.refill();
+    ready.prepared.run();
+    if (const std::string difference = pipeline_.verify(); !difference.empty())
+      throw CheckFailed(
+          fmt::format("{}, {}: {}", pipeline_.workload().job.name, shiplap::to_string(choice), difference));
+    ready_.push_back(std::move(ready));
+  }
+
+  Pipeline pipeline_;
+  Found found_;
+  std::deque<Ready> ready_;  // the runs below point to them
+  std::deque<ArrayCopies> copies_;
+  std::optional<Prepared> kernel_;
+  std::unique_ptr<Execution> launch_;
+  std::optional<InTurn> turns_;
+};
 
 void require_link(const Profile& profile) {
   if (profile.links.empty()) profile.link(0);  // throws, naming what was published
@@ -63,23 +197,51 @@ std::vector<Choice> sweep(std::span<const Layout> layouts, std::span<const std::
   return choices;
 }
 
+std::optional<Seconds> Found::unstreamed() const { return alone ? std::optional(alone->time) : std::nullopt; }
+
+const ChoiceTime* Found::run(Layout layout, std::uint32_t count, IssueOrder order) const {
+  const auto found = std::ranges::find_if(runs, [&](const ChoiceTime& r) {
+    return r.choice.layout == layout && r.choice.chunks == count && r.choice.order == order;
+  });
+  return found == runs.end() ? nullptr : &*found;
+}
+
 std::optional<Seconds> Found::time(Layout layout, std::uint32_t count, IssueOrder order) const {
-  for (const auto& [choice, time] : runs)
-    if (choice.layout == layout && choice.chunks == count && choice.order == order) return time;
-  return std::nullopt;
+  const ChoiceTime* found = run(layout, count, order);
+  if (found == nullptr) return std::nullopt;
+  return found->time;
+}
+
+double Found::noise() const {
+  double most = alone ? alone->noise : 0;
+  for (const ChoiceTime& r : runs) most = std::max(most, r.noise);
+  return most;
+}
+
+bool Found::steady() const { return (!alone || alone->steady) && std::ranges::all_of(runs, &ChoiceTime::steady); }
+
+std::optional<Gain> Found::gain(Layout layout) const {
+  const std::vector<Timed> all = times(layout);
+  if (all.empty() || !alone) return std::nullopt;
+  const ChoiceTime& best = *run(layout, std::ranges::min_element(all, {}, &Timed::ms)->streams);
+  const double ratio = alone->time / best.time;
+  return Gain{.percent = 100 * (ratio - 1),
+              .most = most_gain(stages, handing_over, layout != today),
+              .noise = 100 * ratio * (alone->noise + best.noise),
+              .steady = alone->steady && best.steady && stages_steady};
 }
 
 std::vector<Timed> Found::times(Layout layout) const {
   std::vector<Timed> all;
-  for (const auto& [choice, time] : runs)
-    if (choice.layout == layout && choice.order == IssueOrder::breadth)
-      all.push_back({choice.chunks, in_milliseconds(time)});
+  for (const ChoiceTime& r : runs)
+    if (r.choice.layout == layout && r.choice.order == IssueOrder::breadth)
+      all.push_back({r.choice.chunks, in_milliseconds(r.time)});
   return all;
 }
 
 std::vector<Timed> Found::times_with_none(Layout layout) const {
   std::vector<Timed> all = times(layout);
-  if (unstreamed) all.insert(all.begin(), Timed{1, in_milliseconds(*unstreamed)});
+  if (alone) all.insert(all.begin(), Timed{1, in_milliseconds(alone->time)});
   return all;
 }
 
@@ -90,15 +252,38 @@ gomez_luna_2012::Work Found::work_in(std::uint32_t count, Seconds per_stream) co
 }
 
 Found Runner::run(const Workload& workload, const std::vector<Choice>& choices) {
+  return run(std::vector<Asked>{{workload, choices}}).front();
+}
+
+std::vector<Found> Runner::run(const std::vector<Asked>& asked) {
   require_link(bench_.profile);
-  Found found = simulated() ? simulated_run(workload, choices) : observed_run(workload, choices);
-  found.items = workload.job.items;
-  found.stages = stages_of(workload.job, found.cost.at(workload.job.items));
-  for (const Array& array : workload.job.arrays)
-    if (array.role == Role::resident) found.before += transfer(true, array.size);
-  if (found.unstreamed) *found.unstreamed -= found.before;
-  for (auto& [choice, time] : found.runs) time -= found.before;
-  return found;
+  std::vector<Found> all;
+  if (simulated())
+    for (const auto& [workload, choices] : asked) all.push_back(simulated_run(workload, choices));
+  else
+    all = observed_runs(asked);
+  for (std::size_t i = 0; i < all.size(); ++i) complete(all[i], asked[i].workload.job);
+  return all;
+}
+
+void Runner::complete(Found& found, const Job& job) {
+  found.items = job.items;
+  Job costed = job;
+  costed.cost = found.cost;
+  const auto simulated_time = [&](const Schedule& schedule) {
+    return simulate(schedule, bench_.profile).timeline.makespan;
+  };
+  found.handing_over =
+      simulated_time(find_strategy(unstreamed().strategy).schedule(costed, unstreamed(), bench_.limits)) -
+      found.cost.at(job.items);
+  for (const Array& array : job.arrays) {
+    const bool in = is_input(array.role) || array.role == Role::resident;
+    if (in) found.handing_over -= simulated_time(one_copy(true, array.size));
+    if (is_output(array.role)) found.handing_over -= simulated_time(one_copy(false, array.size));
+  }
+  found.handing_over = std::max(Seconds{0}, found.handing_over);
+  if (found.alone) found.alone->time -= found.before;
+  for (ChoiceTime& r : found.runs) r.time -= found.before;
 }
 
 StageTimes Runner::stages_of(const Job& job, Seconds kernel) {
@@ -117,10 +302,13 @@ Found Runner::simulated_run(const Workload& workload, const std::vector<Choice>&
     const Schedule schedule = find_strategy(choice.strategy).schedule(job, choice, bench_.limits);
     return simulate(schedule, bench_.profile).timeline.makespan;
   };
-  Found found{.stages = {}, .cost = job.cost, .unstreamed = time(unstreamed()), .runs = {}};
+  Found found{.stages = stages_of(job, job.cost.at(job.items)), .cost = job.cost};
+  found.alone = ChoiceTime{.choice = unstreamed(), .time = time(unstreamed())};
+  for (const Array& array : job.arrays)
+    if (array.role == Role::resident) found.before += transfer(true, array.size);
   for (const Choice& choice : choices) {
     try {
-      found.runs.emplace_back(choice, time(choice));
+      found.runs.push_back({.choice = choice, .time = time(choice)});
     } catch (const UsageError& why) {
       found.skipped.push_back(fmt::format("{}: {}", shiplap::to_string(choice), why.what()));
     }
@@ -128,16 +316,17 @@ Found Runner::simulated_run(const Workload& workload, const std::vector<Choice>&
   return found;
 }
 
-Found Runner::observed_run(const Workload& workload, const std::vector<Choice>& choices) {
-  std::vector<Choice> all{unstreamed()};
-  all.insert(all.end(), choices.begin(), choices.end());
-  const EvaluatedWorkload observed = observe(bench_, workload, std::move(all));
-  if (!observed.not_run.empty()) throw Unsupported(fmt::format("{}: {}", observed.name, observed.not_run));
-  Found found{.stages = {}, .cost = observed.cost, .unstreamed = time_of(observed, unstreamed()), .runs = {}};
-  for (const Choice& choice : choices)
-    if (const auto time = time_of(observed, choice)) found.runs.emplace_back(choice, *time);
-  for (const SkippedChoice& s : observed.skipped)
-    found.skipped.push_back(fmt::format("{}: {}", shiplap::to_string(s.choice), s.reason));
+std::vector<Found> Runner::observed_runs(const std::vector<Asked>& asked) {
+  std::vector<std::unique_ptr<Observation>> all;
+  std::vector<InTurn*> turns;
+  for (const auto& [workload, choices] : asked) {
+    if (bench_.progress) bench_.progress(workload.job.name, all.size(), asked.size());
+    all.push_back(std::make_unique<Observation>(bench_, workload, choices));
+    turns.push_back(&all.back()->turns());
+  }
+  settle(turns, bench_.quick ? 5 : 7);
+  std::vector<Found> found;
+  for (const auto& one : all) found.push_back(one->found());
   return found;
 }
 

@@ -32,17 +32,31 @@ Choice unstreamed();
 /// `streams` for each layout and number.
 std::vector<Choice> sweep(std::span<const Layout>, std::span<const std::uint32_t> counts);
 
+/// One choice, timed.
+struct ChoiceTime {
+  Choice choice;
+  Seconds time{0};
+  double noise = 0;    ///< half of the 95 % interval of the median, as a share of it
+  bool steady = true;  ///< false: visits differ or samples scatter (experiments/in_turn.hpp)
+};
+
 /// What was found of one workload.
 struct Found {
-  StageTimes stages;  ///< of the job without streams, each stage alone
-  KernelCost cost;    ///< of the kernel on resident data
+  /// Of the job without streams, each stage alone; on a GPU in turn with the runs below, on the same arrays.
+  StageTimes stages;
+  bool stages_steady = true;
+  KernelCost cost;  ///< of the kernel on resident data
   std::uint64_t items = 1;
   /// What is copied before the first stream begins (the matrix B): part of all runs, taken off all times below.
   Seconds before{0};
-  std::optional<Seconds> unstreamed;
-  std::vector<std::pair<Choice, Seconds>> runs;
+  /// What a run without streams takes beyond its stages for submitting and handing over, by simulation.
+  Seconds handing_over{0};
+  std::optional<ChoiceTime> alone{};  ///< without streams
+  std::vector<ChoiceTime> runs{};
   std::vector<std::string> skipped{};  ///< choices that could not run, with the reason
 
+  std::optional<Seconds> unstreamed() const;
+  const ChoiceTime* run(Layout, std::uint32_t streams, IssueOrder = IssueOrder::breadth) const;
   std::optional<Seconds> time(Layout, std::uint32_t streams, IssueOrder = IssueOrder::breadth) const;
   /// By number of streams, breadth-first.
   std::vector<Timed> times(Layout) const;
@@ -52,6 +66,18 @@ struct Found {
   gomez_luna_2012::Work work(Seconds per_stream) const { return {stages, per_stream}; }
   /// With t_E as the sum over the kernels of so many streams, which need not be that of one launch.
   gomez_luna_2012::Work work_in(std::uint32_t streams, Seconds per_stream) const;
+  /// Of the least certain of all times, as a share.
+  double noise() const;
+  /// All times.
+  bool steady() const;
+  /// What streams gain over none; nullopt where one of both did not run.
+  std::optional<Gain> gain(Layout) const;
+};
+
+/// A workload and the choices that are compared on it.
+struct Asked {
+  Workload workload;
+  std::vector<Choice> choices;
 };
 
 /// Runs workloads; keeps what does not change.
@@ -62,6 +88,8 @@ class Runner {
   /// Observed on a GPU, every result verified; simulated at full size on a virtual device, which moves no bytes.
   /// Throws Unsupported where the device or its profile cannot say.
   Found run(const Workload&, const std::vector<Choice>&);
+  /// The same of several. On a GPU each is visited twice, with the others between, and again while it is not steady.
+  std::vector<Found> run(const std::vector<Asked>&);
   /// One copy alone.
   Seconds transfer(bool to_device, Bytes);
   /// All of them in one go.
@@ -85,7 +113,8 @@ class Runner {
  private:
   StageTimes stages_of(const Job&, Seconds kernel);
   Found simulated_run(const Workload&, const std::vector<Choice>&);
-  Found observed_run(const Workload&, const std::vector<Choice>&);
+  std::vector<Found> observed_runs(const std::vector<Asked>&);
+  void complete(Found&, const Job&);
 
   const Bench& bench_;
   std::map<std::pair<bool, std::uint64_t>, Seconds> transfers_{};

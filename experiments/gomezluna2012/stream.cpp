@@ -44,7 +44,7 @@ StreamRates stream_rates(const Bench& bench, const Workload& first, const Worklo
   std::vector<double> protocol;
   std::vector<double> ours;
   StreamRates rates;
-  for (int round = 0; round < (bench.quick ? 5 : 21); ++round) {
+  for (int round = 0; round < (bench.quick ? 5 : 11); ++round) {
     Fixed unstreamed(0);
     alone.push_back(rate(unstreamed).rate());
     UnstreamedProbe probe(numbers, {.architecture = architecture_of(layout), .per_stream = per_stream});
