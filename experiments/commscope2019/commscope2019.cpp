@@ -52,7 +52,7 @@ constexpr std::array steps{
     Step{"managed", "Figs 10 and 11: managed memory on demand and by prefetch", commscope::run_managed},
 };
 
-constexpr std::array<std::string_view, 10> faults{
+constexpr std::array<std::string_view, 16> faults{
     "The text counts 27 benchmarks; its Table 1 has 29 rows, section 3.4 describes one more (on demand between two "
     "GPUs "
     "both ways), and Fig. 6 shows copies from pageable to pinned memory that are in no row: 31 (claim 'Table 1').",
@@ -63,6 +63,21 @@ constexpr std::array<std::string_view, 10> faults{
     "other machine, the S822LC, carries both ways together.",
     "The link between the CPUs of the AC922 is given as 64 GB/s both ways together, yet 41 GB/s were measured one way: "
     "64 GB/s has to be for each direction.",
+    "Likewise the S822LC: 38.4 GB/s both ways together is set beside the 80 GB/s of NVLink as comparable, which 38.4 "
+    "GB/s each way would be to its 40 (likely the same slip).",
+    "UPI is said to join CPUs and GPUs of the 4029GP; it joins the CPUs, and its GPUs hang on PCIe 3.0 and NVLink 2.0 "
+    "(Table 2).",
+    "Section 2.1.1 times zero-copy from and to the host by the host's clock, section 3.3 by events, as the public code "
+    "does: here by events (Fig. 9).",
+    "What the kernel that reads host memory does with what it reads is not said: sums that go into a variable that "
+    "nobody looks at leave no read in what nvcc 13 makes for sm_80 and sm_90. Here a kernel writes what it reads to "
+    "memory of the GPU, and the bytes are compared (Fig. 9).",
+    "The copy into pinned memory by one thread is said to limit copies of pageable memory to the GPU. A copy of a "
+    "whole buffer is no upper limit of what the driver's copies through a small one can reach (claim 'Copies of "
+    "pageable memory to the GPU are not faster than one host thread copies').",
+    "The introduction has unified memory faster than cudaMalloc with cudaMemcpy; section 4.5 says only that it can be. "
+    "Which of both is faster turns with the caches of the CPU (claim 'Managed memory on demand can come to the GPU "
+    "faster').",
     "The CPU caches of the x86 machine may not have been flushed: the public code hands the instruction the variable "
     "that holds the address, not the address, in every version from 0.4.0 to 0.9.0. Here a test proves by latencies "
     "that the memory itself is flushed, and flushed and unflushed rates stand beside each other (Fig. 2).",

@@ -71,8 +71,10 @@ struct ZeroCopy {
   std::optional<Bandwidth> from_gpu;  ///< copies
   std::optional<Bandwidth> write;     ///< by kernels, 4 bytes
   std::optional<Bandwidth> write16;   ///< 16 bytes
+  bool steady = true;                 ///< else the rates differed from visit to visit, or scattered
 };
-/// Every second power of two from `least` to `most`. Throws Unsupported.
+/// Every second power of two from `least` to `most`. On a GPU the six of a size are timed in turn, medians of two
+/// visits or more (experiments/in_turn.hpp), with host memory that is in no cache of the CPU. Throws Unsupported.
 std::vector<ZeroCopy> sweep_zero_copy(const Bench&, Bytes least, Bytes most);
 
 // Verdicts, from rates alone.

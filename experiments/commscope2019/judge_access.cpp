@@ -30,7 +30,18 @@ constexpr Bytes middle_most = 256_MiB;
 /// What counts as very large: beyond all caches and tables of translations of its time.
 constexpr Bytes very_large = 1_GiB;
 
-bool complete(const ZeroCopy& one) { return one.to_gpu && one.read && one.from_gpu && one.write; }
+bool complete(const ZeroCopy& one) { return one.steady && one.to_gpu && one.read && one.from_gpu && one.write; }
+
+/// Sizes that were disturbed and say nothing; "" where there are none.
+std::string left_out(const std::vector<ZeroCopy>& all) {
+  std::vector<std::string> sizes;
+  for (const ZeroCopy& one : all)
+    if (!one.steady && one.size >= middle_least) sizes.push_back(to_string(one.size));
+  return sizes.empty() ? "" : fmt::format("disturbed and left out: {}", fmt::join(sizes, ", "));
+}
+std::string with(const std::string& text, const std::string& more) {
+  return text + (text.empty() || more.empty() ? "" : "; ") + more;
+}
 
 std::vector<ZeroCopy> middle(const std::vector<ZeroCopy>& all) {
   std::vector<ZeroCopy> some;
@@ -66,7 +77,7 @@ std::string described(const Against& a, const std::string& what) {
 
 Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
   const auto some = middle(all);
-  if (some.empty()) return unknown("zero_copy", "nothing of zero-copy beside copies");
+  if (some.empty()) return unknown("zero_copy", with("nothing of zero-copy beside copies", left_out(all)));
   const auto share = [](const ZeroCopy& one) {
     return std::min(over(*one.read, *one.to_gpu), over(*one.write, *one.from_gpu));
   };
@@ -84,12 +95,13 @@ Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
     finding.verdict = share(usual) >= nearly ? Verdict::holds_with_a_change : Verdict::does_not_hold;
     finding.why = fmt::format("{:.3g} % of copies, the median of {} sizes", 100 * share(usual), by_share.size());
   }
+  finding.observed = with(finding.observed, left_out(all));
   return finding;
 }
 
 Finding judge_zero_copy_read(const std::vector<ZeroCopy>& all) {
   const auto some = middle(all);
-  if (some.empty()) return unknown("zero_copy_read", "nothing of zero-copy beside copies");
+  if (some.empty()) return unknown("zero_copy_read", with("nothing of zero-copy beside copies", left_out(all)));
   const ZeroCopy& large = some.back();
   const double read = in_gigabytes_per_second(*large.to_gpu) - in_gigabytes_per_second(*large.read);
   const double write = in_gigabytes_per_second(*large.from_gpu) - in_gigabytes_per_second(*large.write);
@@ -102,6 +114,7 @@ Finding judge_zero_copy_read(const std::vector<ZeroCopy>& all) {
     finding.verdict = Verdict::does_not_hold;
     finding.why = "with 256 blocks enough reads are under way at once to hide that each waits for its answer";
   }
+  finding.observed = with(finding.observed, left_out(all));
   return finding;
 }
 
@@ -110,7 +123,7 @@ Finding judge_zero_copy_drop(const std::vector<ZeroCopy>& all, bool simulated) {
   std::vector<ZeroCopy> some;
   for (const ZeroCopy& one : all)
     if (complete(one) && one.size >= middle_least) some.push_back(one);
-  if (some.empty()) return unknown("zero_copy_drop", "nothing of zero-copy was measured");
+  if (some.empty()) return unknown("zero_copy_drop", with("nothing of zero-copy was measured", left_out(all)));
   const auto best = [&](auto member) {
     double most = 0;
     for (const ZeroCopy& one : some) most = std::max(most, (one.*member)->bytes_per_second);
@@ -130,6 +143,7 @@ Finding judge_zero_copy_drop(const std::vector<ZeroCopy>& all, bool simulated) {
                       ? fmt::format("no drop so far; the full run goes to {} and more", to_string(very_large))
                       : "no drop up to there";
   }
+  finding.observed = with(finding.observed, left_out(all));
   return finding;
 }
 

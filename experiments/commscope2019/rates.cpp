@@ -3,11 +3,12 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "experiments/commscope2019/judge.hpp"
+#include "experiments/in_turn.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/row_memory.hpp"
 #include "shiplap/measure/trial.hpp"
@@ -33,38 +34,106 @@ Bytes size_of(const shiplap::Figure& figure) {
   return found == figure.arguments.end() ? Bytes{} : Bytes{static_cast<std::uint64_t>(found->second)};
 }
 
-/// Of a GPU up to 1 GiB as the table has it; of a simulation what its host can move quickly.
+/// Of a GPU up to 512 MiB, beyond which no rate changes that is judged here; of a simulation what its host can move
+/// quickly.
 MeasureOptions options_for(const Bench& bench, const std::string& glob) {
   MeasureOptions options;
   options.effort = Effort::standard;
-  options.largest = bench.info.is_virtual ? 16_MiB : bench.quick ? 128_MiB : 1_GiB;
+  options.largest = bench.info.is_virtual ? 16_MiB : bench.quick ? 128_MiB : 512_MiB;
   options.only = glob;
   options.progress = bench.progress;
   return options;
 }
 
-/// Median over runs; simulated where nothing has to be moved for it. Throws Unsupported.
-Bandwidth rate_of(const Bench& bench, const Trial& trial, Bytes size) {
-  if (bench.info.is_virtual) return size / simulate(trial.schedule, bench.profile, {.held = true}).timeline.makespan;
-  const RowMemory memory(bench.device, {{trial}});
-  std::vector<std::byte*> buffers = memory.data();
-  buffers.resize(trial.schedule.buffers.size());
-  const auto execution = bench.device.prepare(trial.schedule, {.buffers = buffers, .kernels = trial.kernels});
-  memory.poison_destinations(bench.device, trial);
-  execution->run();
-  if (const std::string wrong = memory.difference(bench.device, trial); !wrong.empty()) throw CheckFailed(wrong);
-  std::vector<double> seconds;
-  for (unsigned i = 0; i < (bench.quick ? 5 : 21); ++i)
-    seconds.push_back(execution->run({.hold = can_be_held(trial.schedule)}).timeline.makespan.count());
-  return size / Seconds{median(seconds)};
+/// The six ways of Fig. 9, three each way.
+std::vector<Trial> zero_copy_trials(const Bench& bench, Bytes size, bool to_gpu) {
+  constexpr std::uint64_t blocks = 256;  // of 256 threads, as published
+  const auto access = to_gpu ? MappedKernels::Access::read : MappedKernels::Access::write;
+  std::vector<Trial> trials{
+      copy_burst(to_gpu ? CopyDirection::host_to_device : CopyDirection::device_to_host, size, 1)};
+  for (const unsigned width : {4u, 16u})
+    trials.push_back(
+        mapped_kernels(bench.device, {.access = access, .size = size, .kernels = 1, .blocks = blocks, .width = width}));
+  return trials;
 }
 
-std::optional<Bandwidth> zero_copy_rate(const Bench& bench, MappedKernels::Access access, Bytes size, unsigned width) {
-  constexpr std::uint64_t blocks = 256;  // of 256 threads, as published
-  return rate_of(
-      bench,
-      mapped_kernels(bench.device, {.access = access, .size = size, .kernels = 1, .blocks = blocks, .width = width}),
-      size);
+/// One way between host and GPU at one size: a copy and kernels, ready, each verified, all of the same memory.
+class OneWay {
+ public:
+  OneWay(const Bench& bench, Bytes size, bool to_gpu) : memory_(bench.device, {zero_copy_trials(bench, size, to_gpu)}) {
+    for (const Trial& trial : zero_copy_trials(bench, size, to_gpu)) {
+      std::vector<std::byte*> buffers = memory_.data();
+      buffers.resize(trial.schedule.buffers.size());
+      executions_.push_back(bench.device.prepare(trial.schedule, {.buffers = buffers, .kernels = trial.kernels}));
+      memory_.poison_destinations(bench.device, trial);
+      executions_.back()->run();
+      if (const std::string wrong = memory_.difference(bench.device, trial); !wrong.empty()) throw CheckFailed(wrong);
+      hold_.push_back(can_be_held(trial.schedule));
+    }
+    if (size > beyond_cpu_caches) return;
+    const Trial flushed =
+        flushed_copy(to_gpu ? CopyDirection::host_to_device : CopyDirection::device_to_host, size, MemoryKind::pinned);
+    flush_ = bench.device.prepare(*flushed.before, {.buffers = memory_.data(), .kernels = {}});
+  }
+
+  /// What was written to compare bytes by is in the caches of the CPU, some of it in those of single cores, from where
+  /// the GPU reads it at other rates than from memory.
+  void flush() {
+    if (flush_) flush_->run();
+  }
+  void add_to(std::vector<TimedRun>& runs) {
+    for (std::size_t i = 0; i < executions_.size(); ++i)
+      runs.emplace_back(
+          [this, i] { return in_milliseconds(executions_[i]->run({.hold = hold_[i]}).timeline.makespan); });
+  }
+
+ private:
+  static constexpr Bytes beyond_cpu_caches = 256_MiB;
+  RowMemory memory_;
+  std::vector<std::unique_ptr<Execution>> executions_;
+  std::vector<bool> hold_;
+  std::unique_ptr<Execution> flush_;
+};
+
+struct BothWays {
+  BothWays(const Bench& bench, Bytes of) : size(of), to_gpu(bench, of, true), from_gpu(bench, of, false) {
+    std::vector<TimedRun> runs;
+    to_gpu.add_to(runs);
+    from_gpu.add_to(runs);
+    turns.emplace(std::move(runs), [this] {
+      to_gpu.flush();
+      from_gpu.flush();
+    });
+  }
+  ZeroCopy found() const {
+    const auto rate = [&](std::size_t i) { return size / milliseconds(turns->of(i).ms); };
+    return {.size = size,
+            .to_gpu = rate(0),
+            .read = rate(1),
+            .read16 = rate(2),
+            .from_gpu = rate(3),
+            .write = rate(4),
+            .write16 = rate(5),
+            .steady = turns->steady()};
+  }
+  Bytes size;
+  OneWay to_gpu;
+  OneWay from_gpu;
+  std::optional<InTurn> turns{};
+};
+
+ZeroCopy simulated_zero_copy(const Bench& bench, Bytes size) {
+  std::vector<Bandwidth> rates;
+  for (const bool to_gpu : {true, false})
+    for (const Trial& trial : zero_copy_trials(bench, size, to_gpu))
+      rates.push_back(size / simulate(trial.schedule, bench.profile, {.held = true}).timeline.makespan);
+  return {.size = size,
+          .to_gpu = rates[0],
+          .read = rates[1],
+          .read16 = rates[2],
+          .from_gpu = rates[3],
+          .write = rates[4],
+          .write16 = rates[5]};
 }
 
 }  // namespace
@@ -167,18 +236,29 @@ Figure table_of(const Rates& rates, std::string id, std::string where, std::stri
 }
 
 std::vector<ZeroCopy> sweep_zero_copy(const Bench& bench, Bytes least, Bytes most) {
-  using Access = MappedKernels::Access;
   std::vector<ZeroCopy> all;
+  std::deque<BothWays> ready;
+  // Smaller ones are visited with all the others between; of a larger one there is room for one at a time.
+  constexpr Bytes together = 256_MiB;
+  const auto settle_ready = [&](unsigned rounds) {
+    std::vector<InTurn*> turns;
+    for (BothWays& one : ready) turns.push_back(&*one.turns);
+    settle(turns, rounds);
+    for (const BothWays& one : ready) all.push_back(one.found());
+    ready.clear();
+  };
+  const unsigned rounds = bench.quick ? 5 : 11;
   for (Bytes size = least; size <= most; size = size * 4) {
     if (bench.progress) bench.progress(fmt::format("zero-copy of {}", to_string(size)), all.size(), 0);
-    all.push_back({.size = size,
-                   .to_gpu = rate_of(bench, copy_burst(CopyDirection::host_to_device, size, 1), size),
-                   .read = zero_copy_rate(bench, Access::read, size, 4),
-                   .read16 = zero_copy_rate(bench, Access::read, size, 16),
-                   .from_gpu = rate_of(bench, copy_burst(CopyDirection::device_to_host, size, 1), size),
-                   .write = zero_copy_rate(bench, Access::write, size, 4),
-                   .write16 = zero_copy_rate(bench, Access::write, size, 16)});
+    if (bench.info.is_virtual) {
+      all.push_back(simulated_zero_copy(bench, size));
+      continue;
+    }
+    if (size > together) settle_ready(rounds);
+    ready.emplace_back(bench, size);
+    if (size > together) settle_ready(3);
   }
+  settle_ready(rounds);
   return all;
 }
 

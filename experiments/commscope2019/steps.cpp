@@ -117,15 +117,19 @@ Figure zero_copy_figure(const std::vector<ZeroCopy>& all, const Bench& bench, co
                             {"read, 16 B an access", "GB/s"},
                             {"copy to host", "GB/s"},
                             {"write, 4 B an access", "GB/s"},
-                            {"write, 16 B an access", "GB/s"}},
+                            {"write, 16 B an access", "GB/s"},
+                            {"steady", ""}},
                 .rows = {},
-                .note = bench.info.is_virtual ? "Simulated on the profile, at the published sizes; no bytes are moved. "
-                                              : "Measured, medians; one launch or copy of each size, bytes compared. "};
+                .note = bench.info.is_virtual
+                            ? "Simulated on the profile, at the published sizes; no bytes are moved. "
+                            : "Measured, bytes compared: one launch or copy of each in turn, medians of two visits and "
+                              "more, with host memory out of the caches of the CPU. Not steady: visits "
+                              "differ or samples scatter, which no verdict is based on. "};
   figure.note += "Published with 4 bytes an access, as a picture.";
   if (!why_not.empty()) figure.note += fmt::format(" Nothing beyond the rows: {}.", why_not);
   for (const ZeroCopy& one : all)
     figure.rows.push_back({to_string(one.size), gb(one.to_gpu), gb(one.read), gb(one.read16), gb(one.from_gpu),
-                           gb(one.write), gb(one.write16)});
+                           gb(one.write), gb(one.write16), std::string(one.steady ? "yes" : "no, disturbed")});
   return figure;
 }
 

@@ -117,6 +117,9 @@ TEST(CommScope2019, a_device_that_is_measured_goes_through_the_same_sweep_with_i
   ASSERT_EQ(measured.size(), 4u);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     EXPECT_EQ(measured[i].size, simulated[i].size);
+    EXPECT_TRUE(measured[i].steady);
+    EXPECT_DOUBLE_EQ(measured[i].to_gpu->bytes_per_second, simulated[i].to_gpu->bytes_per_second);
+    EXPECT_DOUBLE_EQ(measured[i].write16->bytes_per_second, simulated[i].write16->bytes_per_second);
     EXPECT_DOUBLE_EQ(measured[i].read->bytes_per_second, simulated[i].read->bytes_per_second);
     EXPECT_DOUBLE_EQ(measured[i].from_gpu->bytes_per_second, simulated[i].from_gpu->bytes_per_second);
   }
@@ -210,6 +213,22 @@ TEST(CommScope2019, zero_copy_is_judged_at_intermediate_and_at_very_large_sizes)
   EXPECT_EQ(drop(4_GiB, 51), Verdict::does_not_hold);
   EXPECT_EQ(drop(256_MiB, 51), Verdict::cannot_be_checked);
   EXPECT_EQ(judge_zero_copy_drop({zero(4_GiB, 55, 30, 52)}, true).verdict, Verdict::cannot_be_checked);
+}
+
+TEST(CommScope2019, sizes_that_were_disturbed_make_no_verdict) {
+  // As in a run whose copies of 4 and 16 MiB were slow, and reads with them.
+  ZeroCopy first = zero(4_MiB, 34, 30, 51);
+  ZeroCopy second = zero(16_MiB, 28, 30, 52);
+  first.steady = second.steady = false;
+  const std::vector<ZeroCopy> all{zero(1_MiB, 45, 41, 45), first, second, zero(64_MiB, 55, 51, 53)};
+  const Finding finding = judge_zero_copy(all);
+  EXPECT_EQ(finding.verdict, Verdict::holds_with_a_change);
+  EXPECT_THAT(finding.observed, testing::HasSubstr("disturbed and left out: 4 MiB, 16 MiB"));
+  EXPECT_THAT(finding.why, testing::HasSubstr("2 sizes"));
+  const std::vector<ZeroCopy> none{first, second};
+  EXPECT_EQ(judge_zero_copy(none).verdict, Verdict::cannot_be_checked);
+  EXPECT_THAT(judge_zero_copy_read(none).why, testing::HasSubstr("disturbed"));
+  EXPECT_EQ(judge_zero_copy_drop(none, false).verdict, Verdict::cannot_be_checked);
 }
 
 TEST(CommScope2019, few_blocks_that_fill_the_link_leave_the_gpu_free) {
