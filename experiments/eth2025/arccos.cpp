@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "experiments/eth2025/figures.hpp"
 #include "experiments/eth2025/steps.hpp"
@@ -15,6 +16,14 @@ constexpr std::array<std::uint32_t, 6> arccos_few_streams{1, 2, 8, 32, 256, 512}
 
 std::span<const std::uint32_t> arccos_streams_of(const Bench& bench) {
   return reduced(bench) ? std::span<const std::uint32_t>(arccos_few_streams) : std::span(arccos_streams);
+}
+
+/// Of 2^29 elements, which take seconds to fill and verify for each.
+constexpr std::array<std::uint32_t, 5> arccos_streams_of_the_largest{1, 2, 8, 32, 256};
+
+std::span<const std::uint32_t> arccos_streams_of(const Bench& bench, std::uint64_t elements) {
+  if (elements < power(29) || bench.info.is_virtual) return arccos_streams_of(bench);
+  return arccos_streams_of_the_largest;
 }
 
 /// Of arrays of so many elements: small ones take 30 µs and differ from run to run, large ones 100 ms.
@@ -92,7 +101,7 @@ StepResult one_call(const Bench& bench) {
   for (std::size_t i = 0; i < powers.size(); ++i) {
     progress(bench, fmt::format("one arccos call on 2^{} elements", powers[i]), i, powers.size());
     const std::uint64_t n = power(powers[i]);
-    all.push_back(arccos_sweep(bench, n, n, 1, arccos_streams_of(bench), rounds_of(bench, n)));
+    all.push_back(arccos_sweep(bench, n, n, 1, arccos_streams_of(bench, n), rounds_of(bench, n)));
   }
   const std::vector<Sweep> large = from(all, power(19));
   const Sweep& largest = all.back();
@@ -126,11 +135,17 @@ StepResult more_calls(const Bench& bench) {
   std::vector<std::uint32_t> calls{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
   if (bench.quick) calls = {1, 8, 16, 32, 64, 512};
   std::vector<Sweep> all;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    progress(bench, fmt::format("{} arccos calls on 2^23 elements", calls[i]), i, calls.size());
-    // All numbers of streams, quick or not: the published best is in 16.
-    all.push_back(arccos_sweep(bench, calls[i], elements, calls[i], arccos_streams, rounds_of(bench, elements)));
-  }
+  const auto add = [&](std::span<const std::uint32_t> numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      progress(bench, fmt::format("{} arccos calls on 2^23 elements", numbers[i]), i, numbers.size());
+      // All numbers of streams, quick or not: the published best is in 16.
+      all.push_back(arccos_sweep(bench, numbers[i], elements, numbers[i], arccos_streams, rounds_of(bench, elements)));
+    }
+    std::ranges::sort(all, {}, &Sweep::of);
+  };
+  add(calls);
+  // The peak lies between powers of two.
+  if (const auto balance = balance_of_calls(all)) add(calls_around(*balance, all, reduced(bench)));
   const auto of = [&](std::uint64_t c) { return *std::ranges::find(all, c, &Sweep::of); };
   const Column column{"calls", ""};
   StepResult result;
@@ -151,15 +166,24 @@ StepResult more_calls(const Bench& bench) {
 StepResult largest_array(const Bench& bench) {
   const unsigned size = reduced(bench) ? 27 : 29;
   const std::uint64_t elements = power(size);
-  std::vector<std::uint32_t> calls{1, 2, 4, 8, 16, 24, 32, 48, 64, 128, 256};
-  if (!bench.info.is_virtual) calls = {1, 8, 16, 24, 32, 48, 64, 128};
-  if (bench.quick) calls = {1, 24, 32, 48, 128};
-  if (reduced(bench)) calls = {1, 24, 32, 64};
+  std::vector<std::uint32_t> calls{1, 2, 4, 8, 16, 32, 64, 128, 256};
+  if (!bench.info.is_virtual) calls = {1, 32, 64};
+  if (bench.info.is_virtual && bench.quick) calls = {1, 32, 64, 128};
+  // Where the kernel takes as long as the copies, found out on an array that takes little time.
+  constexpr std::uint64_t little = power(25);
+  constexpr std::array<std::uint32_t, 1> one_stream{1};
+  std::vector<Sweep> search;
+  for (const std::uint32_t c : {1u, 32u, 64u}) search.push_back(arccos_sweep(bench, c, little, c, one_stream, 3));
+  if (const auto balance = balance_of_calls(search)) {
+    const auto at = static_cast<std::uint32_t>(std::lround(*balance));
+    if (std::ranges::find(calls, at) == calls.end()) calls.push_back(at);
+    std::ranges::sort(calls);
+  }
   std::vector<Sweep> all;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     progress(bench, fmt::format("{} arccos calls on 2^{} elements", calls[i], size), i, calls.size());
-    all.push_back(
-        arccos_sweep(bench, calls[i], elements, calls[i], arccos_streams_of(bench), rounds_of(bench, elements)));
+    all.push_back(arccos_sweep(bench, calls[i], elements, calls[i], arccos_streams_of(bench, elements),
+                               rounds_of(bench, elements)));
   }
   const Column column{"calls", ""};
   const std::string of = fmt::format("2^{} elements", size);

@@ -14,6 +14,14 @@ std::string note_of(const Heading& heading, std::span<const Sweep> sweeps) {
   return heading.note + (heading.note.empty() ? "" : " ") + "Not there: " + missing + ".";
 }
 
+/// Of which sweeps the bound is another than that of the whole kernel.
+std::string bound_notes(std::span<const Sweep> sweeps) {
+  std::string text;
+  for (const Sweep& s : sweeps)
+    if (!s.bound_note.empty()) text += fmt::format(" {}: {}.", s.of, s.bound_note);
+  return text;
+}
+
 /// 2^29 rather than 536870912.
 std::string label(std::uint64_t of) {
   return of >= 1 << 19 && std::has_single_bit(of) ? fmt::format("2^{}", std::countr_zero(of)) : fmt::format("{}", of);
@@ -62,7 +70,7 @@ Figure bests(const Heading& heading, const Column& of, std::span<const Sweep> sw
                     {"its speed-up", ""},
                     {"bound", "ms"},
                     {"most speed-up", ""}};
-  figure.note = note_of(heading, sweeps);
+  figure.note = note_of(heading, sweeps) + bound_notes(sweeps);
   for (const Sweep& sweep : sweeps) {
     const auto best = sweep.best();
     const auto said = find(published, sweep.of);

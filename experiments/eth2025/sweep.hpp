@@ -26,15 +26,18 @@ struct Sweep {
   std::map<std::uint32_t, double> ms;  ///< by streams, of those that could run
   std::optional<double> automatic_ms;  ///< of the plan's choice
   std::string automatic;               ///< that choice
-  std::optional<double> bound_ms;      ///< the kernel on resident data, or both copies at once: the longer
-  std::string missing;                 ///< why some or all are not there; "" where all are
+  /// The kernel on resident data, or both copies at once: the longer. Of a kernel that is faster in chunks, which stay
+  /// in the L2 cache, the time of those chunks; nullopt too where runs are faster still.
+  std::optional<double> bound_ms;
+  std::optional<double> kernel_ms{};  ///< the whole kernel on resident data
+  std::string bound_note{};           ///< why the bound is not that of the whole kernel; "" where it is
+  std::string missing;                ///< why some or all are not there; "" where all are
 
   /// Of one stream over so many; nullopt where one of both is not there.
   std::optional<double> speedup(std::uint32_t streams) const;
   /// One stream over the plan's choice.
   std::optional<double> automatic_speedup() const;
-  /// One stream over the bound, the whole kernel in one piece or the copies: chunks whose kernel is faster for each
-  /// item, as those that stay in a cache, can gain more.
+  /// One stream over the bound.
   std::optional<double> most() const;
 
   struct Best {
@@ -44,6 +47,11 @@ struct Sweep {
   /// The number of streams, of those with one and more, that gains most; nullopt without the time of one stream.
   std::optional<Best> best() const;
 };
+
+/// What bounds a sweep, for chunks whose kernel is faster than its share of the whole: `pieces_ms`, the kernel in as
+/// many chunks as it is fastest in. The measured bound is the longer of the whole kernel and both copies at once. A run
+/// that is faster than its bound shows that it is none.
+void bound_by_chunks(Sweep&, double pieces_ms, double copies_ms);
 
 /// A choice and the number of streams that it stands for.
 struct InStreams {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -165,22 +166,59 @@ Finding gt4py_arccos(const Sweep& largest) {
   return out;
 }
 
+std::optional<double> balance_of_calls(std::span<const Sweep> sweeps) {
+  const auto one = std::ranges::find(sweeps, std::uint64_t{1}, &Sweep::of);
+  if (one == sweeps.end() || !one->bound_ms || !one->kernel_ms || *one->kernel_ms >= *one->bound_ms)
+    return std::nullopt;
+  const double copies = *one->bound_ms;
+  const Sweep* before = nullptr;
+  for (const Sweep& s : sweeps) {
+    if (!s.kernel_ms) continue;
+    if (before != nullptr && *before->kernel_ms < copies && *s.kernel_ms >= copies) {
+      const double share = (copies - *before->kernel_ms) / (*s.kernel_ms - *before->kernel_ms);
+      return static_cast<double>(before->of) + share * static_cast<double>(s.of - before->of);
+    }
+    before = &s;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> calls_around(double balance, std::span<const Sweep> sweeps, bool few) {
+  constexpr std::array<double, 8> all{0.65, 0.75, 0.85, 0.95, 1.0, 1.05, 1.15, 1.3};
+  constexpr std::array<double, 3> some{0.85, 1.0, 1.15};
+  std::vector<std::uint32_t> calls;
+  for (const double factor : few ? std::span<const double>(some) : std::span<const double>(all)) {
+    const auto n = static_cast<std::uint32_t>(std::max(1.0, std::round(factor * balance)));
+    if (std::ranges::find(sweeps, n, &Sweep::of) == sweeps.end() && std::ranges::find(calls, n) == calls.end())
+      calls.push_back(n);
+  }
+  return calls;
+}
+
 Finding peak_of_calls(std::span<const Sweep> sweeps) {
   constexpr std::string_view claim = "fig3-peak";
   constexpr std::uint64_t published = 32;
   const auto all = complete(sweeps);
   if (all.size() < 3) return unknown(claim, why_missing(sweeps));
   const auto peak = std::ranges::max_element(all, {}, [](const Sweep* s) { return s->best()->speedup; });
-  const std::string observed =
-      fmt::format("{:.3f} with {} call(s), {:.3f} with {}, {:.3f} with {}", all.front()->best()->speedup,
-                  all.front()->of, (*peak)->best()->speedup, (*peak)->of, all.back()->best()->speedup, all.back()->of);
+  const auto there = std::ranges::find(all, published, [](const Sweep* s) { return s->of; });
+  std::string observed = fmt::format("{:.3f} with {} call(s), {:.3f} with {}", all.front()->best()->speedup,
+                                     all.front()->of, (*peak)->best()->speedup, (*peak)->of);
+  if (there != all.end() && there != peak)
+    observed += fmt::format(", {:.3f} with {}", (*there)->best()->speedup, published);
+  observed +=
+      fmt::format(", {:.3f} with {} ({} numbers of calls)", all.back()->best()->speedup, all.back()->of, all.size());
+  const auto balance = balance_of_calls(sweeps);
+  if (balance) observed += fmt::format("; the kernel takes as long as the copies with {:.1f}", *balance);
   if (peak == all.begin() || *peak == all.back())
     return found(claim, Verdict::does_not_hold, observed, "there is no peak between");
-  if ((*peak)->of == published)
-    return found(claim, Verdict::holds, observed + fmt::format(" ({} numbers of calls)", all.size()));
+  if (there != all.end() && (*there)->best()->speedup >= (*peak)->best()->speedup / (1 + as_good))
+    return found(claim, Verdict::holds, observed);
   return found(
       claim, Verdict::holds_with_a_change, observed,
-      fmt::format("the peak is where the kernel takes about as long as the copies, here at {} calls", (*peak)->of));
+      fmt::format("the peak is where the kernel takes about as long as the copies, here at {} calls; the report "
+                  "tried powers of two only",
+                  (*peak)->of));
 }
 
 Finding two_is_most(std::span<const Sweep> sweeps, const std::string& of) {

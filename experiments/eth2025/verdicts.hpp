@@ -33,6 +33,11 @@ Finding overhead_of_streams(std::span<const Sweep>);  ///< "fig2-overhead"
 Finding gt4py_arccos(const Sweep& largest);           ///< "fig2-gt4py"
 
 // Fig. 3: sweeps by calls, in increasing order.
+/// How many calls make the kernel take as long as the copies, by straight lines between sweeps; nullopt where all or
+/// none do, or without a sweep of one call, whose bound are the copies.
+std::optional<double> balance_of_calls(std::span<const Sweep>);
+/// Numbers of calls close to a balance, of which there is no sweep yet.
+std::vector<std::uint32_t> calls_around(double balance, std::span<const Sweep>, bool few);
 Finding peak_of_calls(std::span<const Sweep>);                       ///< "fig3-peak"
 Finding two_is_most(std::span<const Sweep>, const std::string& of);  ///< "fig3-limit"
 Finding falls_beyond(std::span<const Sweep>);                        ///< "fig3-beyond"

@@ -162,7 +162,11 @@ TEST(Eth2025, figures_have_the_rows_and_columns_of_the_report) {
   EXPECT_EQ(number(best.rows.back()[5]), 1.766);
   EXPECT_EQ(number(best.rows.back()[6]), 32);
   const StepResult calls = more_calls(opened.bench);
-  EXPECT_EQ(figure_of(calls, "fig3").rows.size(), 10u);  // 1 to 512 calls
+  // 1 to 512 calls by powers of two as published, and numbers between where the kernel takes as long as the copies.
+  std::set<std::string> rows;
+  for (const auto& row : figure_of(calls, "fig3").rows) rows.insert(std::get<std::string>(row[0]));
+  for (unsigned c = 1; c <= 512; c *= 2) EXPECT_TRUE(rows.contains(std::to_string(c))) << c;
+  EXPECT_GE(rows.size(), 15u);
   const Figure& beside = figure_of(calls, "fig3-times");
   ASSERT_EQ(beside.columns.size(), 5u);
   EXPECT_EQ(number(beside.rows[4][0]), 16);
@@ -239,6 +243,63 @@ TEST(Eth2025, verdicts_on_calls_follow_the_data) {
   EXPECT_EQ(two_is_most(by_calls(1.5, 2.499, 1.2), "").verdict, Verdict::does_not_hold);
   EXPECT_EQ(falls_beyond(by_calls(1.5, 2.0, 1.19)).verdict, Verdict::does_not_hold);
   EXPECT_EQ(falls_beyond(by_calls(1.5, 2.0, 1.05)).verdict, Verdict::cannot_be_checked);
+}
+
+TEST(Eth2025, the_peak_of_calls_is_looked_for_where_kernel_and_copies_take_as_long) {
+  // The ideal pipeline: copies of 1 ms each way beside a kernel of 0.04 ms a call, so that both take as long at 25.
+  const auto ideal = [](std::uint32_t calls) {
+    const double kernel = 0.04 * calls;
+    Sweep s = planted(calls, {{1, 2 + kernel}, {32, std::max(1.0, kernel)}});
+    s.kernel_ms = kernel;
+    s.bound_ms = std::max(1.0, kernel);
+    return s;
+  };
+  std::vector<Sweep> sweeps;
+  for (const std::uint32_t c : {1u, 8u, 16u, 32u, 64u}) sweeps.push_back(ideal(c));
+  ASSERT_TRUE(balance_of_calls(sweeps).has_value());
+  EXPECT_NEAR(*balance_of_calls(sweeps), 25, 1e-9);
+  EXPECT_EQ(peak_of_calls(sweeps).verdict, Verdict::holds) << "of powers of two 32 is the best, 2.56 against 2.64";
+  for (const std::uint32_t c : calls_around(25, sweeps, false)) sweeps.push_back(ideal(c));
+  std::ranges::sort(sweeps, {}, &Sweep::of);
+  EXPECT_TRUE(std::ranges::any_of(sweeps, [](const Sweep& s) { return s.of == 25; }));
+  for (const std::uint32_t c : calls_around(25, sweeps, false)) ADD_FAILURE() << c << " again";
+  const Finding finding = peak_of_calls(sweeps);
+  EXPECT_EQ(finding.verdict, Verdict::holds_with_a_change);  // 3 against 2.56
+  EXPECT_THAT(finding.observed, HasSubstr("3.000 with 25"));
+  EXPECT_THAT(finding.observed, HasSubstr("2.562 with 32"));
+  EXPECT_THAT(finding.why, HasSubstr("25 calls"));
+  // No balance where the kernel is always the longer, or never.
+  EXPECT_FALSE(balance_of_calls(std::vector{ideal(32), ideal(64)}).has_value());
+  EXPECT_FALSE(balance_of_calls(std::vector{ideal(1), ideal(8)}).has_value());
+}
+
+TEST(Eth2025, a_bound_that_chunks_are_faster_than_is_that_of_the_chunks_or_none) {
+  // The whole kernel 91 ms, in 16 chunks that stay in the cache 84 ms, copies 5 ms; best run 90.2 ms.
+  Sweep cached = planted(2048, {{1, 100.5}, {16, 90.2}});
+  cached.bound_ms = 91.0;
+  cached.kernel_ms = 91.0;
+  Sweep s = cached;
+  bound_by_chunks(s, 84, 5);
+  EXPECT_DOUBLE_EQ(*s.bound_ms, 84);
+  EXPECT_NEAR(*s.most(), 100.5 / 84, 1e-12);
+  EXPECT_THAT(s.bound_note, HasSubstr("L2"));
+  // Faster than the chunks too: no bound, and no word of what it allows.
+  s = cached;
+  s.ms[64] = 80;
+  bound_by_chunks(s, 84, 5);
+  EXPECT_FALSE(s.bound_ms.has_value());
+  EXPECT_THAT(s.bound_note, HasSubstr("80"));
+  EXPECT_EQ(best_speedup("deep", s, {2048, 1.0, 16}, "it").why.find("bound"), std::string::npos);
+  // No chunk is faster: as measured. Likewise where copies take longer than any kernel.
+  s = cached;
+  bound_by_chunks(s, 91, 5);
+  EXPECT_DOUBLE_EQ(*s.bound_ms, 91);
+  EXPECT_EQ(s.bound_note, "");
+  Sweep copies = planted(8192, {{1, 60.9}, {64, 26.4}});
+  copies.bound_ms = 22.1;
+  copies.kernel_ms = 12.0;
+  bound_by_chunks(copies, 8.0, 21.5);
+  EXPECT_DOUBLE_EQ(*copies.bound_ms, 22.1);
 }
 
 TEST(Eth2025, verdicts_on_the_stencil_follow_the_data) {
