@@ -239,6 +239,12 @@ std::vector<Timed> Found::times(Layout layout) const {
   return all;
 }
 
+std::vector<Timed> Found::steady_times(Layout layout) const {
+  std::vector<Timed> all = times(layout);
+  std::erase_if(all, [&](const Timed& t) { return !run(layout, t.streams)->steady; });
+  return all;
+}
+
 std::vector<Timed> Found::times_with_none(Layout layout) const {
   std::vector<Timed> all = times(layout);
   if (alone) all.insert(all.begin(), Timed{1, in_milliseconds(alone->time)});

@@ -60,7 +60,9 @@ struct Found {
   std::optional<Seconds> time(Layout, std::uint32_t streams, IssueOrder = IssueOrder::breadth) const;
   /// By number of streams, breadth-first.
   std::vector<Timed> times(Layout) const;
-  /// The same behind the time without streams, as one.
+  /// Those that were steady.
+  std::vector<Timed> steady_times(Layout) const;
+  /// All behind the time without streams, as one.
   std::vector<Timed> times_with_none(Layout) const;
   /// For the paper's equations.
   gomez_luna_2012::Work work(Seconds per_stream) const { return {stages, per_stream}; }

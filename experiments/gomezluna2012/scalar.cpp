@@ -70,9 +70,8 @@ Fit fit(const std::vector<Test>& tests, Layout layout, Seconds per_stream, Where
         bool summed = false) {
   std::vector<double> errors;
   for (const Test& test : tests)
-    for (const Timed& t : test.found.times(layout)) {
+    for (const Timed& t : test.found.steady_times(layout)) {
       const model::Work work = summed ? test.found.work_in(t.streams, per_stream) : test.found.work(per_stream);
-      if (!test.found.run(layout, t.streams)->steady) continue;
       if (where(test.found.stages, t.streams)) errors.push_back(in_milliseconds(form(work, t.streams)) / t.ms - 1);
     }
   return fit_of(errors);
@@ -175,7 +174,8 @@ Figure graph(const Runner& runner, const std::vector<Test>& tests, std::string i
       "numbers. "
       "A kernel is a different part of the copies on every machine, so that iterations are chosen for the ratio of "
       "t_E to t_T{}.",
-      runner.how(), off > 0 ? fmt::format(" ({} over all layouts were disturbed: the fits leave them out)", off) : "",
+      runner.how(),
+      off > 0 ? fmt::format(" ({} times over all layouts were disturbed: fits and optima leave them out)", off) : "",
       runner.simulated() ? "; here t_E is stated, not derived from iterations" : "");
   return figure;
 }
@@ -234,7 +234,8 @@ Finding of_eq2(const std::vector<Test>& tests, Seconds per_stream) {
   for (const Test& test : tests) {
     if (test.found.stages.transfers() <= test.found.stages.kernel) continue;
     const model::Work work = test.found.work(per_stream);
-    const std::vector<Timed> times = test.found.times(as_280);
+    const std::vector<Timed> times = test.found.steady_times(as_280);
+    if (times.empty()) continue;
     printed.push_back(regret(times, model::eq2_streams(work)));
     capped.push_back(regret(times, model::optimal_streams(work, model::Architecture::cc1)));
   }
