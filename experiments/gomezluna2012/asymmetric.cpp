@@ -71,10 +71,10 @@ Seconds hides_copy_out(const model::Work& w, std::uint32_t n) {
   return w.times.kernel + w.times.d2h / n + w.times.h2d + w.per_stream * n;
 }
 
-/// Eq 1 holds for these on the GTX 280, eq 3 for the others: what the paper tells them apart by.
-bool copies_dominate(const StageTimes& t) { return t.transfers() > t.kernel + t.transfers() / stream_count; }
-/// On the GTX 480 eq 5, and eq 7 for the others.
-bool dominant_copies(const StageTimes& t, bool cc1) { return cc1 ? copies_dominate(t) : t.h2d > t.kernel; }
+/// Eqs 1 and 5 hold for these, on the GTX 280 and the GTX 480, eqs 3 and 7 for the others.
+bool dominant_copies(const StageTimes& t, bool cc1) {
+  return cc1 ? copies_dominate(t, stream_count) : t.h2d > t.kernel;
+}
 
 Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests, Layout layout,
                  std::span<const Kernel> kernels, Seconds per_stream) {
@@ -132,42 +132,16 @@ Fit fit(const std::vector<AsymmetricTest>& tests, Layout layout, Seconds per_str
   return fit_of(errors);
 }
 
-/// The paper's three kernels that are shorter than the copies on the GTX 280 need not be here, where a launch of few
-/// threads takes longer than its share: which is which is told by the stages of each point.
 Finding of_cc1(const std::vector<AsymmetricTest>& tests, Seconds per_stream) {
-  std::size_t short_there = 0;
-  std::size_t long_here = 0;
-  std::size_t off = 0;
+  std::vector<AsymmetricPoint> points;
   for (const AsymmetricTest& test : tests)
-    for (const Point& p : test.points) {
-      off += p.found.steady() && p.found.stages_steady ? 0 : 1;
-      if (p.share > kernel_short) continue;
-      ++short_there;
-      long_here += copies_dominate(p.found.work_in(stream_count, per_stream).times) ? 0 : 1;
-    }
-  const auto steady = [](const Point& p) { return p.found.steady() && p.found.stages_steady; };
-  const Fit transfers = fit(
-      tests, as_280, per_stream, [&](const Point& p, const StageTimes& t) { return steady(p) && copies_dominate(t); },
-      model::eq1);
-  const Fit kernel = fit(
-      tests, as_280, per_stream, [&](const Point& p, const StageTimes& t) { return steady(p) && !copies_dominate(t); },
-      model::eq3);
-  const Verdict verdict = worse_of(verdict_of_fit(transfers), verdict_of_fit(kernel));
-  std::string why;
-  if (long_here > 0)
-    why = fmt::format("{} of the {} points with 1 to 4 iterations have a dominant kernel here and count for eq 3",
-                      long_here, short_there);
-  if (off > 0) why += fmt::format("{}{} points were disturbed and are left out", why.empty() ? "" : "; ", off);
-  if (verdict == Verdict::does_not_hold)
-    why += fmt::format(
-        "{}where little is copied one way nothing hides the first copy in and the last kernel or copy "
-        "out; see the edges",
-        why.empty() ? "" : "; ");
-  if (verdict == Verdict::cannot_be_checked) why = "no point was steady";
-  return {"fig3-cc1", verdict == Verdict::holds && long_here > 0 ? Verdict::holds_with_a_change : verdict,
-          fmt::format("t_T where transfers dominate: {}; t_E + t_T/n where the kernel does: {}", to_string(transfers),
-                      to_string(kernel)),
-          why};
+    for (const Point& p : test.points)
+      if (const auto time = p.found.time(as_280, stream_count))
+        points.push_back({.short_there = p.share <= kernel_short,
+                          .work = p.found.work_in(stream_count, per_stream),
+                          .observed = *time,
+                          .steady = p.found.steady() && p.found.stages_steady});
+  return of_dominant("fig3-cc1", points, stream_count);
 }
 
 Finding of_hidden(const std::vector<AsymmetricTest>& tests, Seconds per_stream) {

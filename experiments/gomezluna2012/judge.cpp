@@ -40,6 +40,44 @@ Verdict verdict_between(const Fit& kept, const Fit& refused) {
   return kept.median <= fit_tolerance ? Verdict::holds : Verdict::holds_with_a_change;
 }
 
+bool copies_dominate(const StageTimes& t, std::uint32_t n) { return t.transfers() > t.kernel + t.transfers() / n; }
+
+Finding of_dominant(const std::string& claim, std::span<const AsymmetricPoint> points, std::uint32_t n) {
+  std::size_t short_there = 0;
+  std::size_t long_here = 0;
+  std::size_t off = 0;
+  std::vector<double> of_eq1;
+  std::vector<double> of_eq3;
+  for (const AsymmetricPoint& p : points) {
+    const bool copies = copies_dominate(p.work.times, n);
+    short_there += p.short_there ? 1 : 0;
+    long_here += p.short_there && !copies ? 1 : 0;
+    off += p.steady ? 0 : 1;
+    if (!p.steady) continue;
+    if (copies)
+      of_eq1.push_back(eq1(p.work, n) / p.observed - 1);
+    else
+      of_eq3.push_back(eq3(p.work, n) / p.observed - 1);
+  }
+  const Fit transfers = fit_of(of_eq1);
+  const Fit kernel = fit_of(of_eq3);
+  const Verdict verdict = worse_of(verdict_of_fit(transfers), verdict_of_fit(kernel));
+  std::string why;
+  const auto add = [&](const std::string& more) { why += (why.empty() ? "" : "; ") + more; };
+  if (long_here > 0)
+    add(fmt::format("{} of the {} points with 1 to 4 iterations have a dominant kernel here and count for eq 3",
+                    long_here, short_there));
+  if (off > 0) add(fmt::format("{} points were disturbed and are left out", off));
+  if (verdict == Verdict::does_not_hold)
+    add("where little is copied one way nothing hides the first copy in and the last kernel or copy out; see the "
+        "edges");
+  if (verdict == Verdict::cannot_be_checked && why.empty()) why = "nothing was run";
+  return {claim, verdict == Verdict::holds && long_here > 0 ? Verdict::holds_with_a_change : verdict,
+          fmt::format("t_T where transfers dominate: {}; t_E + t_T/n where the kernel does: {}", to_string(transfers),
+                      to_string(kernel)),
+          why};
+}
+
 std::vector<std::uint32_t> best_streams(std::span<const Timed> times) {
   std::vector<std::uint32_t> best;
   if (times.empty()) return best;

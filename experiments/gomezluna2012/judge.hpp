@@ -37,6 +37,19 @@ Verdict verdict_of_fit(const Fit& printed, const std::optional<Fit>& changed = s
 /// Of two hypotheses of which the paper keeps the first: it fits, and better than the other.
 Verdict verdict_between(const Fit& kept, const Fit& refused);
 
+/// What the paper tells eq 1 from eq 3 by.
+bool copies_dominate(const StageTimes&, std::uint32_t streams);
+/// A point of Fig. 3 (top).
+struct AsymmetricPoint {
+  bool short_there = false;    ///< its kernel is shorter than the copies on the GTX 280: 1, 2 and 4 iterations
+  gomez_luna_2012::Work work;  ///< with t_E as the sum over the streams' kernels
+  Seconds observed{0};
+  bool steady = true;
+};
+/// t_T where transfers dominate, t_E + t_T/n where the kernel does. Which is which is told by the stages of each point:
+/// a kernel that is short there need not be here, where a launch of few threads takes longer than its share.
+Finding of_dominant(const std::string& claim, std::span<const AsymmetricPoint>, std::uint32_t streams);
+
 /// The time under so many streams.
 struct Timed {
   std::uint32_t streams = 1;

@@ -227,6 +227,46 @@ TEST(GomezLunaJudge, verdicts_turn_when_the_figures_do) {
   EXPECT_EQ(worse_of(Verdict::cannot_be_checked, Verdict::holds), Verdict::holds);
 }
 
+TEST(GomezLunaJudge, points_belong_to_the_equation_that_their_own_stages_ask_for) {
+  const auto point = [](bool short_there, double kernel, double observed, bool steady = true) {
+    return AsymmetricPoint{.short_there = short_there,
+                           .work = {{milliseconds(1), milliseconds(kernel), milliseconds(1)}, Seconds{0}},
+                           .observed = milliseconds(observed),
+                           .steady = steady};
+  };
+  // 2 ms of copies in 16 streams: a kernel of 1.8 ms is shorter than them (2 > 1.925), one of 1.9 ms is not.
+  EXPECT_TRUE(copies_dominate(point(true, 1.8, 2).work.times, 16));
+  EXPECT_FALSE(copies_dominate(point(true, 1.9, 2).work.times, 16));
+  const auto of = [](std::vector<AsymmetricPoint> points) { return of_dominant("fig3-cc1", points, 16); };
+  EXPECT_EQ(of({point(true, 0.5, 2.0), point(false, 4, 4.125)}).verdict, Verdict::holds);
+  // Short on the GTX 280, twice the copies here: t_E + t_T/n, not t_T.
+  const Finding moved = of({point(true, 0.5, 2.0), point(true, 4, 4.125), point(false, 8, 8.125)});
+  EXPECT_EQ(moved.verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(moved.why, "1 of the 2 points with 1 to 4 iterations have a dominant kernel here and count for eq 3");
+  EXPECT_EQ(of({point(true, 0.5, 2.5), point(false, 4, 4.125)}).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(of({point(true, 0.5, 2.5, false), point(true, 0.5, 2.0), point(false, 4, 4.125)}).verdict, Verdict::holds);
+  EXPECT_EQ(of({point(true, 0.5, 2.5, false)}).verdict, Verdict::cannot_be_checked);
+}
+
+TEST(GomezLuna2012, fig_3_names_what_dominates_by_the_stages_of_the_same_row) {
+  for (const std::string id : {"fig3_gtx280", "fig3_gtx480"}) {
+    const Figure& figure = figure_of(on("h200"), id);
+    std::set<std::string> seen;
+    for (std::size_t c = 4; c < figure.columns.size(); ++c) {
+      if (!figure.columns[c].name.starts_with("dominant")) continue;
+      for (const auto& row : figure.rows) {
+        const double in = number(row[2]);
+        const double both = in + number(row[3]);
+        const double kernel = number(row[c - 1]);
+        const bool copies = id == "fig3_gtx280" ? both > kernel + both / 16 : in > kernel;
+        EXPECT_EQ(text(row[c]), copies ? "copies" : "kernel");
+        seen.insert(text(row[c]));
+      }
+    }
+    EXPECT_EQ(seen.size(), 2u) << id;
+  }
+}
+
 TEST(GomezLunaJudge, a_gain_above_what_there_is_to_gain_is_disturbed_and_no_finding) {
   // 352 x 288 grayscale on one engine: 0.179, 0.007 and 0.004 ms; without streams 0.285 ms, 17 % of which 4 streams
   // seemed to save.
