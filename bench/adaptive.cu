@@ -168,7 +168,7 @@ const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
 struct Effort {
   Input input = drifting_frames;
   std::uint64_t period = 300;  // batches from one slow end of the drift to the next
-  std::uint64_t batches = 600;
+  std::uint64_t batches = 300;
   std::uint64_t calibration = 12;  // batches of each level and choice
   int rounds = 7;
   std::uint64_t endurance = 1'000'000 / few_frames.frames;
@@ -247,7 +247,7 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
   std::vector<std::uint32_t> finalists;
   for (std::uint32_t c = 0; c < choices; ++c) {
     Fixed fixed(c);
-    swept.push_back(rig.run(fixed, input, effort.period).rate());
+    swept.push_back(rig.run(fixed, input, effort.batches / 2).rate());
     finalists.push_back(c);
   }
   std::ranges::sort(finalists, std::greater{}, [&](std::uint32_t c) { return swept[c]; });
@@ -261,19 +261,15 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
   std::vector<std::vector<double>> fixed_rates(finalists.size());
   std::uint64_t probes = 0;
   AdaptiveReport last;
+  // Goes on from round to round, as an endless input does.
+  Adaptation adaptation(rig.table());
+  const std::string title = name + "-" + std::to_string(in_flight);
+  std::string log = header_line(title, "", rig.table(), adaptation.options()) + "\n";
   for (int round = 0; round < effort.rounds; ++round) {
-    Adaptation adaptation(rig.table());
-    if (round + 1 < effort.rounds || effort.logs.empty()) {
-      last = rig.run(adaptation, input, effort.batches);
-    } else {
-      const std::string title = name + "-" + std::to_string(in_flight);
-      std::string log = header_line(title, "", rig.table(), adaptation.options()) + "\n";
-      last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {
-        log += line_of(progress.seen) + "\n";
-        if (progress.decision != nullptr) log += line_of(*progress.decision) + "\n";
-      });
-      write_file_atomically(effort.logs + "/" + title + ".jsonl", log);
-    }
+    last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {
+      log += line_of(progress.seen) + "\n";
+      if (progress.decision != nullptr) log += line_of(*progress.decision) + "\n";
+    });
     adaptive.push_back(last.rate());
     for (std::size_t f = 0; f < finalists.size(); ++f) {
       Fixed fixed(finalists[f]);
@@ -289,6 +285,7 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
     Fixed unstreamed(0);
     alone.push_back(rig.run(unstreamed, input, effort.batches).rate());
   }
+  if (!effort.logs.empty()) write_file_atomically(effort.logs + "/" + title + ".jsonl", log);
   const auto winner = static_cast<std::size_t>(
       std::ranges::max_element(fixed_rates, {}, [](const auto& rates) { return median(rates); }) - fixed_rates.begin());
   const std::vector<double>& fixed_best = fixed_rates[winner];
