@@ -102,7 +102,9 @@ std::string Adaptation::look_at_kernels(const BatchSeen& seen) {
   if (seen.kernels.empty()) return {};
   const double residual = of_kernels(seen);
   // The kernel is what it was under the choice before: what differs is how much longer it takes in these chunks.
-  if (std::exchange(meets_kernels_, false) && seen.choice == current_ && std::abs(residual) <= most_learned) {
+  const bool is_tried = trial_ && trial_->compares();
+  if (std::exchange(meets_kernels_, false) && seen.choice == current_ &&
+      (is_tried || std::abs(residual) <= most_learned)) {
     learned_kernels_.set(current_, kernel_ / link_, learned_kernels_.at(current_, kernel_ / link_) + residual);
     return {};
   }
@@ -150,9 +152,15 @@ std::string Adaptation::learn(const BatchSeen& seen) {
   const bool hopeless = compares && expected(trial_->choice).period * std::exp(mean) > period(trial_->from) * too_long;
   if (!hopeless) {
     if (trial_->batches < batches_of_a_trial || seen.kernels.empty()) return {};
-    if (std::abs(of_kernels(seen)) > options_.tolerance) {  // they changed meanwhile
+    const bool changed = std::abs(of_kernels(seen)) > options_.tolerance;
+    if (changed && !compares) {  // begins anew
       trial_ = {.choice = trial_->choice, .from = trial_->from};
-      return compares ? "kernels changed while it was tried" : std::string();
+      return {};
+    }
+    // Once is enough, lest it be tried for ever while kernels change.
+    if (changed) {
+      learned_.set(current_, kernel_ / link_, learned_.at_or_typical(current_, kernel_ / link_));
+      return "kernels changed while it was tried";
     }
   }
   if (!compares) trial_.reset();  // decide ends the others

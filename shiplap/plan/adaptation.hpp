@@ -75,13 +75,13 @@ struct AdaptationOptions {
   /// Residuals (observed over expected, minus 1) up to this are noise.
   double tolerance = 0.03;
   /// A choice is left for another only where that is predicted to gain more than this share of the time.
-  double least_gain = 0.01;
+  double least_gain = 0.005;
   /// Kernels are observed of every so many batches while nothing changes: events around them make a batch longer.
   std::uint32_t observe_every = 16;
   /// A choice that is predicted to take up to this share longer than the one that is in use is tried once, for a few
   /// batches, wherever kernels take long enough otherwise to make a difference. Only where batches are waited for:
   /// beside others a batch says little about its choice. 0: none is tried.
-  double explore = 0.05;
+  double explore = 0.03;
   /// Longest span of a batch that is wanted; zero: only throughput counts. With several in flight a batch waits for
   /// those ahead of it before its span begins.
   Seconds latency_limit{0};

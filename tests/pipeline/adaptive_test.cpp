@@ -209,26 +209,19 @@ TEST(Adaptive, finds_out_where_the_profile_is_wrong) {
   EXPECT_GT(adaptive.run(batches(100)).rate(), 0.98 * best) << "by then it knows";
 }
 
-/// What the job is planned for: a kernel whose time hangs on the data is timed on such as are to come.
-TEST(Adaptive, plans_on_a_sample_of_the_data) {
+TEST(Adaptive, asks_once_for_a_sample_before_it_plans) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
-  const auto planned_on = [&](std::uint32_t per_cent) {
-    std::uint32_t seen = 0;
-    Job job = summing(microseconds(20));
-    job.cost = {};
-    job.binding.duration = [&seen](const Launch& launch) {
-      seen = *reinterpret_cast<const std::uint32_t*>(launch.operands[0]);
-      return microseconds(20 + seen);
-    };
-    const Adaptive adaptive(node_of(*device, planted_profile()), job,
-                            {.in_flight = 1, .sample = [&](std::span<const std::span<std::byte>> arrays) {
-                               auto* values = reinterpret_cast<std::uint32_t*>(arrays[0].data());
-                               for (std::uint64_t f = 0; f < frames; ++f) values[f * pixels / 4] = per_cent;
-                             }});
-    return seen;
-  };
-  EXPECT_EQ(planned_on(70), 70u);
-  EXPECT_EQ(planned_on(300), 300u);
+  std::vector<std::byte*> sampled;
+  Job job = summing(microseconds(20));
+  const Adaptive adaptive(node_of(*device, planted_profile()), job,
+                          {.in_flight = 2, .sample = [&](std::span<const std::span<std::byte>> arrays) {
+                             for (const std::span<std::byte> array : arrays) sampled.push_back(array.data());
+                             std::ranges::fill(arrays[0], std::byte{7});
+                           }});
+  ASSERT_EQ(sampled.size(), 2u);
+  EXPECT_EQ(sampled[0], adaptive.arrays(0)[0].data());
+  EXPECT_EQ(sampled[1], adaptive.arrays(0)[1].data());
+  EXPECT_EQ(adaptive.arrays(0)[0].back(), std::byte{7});
 }
 
 TEST(Adaptive, logs_what_replays_to_the_same_decisions) {

@@ -204,7 +204,7 @@ TEST(Adaptation, of_batches_in_flight_takes_no_span_for_steady_whose_neighbours_
 }
 
 TEST(Adaptation, learns_what_a_choice_takes_beyond_its_prediction_and_does_not_come_back_for_it) {
-  Adaptation adaptation(table(), {.observe_every = 1});
+  Adaptation adaptation(table(), {.observe_every = 1, .explore = 0.05});
   int in_small = 0;
   for (std::uint64_t batch = 0; batch < 300; ++batch) {
     const std::uint32_t choice = adaptation.choice(batch);
