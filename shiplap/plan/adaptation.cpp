@@ -27,6 +27,10 @@ std::string in_words(double change) {
   return fmt::format("{:.3g} times as long", factor);
 }
 
+std::string as_predicted(double residual) {
+  return std::abs(residual) < 0.005 ? "as long as predicted" : in_words(residual) + " as predicted";
+}
+
 }  // namespace
 
 Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
@@ -166,9 +170,7 @@ std::string Adaptation::learn(const BatchSeen& seen) {
   if (!compares) trial_.reset();  // decide ends the others
   agreed_ = {.choice = current_, .kernel = kernel_};
   learned_.set(current_, kernel_ / link_, mean);
-  return compares || std::abs(mean) > options_.tolerance
-             ? fmt::format("these batches take {} as predicted", in_words(mean))
-             : std::string();
+  return compares || std::abs(mean) > options_.tolerance ? "these batches take " + as_predicted(mean) : std::string();
 }
 
 std::optional<Decision> Adaptation::explore(std::uint64_t batch) {

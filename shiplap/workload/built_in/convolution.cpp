@@ -99,7 +99,7 @@ Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
               .items_per_block = convolution_tile_height,
               .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
               .threads_per_block = convolution_block_threads,
-              .room_of_block = 205,
+              .room_of_block = 204,
               .access_width = vectors ? 16u : 4u,
               .zero_copy = false,  // neighbouring blocks read the inputs between them both
               .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),

@@ -84,7 +84,7 @@ Workload pop_buoydiff(Parameters& parameters, const CudaKernels& cuda) {
   w.job = Job{.items = shape.levels,
               .name = fmt::format("pop-buoydiff:{}", to_string(shape)),
               .blocks_abreast = (points + 511) / 512,  // of 256 threads with two columns each
-              .room_of_block = 1024,
+              .room_of_block = 682,
               .flops = 126 * static_cast<double>(field),
               .double_precision = true,
               .device_traffic = Bytes{8 * field * 4},
