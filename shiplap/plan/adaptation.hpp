@@ -12,7 +12,7 @@
 #include "shiplap/core/units.hpp"
 #include "shiplap/model/stage_times.hpp"
 #include "shiplap/plan/change.hpp"
-#include "shiplap/plan/learned_spans.hpp"
+#include "shiplap/plan/learned_ratios.hpp"
 #include "shiplap/plan/steady_state.hpp"
 
 namespace shiplap {
@@ -151,8 +151,8 @@ class Adaptation final : public Policy {
 
   SteadyTable table_;
   AdaptationOptions options_;
-  LearnedSpans learned_;
-  LearnedSpans learned_kernels_;  ///< what the choices before a choice did not show of its kernels
+  LearnedRatios learned_;          ///< of spans
+  LearnedRatios learned_kernels_;  ///< of kernels: what other choices did not show of them
   ChangeTest kernels_changed_;
   ChangeTest span_changed_;
   double kernel_ = 1;

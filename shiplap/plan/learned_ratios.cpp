@@ -1,4 +1,4 @@
-#include "shiplap/plan/learned_spans.hpp"
+#include "shiplap/plan/learned_ratios.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,12 @@
 
 namespace shiplap {
 
-std::size_t LearnedSpans::bin(double kernel_factor) {
+std::size_t LearnedRatios::bin(double kernel_factor) {
   const double middle = (bins - 1) / 2.0;
   return static_cast<std::size_t>(std::lround(std::clamp(middle + 2 * std::log2(kernel_factor), 0.0, bins - 1.0)));
 }
 
-double LearnedSpans::at(std::size_t choice, double kernel_factor) const {
+double LearnedRatios::at(std::size_t choice, double kernel_factor) const {
   const std::vector<std::optional<double>>& known = of_.at(choice);
   const std::size_t wanted = bin(kernel_factor);
   for (std::size_t distance = 0; distance < bins; ++distance) {
@@ -23,7 +23,7 @@ double LearnedSpans::at(std::size_t choice, double kernel_factor) const {
   return 0;
 }
 
-double LearnedSpans::at_or_typical(std::size_t choice, double kernel_factor) const {
+double LearnedRatios::at_or_typical(std::size_t choice, double kernel_factor) const {
   if (knows(choice, kernel_factor)) return at(choice, kernel_factor);
   std::vector<double> of_others;
   for (std::size_t other = 0; other < of_.size(); ++other)
@@ -31,7 +31,7 @@ double LearnedSpans::at_or_typical(std::size_t choice, double kernel_factor) con
   return of_others.empty() ? at(choice, kernel_factor) : median(std::move(of_others));
 }
 
-bool LearnedSpans::knows_any(std::size_t choice) const {
+bool LearnedRatios::knows_any(std::size_t choice) const {
   return std::ranges::any_of(of_.at(choice), [](const auto& value) { return value.has_value(); });
 }
 

@@ -9,10 +9,10 @@ namespace shiplap {
 
 /// Logarithms of observed over predicted times. A prediction is off by about as much for kernels that take about as
 /// long, so factors of the kernel's time fall into bins of half an octave.
-class LearnedSpans {
+class LearnedRatios {
  public:
   /// Of so many choices, about which nothing is known.
-  explicit LearnedSpans(std::size_t choices) : of_(choices, std::vector<std::optional<double>>(bins)) {}
+  explicit LearnedRatios(std::size_t choices) : of_(choices, std::vector<std::optional<double>>(bins)) {}
 
   /// What is known of the bin; else of the nearest one of the choice; 0 where nothing is.
   double at(std::size_t choice, double kernel_factor) const;
