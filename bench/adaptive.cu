@@ -155,7 +155,8 @@ class Rig {
   std::uint32_t in_flight_;
 };
 
-/// On an H200 copies in take 1.9 ms of such a batch, a pass 55 us: kernels go from half of the copies' time to twice.
+/// On an H200 copies in take 1.9 ms of such a batch, a pass 55 us: kernels go from a quarter of the copies' time to
+/// twice.
 const Input drifting_frames{.frames = 4096, .passes = {8, 10, 13, 17, 22, 29, 38, 49, 64}};
 /// As they come from a camera, some at a time.
 const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
@@ -195,7 +196,7 @@ std::vector<std::uint32_t> calibrated(Rig& rig, const Effort& effort) {
   return best;
 }
 
-/// What each further stream costs a batch: t_sc of the paper, by what is predicted of 2 and of 32.
+/// What each further stream costs a batch: t_sc of the paper, by what is predicted of the fewest and of the most.
 Seconds cost_of_a_stream(const SteadyTable& table) {
   std::vector<std::pair<std::uint32_t, Seconds>> spans;
   for (std::size_t c = 0; c < table.choices.size(); ++c)
@@ -356,7 +357,13 @@ int main(int argc, char** argv) try {
     return 64;
   }
   Effort effort;
-  if (argc > 4 && std::string(argv[3]) == "--logs") effort.logs = argv[4];
+  if (argc > 3 && std::string(argv[3]) == "--logs") {
+    if (argc < 5) {
+      std::cerr << "adaptive: --logs wants a folder\n";
+      return 64;
+    }
+    effort.logs = argv[4];
+  }
   if (argc > 3 && std::string(argv[3]) == "--quick")
     effort = {.input = few_frames,
               .period = 60,

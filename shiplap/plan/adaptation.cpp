@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/statistics.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,6 +21,8 @@ constexpr double most_learned = 0.25;
 constexpr double too_long = 1.1;
 constexpr std::uint32_t quiet_before_a_trial = 8;
 constexpr std::uint32_t batches_that_agree = 8;
+/// At getting to know a choice while kernels change.
+constexpr std::uint32_t most_attempts = 3;
 constexpr double widest_link = 16;
 
 std::string in_words(double change) {
@@ -45,7 +48,7 @@ Adaptation::Adaptation(SteadyTable table, const AdaptationOptions& options)
   if (options_.observe_every == 0) throw UsageError("kernels are observed of every first batch at most");
   current_ = best();
   learned_kernels_.set(current_, 1, 0);
-  trial_ = {.choice = current_, .from = current_};
+  begin_trial(current_);
 }
 
 Wanted Adaptation::wanted(std::uint64_t batch) const {
@@ -82,15 +85,15 @@ std::optional<Decision> Adaptation::observe(const BatchSeen& seen) {
   ++quiet_;
   const bool steady = is_steady(seen);
   std::string reason = look_at_kernels(seen);
-  if (reason.empty() && steady) reason = look_at_span(seen);
+  if (reason.empty() && steady && seen.span > Seconds{0}) reason = look_at_span(seen);
   if (!reason.empty()) return decide(seen.batch, std::move(reason));
   // Spans that are off show in batches whose kernels are not observed: these and others by turns.
   const bool spans_are_off = span_changed_.suspects();
-  const bool trial_waits = trial_ && trial_->batches >= batches_of_a_trial;
-  if (kernels_changed_.suspects() || pending_ || trial_waits || (spans_are_off && seen.kernels.empty()))
+  if (kernels_changed_.suspects() || pending_ || has_seen_enough() || (spans_are_off && seen.kernels.empty()))
     watch_ = std::max(watch_, 1u);
   if (watch_ > 0 || spans_are_off) quiet_ = 0;
-  if (quiet_ >= batches_that_agree) agreed_ = {.choice = current_, .kernel = kernel_};
+  if (spans_are_off) agreeing_ = 0;
+  if (agreeing_ >= batches_that_agree) agreed_ = Agreed{.choice = current_, .kernel = kernel_};
   return explore(seen.batch);
 }
 
@@ -105,10 +108,9 @@ double Adaptation::of_kernels(const BatchSeen& seen) const {
 std::string Adaptation::look_at_kernels(const BatchSeen& seen) {
   if (seen.kernels.empty()) return {};
   const double residual = of_kernels(seen);
-  // The kernel is what it was under the choice before: what differs is how much longer it takes in these chunks.
-  const bool is_tried = trial_ && trial_->compares();
-  if (std::exchange(meets_kernels_, false) && seen.choice == current_ &&
-      (is_tried || std::abs(residual) <= most_learned)) {
+  // The kernel is what it was under the choice before: what differs is how much longer it takes in these chunks. More
+  // than that is a change that happens to come with them.
+  if (seen.choice == current_ && std::exchange(meets_kernels_, false) && std::abs(residual) <= most_learned) {
     learned_kernels_.set(current_, kernel_ / link_, learned_kernels_.at(current_, kernel_ / link_) + residual);
     return {};
   }
@@ -128,14 +130,15 @@ std::string Adaptation::look_at_span(const BatchSeen& seen) {
     const double residual = std::log(seen.span / expected(seen.choice).span);
     const bool tried = trial_ && trial_->choice == seen.choice;
     if (tried && (trial_->compares() || std::abs(residual) <= most_learned)) {
-      trial_->sum += residual;
-      ++trial_->batches;
+      trial_->residuals.push_back(residual);
     } else if (const auto change = span_changed_.add(residual - std::log(beyond(seen.choice)))) {
       pending_ = change;
       return observed ? explain_change(seen) : std::string();
+    } else {
+      ++agreeing_;
     }
   }
-  return trial_ && trial_->batches > 0 ? learn(seen) : std::string();
+  return has_seen_enough() && observed ? learn(seen) : std::string();
 }
 
 // Batches before this one, whose kernels nobody saw, may have changed by what this one shows of kernels.
@@ -150,33 +153,40 @@ std::string Adaptation::explain_change(const BatchSeen& seen) {
   return fmt::format("kernels take {}", in_words(factor));
 }
 
+bool Adaptation::is_hopeless() const {
+  if (!trial_->compares() || trial_->residuals.size() < 2) return false;
+  const double least = *std::ranges::min_element(trial_->residuals);
+  return expected(trial_->choice).period * std::exp(least) > period(trial_->from) * too_long;
+}
+
+bool Adaptation::has_seen_enough() const {
+  return trial_ && (trial_->residuals.size() >= batches_of_a_trial || is_hopeless());
+}
+
 std::string Adaptation::learn(const BatchSeen& seen) {
-  const double mean = trial_->sum / trial_->batches;
   const bool compares = trial_->compares();
-  const bool hopeless = compares && expected(trial_->choice).period * std::exp(mean) > period(trial_->from) * too_long;
-  if (!hopeless) {
-    if (trial_->batches < batches_of_a_trial || seen.kernels.empty()) return {};
-    const bool changed = std::abs(of_kernels(seen)) > options_.tolerance;
-    if (changed && !compares) {  // begins anew
-      trial_ = {.choice = trial_->choice, .from = trial_->from};
-      return {};
+  const double residual = median(trial_->residuals);
+  if (std::abs(of_kernels(seen)) > kernels_changed_.slack()) {  // they changed meanwhile
+    if (compares) return "kernels changed while it was tried";
+    const std::uint32_t attempts = trial_->attempts + 1;
+    trial_.reset();
+    if (attempts <= most_attempts) {
+      begin_trial(current_);
+      trial_->attempts = attempts;
     }
-    // Once is enough, lest it be tried for ever while kernels change.
-    if (changed) {
-      learned_.set(current_, kernel_ / link_, learned_.at_or_typical(current_, kernel_ / link_));
-      return "kernels changed while it was tried";
-    }
+    return {};
   }
+  learned_.set(current_, kernel_ / link_, residual);
+  agreed_ = Agreed{.choice = current_, .kernel = kernel_};
   if (!compares) trial_.reset();  // decide ends the others
-  agreed_ = {.choice = current_, .kernel = kernel_};
-  learned_.set(current_, kernel_ / link_, mean);
-  return compares || std::abs(mean) > options_.tolerance ? "these batches take " + as_predicted(mean) : std::string();
+  return compares || std::abs(residual) > options_.tolerance ? "these batches take " + as_predicted(residual)
+                                                             : std::string();
 }
 
 std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
   if (trial_ || table_.in_flight > 1 || options_.explore <= 0 || quiet_ < quiet_before_a_trial) return std::nullopt;
   if (!learned_.knows(current_, kernel_ / link_)) {
-    trial_ = {.choice = current_, .from = current_};
+    begin_trial(current_);
     return std::nullopt;
   }
   std::optional<std::uint32_t> next;
@@ -185,7 +195,7 @@ std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
         period(choice) <= period(current_) * (1 + options_.explore) && (!next || period(choice) < period(*next)))
       next = choice;
   if (!next) return std::nullopt;
-  trial_ = {.choice = *next, .from = current_};
+  begin_trial(*next);
   Decision decision{.after = batch,
                     .reason = "another choice is tried that is predicted nearly as good",
                     .kernel = kernel_,
@@ -208,8 +218,9 @@ void Adaptation::meet_kernels() {
 // The link is blamed only where nothing else has changed since spans were as expected: a prediction that was right for
 // kernels as they were, or of another choice, need not be right for these.
 std::string Adaptation::explain_span(std::uint32_t choice, double change) {
-  const bool as_it_was = agreed_.choice == choice && std::abs(std::log(kernel_ / agreed_.kernel)) <= options_.tolerance;
-  agreed_ = {.choice = choice, .kernel = kernel_};
+  const bool as_it_was =
+      agreed_ && agreed_->choice == choice && std::abs(std::log(kernel_ / agreed_->kernel)) <= options_.tolerance;
+  agreed_ = Agreed{.choice = choice, .kernel = kernel_};
   if (const double link = as_it_was ? fitted_link(choice, change) : link_; link != link_) {
     link_ = link;
     return fmt::format("batches take {} and kernels as long as before: the link", in_words(change));
@@ -244,11 +255,16 @@ Decision Adaptation::decide(std::uint64_t batch, std::string reason) {
   decision.to = is_late(holder) || gain > options_.least_gain ? candidate : holder;
   decision.period_from = period(decision.from);
   decision.period_to = period(decision.to);
+  // Once is enough, lest it be tried for ever where something changes each time.
+  if (trial_ && trial_->compares() && !learned_.knows(trial_->choice, trial_->ratio))
+    learned_.set(trial_->choice, trial_->ratio, learned_.at_or_typical(trial_->choice, trial_->ratio));
   trial_.reset();
   quiet_ = 0;
-  if (decision.to == current_) return decision;
+  agreeing_ = 0;
+  const bool changes = decision.to != current_;
   current_ = decision.to;
-  if (!learned_.knows_any(current_)) trial_ = {.choice = current_, .from = current_};
+  if (!learned_.knows_any(current_)) begin_trial(current_);
+  if (!changes) return decision;
   pending_.reset();
   kernels_changed_.begin_anew();
   span_changed_.begin_anew();

@@ -117,10 +117,16 @@ class Adaptation final : public Policy {
   /// Some batches of a choice from which is learned what it takes.
   struct Trial {
     std::uint32_t choice = 0;
-    std::uint32_t from = 0;  ///< choice to which it is compared; the same: that one is just got to know
-    double sum = 0;          ///< of the residuals
-    std::uint32_t batches = 0;
+    std::uint32_t from = 0;           ///< choice to which it is compared; the same: that one is just got to know
+    double ratio = 1;                 ///< of kernel and link when it began
+    std::vector<double> residuals{};  ///< of spans
+    std::uint32_t attempts = 1;
     bool compares() const { return choice != from; }
+  };
+  /// A choice, and kernels for which it is as expected.
+  struct Agreed {
+    std::uint32_t choice = 0;
+    double kernel = 1;
   };
   /// Whether a batch has only such behind and ahead of it as the table assumes.
   bool is_steady(const BatchSeen&);
@@ -131,7 +137,11 @@ class Adaptation final : public Policy {
   std::string look_at_span(const BatchSeen&);
   /// Lays a change of spans on the kernels of a batch behind it, where these explain it.
   std::string explain_change(const BatchSeen&);
-  /// Ends the trial when it has seen enough, the last batch with its kernels.
+  /// Whether the trial has enough spans; the next batch whose kernels are observed ends it.
+  bool has_seen_enough() const;
+  /// Whether a choice that is tried is far behind the one before.
+  bool is_hopeless() const;
+  /// Ends the trial when it has seen enough.
   std::string learn(const BatchSeen&);
   /// Begins a trial when there is a reason to.
   std::optional<Decision> explore(std::uint64_t batch);
@@ -142,6 +152,9 @@ class Adaptation final : public Policy {
   Seconds span(std::uint32_t choice) const { return expected(choice).span * beyond(choice); }
   bool is_late(std::uint32_t choice) const;
   std::uint32_t best() const;
+  void begin_trial(std::uint32_t choice) {
+    trial_ = Trial{.choice = choice, .from = current_, .ratio = kernel_ / link_};
+  }
   Decision decide(std::uint64_t batch, std::string reason);
   /// Behind a change of choice.
   void meet_kernels();
@@ -158,13 +171,10 @@ class Adaptation final : public Policy {
   double kernel_ = 1;
   double link_ = 1;
   std::uint32_t current_ = 0;
-  std::uint32_t watch_ = 0;  ///< so many batches more are observed with their kernels
-  std::uint32_t quiet_ = 0;  ///< batches since something was decided or suspected
-  /// With which spans were last as expected.
-  struct {
-    std::uint32_t choice = 0;
-    double kernel = 1;
-  } agreed_;
+  std::uint32_t watch_ = 0;                   ///< so many batches more are observed with their kernels
+  std::uint32_t quiet_ = 0;                   ///< batches since something was decided or suspected
+  std::optional<Agreed> agreed_;              ///< with which spans were last as expected
+  std::uint32_t agreeing_ = 0;                ///< spans in a row that were
   std::optional<Trial> trial_;                ///< of the current choice
   bool meets_kernels_ = false;                ///< the next ones that are observed are the first of their choice
   std::optional<double> pending_;             ///< change of spans that waits for a batch whose kernels are observed

@@ -19,9 +19,14 @@ constexpr double believed_at_once = 0.69314718055994531;
 bool ChangeTest::add(Side& side, double residual, double slack, double limit) {
   if (side.sum <= 0) side = {};
   side.sum += residual > believed_at_once ? residual - slack : std::min(residual - slack, most_of_the_limit * limit);
-  side.residuals += residual;
-  ++side.count;
+  side.residuals.push_back(residual);
   return side.sum > limit;
+}
+
+double ChangeTest::median_of(Side& side) {
+  const auto middle = side.residuals.begin() + static_cast<std::ptrdiff_t>((side.residuals.size() - 1) / 2);
+  std::nth_element(side.residuals.begin(), middle, side.residuals.end());
+  return *middle;
 }
 
 // Without the two largest: changes begin with steps too, but few. Where residuals jump to and fro, more are large.
@@ -36,11 +41,11 @@ double ChangeTest::deviation() const {
 double ChangeTest::limit() const { return std::max(tolerance_, 5 * deviation()); }
 
 std::optional<double> ChangeTest::add(double residual) {
-  const double slack = std::max(tolerance_, deviation());
+  const double slack = this->slack();
   const double limit = this->limit();
   std::optional<double> change;
-  if (add(up_, residual, slack, limit)) change = up_.residuals / up_.count;
-  if (add(down_, -residual, slack, limit)) change = -down_.residuals / down_.count;
+  if (add(up_, residual, slack, limit)) change = median_of(up_);
+  if (add(down_, -residual, slack, limit)) change = -median_of(down_);
   if (change) {
     begin_anew();
     return change;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace shiplap {
 
@@ -17,19 +18,22 @@ class ChangeTest {
   /// Residuals up to `tolerance` are taken for noise; more where they are seen to scatter more.
   explicit ChangeTest(double tolerance) : tolerance_(tolerance) {}
 
-  /// One after the other. When there is a change, the mean of the residuals since it began; then it begins anew.
+  /// One after the other. When there is a change, the median of the residuals since it began; then it begins anew.
   std::optional<double> add(double residual);
   /// Whether something adds up that is no change yet: half of what one takes.
   bool suspects() const { return std::max(up_.sum, down_.sum) > limit() / 2; }
+  /// Residuals up to this are noise, by what was seen of it.
+  double slack() const { return std::max(tolerance_, deviation()); }
   /// Forgets what has added up, not how residuals scatter.
   void begin_anew();
 
  private:
   struct Side {
-    double sum = 0;        ///< of what exceeds the slack
-    double residuals = 0;  ///< since it was 0
-    std::uint32_t count = 0;
+    double sum = 0;                   ///< of what exceeds the slack
+    std::vector<double> residuals{};  ///< since it was 0
   };
+  /// Of an even number the smaller of the two in the middle: an outlier beside one that is none does not count.
+  static double median_of(Side&);
   /// Whether it exceeds the limit.
   static bool add(Side&, double residual, double slack, double limit);
   /// Standard deviation of the residuals by the differences of neighbours; 0 while few are known.

@@ -8,14 +8,14 @@
 
 namespace shiplap {
 
-std::size_t LearnedRatios::bin(double kernel_factor) {
+std::size_t LearnedRatios::bin(double ratio) {
   const double middle = (bins - 1) / 2.0;
-  return static_cast<std::size_t>(std::lround(std::clamp(middle + 2 * std::log2(kernel_factor), 0.0, bins - 1.0)));
+  return static_cast<std::size_t>(std::lround(std::clamp(middle + 2 * std::log2(ratio), 0.0, bins - 1.0)));
 }
 
-double LearnedRatios::at(std::size_t choice, double kernel_factor) const {
+double LearnedRatios::at(std::size_t choice, double ratio) const {
   const std::vector<std::optional<double>>& known = of_.at(choice);
-  const std::size_t wanted = bin(kernel_factor);
+  const std::size_t wanted = bin(ratio);
   for (std::size_t distance = 0; distance < bins; ++distance) {
     if (wanted >= distance && known[wanted - distance]) return *known[wanted - distance];
     if (wanted + distance < bins && known[wanted + distance]) return *known[wanted + distance];
@@ -23,12 +23,14 @@ double LearnedRatios::at(std::size_t choice, double kernel_factor) const {
   return 0;
 }
 
-double LearnedRatios::at_or_typical(std::size_t choice, double kernel_factor) const {
-  if (knows(choice, kernel_factor)) return at(choice, kernel_factor);
+double LearnedRatios::at_or_typical(std::size_t choice, double ratio) const {
+  if (knows(choice, ratio)) return at(choice, ratio);
   std::vector<double> of_others;
   for (std::size_t other = 0; other < of_.size(); ++other)
-    if (knows(other, kernel_factor)) of_others.push_back(at(other, kernel_factor));
-  return of_others.empty() ? at(choice, kernel_factor) : median(std::move(of_others));
+    if (knows(other, ratio)) of_others.push_back(at(other, ratio));
+  const double own = at(choice, ratio);
+  if (of_others.empty()) return own;
+  return of_others.size() == 1 ? (of_others.front() + own) / 2 : median(of_others);
 }
 
 bool LearnedRatios::knows_any(std::size_t choice) const {

@@ -209,7 +209,7 @@ TEST(Adaptive, finds_out_where_the_profile_is_wrong) {
   EXPECT_GT(adaptive.run(batches(100)).rate(), 0.98 * best) << "by then it knows";
 }
 
-TEST(Adaptive, asks_once_for_a_sample_before_it_plans) {
+TEST(Adaptive, asks_once_for_a_sample_and_keeps_it) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
   std::vector<std::byte*> sampled;
   Job job = summing(microseconds(20));

@@ -36,7 +36,7 @@ TEST(LearnedRatios, of_other_choices_are_typical_of_one_that_was_not_tried_there
   EXPECT_DOUBLE_EQ(learned.at_or_typical(3, 2), 0.2) << "their median, though it is known of another kernel";
   EXPECT_EQ(learned.at_or_typical(3, 1), -0.5) << "what it is known of";
   EXPECT_EQ(learned.at_or_typical(0, 2), 0.3);
-  EXPECT_EQ(learned.at_or_typical(0, 1), -0.5) << "the only one that is known there";
+  EXPECT_DOUBLE_EQ(learned.at_or_typical(0, 1), -0.1) << "half of what the only one there is off by, and of its own";
 }
 
 }  // namespace
