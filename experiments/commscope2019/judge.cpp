@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "shiplap/core/statistics.hpp"
+
 namespace shiplap::experiments::commscope {
 namespace {
 
@@ -166,8 +168,14 @@ Finding judge_pinned_both(const Rates& rates) {
 Finding judge_pageable_both(const Rates& rates) {
   Finding finding = judge_both(rates, "pageable_both", "pageable");
   if (finding.observed.empty()) return finding;
-  const Bytes size = rates.common({"copy.pageable.both", "copy.pageable.h2d", "copy.pageable.d2h"}).back();
-  const double ratio = both_over_one(rates, "pageable", size);
+  const auto sizes = rates.common({"copy.pageable.both", "copy.pageable.h2d", "copy.pageable.d2h"});
+  // Copies of pageable memory scatter: one size alone is no verdict.
+  std::vector<double> ratios;
+  for (const Bytes size : sizes)
+    if (size >= 1_MiB || sizes.back() < 1_MiB) ratios.push_back(both_over_one(rates, "pageable", size));
+  const double ratio = median(ratios);
+  finding.observed +=
+      fmt::format("; {:.3g} to {:.3g} times, median {:.3g}", std::ranges::min(ratios), std::ranges::max(ratios), ratio);
   finding.verdict = ratio <= effect         ? Verdict::holds
                     : ratio <= clearly_more ? Verdict::holds_with_a_change
                                             : Verdict::does_not_hold;

@@ -16,8 +16,8 @@ constexpr double nearly = 0.9;
 constexpr double drop = 0.9;
 /// Faster, slower: by more than runs differ.
 constexpr double faster = 1.05;
-/// About even: within a tenth.
-constexpr double even = 0.9;
+/// About even: neither is faster.
+constexpr double even = 1 / faster;
 /// More threads help when they bring half as much again.
 constexpr double helps = 1.5;
 /// Slower "substantially".
@@ -151,15 +151,20 @@ Finding judge_demand_to_gpu(const Rates& rates) {
   const auto found = against(rates, "demand.h2d", {}, "copy.pageable.h2d");
   if (!found) return unknown("demand_to_gpu", rates.why_not("demand.h2d"));
   Finding finding{.claim = "demand_to_gpu", .observed = described(*found, "on demand"), .why = ""};
-  const bool beats_plain = over(found->managed, found->plain) > faster;
-  const bool beats_flushed = !found->flushed || over(found->managed, *found->flushed) > faster;
-  finding.verdict = beats_plain && beats_flushed                       ? Verdict::holds
-                    : beats_plain || (found->flushed && beats_flushed) ? Verdict::holds_with_a_change
-                                                                       : Verdict::does_not_hold;
-  if (finding.verdict == Verdict::holds_with_a_change)
-    finding.why = beats_plain ? "only where the source of the copy is in the caches of the CPU"
-                              : "only where the source of the copy is not in the caches of the CPU";
-  if (finding.verdict == Verdict::does_not_hold) finding.why = "copies of pageable memory are as fast or faster";
+  const double cached = over(found->managed, found->plain);
+  const double flushed = found->flushed ? over(found->managed, *found->flushed) : cached;
+  const double least = std::min(cached, flushed);
+  finding.verdict = least > faster                                       ? Verdict::holds
+                    : std::max(cached, flushed) > faster || least > even ? Verdict::holds_with_a_change
+                                                                         : Verdict::does_not_hold;
+  if (finding.verdict == Verdict::holds) return finding;
+  const auto beside = [](double ratio) {
+    return ratio > faster ? "faster than" : ratio > even ? "about even with" : "slower than";
+  };
+  finding.why = found->flushed
+                    ? fmt::format("{} copies whose source is in the caches of the CPU, {} those whose source is not",
+                                  beside(cached), beside(flushed))
+                    : fmt::format("{} copies of pageable memory", beside(cached));
   return finding;
 }
 
@@ -181,7 +186,7 @@ Finding judge_demand_to_host(const Rates& rates) {
   finding.verdict = share > faster ? Verdict::holds
                     : share > even ? Verdict::holds_with_a_change
                                    : Verdict::does_not_hold;
-  if (finding.verdict == Verdict::holds_with_a_change) finding.why = "about as fast, not faster";
+  if (finding.verdict == Verdict::holds_with_a_change) finding.why = "about even, not faster";
   if (finding.verdict == Verdict::does_not_hold) finding.why = "copies of pageable memory are faster";
   return finding;
 }

@@ -159,7 +159,7 @@ StepResult more_calls(const Bench& bench) {
       beside_sweeps(heading(bench, "fig3-times", "Fig. 3", "times of 2^23 elements", run), all, elements)};
   result.findings = {best_speedup("fig3-best", of(32), *find(calls_best(), 32), "32 calls on 2^23 elements"),
                      best_speedup("fig3-one-call", of(1), *find(calls_best(), 1), "1 call on 2^23 elements"),
-                     peak_of_calls(all)};
+                     peak_of_calls(all, "2^23 elements")};
   return result;
 }
 
@@ -201,7 +201,7 @@ StepResult largest_array(const Bench& bench) {
   if (size == 29)
     result.figures.push_back(
         beside_sweeps(heading(bench, "largest-times", where, "times of 2^29 elements", run), all, elements));
-  result.findings = {two_is_most(all, of), falls_beyond(all)};
+  result.findings = {peak_of_calls(all, of), two_is_most(all, of), falls_beyond(all)};
   return result;
 }
 

@@ -38,7 +38,8 @@ Finding gt4py_arccos(const Sweep& largest);           ///< "fig2-gt4py"
 std::optional<double> balance_of_calls(std::span<const Sweep>);
 /// Numbers of calls close to a balance, of which there is no sweep yet.
 std::vector<std::uint32_t> calls_around(double balance, std::span<const Sweep>, bool few);
-Finding peak_of_calls(std::span<const Sweep>);                       ///< "fig3-peak"
+/// "fig3-peak"; `of` names the array.
+Finding peak_of_calls(std::span<const Sweep>, const std::string& of);
 Finding two_is_most(std::span<const Sweep>, const std::string& of);  ///< "fig3-limit"
 Finding falls_beyond(std::span<const Sweep>);                        ///< "fig3-beyond"
 

@@ -179,6 +179,22 @@ TEST(CommScope2019, both_ways_are_compared_with_the_mean_of_one) {
   EXPECT_EQ(judge_pageable_both(rates("pageable", 90)).verdict, Verdict::does_not_hold);
 }
 
+TEST(CommScope2019, pageable_copies_both_ways_are_judged_by_the_median_of_all_large_sizes) {
+  std::vector<shiplap::Figure> all;
+  const auto add = [&](Bytes size, double both) {
+    all.push_back(planted("copy.pageable.h2d", size, 10));
+    all.push_back(planted("copy.pageable.d2h", size, 10));
+    all.push_back(planted("copy.pageable.both", size, both));
+  };
+  add(64_KiB, 10);
+  add(1_MiB, 16.4);
+  add(16_MiB, 16.6);
+  add(64_MiB, 11);
+  const Finding finding = judge_pageable_both(Rates(all));
+  EXPECT_EQ(finding.verdict, Verdict::does_not_hold) << "1.64, not the 1.1 of the largest";
+  EXPECT_THAT(finding.observed, testing::HasSubstr("1.1 to 1.66 times, median 1.64"));
+}
+
 TEST(CommScope2019, two_nodes_and_two_gpus_can_be_judged) {
   const auto nodes = [](double far) {
     return judge_near_and_far(Rates({planted("numa.copy.pinned.h2d", 64_MiB, 72, {{"node", 0}}),
@@ -253,12 +269,20 @@ TEST(CommScope2019, managed_memory_on_demand_is_judged_against_copies_with_and_w
   EXPECT_EQ(to_gpu(20), Verdict::holds);
   EXPECT_EQ(to_gpu(10), Verdict::holds_with_a_change);
   EXPECT_EQ(to_gpu(6), Verdict::does_not_hold);
+  EXPECT_EQ(to_gpu(7.2), Verdict::does_not_hold) << "3 % above flushed copies is no more than even";
+  EXPECT_EQ(to_gpu(15.5), Verdict::holds_with_a_change) << "3 % above the others";
+  const Finding near =
+      judge_demand_to_gpu(Rates({planted("demand.h2d", 16_MiB, 9.94), planted("copy.pageable.h2d", 16_MiB, 16.02),
+                                 planted("copy.pageable.h2d.flushed", 16_MiB, 9.58)}));
+  EXPECT_EQ(near.why,
+            "slower than copies whose source is in the caches of the CPU, about even with those whose source is not");
   const auto host = [](double many) {
     return Rates({planted("demand.d2h", 64_MiB, 4, {{"threads", 1}}),
                   planted("demand.d2h", 64_MiB, many, {{"threads", 16}}), planted("copy.pageable.d2h", 64_MiB, 16)});
   };
   EXPECT_EQ(judge_demand_to_host(host(18)).verdict, Verdict::holds);
   EXPECT_EQ(judge_demand_to_host(host(16)).verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(judge_demand_to_host(host(15)).verdict, Verdict::does_not_hold) << "6 % below is not even";
   EXPECT_EQ(judge_demand_to_host(host(5)).verdict, Verdict::does_not_hold);
   EXPECT_EQ(judge_threads(host(16)).verdict, Verdict::holds);
   EXPECT_EQ(judge_threads(host(5)).verdict, Verdict::does_not_hold);
