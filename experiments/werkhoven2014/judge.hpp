@@ -94,10 +94,13 @@ struct StreamsChoice {
   Scenario scenario{};
   std::string rule;              ///< "√(Thd/g)"
   std::optional<double> wanted;  ///< number of streams; nullopt: the paper has no rule
-  std::uint32_t nearest = 1;     ///< of those run; of a smallest number the next one
+  std::uint32_t nearest = 1;     ///< of those run, see `standing_for`
   std::uint32_t best = 1;        ///< of those run
   double regret = 0;             ///< time at `nearest` over that at `best`, minus 1
 };
+/// What was run for a wanted number of streams: that number, else the faster of the two beside it; of a `smallest`
+/// number the next one. Points are by increasing number; there is one at least.
+const CategoryPoint& standing_for(std::span<const CategoryPoint>, double wanted, bool smallest);
 /// number-of-streams.
 Finding judge_streams_choice(std::span<const StreamsChoice>);
 
@@ -107,7 +110,8 @@ struct OceanTimes {
   van_werkhoven_2014::Category category{};
   /// As the paper has it: the kernel's own grid, 42 streams with a queue each.
   std::array<std::optional<Seconds>, 4> observed{};
-  /// The best of other grids and, of Hybrid, of other numbers of streams, where it accesses host memory.
+  /// The best of other grids and, of Hybrid, of other numbers of streams and in three queues, where it accesses host
+  /// memory.
   std::array<std::optional<Seconds>, 4> tuned{};
   std::array<std::string, 4> tuned_as{};  ///< "21 chunks, 16 blocks"
   /// Of Streams on two copy engines: three queues, one each for copies in, kernels and copies out. Shown, not judged.
@@ -125,7 +129,8 @@ bool is_fastest(const std::array<std::optional<Seconds>, 4>&, std::size_t which)
 /// state, buoydiff-fig8, …-fig9, …-fig10, classification: as far as the points have all four implementations. `how`
 /// says where the times come from: "by the equations".
 std::vector<Finding> judge_fastest(std::span<const OceanTimes>, std::string_view how);
-/// error-explicit, …-implicit, …-streams, …-hybrid, hardest.
+/// error-explicit, …-implicit, …-streams, …-hybrid, hardest. Errors are compared by |log(predicted/observed)|: half of
+/// a time is as far off as twice, and a published p % allows a factor of 1 + p both ways.
 std::vector<Finding> judge_ocean_errors(std::span<const OceanTimes>);
 /// bounds: the least time any implementation took, against §III's full overlap with the bytes of both directions added
 /// and with each direction by itself.

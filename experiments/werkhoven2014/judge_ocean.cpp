@@ -66,6 +66,11 @@ void conclude(Finding& f, std::span<const Fastest> cases) {
   }
 }
 
+/// How far an error, predicted over observed minus 1, is off: half is as far as twice.
+double distance(double error) { return std::abs(std::log1p(error)); }
+/// The farther of both.
+double farther(double a, double b) { return distance(a) < distance(b) ? b : a; }
+
 const Machine& machine_of(Category category) { return *std::ranges::find(machines(), category, &Machine::category); }
 
 }  // namespace
@@ -171,7 +176,7 @@ std::vector<Finding> judge_ocean_errors(std::span<const OceanTimes> all) {
     for (const OceanTimes& t : all) {
       if (!t.observed[i] || !t.equation[i]) continue;
       const double error = *t.equation[i] / *t.observed[i] - 1;
-      if (!seen[i] || std::abs(error) > std::abs(worst[i])) {
+      if (!seen[i] || distance(error) > distance(worst[i])) {
         worst[i] = error;
         where = fmt::format("{}, {}", ocean_kernels()[t.kernel].name, machine_of(t.category).figure);
         three_queues = i == streams && t.three_queues
@@ -181,9 +186,9 @@ std::vector<Finding> judge_ocean_errors(std::span<const OceanTimes> all) {
       }
       seen[i] = true;
       other_everywhere = other_everywhere && t.while_both_move[i];
-      if (t.while_both_move[i]) other = std::max(other, std::abs(*t.while_both_move[i] / *t.observed[i] - 1));
+      if (t.while_both_move[i]) other = farther(other, *t.while_both_move[i] / *t.observed[i] - 1);
       engine_everywhere = engine_everywhere && t.engine[i];
-      if (t.engine[i]) engine = std::max(engine, std::abs(*t.engine[i] / *t.observed[i] - 1));
+      if (t.engine[i]) engine = farther(engine, *t.engine[i] / *t.observed[i] - 1);
     }
     const std::string claim = "error-" + std::string(implementations[i]);
     if (!seen[i]) {
@@ -191,21 +196,21 @@ std::vector<Finding> judge_ocean_errors(std::span<const OceanTimes> all) {
       continue;
     }
     Finding f{claim, Verdict::holds, fmt::format("{} ({})", signed_percent(worst[i]), where), ""};
-    if (std::abs(worst[i]) > published[i]) {
-      const bool other_good = other_everywhere && other <= published[i];
+    const double most = distance(published[i]);
+    if (distance(worst[i]) > most) {
+      const bool other_good = other_everywhere && distance(other) <= most;
       f.verdict = other_good ? Verdict::holds_with_a_change : Verdict::does_not_hold;
       if (other_everywhere)
-        f.why =
-            fmt::format("taken as slower only while both directions move the error is {:.2f} % at most", 100 * other);
+        f.why = fmt::format("taken as slower only while both directions move the largest error is {}",
+                            signed_percent(other));
       if (!three_queues.empty()) f.why += three_queues;
       if (engine_everywhere)
-        f.why += fmt::format("{}the simulation's is {:.2f} % at most", f.why.empty() ? "" : ", ", 100 * engine);
+        f.why += fmt::format("{}the simulation's is {}", f.why.empty() ? "" : ", ", signed_percent(engine));
     }
     findings.push_back(std::move(f));
   }
   if (std::ranges::count(seen, true) == 4) {
-    const auto hardest = static_cast<std::size_t>(
-        std::ranges::max_element(worst, {}, [](double e) { return std::abs(e); }) - worst.begin());
+    const auto hardest = static_cast<std::size_t>(std::ranges::max_element(worst, {}, distance) - worst.begin());
     findings.push_back({"hardest", hardest == hybrid ? Verdict::holds : Verdict::does_not_hold,
                         fmt::format("{}, {}", implementations[hardest], signed_percent(worst[hardest])), ""});
   } else {

@@ -41,7 +41,8 @@ OceanTimes times_of(const OceanRun& run, Category category) {
       t.tuned[i] = other.time;
       const std::string grid =
           other.choice.blocks == 0 ? std::string("its own grid") : fmt::format("{} blocks", other.choice.blocks);
-      t.tuned_as[i] = i == hybrid ? fmt::format("{} chunks, {}", other.choice.chunks, grid) : grid;
+      const std::string queues = other.choice.layout == Layout::three ? ", three queues" : "";
+      t.tuned_as[i] = i == hybrid ? fmt::format("{} chunks, {}{}", other.choice.chunks, grid, queues) : grid;
     }
   }
   if (category == Category::two_engines)
@@ -77,7 +78,8 @@ std::string note_of(const Bench& bench, const Machine& machine, std::span<const 
   if (!first) return note + "The rest as in the figure before.";
   const auto others = other_streams(bench);
   note += fmt::format(
-      "Other grids: 1/8 and 1/4 as many blocks as multiprocessors (quick: 1/8){}. Estimates: "
+      "Other grids: 1/8 and 1/4 as many blocks as multiprocessors (quick: 1/8); Hybrid with each grid in three queues "
+      "too, depth-first{}. Estimates: "
       "explicit by eq 5 at n = 1, implicit by eq 6 with the payload (this kernel reads each level about once), streams "
       "by the equation that t_E > T_hd selects, hybrid by eq 5 with Table II for all of the transfer, of a kernel that "
       "fills the GPU with mapped writes; t_E of streams and hybrid is the sum over the kernels of 42 chunks. {} Beside "
@@ -86,7 +88,7 @@ std::string note_of(const Bench& bench, const Machine& machine, std::span<const 
       "the text.",
       others.empty()
           ? std::string()
-          : fmt::format("; Hybrid also in {} chunks with each grid{}", words_of(others),
+          : fmt::format(", and in {} chunks both ways{}", words_of(others),
                         bench.info.is_virtual ? "" : ", of which the best is measured again in turn with all others"),
       paper_link(bench).origin);
   std::set<std::string> told;

@@ -17,6 +17,8 @@ Choice ocean_choice(std::size_t implementation, van_werkhoven_2014::Category, st
                     std::uint32_t chunks = streams_used);
 /// Streams in three queues, one each for copies in, kernels and copies out: not the paper's, for comparison.
 Choice streams_in_three_queues();
+/// Hybrid in three queues, submitted depth-first: not the paper's, a candidate for its best.
+Choice hybrid_in_three_queues(std::uint64_t blocks, std::uint32_t chunks = streams_used);
 
 /// What is known of one choice of one kernel.
 struct OceanPoint {
@@ -41,8 +43,8 @@ std::vector<OceanRun> ocean_runs(const Bench&);
 std::vector<van_werkhoven_2014::Category> ocean_categories(const Bench&);
 /// The grids that are tried beside the kernel's own, of kernels that access host memory.
 std::vector<std::uint64_t> limited_grids(const Bench&);
-/// Numbers of streams that Hybrid is tried in beside the paper's, each with every grid: they divide 42. None in a quick
-/// run.
+/// Numbers of streams that Hybrid is tried in beside the paper's, each with every grid and layout: they divide 42. None
+/// in a quick run.
 std::vector<std::uint32_t> other_streams(const Bench&);
 
 }  // namespace shiplap::experiments::werkhoven

@@ -14,7 +14,7 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-/// Each as the paper has it, with other grids, and streams in three queues.
+/// Each as the paper has it, with other grids, and streams and Hybrid in three queues.
 std::vector<Choice> choices_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
@@ -25,18 +25,23 @@ std::vector<Choice> choices_of(const Bench& bench) {
     choices.push_back(ocean_choice(streams, category, 0));
     if (category == Category::two_engines) choices.push_back(streams_in_three_queues());
   }
-  for (const std::uint64_t blocks : grids) choices.push_back(ocean_choice(hybrid, any, blocks));
+  for (const std::uint64_t blocks : grids) {
+    choices.push_back(ocean_choice(hybrid, any, blocks));
+    choices.push_back(hybrid_in_three_queues(blocks));
+  }
   return choices;
 }
 
-/// Hybrid in other numbers of streams.
+/// Hybrid in other numbers of streams, with a queue each and in three queues.
 std::vector<Choice> sweep_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
   std::vector<Choice> choices;
   for (const std::uint32_t chunks : other_streams(bench))
-    for (const std::uint64_t blocks : grids)
+    for (const std::uint64_t blocks : grids) {
       choices.push_back(ocean_choice(hybrid, Category::two_engines, blocks, chunks));
+      choices.push_back(hybrid_in_three_queues(blocks, chunks));
+    }
   return choices;
 }
 
@@ -51,7 +56,8 @@ struct Estimates {
 /// GPU, and for eq 6 of one that reads and writes while it does both.
 Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job, const Choice& choice) {
   using namespace van_werkhoven_2014;
-  if (choice.blocks > 0 || (choice.strategy == "hybrid" && choice.chunks != streams_used)) return {};
+  const bool other_hybrid = choice.chunks != streams_used || choice.layout == Layout::three;
+  if (choice.blocks > 0 || (choice.strategy == "hybrid" && other_hybrid)) return {};
   if (choice.strategy == "explicit") return {.throughout = explicit_time(work_of(link, job, 1)), .while_both_move = {}};
   const auto& mapped = bench.profile.links.front().zero_copy;
   const double in_flight = static_cast<double>(bench.limits.resident_threads) * job.access_width;
@@ -183,6 +189,13 @@ std::vector<std::uint64_t> limited_grids(const Bench& bench) {
 Choice streams_in_three_queues() {
   Choice choice = ocean_choice(streams, Category::two_engines, 0);
   choice.layout = Layout::three;
+  return choice;
+}
+
+Choice hybrid_in_three_queues(std::uint64_t blocks, std::uint32_t chunks) {
+  Choice choice = ocean_choice(hybrid, Category::two_engines, blocks, chunks);
+  choice.layout = Layout::three;
+  choice.order = IssueOrder::depth;
   return choice;
 }
 

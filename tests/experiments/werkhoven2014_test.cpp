@@ -247,7 +247,7 @@ TEST(Werkhoven2014, hybrid_is_estimated_by_eq_5_with_table_2_of_the_run) {
       << "the paper's worst; with the rate while a kernel runs for all of the transfer it is above 100 %";
 }
 
-TEST(Werkhoven2014, a_full_run_tries_hybrid_in_fewer_streams_with_every_grid) {
+TEST(Werkhoven2014, a_full_run_tries_hybrid_in_fewer_streams_with_every_grid_and_in_three_queues) {
   const auto tried = [](bool quick) {
     const VirtualBench on("h200", quick);
     const OceanRun run = ocean_runs(on.bench).back();
@@ -257,8 +257,9 @@ TEST(Werkhoven2014, a_full_run_tries_hybrid_in_fewer_streams_with_every_grid) {
         choices.push_back(p.choice);
     return choices.size();
   };
-  EXPECT_EQ(tried(true), 3u);
-  EXPECT_EQ(tried(false), 12u);
+  // Two layouts, three grids; beside 42 streams three other numbers.
+  EXPECT_EQ(tried(true), 6u);
+  EXPECT_EQ(tried(false), 24u);
 }
 
 // ---- verdicts on planted numbers
@@ -495,6 +496,33 @@ TEST(Werkhoven2014Verdicts, estimates_are_judged_by_the_published_worst_error) {
   EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "error-implicit").verdict, Verdict::holds_with_a_change);
   t.observed[streams] = std::nullopt;
   EXPECT_EQ(about(judge_ocean_errors(std::span(&t, 1)), "error-streams").verdict, Verdict::cannot_be_checked);
+}
+
+TEST(Werkhoven2014Verdicts, half_of_a_time_is_as_far_off_as_twice) {
+  OceanTimes k = ocean_times(state_one, Category::one_engine, {20, 14, 19, 16});
+  k.equation[implicit] = milliseconds(14 * 0.5);
+  OceanTimes other = k;
+  other.equation[implicit] = milliseconds(14 * 1.6);
+  const std::vector<OceanTimes> all{other, k};
+  EXPECT_THAT(about(judge_ocean_errors(all), "error-implicit").observed, HasSubstr("-50.00 %")) << "not +60 %";
+  // The published 10.75 % of Hybrid allow 1/1.1075.
+  OceanTimes low = ocean_times(state_one, Category::one_engine, {20, 14, 19, 16});
+  low.equation[hybrid] = milliseconds(16 / 1.107);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&low, 1)), "error-hybrid").verdict, Verdict::holds);
+  low.equation[hybrid] = milliseconds(16 * 0.895);
+  EXPECT_EQ(about(judge_ocean_errors(std::span(&low, 1)), "error-hybrid").verdict, Verdict::does_not_hold);
+}
+
+TEST(Werkhoven2014Verdicts, a_number_of_streams_between_two_is_the_faster_of_them) {
+  std::vector<CategoryPoint> points;
+  for (const auto& [chunks, ms] : {std::pair{2u, 8.0}, {4u, 5.0}, {8u, 6.0}, {16u, 9.0}})
+    points.push_back({.chunks = chunks, .observed = milliseconds(ms)});
+  EXPECT_EQ(standing_for(points, 7, false).chunks, 4u) << "8 is nearer and slower";
+  EXPECT_EQ(standing_for(points, 3, false).chunks, 4u);
+  EXPECT_EQ(standing_for(points, 8, false).chunks, 8u);
+  EXPECT_EQ(standing_for(points, 7, true).chunks, 8u);
+  EXPECT_EQ(standing_for(points, 0.4, false).chunks, 2u);
+  EXPECT_EQ(standing_for(points, 99, false).chunks, 16u);
 }
 
 TEST(Werkhoven2014Verdicts, a_time_below_the_half_duplex_bound_refutes_it) {
