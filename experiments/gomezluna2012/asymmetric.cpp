@@ -160,23 +160,6 @@ Finding of_hidden(const std::vector<AsymmetricTest>& tests, Seconds per_stream) 
                                                     : "the other is no further off"};
 }
 
-/// Of 23 MiB, the most that goes either way.
-Finding of_asymmetry(Runner& runner) {
-  const double longer = runner.transfer(false, 23_MiB) / runner.transfer(true, 23_MiB) - 1;
-  // Either figure, within two points.
-  const auto near = [&](double published) { return std::abs(longer - published) <= 0.02; };
-  const bool first = near(gtx280.d2h_longer);
-  const bool second = near(gtx480.d2h_longer);
-  return {"asymmetry",
-          first && second   ? Verdict::holds
-          : first || second ? Verdict::holds_with_a_change
-                            : Verdict::does_not_hold,
-          fmt::format("23 MiB take {:+.1f} % longer to the host than to the GPU", 100 * longer),
-          second  ? "as on the GTX 480; the 36 % of the GTX 280 belong to that machine"
-          : first ? "as on the GTX 280; the −2 % of the GTX 480 belong to that machine"
-                  : "the difference belongs to the machine"};
-}
-
 }  // namespace
 
 StepResult asymmetric_tests(const Bench& bench) {
@@ -187,9 +170,11 @@ StepResult asymmetric_tests(const Bench& bench) {
     const Seconds sc480 = runner.per_stream(as_480);
     const std::vector<AsymmetricTest> first = run_tests(runner, as_280, on_280);
     const std::vector<AsymmetricTest> second = run_tests(runner, as_480, on_480);
+    // The most that goes either way.
+    const double longer = runner.transfer(false, 23_MiB) / runner.transfer(true, 23_MiB) - 1;
     return {
         .figures = {figure_of(runner, first, as_280, on_280, sc280), figure_of(runner, second, as_480, on_480, sc480)},
-        .findings = {of_cc1(first, sc280), of_hidden(second, sc480), of_asymmetry(runner)}};
+        .findings = {of_cc1(first, sc280), of_hidden(second, sc480), of_asymmetry(longer)}};
   } catch (const Unsupported& why) {
     return {.figures = {}, .findings = unchecked(asymmetric_ids, why.what())};
   }

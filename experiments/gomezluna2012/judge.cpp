@@ -154,25 +154,38 @@ std::optional<double> Duel::longer(std::uint32_t streams) const {
   return own && least ? std::optional(*own / *least - 1) : std::nullopt;
 }
 
+bool Duel::disturbed() const {
+  const auto alone = ms(1);
+  if (!steady || !alone || !alone_in_sweep) return !steady;
+  return std::max(*alone, *alone_in_sweep) > std::min(*alone, *alone_in_sweep) * (1 + same_alone);
+}
+
 Finding of_estimates(const std::string& claim, std::span<const Duel> all, std::size_t exceptions) {
   std::vector<double> printed;
   std::vector<double> capped;
   std::size_t close = 0;
   std::size_t close_capped = 0;
   std::size_t off = 0;
+  std::size_t none = 0;
   for (const Duel& duel : all) {
     const auto of_printed = duel.longer(duel.printed);
     const auto of_capped = duel.longer(duel.capped);
-    off += duel.steady ? 0 : 1;
-    if (!duel.steady || !of_printed || !of_capped) continue;
+    off += duel.disturbed() ? 1 : 0;
+    if (duel.disturbed() || !of_printed || !of_capped) continue;
+    if (duel.printed == 1 && duel.capped == 1 && duel.best == 1) {
+      ++none;
+      continue;
+    }
     const double tolerance = std::max(regret_tolerance, 2 * duel.noise);
     printed.push_back(100 * *of_printed);
     capped.push_back(100 * *of_capped);
     close += *of_printed <= tolerance ? 1 : 0;
     close_capped += *of_capped <= tolerance ? 1 : 0;
   }
-  const std::string left_out = off == 0 ? "" : fmt::format("; {} more cases were disturbed and are left out", off);
-  if (printed.empty()) return unknown(claim, "no estimate was timed beside the best number" + left_out);
+  std::string left_out;
+  if (none > 0) left_out += fmt::format("; in {} cases both the estimate and the best are no streams", none);
+  if (off > 0) left_out += fmt::format("; {} more cases were disturbed and are left out", off);
+  if (printed.empty()) return unknown(claim, "no estimate of streams was timed beside the best number" + left_out);
   const Verdict verdict = close + exceptions >= printed.size()         ? Verdict::holds
                           : close_capped + exceptions >= capped.size() ? Verdict::holds_with_a_change
                                                                        : Verdict::does_not_hold;
@@ -204,6 +217,55 @@ Verdict verdict_of_gains(const Range& published, std::span<const double> here) {
   };
   if (std::ranges::all_of(here, inside)) return Verdict::holds;
   return std::ranges::any_of(here, inside) ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+}
+
+Finding of_asymmetry(double longer) {
+  // Either figure, within two points.
+  const auto as = [&](double published) {
+    return longer * published > 0 && std::abs(longer) > least_asymmetry && std::abs(longer - published) <= 0.02;
+  };
+  const bool first = as(gtx280.d2h_longer);
+  const bool second = as(gtx480.d2h_longer);
+  return {"asymmetry", first || second ? Verdict::holds_with_a_change : Verdict::does_not_hold,
+          fmt::format("23 MiB take {:+.1f} % longer to the host than to the GPU", 100 * longer),
+          second                                ? "as on the GTX 480; the 36 % of the GTX 280 belong to that machine"
+          : first                               ? "as on the GTX 280; the −2 % of the GTX 480 belong to that machine"
+          : std::abs(longer) <= least_asymmetry ? "both directions take as long within what can be told"
+                                                : "the difference belongs to the machine"};
+}
+
+Finding of_blocks(std::uint32_t estimated, const std::vector<std::uint32_t>& best, bool steady,
+                  const std::string& text) {
+  if (!steady || best.empty()) {
+    Finding out = unknown("blocks", best.empty() ? "nothing was run" : "the times were disturbed");
+    out.observed = text;
+    return out;
+  }
+  // "Anomalous": the experimental optimum lies below the estimate.
+  const bool below = best.back() < estimated;
+  return {"blocks", below ? Verdict::holds : Verdict::does_not_hold, text,
+          below ? "" : "the optimum is not below the estimate here"};
+}
+
+Finding of_adaptation(std::span<const double> adapted, std::span<const double> ours, std::size_t changes) {
+  if (adapted.empty()) return unknown("adaptation", "nothing was run");
+  const Range r = range_of(adapted);
+  const bool pays = r.low > 0;
+  const bool ran = !ours.empty();
+  std::string observed =
+      fmt::format("{:+.1f} to {:+.1f} % frames per second; the halves ask for different numbers in {} of {} cases",
+                  r.low, r.high, changes, adapted.size());
+  if (ran) observed += fmt::format("; Adaptive against it {}", to_string(range_of(ours)));
+  if (changes == 0)
+    return {"adaptation", Verdict::cannot_be_checked, std::move(observed),
+            "the data change, but both halves ask for the same number of streams: there is nothing to adapt to"};
+  std::string why = ran ? "" : "put together from times of chunks, not run as one endless stream";
+  if (!pays) {
+    if (!why.empty()) why += "; ";
+    why += "where the kernel is short, the equations ask for no streams or streams do not pay";
+  }
+  const Verdict verdict = !pays ? Verdict::does_not_hold : ran ? Verdict::holds : Verdict::holds_with_a_change;
+  return {"adaptation", verdict, std::move(observed), std::move(why)};
 }
 
 Verdict worse_of(Verdict a, Verdict b) {

@@ -20,6 +20,12 @@ inline constexpr double optimum_tolerance = 0.01;
 inline constexpr double regret_tolerance = 0.02;
 /// Percentage points by which a gain may leave the published range: ranges are printed in whole points, and runs vary.
 inline constexpr double gain_tolerance = 2;
+/// Two times without streams of the same work.
+inline constexpr double same_alone = 0.05;
+/// A run without streams takes its stages one after the other; one that takes longer by more than this was disturbed.
+inline constexpr double alone_tolerance = 0.10;
+/// Copies of the two directions that differ by less do so by noise.
+inline constexpr double least_asymmetry = 0.01;
 /// A constant of hardware is the same within a factor of this.
 inline constexpr double same_constant = 1.25;
 
@@ -78,13 +84,18 @@ struct Duel {
   std::vector<Timed> times{};
   double noise = 0;  ///< of the least certain of the times, as a share
   bool steady = true;
+  std::optional<double> alone_in_sweep{};  ///< in ms, the time without streams when the best was looked for
 
   std::optional<double> ms(std::uint32_t streams) const;
   /// Than the best of the sweep, as a share.
   std::optional<double> longer(std::uint32_t streams) const;
+  /// Times that are not steady, or of which that without streams is another than in the sweep by more than
+  /// `same_alone`: what was the best there need not be here.
+  bool disturbed() const;
 };
 /// On a claim that estimates are near the optimum: by what they cost, at most `regret_tolerance`, or what two times
-/// differ by that are as noisy; the claim may leave out a few sizes itself. Cases that were disturbed are left out.
+/// differ by that are as noisy; the claim may leave out a few sizes itself. Cases that were disturbed are left out,
+/// and so are those in which neither the estimate nor the best has streams: they are named apart.
 Finding of_estimates(const std::string& claim, std::span<const Duel>, std::size_t exceptions = 0);
 
 /// holds: all within `regret_tolerance`; with a change: all are with the changed form.
@@ -97,7 +108,7 @@ struct Gain {
   /// between its stages.
   double most = 0;
   double noise = 0;    ///< of `percent`, in points
-  bool steady = true;  ///< of both times and the stages
+  bool steady = true;  ///< of both times and the stages, which add up to the time without streams
 };
 /// Of stages, of which copies of both directions share one engine or do not.
 double most_gain(const StageTimes&, Seconds handing_over, bool one_copy_engine);
@@ -113,6 +124,15 @@ Range range_of(std::span<const double> values);
 std::string to_string(const Range&);
 /// holds: all gains within the published range and `gain_tolerance`; with a change: some are.
 Verdict verdict_of_gains(const Range& published, std::span<const double> here);
+/// asymmetry: by how much a copy takes longer to the host than to the GPU, as a share.
+Finding of_asymmetry(double longer);
+/// blocks: whether the best numbers of streams lie below the whole number that is estimated. `text` says what was seen.
+Finding of_blocks(std::uint32_t estimated, const std::vector<std::uint32_t>& best, bool steady,
+                  const std::string& text);
+/// adaptation: gains of the protocol over no streams, and of Adaptive over the protocol (empty where it did not run),
+/// in
+/// %; `changes`: cases in which the two halves ask for different numbers of streams.
+Finding of_adaptation(std::span<const double> adapted, std::span<const double> ours, std::size_t changes);
 /// Of two verdicts on the same claim the worse; one that cannot be checked leaves the other.
 Verdict worse_of(Verdict, Verdict);
 

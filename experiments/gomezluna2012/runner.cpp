@@ -225,10 +225,11 @@ std::optional<Gain> Found::gain(Layout layout) const {
   if (all.empty() || !alone) return std::nullopt;
   const ChoiceTime& best = *run(layout, std::ranges::min_element(all, {}, &Timed::ms)->streams);
   const double ratio = alone->time / best.time;
+  const bool adds_up = alone->time <= (stages.total() + handing_over) * (1 + alone_tolerance);
   return Gain{.percent = 100 * (ratio - 1),
               .most = most_gain(stages, handing_over, layout != today),
               .noise = 100 * ratio * (alone->noise + best.noise),
-              .steady = alone->steady && best.steady && stages_steady};
+              .steady = alone->steady && best.steady && stages_steady && adds_up};
 }
 
 std::vector<Timed> Found::times(Layout layout) const {

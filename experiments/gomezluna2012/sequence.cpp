@@ -189,23 +189,6 @@ Finding of_table(const Gains& gains) {
                                               gains.shares.low, gains.shares.high)};
 }
 
-Finding of_adaptation(const Gains& gains) {
-  const Range r = range_of(gains.adapted);
-  const bool pays = r.low > 0;
-  const bool ran = !gains.ours.empty();
-  std::string observed =
-      fmt::format("{:+.1f} to {:+.1f} % frames per second; the halves ask for different numbers in {} of {} cases",
-                  r.low, r.high, gains.changes, gains.adapted.size());
-  if (ran) observed += fmt::format("; Adaptive against it {}", to_string(range_of(gains.ours)));
-  std::string why = ran ? "" : "put together from times of chunks, not run as one endless stream";
-  if (!pays) {
-    if (!why.empty()) why += "; ";
-    why += "where the kernel is short, the equations ask for no streams or streams do not pay";
-  }
-  const Verdict verdict = !pays ? Verdict::does_not_hold : ran ? Verdict::holds : Verdict::holds_with_a_change;
-  return {"adaptation", verdict, std::move(observed), std::move(why)};
-}
-
 double kernel_ratio(const Found& a, const Found& b) {
   if (b.stages.kernel <= Seconds{0}) throw Unsupported("the kernel is too short to be timed");
   return a.stages.kernel / b.stages.kernel;
@@ -263,7 +246,8 @@ StepResult sequence(const Bench& bench) {
           " Simulated kernels take the same time for any data, so the protocol is put together from times of chunks: "
           "two run without streams and one with the number of the half before.";
     return {.figures = {std::move(table)},
-            .findings = {of_table(gains), of_adaptation(gains), of_distribution(runner, halves)}};
+            .findings = {of_table(gains), of_adaptation(gains.adapted, gains.ours, gains.changes),
+                         of_distribution(runner, halves)}};
   } catch (const Unsupported& why) {
     table = empty_table();
     table.note = fmt::format("Published figures alone: {}.", why.what());

@@ -295,6 +295,11 @@ TEST(GomezLunaJudge, what_is_not_steady_makes_a_gain_not_steady) {
   EXPECT_FALSE(found.gain(as_480).has_value());
   found.stages_steady = false;
   EXPECT_FALSE(found.gain(as_280)->steady);
+  found.stages_steady = true;
+  found.alone->time = milliseconds(3.4);
+  EXPECT_FALSE(found.gain(as_280)->steady) << "13 % above its stages of 3 ms";
+  found.handing_over = milliseconds(0.1);
+  EXPECT_TRUE(found.gain(as_280)->steady) << "3.41 ms are allowed";
 }
 
 TEST(GomezLunaJudge, an_estimate_becomes_the_whole_number_beside_it_that_the_equations_put_first) {
@@ -331,6 +336,57 @@ TEST(GomezLunaJudge, estimates_are_judged_by_what_they_cost_when_timed_again) {
   EXPECT_EQ(verdict({duel(1.5, 1.5, false), duel(1.0, 1.0)}), Verdict::holds) << "disturbed";
   EXPECT_EQ(verdict({duel(1.5, 1.5, false)}), Verdict::cannot_be_checked);
   EXPECT_NEAR(*duel(1.05, 1.2).longer(12), 0.2, 1e-12);
+}
+
+TEST(GomezLunaJudge, a_duel_in_which_no_streams_take_another_time_than_in_the_sweep_is_disturbed) {
+  Duel duel{.size = "1", .layout = as_280, .printed = 4, .capped = 4, .best = 6, .times = {{1, 9.0}, {4, 2}, {6, 1.0}}};
+  EXPECT_FALSE(duel.disturbed());
+  duel.alone_in_sweep = 9.4;  // 4.4 %
+  EXPECT_FALSE(duel.disturbed());
+  EXPECT_EQ(of_estimates("matmul-optimum", std::array{duel}).verdict, Verdict::does_not_hold);
+  for (const double other : {9.5, 8.5}) {
+    duel.alone_in_sweep = other;
+    EXPECT_TRUE(duel.disturbed()) << other;
+  }
+  EXPECT_EQ(of_estimates("matmul-optimum", std::array{duel}).verdict, Verdict::cannot_be_checked);
+}
+
+TEST(GomezLunaJudge, cases_without_streams_make_no_estimate_hold) {
+  const Duel none{.size = "1", .layout = as_280, .times = {{1, 9.0}}};
+  const Duel right{.size = "2", .layout = as_280, .printed = 4, .capped = 4, .best = 4, .times = {{1, 9.0}, {4, 1.0}}};
+  const Finding alone = of_estimates("grayscale-optimum", std::array{none, none});
+  EXPECT_EQ(alone.verdict, Verdict::cannot_be_checked);
+  EXPECT_NE(alone.why.find("in 2 cases both the estimate and the best are no streams"), std::string::npos) << alone.why;
+  const Finding both = of_estimates("grayscale-optimum", std::array{none, right});
+  EXPECT_EQ(both.verdict, Verdict::holds);
+  EXPECT_NE(both.observed.find("in 1 of 1 cases"), std::string::npos) << both.observed;
+  EXPECT_NE(both.observed.find("in 1 cases both"), std::string::npos) << both.observed;
+}
+
+TEST(GomezLunaJudge, directions_differ_as_published_only_by_more_than_noise_and_the_same_way) {
+  EXPECT_EQ(of_asymmetry(0.36).verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(of_asymmetry(-0.02).verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(of_asymmetry(-0.003).verdict, Verdict::does_not_hold) << "within two points of −2 %, and noise";
+  EXPECT_EQ(of_asymmetry(0.0).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(of_asymmetry(0.2).verdict, Verdict::does_not_hold);
+}
+
+TEST(GomezLunaJudge, few_blocks_are_judged_by_whole_numbers_and_steady_times) {
+  EXPECT_EQ(of_blocks(5, {2}, true, "").verdict, Verdict::holds);
+  EXPECT_EQ(of_blocks(1, {1}, true, "").verdict, Verdict::does_not_hold) << "an estimate of 1.3 is no streams";
+  EXPECT_EQ(of_blocks(4, {2, 4}, true, "").verdict, Verdict::does_not_hold);
+  EXPECT_EQ(of_blocks(5, {2}, false, "").verdict, Verdict::cannot_be_checked);
+}
+
+TEST(GomezLunaJudge, adapting_is_judged_only_where_there_is_something_to_adapt_to) {
+  const std::array<double, 2> gains{1, 8};
+  const std::array<double, 2> losses{-7, 2};
+  const std::array<double, 1> ours{1};
+  EXPECT_EQ(of_adaptation(gains, ours, 1).verdict, Verdict::holds);
+  EXPECT_EQ(of_adaptation(gains, {}, 1).verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(of_adaptation(losses, ours, 1).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(of_adaptation(losses, ours, 0).verdict, Verdict::cannot_be_checked);
+  EXPECT_EQ(of_adaptation(gains, ours, 0).verdict, Verdict::cannot_be_checked);
 }
 
 // The way of a GPU: observed, verified, with kernels that are timed. What a virtual device takes for them is no matter.
