@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "experiments/gomezluna2012/runner.hpp"
 #include "experiments/gomezluna2012/steps.hpp"

@@ -183,7 +183,7 @@ Finding of_estimates(const std::string& claim, std::span<const Duel> all, std::s
     close_capped += *of_capped <= tolerance ? 1 : 0;
   }
   std::string left_out;
-  if (none > 0) left_out += fmt::format("; in {} cases both the estimate and the best are no streams", none);
+  if (none > 0) left_out += fmt::format("; in {} more case(s) both the estimate and the best are no streams", none);
   if (off > 0) left_out += fmt::format("; {} more cases were disturbed and are left out", off);
   if (printed.empty()) return unknown(claim, "no estimate of streams was timed beside the best number" + left_out);
   const Verdict verdict = close + exceptions >= printed.size()         ? Verdict::holds

@@ -13,7 +13,7 @@ namespace {
 
 /// What a figure of one primitive says; nullopt with the reason where the device does not have it.
 struct Measured {
-  std::optional<Seconds> time;
+  std::optional<Cost> time;
   std::vector<double> samples_us;
   std::string why_not;
 };
@@ -27,7 +27,7 @@ Measured measured(const Bench& bench, const std::string& primitive) {
   const std::vector<shiplap::Figure> found = figures(result.measurements);
   if (found.empty()) return out;
   out.why_not = "not in the profile, so that the simulation takes it as nothing";
-  if (found.front().time.value > Seconds{0}) out.time = found.front().time.value;
+  out.time = cost_of(found.front().time);
   return out;
 }
 
@@ -44,13 +44,18 @@ StepResult run_waits(const Bench& bench) {
                 .columns = {{"what", ""}, {"time of one", "µs"}, {"clock", ""}},
                 .rows = {},
                 .note = bench.info.is_virtual ? "Simulated on the profile. " : ""};
-  const auto row = [&](const char* what, std::optional<Seconds> time, const char* clock, const std::string& why_not) {
-    figure.rows.push_back(
-        {std::string(what), cell(time ? std::optional(in_microseconds(*time)) : std::nullopt), std::string(clock)});
+  const auto row = [&](const char* what, const std::optional<Cost>& time, const char* clock,
+                       const std::string& why_not) {
+    Cell shown;
+    if (time && time->at_most)
+      shown = fmt::format("at most {:.3g}", in_microseconds(time->time));
+    else if (time)
+      shown = in_microseconds(time->time);
+    figure.rows.push_back({std::string(what), std::move(shown), std::string(clock)});
     if (!time) figure.note += fmt::format("{}: {}. ", what, why_not.empty() ? "not in the profile" : why_not);
   };
-  std::optional<Seconds> record;
-  if (bench.profile.submission.event_record) record = bench.profile.submission.event_record->value;
+  std::optional<Cost> record;
+  if (bench.profile.submission.event_record) record = cost_of(*bench.profile.submission.event_record);
   row("an empty kernel, its end waited for by the host", wait.time, "host", wait.why_not);
   row("an empty kernel behind another", gap.time, "events", gap.why_not);
   row("an empty kernel by itself", single.time, "events", single.why_not);
@@ -58,12 +63,13 @@ StepResult run_waits(const Bench& bench) {
   row("to record an event (of the profile)", record, "host", "");
 
   StepResult result;
-  if (wait.time && gap.time)
-    result.findings.push_back(judge_waits(*wait.time, *gap.time));
+  // Of a wait of at most so much nothing follows.
+  if (wait.time && !wait.time->at_most && gap.time)
+    result.findings.push_back(judge_waits(wait.time->time, *gap.time));
   else
     result.findings.push_back(unknown("stall", wait.time ? gap.why_not : wait.why_not));
-  if (wait.time && record)
-    result.findings.push_back(judge_events(*record, *wait.time));
+  if (wait.time && !wait.time->at_most && record)
+    result.findings.push_back(judge_events(*record, wait.time->time));
   else
     result.findings.push_back(unknown("light", "the profile does not say what an event costs the host"));
   if (bench.info.is_virtual) {

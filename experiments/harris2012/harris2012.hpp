@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/experiment.hpp"
+#include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 
 namespace shiplap::experiments::harris {
@@ -61,10 +62,19 @@ Finding judge_limit(const SaxpyTimes&, std::optional<Bandwidth> peak, std::optio
 Finding judge_launch(std::span<const SaxpyTimes>);
 /// Whether a clock with a barrier shows the kernel.
 Finding judge_barrier(const SaxpyTimes&);
+/// What is known of a cost. Of one too small for its clock the value is 0: it is the interval's upper end at most.
+struct Cost {
+  Seconds time{0};
+  bool at_most = false;
+};
+/// nullopt where the interval is 0 too.
+std::optional<Cost> cost_of(const Interval<Seconds>&);
+/// "1.2 µs", "at most 0.05 µs"
+std::string text_of(const Cost&);
 /// Whether kernels that are waited for one by one come more slowly than those that are not.
-Finding judge_waits(Seconds waited_for, Seconds behind_another);
+Finding judge_waits(Seconds waited_for, const Cost& behind_another);
 /// Whether an event costs the host less than a wait.
-Finding judge_events(Seconds record, Seconds waited_for);
+Finding judge_events(const Cost& record, Seconds waited_for);
 /// The smallest step between any two of the times; nullopt when all are equal.
 std::optional<Seconds> grain(std::vector<double> times_us);
 Finding judge_grain(std::optional<Seconds> grain);

@@ -121,28 +121,38 @@ Finding judge_barrier(const SaxpyTimes& times) {
   return finding;
 }
 
-Finding judge_waits(Seconds waited_for, Seconds behind_another) {
+std::optional<Cost> cost_of(const Interval<Seconds>& time) {
+  if (time.value > Seconds{0}) return Cost{.time = time.value, .at_most = false};
+  if (time.high > Seconds{0}) return Cost{.time = time.high, .at_most = true};
+  return std::nullopt;
+}
+
+std::string text_of(const Cost& cost) { return (cost.at_most ? "at most " : "") + to_string(cost.time); }
+
+Finding judge_waits(Seconds waited_for, const Cost& behind_another) {
   Finding finding{.claim = "stall",
                   .verdict = Verdict::holds,
                   .observed = fmt::format("an empty kernel takes {} with a wait of the host behind each, {} without",
-                                          to_string(waited_for), to_string(behind_another)),
+                                          to_string(waited_for), text_of(behind_another)),
                   .why = ""};
-  if (waited_for < stall * behind_another) {
-    finding.verdict = Verdict::does_not_hold;
-    finding.why = "kernels follow each other as fast with waits as without";
+  if (waited_for < stall * behind_another.time) {
+    finding.verdict = behind_another.at_most ? Verdict::cannot_be_checked : Verdict::does_not_hold;
+    finding.why = behind_another.at_most ? "kernels without waits are known to take no more than about as long"
+                                         : "kernels follow each other as fast with waits as without";
   }
   return finding;
 }
 
-Finding judge_events(Seconds record, Seconds waited_for) {
+Finding judge_events(const Cost& record, Seconds waited_for) {
   Finding finding{.claim = "light",
                   .verdict = Verdict::holds,
                   .observed = fmt::format("{} of the host's time for an event, {} for a launch and a wait",
-                                          to_string(record), to_string(waited_for)),
+                                          text_of(record), to_string(waited_for)),
                   .why = ""};
-  if (record * 2 > waited_for) {
-    finding.verdict = Verdict::does_not_hold;
-    finding.why = "an event costs the host about as much as a wait";
+  if (record.time * 2 > waited_for) {
+    finding.verdict = record.at_most ? Verdict::cannot_be_checked : Verdict::does_not_hold;
+    finding.why = record.at_most ? "an event is known to cost the host no more than about a wait"
+                                 : "an event costs the host about as much as a wait";
   }
   return finding;
 }

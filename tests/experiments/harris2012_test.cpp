@@ -127,10 +127,27 @@ TEST(Harris2012, what_a_wait_adds_decides_on_the_barrier) {
 }
 
 TEST(Harris2012, waits_and_events_are_judged_by_their_cost) {
-  EXPECT_EQ(judge_waits(microseconds(8.8), microseconds(1.6)).verdict, Verdict::holds);
-  EXPECT_EQ(judge_waits(microseconds(1.7), microseconds(1.6)).verdict, Verdict::does_not_hold);
-  EXPECT_EQ(judge_events(microseconds(1), microseconds(8.8)).verdict, Verdict::holds);
-  EXPECT_EQ(judge_events(microseconds(6), microseconds(8.8)).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(judge_waits(microseconds(8.8), {.time = microseconds(1.6)}).verdict, Verdict::holds);
+  EXPECT_EQ(judge_waits(microseconds(1.7), {.time = microseconds(1.6)}).verdict, Verdict::does_not_hold);
+  EXPECT_EQ(judge_events({.time = microseconds(1)}, microseconds(8.8)).verdict, Verdict::holds);
+  EXPECT_EQ(judge_events({.time = microseconds(6)}, microseconds(8.8)).verdict, Verdict::does_not_hold);
+}
+
+TEST(Harris2012, a_cost_too_small_for_its_clock_is_at_most_the_end_of_its_interval) {
+  const auto of = [](double value, double high) {
+    return cost_of({microseconds(value), Seconds{0}, microseconds(high)});
+  };
+  EXPECT_FALSE(of(0, 0).has_value());
+  EXPECT_FALSE(of(0.1, 0.9)->at_most);
+  EXPECT_NEAR(in_microseconds(of(0.1, 0.9)->time), 0.1, 1e-12);
+  const Cost small = of(0, 0.11).value();
+  EXPECT_TRUE(small.at_most);
+  const Finding finding = judge_events(small, microseconds(8.4));
+  EXPECT_EQ(finding.verdict, Verdict::holds);
+  EXPECT_TRUE(finding.observed.starts_with("at most 0.1100 µs")) << finding.observed;
+  EXPECT_EQ(judge_events(of(0, 6).value(), microseconds(8.4)).verdict, Verdict::cannot_be_checked);
+  EXPECT_EQ(judge_waits(microseconds(8.4), of(0, 0.5).value()).verdict, Verdict::holds);
+  EXPECT_EQ(judge_waits(microseconds(8.4), of(0, 8).value()).verdict, Verdict::cannot_be_checked);
 }
 
 TEST(Harris2012, the_grain_is_the_smallest_step) {
