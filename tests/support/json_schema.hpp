@@ -34,10 +34,10 @@ class JsonSchema {
   }
 
   void check(const Json& value, const Json& schema, const std::string& at, std::vector<std::string>& out) const {
-    static const std::set<std::string> known{"$schema", "$defs",      "$ref",     "title",
-                                             "type",    "properties", "required", "description",
-                                             "items",   "const",      "enum",     "additionalProperties",
-                                             "minimum"};
+    static const std::set<std::string> known{"$schema", "$defs",           "$ref",     "title",
+                                             "type",    "properties",      "required", "description",
+                                             "items",   "const",           "enum",     "additionalProperties",
+                                             "minimum", "exclusiveMinimum"};
     for (const auto& [key, rule] : schema.items())
       if (!known.contains(key)) out.push_back(at + ": this checker does not know " + key);
     if (schema.contains("$ref")) {
@@ -52,6 +52,9 @@ class JsonSchema {
     }
     if (schema.contains("minimum") && value.is_number() && value.get<double>() < schema.at("minimum").get<double>())
       out.push_back(at + ": less than its minimum");
+    if (schema.contains("exclusiveMinimum") && value.is_number() &&
+        value.get<double>() <= schema.at("exclusiveMinimum").get<double>())
+      out.push_back(at + ": not more than its minimum");
     if (schema.contains("type")) {
       bool right = false;
       const Json& type = schema.at("type");
