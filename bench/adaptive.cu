@@ -11,8 +11,10 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shiplap/core/json.hpp"
@@ -163,15 +165,14 @@ const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
 
 struct Effort {
   Input input = drifting_frames;
-  std::uint64_t period = 300;  // batches from one slow end of the drift to the next
-  std::uint64_t batches = 300;
+  std::uint64_t batches = 300;     // of a run: once through the drift
   std::uint64_t calibration = 12;  // batches of each level and choice
   int rounds = 7;
   std::uint64_t endurance = 1'000'000 / few_frames.frames;
   std::string logs{};  // folder for a log of each adaptation that is compared; empty: none
 
   std::size_t drifting(std::uint64_t batch) const {
-    const double turn = 2 * 3.14159265358979 * static_cast<double>(batch) / static_cast<double>(period);
+    const double turn = 2 * 3.14159265358979 * static_cast<double>(batch) / static_cast<double>(batches);
     return static_cast<std::size_t>(std::lround((static_cast<double>(input.levels()) - 1) / 2 * (1 - std::cos(turn))));
   }
 };
@@ -205,18 +206,6 @@ Seconds cost_of_a_stream(const SteadyTable& table) {
   return (spans.back().second - spans.front().second) / static_cast<double>(spans.back().first - spans.front().first);
 }
 
-/// As Fixed, with the kernels of every batch observed.
-class Observed final : public Policy {
- public:
-  explicit Observed(std::uint32_t choice) : choice_(choice) {}
-  std::uint32_t choice(std::uint64_t) override { return choice_; }
-  Wanted wanted(std::uint64_t) const override { return Wanted::kernels; }
-  std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
-
- private:
-  std::uint32_t choice_;
-};
-
 /// What events around kernels cost: batches in one chunk with and without, in turn.
 Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) {
   const Level lowest = [](std::uint64_t) { return std::size_t{0}; };
@@ -224,8 +213,8 @@ Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) 
   for (int round = 0; round < effort.rounds; ++round) {
     Fixed fixed(0);
     plain.push_back(rig.run(fixed, lowest, effort.batches).rate());
-    Observed with(0);
-    observed.push_back(rig.run(with, lowest, effort.batches).rate());
+    Fixed with_kernels(0, Wanted::kernels);
+    observed.push_back(rig.run(with_kernels, lowest, effort.batches).rate());
   }
   std::cout << "batches of " << rig.input().frames << ", " << in_flight << " in flight: " << median(plain)
             << " frames/s, with kernels observed " << median(observed) << std::endl;
@@ -259,12 +248,12 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
   AdaptiveReport last;
   // Goes on from round to round, as an endless input does.
   Adaptation adaptation(rig.table());
-  const std::string title = name + "-" + std::to_string(in_flight);
-  std::string log = header_line(title, "", rig.table(), adaptation.options()) + "\n";
+  std::vector<std::pair<BatchSeen, std::optional<Decision>>> seen;  // put into words when nothing is timed
   for (int round = 0; round < effort.rounds; ++round) {
     last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {
-      log += line_of(progress.seen) + "\n";
-      if (progress.decision != nullptr) log += line_of(*progress.decision) + "\n";
+      if (effort.logs.empty()) return;
+      seen.emplace_back(progress.seen, std::nullopt);
+      if (progress.decision != nullptr) seen.back().second = *progress.decision;
     });
     adaptive.push_back(last.rate());
     for (std::size_t f = 0; f < finalists.size(); ++f) {
@@ -281,7 +270,15 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
     Fixed unstreamed(0);
     alone.push_back(rig.run(unstreamed, input, effort.batches).rate());
   }
-  if (!effort.logs.empty()) write_file_atomically(effort.logs + "/" + title + ".jsonl", log);
+  if (!effort.logs.empty()) {
+    const std::string title = name + "-" + std::to_string(in_flight);
+    std::string log = header_line(title, "", rig.table(), adaptation.options()) + "\n";
+    for (const auto& [batch, decision] : seen) {
+      log += line_of(batch) + "\n";
+      if (decision) log += line_of(*decision) + "\n";
+    }
+    write_file_atomically(effort.logs + "/" + title + ".jsonl", log);
+  }
   const auto winner = static_cast<std::size_t>(
       std::ranges::max_element(fixed_rates, {}, [](const auto& rates) { return median(rates); }) - fixed_rates.begin());
   const std::vector<double>& fixed_best = fixed_rates[winner];
@@ -366,7 +363,6 @@ int main(int argc, char** argv) try {
   }
   if (argc > 3 && std::string(argv[3]) == "--quick")
     effort = {.input = few_frames,
-              .period = 60,
               .batches = 60,
               .calibration = 2,
               .rounds = 1,

@@ -94,7 +94,8 @@ void bound_by_chunks(Sweep& sweep, double pieces_ms, double copies_ms) {
   if (!sweep.bound_ms || !sweep.kernel_ms) return;
   // Medians of kernels differ by less from run to run.
   constexpr double same = 1.02;
-  if (pieces_ms * same<*sweep.kernel_ms&& * sweep.kernel_ms * same> copies_ms) {
+  const double whole_ms = *sweep.kernel_ms;
+  if (pieces_ms * same < whole_ms && copies_ms < whole_ms * same) {
     sweep.bound_ms = std::min(*sweep.bound_ms, std::max(pieces_ms, copies_ms));
     sweep.bound_note = "the kernel is faster in chunks, which stay in the L2 cache, and the bound is that of chunks";
   }

@@ -25,10 +25,7 @@ constexpr std::uint32_t batches_that_agree = 8;
 constexpr std::uint32_t most_attempts = 3;
 constexpr double widest_link = 16;
 
-std::string in_words(double change) {
-  const double factor = std::exp(change);
-  return fmt::format("{:.3g} times as long", factor);
-}
+std::string in_words(double change) { return fmt::format("{:.3g} times as long", std::exp(change)); }
 
 std::string as_predicted(double residual) {
   return std::abs(residual) < 0.005 ? "as long as predicted" : in_words(residual) + " as predicted";
@@ -55,9 +52,7 @@ Wanted Adaptation::wanted(std::uint64_t batch) const {
   return watch_ > 0 || batch % options_.observe_every == 0 ? Wanted::kernels : Wanted::span;
 }
 
-double Adaptation::beyond(std::uint32_t choice) const {
-  return std::exp(learned_.at_or_typical(choice, kernel_ / link_));
-}
+double Adaptation::beyond(std::uint32_t choice) const { return std::exp(learned_.at_or_typical(choice, ratio())); }
 
 bool Adaptation::is_late(std::uint32_t choice) const {
   return options_.latency_limit > Seconds{0} && span(choice) > options_.latency_limit;
@@ -102,7 +97,7 @@ double Adaptation::of_kernels(const BatchSeen& seen) const {
   const Seconds kernels = std::accumulate(seen.kernels.begin(), seen.kernels.end(), Seconds{0});
   const Seconds expects = expected(seen.choice).kernels;
   if (kernels <= Seconds{0} || expects <= Seconds{0}) return 0;
-  return std::log(kernels / expects) - learned_kernels_.at(seen.choice, kernel_ / link_);
+  return std::log(kernels / expects) - learned_kernels_.at(seen.choice, ratio());
 }
 
 std::string Adaptation::look_at_kernels(const BatchSeen& seen) {
@@ -111,7 +106,7 @@ std::string Adaptation::look_at_kernels(const BatchSeen& seen) {
   // The kernel is what it was under the choice before: what differs is how much longer it takes in these chunks. More
   // than that is a change that happens to come with them.
   if (seen.choice == current_ && std::exchange(meets_kernels_, false) && std::abs(residual) <= most_learned) {
-    learned_kernels_.set(current_, kernel_ / link_, learned_kernels_.at(current_, kernel_ / link_) + residual);
+    learned_kernels_.set(current_, ratio(), learned_kernels_.at(current_, ratio()) + residual);
     return {};
   }
   const auto change = kernels_changed_.add(residual);
@@ -168,15 +163,13 @@ std::string Adaptation::learn(const BatchSeen& seen) {
   const double residual = median(trial_->residuals);
   if (std::abs(of_kernels(seen)) > kernels_changed_.slack()) {  // they changed meanwhile
     if (compares) return "kernels changed while it was tried";
-    const std::uint32_t attempts = trial_->attempts + 1;
-    trial_.reset();
-    if (attempts <= most_attempts) {
-      begin_trial(current_);
-      trial_->attempts = attempts;
-    }
+    if (++trial_->attempts > most_attempts)
+      trial_.reset();
+    else
+      trial_->residuals.clear();
     return {};
   }
-  learned_.set(current_, kernel_ / link_, residual);
+  learned_.set(current_, ratio(), residual);
   agreed_ = Agreed{.choice = current_, .kernel = kernel_};
   if (!compares) trial_.reset();  // decide ends the others
   return compares || std::abs(residual) > options_.tolerance ? "these batches take " + as_predicted(residual)
@@ -185,13 +178,13 @@ std::string Adaptation::learn(const BatchSeen& seen) {
 
 std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
   if (trial_ || table_.in_flight > 1 || options_.explore <= 0 || quiet_ < quiet_before_a_trial) return std::nullopt;
-  if (!learned_.knows(current_, kernel_ / link_)) {
+  if (!learned_.knows(current_, ratio())) {
     begin_trial(current_);
     return std::nullopt;
   }
   std::optional<std::uint32_t> next;
   for (std::uint32_t choice = 0; choice < table_.choices.size(); ++choice)
-    if (!learned_.knows(choice, kernel_ / link_) && !is_late(choice) &&
+    if (!learned_.knows(choice, ratio()) && !is_late(choice) &&
         period(choice) <= period(current_) * (1 + options_.explore) && (!next || period(choice) < period(*next)))
       next = choice;
   if (!next) return std::nullopt;
@@ -211,7 +204,7 @@ std::optional<Decision> Adaptation::explore(std::uint64_t batch) {
 }
 
 void Adaptation::meet_kernels() {
-  meets_kernels_ = !learned_kernels_.knows(current_, kernel_ / link_);
+  meets_kernels_ = !learned_kernels_.knows(current_, ratio());
   watch_ = std::max(watch_, 1u);
 }
 
@@ -225,7 +218,7 @@ std::string Adaptation::explain_span(std::uint32_t choice, double change) {
     link_ = link;
     return fmt::format("batches take {} and kernels as long as before: the link", in_words(change));
   }
-  learned_.set(choice, kernel_ / link_, learned_.at_or_typical(choice, kernel_ / link_) + change);
+  learned_.set(choice, ratio(), learned_.at_or_typical(choice, ratio()) + change);
   return fmt::format("batches take {} beyond what was predicted", in_words(change));
 }
 

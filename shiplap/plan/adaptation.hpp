@@ -57,17 +57,19 @@ class Policy {
 /// The same choice for every batch, or for each batch one of a list (the last for those beyond it).
 class Fixed final : public Policy {
  public:
-  explicit Fixed(std::uint32_t choice) : choices_{choice} {}  ///< for every batch
+  /// For every batch.
+  explicit Fixed(std::uint32_t choice, Wanted wanted = Wanted::span) : choices_{choice}, wanted_(wanted) {}
   /// At least one.
   explicit Fixed(std::vector<std::uint32_t> choices) : choices_(std::move(choices)) {}
   std::uint32_t choice(std::uint64_t batch) override {
     return choices_[std::min<std::uint64_t>(batch, choices_.size() - 1)];
   }
-  Wanted wanted(std::uint64_t) const override { return Wanted::span; }
+  Wanted wanted(std::uint64_t) const override { return wanted_; }
   std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
 
  private:
   std::vector<std::uint32_t> choices_;
+  Wanted wanted_ = Wanted::span;
 };
 
 /// When and how the choice changes.
@@ -78,9 +80,9 @@ struct AdaptationOptions {
   double least_gain = 0.005;
   /// Kernels are observed of every so many batches while nothing changes: events around them make a batch longer.
   std::uint32_t observe_every = 16;
-  /// A choice that is predicted to take up to this share longer than the one that is in use is tried once, for a few
-  /// batches, wherever kernels take long enough otherwise to make a difference. Only where batches are waited for:
-  /// beside others a batch says little about its choice. 0: none is tried.
+  /// A choice that is predicted to take up to this share longer than the one that is in use is tried for a few batches,
+  /// once for each half octave of the kernel's time. Only where batches are waited for: beside others a batch says
+  /// little about its choice. 0: none is tried.
   double explore = 0.03;
   /// Longest span of a batch that is wanted; zero: only throughput counts. With several in flight a batch waits for
   /// those ahead of it before its span begins.
@@ -145,6 +147,8 @@ class Adaptation final : public Policy {
   std::string learn(const BatchSeen&);
   /// Begins a trial when there is a reason to.
   std::optional<Decision> explore(std::uint64_t batch);
+  /// Of the kernel's factor and the link's: by it is learned.
+  double ratio() const { return kernel_ / link_; }
   SteadyState expected(std::uint32_t choice) const { return table_.at(choice, kernel_, link_); }
   /// What was learned of the choice for kernels as they are, as a factor.
   double beyond(std::uint32_t choice) const;
@@ -152,9 +156,7 @@ class Adaptation final : public Policy {
   Seconds span(std::uint32_t choice) const { return expected(choice).span * beyond(choice); }
   bool is_late(std::uint32_t choice) const;
   std::uint32_t best() const;
-  void begin_trial(std::uint32_t choice) {
-    trial_ = Trial{.choice = choice, .from = current_, .ratio = kernel_ / link_};
-  }
+  void begin_trial(std::uint32_t choice) { trial_ = Trial{.choice = choice, .from = current_, .ratio = ratio()}; }
   Decision decide(std::uint64_t batch, std::string reason);
   /// Behind a change of choice.
   void meet_kernels();
@@ -176,7 +178,7 @@ class Adaptation final : public Policy {
   std::optional<Agreed> agreed_;              ///< with which spans were last as expected
   std::uint32_t agreeing_ = 0;                ///< spans in a row that were
   std::optional<Trial> trial_;                ///< of the current choice
-  bool meets_kernels_ = false;                ///< the next ones that are observed are the first of their choice
+  bool meets_kernels_ = false;                ///< the next batch that is observed is the first of its choice
   std::optional<double> pending_;             ///< change of spans that waits for a batch whose kernels are observed
   std::uint64_t alike_ = 0;                   ///< batches in a row of one choice with kernels as they are taken to be
   std::optional<std::uint32_t> last_choice_;  ///< of the batch before

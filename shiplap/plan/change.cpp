@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace shiplap {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::size_t fewest_steps = 8;
 /// Share of the limit that one residual reaches at most,
 constexpr double most_of_the_limit = 0.75;
 /// unless it is a factor of two: outliers of that size are rarer than changes.
-constexpr double believed_at_once = 0.69314718055994531;
+constexpr double believed_at_once = std::numbers::ln2;
 
 }  // namespace
 

@@ -44,7 +44,7 @@ TEST(ChangeTest, takes_no_outlier_below_a_factor_of_two_for_a_change) {
 }
 
 TEST(ChangeTest, gets_used_to_residuals_that_jump_to_and_fro) {
-  // Kernels of an H200 beside copies took 8 us in one of five batches, 10.8 in the others.
+  // Kernels that take a quarter less in one of five batches.
   ChangeTest test(0.03);
   std::mt19937_64 bits(3);
   double taken_for_now = 0;
