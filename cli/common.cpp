@@ -135,11 +135,6 @@ void note_meaningless(const ChoiceFlags& flags) {
 
 }  // namespace
 
-void put_into(Workload& workload, MemoryKind memory) {
-  for (Array& array : workload.job.arrays)
-    if (!stays(array.role) || memory == MemoryKind::managed) array.memory = memory;
-}
-
 void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
   std::string names = "auto";
   for (const Strategy& s : strategies()) names += fmt::format(", {}", s.name);

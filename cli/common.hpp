@@ -27,8 +27,6 @@ Workload workload_of(const WorkloadFlags&);
 
 /// "pageable", "pinned" or "managed", as the flags' checks have made sure.
 MemoryKind memory_kind(const std::string& word);
-/// Moves the arrays that go to the GPU or come back into memory of that kind.
-void put_into(Workload&, MemoryKind);
 
 /// Of --threads. Throws UsageError.
 std::uint32_t threads_of(const std::string& text);

@@ -13,7 +13,9 @@
 #include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
+#include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/evaluate/published_evaluation.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/published_report.hpp"
@@ -130,6 +132,12 @@ void add_evaluate(CLI::App& app) {
           "is predicted")
       ->type_name("FILE")
       ->excludes(workloads);
+  command
+      ->add_option("--again", flags->again,
+                   "instead of a device: an evaluation that was written before with -o; what it observed, beside what "
+                   "this version predicts on --profile")
+      ->type_name("FILE")
+      ->excludes(workloads);
   auto* only =
       command->add_flag("--transfers", flags->transfers_only, "copies alone only, from 16 MiB on")->excludes(workloads);
   command->add_flag("--no-transfers", flags->no_transfers, "leave the copies alone out")->excludes(only);
@@ -147,13 +155,16 @@ void add_evaluate(CLI::App& app) {
 
 namespace {
 
+bool about_a_run(const EvaluateFlags& flags) {
+  return !flags.device.empty() || !flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() ||
+         !flags.layouts.empty() || !flags.blocks.empty() || !flags.threads.empty() || flags.rounds > 0 ||
+         flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers;
+}
+
 void run_published(const EvaluateFlags& flags) {
   if (!flags.markdown.empty()) throw UsageError("--markdown: a published sweep has no page; give -o for its JSON");
-  const bool about_a_run = !flags.device.empty() || !flags.profile.empty() || !flags.sizes.empty() ||
-                           !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
-                           !flags.blocks.empty() || !flags.threads.empty() || flags.rounds > 0 ||
-                           flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers;
-  if (about_a_run) throw UsageError("--data: nothing runs on a device; leave out what is about a device or a grid");
+  if (about_a_run(flags) || !flags.profile.empty() || !flags.again.empty())
+    throw UsageError("--data: nothing runs on a device; leave out what is about a device or a grid");
   const PublishedEvaluation evaluation = evaluate_published(load_published(flags.data));
   if (!flags.output.empty()) write_file_atomically(flags.output, to_json(evaluation).dump(1) + "\n");
   if (flags.json)
@@ -162,12 +173,39 @@ void run_published(const EvaluateFlags& flags) {
     print(published_report(evaluation, style_of_stdout()));
 }
 
+void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
+  if (flags.json) {
+    print_json(to_json(evaluation));
+    return;
+  }
+  print(evaluate_report(evaluation, style_of_stdout()));
+  if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", flags.output));
+  if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", flags.markdown));
+}
+
+void run_again(const EvaluateFlags& flags) {
+  if (about_a_run(flags))
+    throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
+  Evaluation recorded = evaluation_from_json(read_json_file(flags.again), flags.again);
+  if (flags.profile.empty())
+    throw UsageError(fmt::format("--again: name the profile to predict from with --profile; it was {} ({}) then",
+                                 recorded.profile, recorded.profile_hash));
+  const Profile profile = find_any_profile(flags.profile);
+  if (parameter_hash(profile) != recorded.profile_hash)
+    note(fmt::format("profile {} ({}) is not the one of the file, {} ({}): errors are of model and profile together",
+                     profile.name, parameter_hash(profile), recorded.profile, recorded.profile_hash));
+  const Evaluation evaluation = predict_again(std::move(recorded), profile, limits_of(profile));
+  save(flags, evaluation);
+  show(flags, evaluation);
+}
+
 }  // namespace
 
 void run_evaluate(const EvaluateFlags& flags) {
   if (!flags.output.empty()) require_writable(flags.output, "-o");
   if (!flags.data.empty()) return run_published(flags);
   if (!flags.markdown.empty()) require_writable(flags.markdown, "--markdown");
+  if (!flags.again.empty()) return run_again(flags);
   EvaluateOptions options;
   options.grid = grid_options_of(flags);
   const Seconds budget =
@@ -218,13 +256,7 @@ void run_evaluate(const EvaluateFlags& flags) {
   }
   save(flags, evaluation);
   progress.clear();
-  if (flags.json) {
-    print_json(to_json(evaluation));
-  } else {
-    print(evaluate_report(evaluation, style_of_stdout()));
-    if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", flags.output));
-    if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", flags.markdown));
-  }
+  show(flags, evaluation);
   const bool anything =
       !evaluation.transfers.empty() || std::ranges::any_of(evaluation.workloads, [](const EvaluatedWorkload& w) {
         return !w.points.empty() || !w.not_run.empty();

@@ -22,6 +22,7 @@ struct EvaluateFlags {
   unsigned duel_rounds = 0;  ///< 0: 51, or 1 likewise
   std::string budget;
   std::string data;
+  std::string again;
   bool transfers_only = false;
   bool no_transfers = false;
   std::string output;

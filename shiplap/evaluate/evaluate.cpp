@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/models.hpp"
+#include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/plan/plan.hpp"
 
 namespace shiplap {
@@ -48,12 +48,11 @@ class WorkloadRun {
               Pipeline& pipeline)
       : profile_(profile),
         whole_(limits),
-        for_one_(limits),
+        for_one_(limits_of_one_choice(limits)),
         for_bound_(limits),
         options_(options),
         pipeline_(pipeline),
         multiprocessors_(device.info().multiprocessors) {
-    for_one_.device_memory = limits.device_memory / 5 * 2;
     for_bound_.device_memory = limits.device_memory / 10;
   }
 
@@ -108,19 +107,9 @@ class WorkloadRun {
     const auto same = [&](const Entry& entry) { return entry.point.choice == choice; };
     if (std::ranges::any_of(entries, same)) return;
     try {
-      const Candidate candidate = predict(job, profile_, choice, for_one_);
-      const BusiestEngine busiest = busiest_engine(candidate.timeline);
       Entry entry;
-      entry.point = {.choice = choice,
-                     .planned = planned,
-                     .predicted = candidate.predicted,
-                     .models = {},
-                     .busiest = busiest.engine,
-                     .busy = busiest.busy / candidate.predicted.value,
-                     .samples_ms = {},
-                     .difference = {}};
-      for (const ModelPrediction& m : model_predictions(job, profile_, candidate))
-        if (m.time) entry.point.models.push_back({m.model, *m.time});
+      entry.point = predicted_point(job, profile_, choice, for_one_);
+      entry.point.planned = planned;
       const Need need = need_of(find_strategy(choice.strategy).schedule(job, choice, for_one_), job);
       entry.on_gpu = need.gpu;
       entry.on_host = need.host;

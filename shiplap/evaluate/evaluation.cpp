@@ -13,8 +13,6 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t evaluation_version = 1;
-
 Json milliseconds_json(const Interval<Seconds>& t) {
   return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
 }
@@ -98,7 +96,9 @@ Json workload_json(const EvaluatedWorkload& workload) {
   for (const EvaluatedGroup& group : workload.groups)
     json["groups"].push_back({{"choices", group.choices},
                               {"automatic_ms", estimate_json(group.automatic_ms)},
-                              {"bound_ms", estimate_json(group.bound_ms)}});
+                              {"bound_ms", estimate_json(group.bound_ms)},
+                              {"automatic_samples_ms", samples_json(group.automatic_ms)},
+                              {"bound_samples_ms", samples_json(group.bound_ms)}});
   return json;
 }
 
@@ -210,6 +210,7 @@ Json to_json(const Evaluation& evaluation) {
             {"conditions", Json::object()},
             {"profile", evaluation.profile},
             {"profile_hash", evaluation.profile_hash},
+            {"predicted_again", evaluation.predicted_again},
             {"clock", "device events, from the mark before the first op to the last end mark; medians, interleaved"},
             {"statistics", statistics_json(evaluation)},
             {"workloads", Json::array()},

@@ -96,7 +96,8 @@ struct Evaluation {
   bool simulated = false;  ///< times are virtual: they say how well two computations agree, not how good a model is
   Conditions conditions;
   std::string profile;
-  std::string profile_hash;  ///< fixed before anything ran
+  std::string profile_hash;      ///< fixed before anything ran
+  bool predicted_again = false;  ///< predictions were made after the observations, from their record
   std::vector<EvaluatedWorkload> workloads;
   std::vector<EvaluatedTransfer> transfers;
 };
@@ -104,7 +105,11 @@ struct Evaluation {
 /// What came out wrong, a line each; empty when every byte was right.
 std::vector<std::string> wrong_results(const Evaluation&);
 
+/// Of the schema.
+inline constexpr std::uint64_t evaluation_version = 1;
 /// docs/schema/evaluation.schema.json; with the statistics of `errors.hpp`.
 Json to_json(const Evaluation&);
+/// What to_json(const Evaluation&) wrote; samples to 10 ns. Throws Error naming source and key.
+Evaluation evaluation_from_json(const Json&, const std::string& source);
 
 }  // namespace shiplap

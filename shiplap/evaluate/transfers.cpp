@@ -7,6 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
+#include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/model/loggp.hpp"
 #include "shiplap/sim/simulate.hpp"
 
@@ -52,6 +53,16 @@ Seconds loggp_time(const Profile& profile, bool to_device, Bytes total, std::uin
 
 }  // namespace
 
+EvaluatedTransfer predicted_transfer(const Profile& profile, bool to_device, Bytes total, std::uint32_t copies) {
+  return {.to_device = to_device,
+          .total = total,
+          .copies = copies,
+          .engine = simulate(burst_schedule(to_device, total, total, copies, 0), profile).timeline.makespan,
+          .loggp = loggp_time(profile, to_device, total, copies),
+          .samples_ms = {},
+          .wrong_bytes = 0};
+}
+
 std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile& profile,
                                                   const std::vector<Bytes>& sizes,
                                                   const std::vector<std::uint32_t>& copies,
@@ -81,14 +92,8 @@ std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile&
                                             {.buffers = {host.data(), gpu.data()}, .kernels = {}}));
           of_parts.back()->run();
         }
-        result.push_back(
-            {.to_device = to_device,
-             .total = total,
-             .copies = count,
-             .engine = simulate(burst_schedule(to_device, size, total, count, 0), profile).timeline.makespan,
-             .loggp = loggp_time(profile, to_device, total, count),
-             .samples_ms = {},
-             .wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0})});
+        result.push_back(predicted_transfer(profile, to_device, total, count));
+        result.back().wrong_bytes = device.mismatches(to, Bytes{0}, size, right_seed, Bytes{0});
       }
       std::uint64_t run = 0;
       for (unsigned round = 0; round < options.rounds; ++round)

@@ -34,6 +34,10 @@ std::vector<std::string> opening(const Evaluation& e) {
   const std::size_t wrong = wrong_results(e).size();
   notes.push_back(wrong == 0 ? "Every result was verified."
                              : fmt::format("{} WRONG: left out of all figures, and listed below.", wrong));
+  if (e.predicted_again)
+    notes.push_back(
+        "Predicted again from a recorded evaluation: what was observed was known to whoever wrote this version. "
+        "\"Engine as recorded\" is what had been predicted before anything ran.");
   if (e.simulated)
     notes.push_back(
         "The device is virtual: its times are the simulation's, so the engine's errors only say how far the profile is "

@@ -73,6 +73,11 @@ std::string with_size(std::string_view name, Bytes size_of_each) {
   return fmt::format("{}{}{}", name, name.find(':') == std::string_view::npos ? ":" : ",", sizes);
 }
 
+void put_into(Workload& workload, MemoryKind memory) {
+  for (Array& array : workload.job.arrays)
+    if (!stays(array.role) || memory == MemoryKind::managed) array.memory = memory;
+}
+
 Workload find_workload(std::string_view name, const CudaKernels& cuda) {
   if (name.ends_with(".json")) return from_file(std::string(name), cuda);
   const auto colon = name.find(':');

@@ -36,6 +36,9 @@ std::vector<WorkloadHelp> built_in_workloads();
 /// that ends in .json; schema docs/schema/workload.schema.json). Throws UsageError that names the parameter.
 Workload find_workload(std::string_view name, const CudaKernels& = cuda_kernels());
 
+/// The arrays that go to the GPU or come back are to be in memory of that kind; in managed memory all are.
+void put_into(Workload&, MemoryKind);
+
 /// The name of a built-in workload with arrays of about `each` bytes: "saxpy" and 64 MiB give "saxpy:n=16777216". A
 /// name that states its own sizes, and a file, stay as they are.
 std::string with_size(std::string_view name, Bytes each);

@@ -117,35 +117,6 @@ TEST_F(Cli, predict_has_every_model_side_by_side) {
   EXPECT_EQ(one.at("choices").front().at("models").size(), 1u);
 }
 
-TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
-  const std::string results = (folder / "e.json").string();
-  const std::string page = (folder / "e.md").string();
-  const std::string command = "evaluate --device virtual:h200 --sizes 64KiB --chunks 1,2,8 --blocks 8,full -o " +
-                              results + " --markdown " + page;
-  const Outcome human = shiplap(command);
-  EXPECT_EQ(human.code, 0) << human.err;
-  for (const char* word : {"engine", "van-werkhoven-2014", "streams, three queues", "virtual", "verified", "LogGP"})
-    EXPECT_NE(human.out.find(word), std::string::npos) << word;
-  EXPECT_NE(read(page).find("| engine |"), std::string::npos);
-
-  const Json json = parsed(shiplap(command + " --json"));
-  EXPECT_EQ(json, Json::parse(read(results)));
-  const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/evaluation.schema.json")));
-  EXPECT_EQ(schema.problems(json), std::vector<std::string>{});
-  ASSERT_EQ(json.at("workloads").size(), 2u);
-  EXPECT_EQ(json.at("transfers").size(), 2u * 3);
-  for (const Json& workload : json.at("workloads")) {
-    // explicit, streams 3 x 3 less 2 that are the same, implicit 2, two hybrids 2 x 3 each; the plan may add its own.
-    EXPECT_GE(workload.at("points").size(), 1u + 7 + 2 + 12);
-    for (const Json& point : workload.at("points")) EXPECT_TRUE(point.at("verified").get<bool>());
-  }
-
-  Json broken = json;
-  broken["workloads"][0]["points"][0]["busy"] = "much";
-  broken["surprise"] = 1;
-  EXPECT_EQ(schema.problems(broken).size(), 2u) << "the checker checks";
-}
-
 TEST_F(Cli, reproduce_writes_what_its_schema_says_a_page_and_csv_and_goes_on_where_it_stopped) {
   const std::string command = "reproduce harris2012 --device virtual:h200 --quick -o " + folder.string();
   const Outcome stopped = shiplap(command + " --budget 1ns");
@@ -181,20 +152,6 @@ TEST_F(Cli, reproduce_lists_papers_and_refuses_what_is_none) {
   EXPECT_EQ(shiplap("reproduce harris2012 --device virtual:h200 --only nothing").code, 64);
 }
 
-TEST_F(Cli, evaluate_on_another_profile_finds_that_the_link_is_another_one) {
-  Json slower = Json::parse(shiplap("profiles show h200 --json").out);
-  for (const char* direction : {"h2d", "d2h"})
-    for (const char* end : {"value", "low", "high"}) {
-      auto& per_byte = slower["links"][0][direction]["per_byte"][end];
-      per_byte = per_byte.get<double>() * 2;
-    }
-  write("slower.json", slower.dump());
-  const Json json = parsed(shiplap("evaluate --transfers --device virtual:h200 --sizes 16MiB --chunks 1 --profile " +
-                                   (folder / "slower.json").string() + " --json"));
-  for (const Json& direction : json.at("statistics").at("transfers"))
-    EXPECT_NEAR(direction.at("engine").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
-}
-
 TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_page_lock) {
   const std::string plan = "plan scalar-add:in=64MiB,out=64MiB --profile h200 --memory pageable --reuse ";
   const Json few = parsed(shiplap(plan + "1 --json")).at("memory");
@@ -209,36 +166,6 @@ TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_page_lock) {
   EXPECT_EQ(parsed(shiplap("plan saxpy:n=4096 --profile h200 --json")).at("memory"), Json(nullptr));
   expect_refused(shiplap("plan saxpy:n=4096 --profile h200 --reuse 2"), 64, {"--reuse", "--memory pageable"});
   expect_refused(shiplap(plan + "0"), 64, {"--reuse"});
-}
-
-TEST_F(Cli, evaluate_takes_workloads_behind_a_list) {
-  const Json json = parsed(
-      shiplap("evaluate --device virtual:h200 --strategies streams --no-transfers --chunks 1,2 saxpy:n=4096 --json"));
-  ASSERT_EQ(json.at("workloads").size(), 1u);
-  EXPECT_EQ(json.at("workloads").front().at("workload"), "saxpy:n=4096");
-}
-
-TEST_F(Cli, evaluate_lists_what_is_skipped_and_stops_at_its_budget) {
-  const Outcome pageable =
-      shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --strategies streams --chunks 2 --memory pageable");
-  EXPECT_EQ(pageable.code, 0) << pageable.err;
-  EXPECT_NE(pageable.out.find("pageable memory"), std::string::npos) << pageable.out;
-  const Json late = parsed(shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --budget 1ns --json"));
-  EXPECT_NE(late.at("workloads").front().at("not_run").get<std::string>().find("--budget"), std::string::npos);
-}
-
-TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
-  expect_refused(shiplap("evaluate magic --device virtual:h200"), 64, {"magic", "saxpy"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --sizes 0"), 64, {"--sizes"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --strategies magic"), 64, {"magic", "explicit"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --chunks 0"), 64, {"--chunks"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --layouts magic"), 64, {"magic", "three"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --blocks 0"), 64, {"--blocks"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --memory magic"), 64, {"--memory"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --rounds 0"), 64, {"--rounds"});
-  expect_refused(shiplap("evaluate --device virtual:h200 --budget soon"), 64, {"--budget"});
-  expect_refused(shiplap("evaluate saxpy --transfers --device virtual:h200"), 64, {"--transfers"});
-  expect_refused(shiplap("evaluate --device virtual:h200 -o /nowhere/e.json"), 1, {"/nowhere"});
 }
 
 TEST_F(Cli, kept_profiles_are_found_by_name_and_a_broken_one_hides_nothing) {
@@ -468,15 +395,6 @@ TEST_F(Cli, compare_exits_2_and_names_the_figure_that_is_a_tenth_worse) {
   EXPECT_FALSE(Json::parse(tolerant.out)["degraded"]);
   EXPECT_EQ(shiplap("compare h200 " + worse + " --tolerance much").code, 64);
   EXPECT_EQ(shiplap("compare h200").code, 64);
-}
-
-TEST_F(Cli, evaluate_fits_a_published_sweep_in_part_and_predicts_the_rest) {
-  const std::string file = write("sweep.csv", "Calls,Size,NUM_STREAMS,Time\n1,8,1,not-a-time\n");
-  const Outcome damaged = shiplap("evaluate --data " + file);
-  EXPECT_EQ(damaged.code, 1) << damaged.out;
-  EXPECT_NE(damaged.err.find("sweep.csv"), std::string::npos) << damaged.err;
-  expect_refused(shiplap("evaluate saxpy --data " + file), 64, {"--data"});
-  expect_refused(shiplap("evaluate --data " + file + " --markdown page.md"), 64, {"--markdown"});
 }
 
 TEST_F(Cli, check_passes_the_built_in_node_and_exits_2_for_one_whose_link_trained_down) {

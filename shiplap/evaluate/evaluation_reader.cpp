@@ -1,0 +1,145 @@
+// Recorded evaluations. What follows from the rest (errors, estimates, statistics) is not read but computed again.
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/evaluate/evaluation.hpp"
+#include "shiplap/plan/plan.hpp"
+
+namespace shiplap {
+namespace {
+
+Seconds seconds_of_ms(double ms) { return Seconds{ms / 1e3}; }
+
+Interval<Seconds> read_milliseconds(const JsonReader& json) {
+  return {seconds_of_ms(json.at("value").number()), seconds_of_ms(json.at("low").number()),
+          seconds_of_ms(json.at("high").number())};
+}
+
+std::vector<double> read_samples(const JsonReader& json) {
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < json.size(); ++i) samples.push_back(json.at(i).positive());
+  return samples;
+}
+
+/// Of files from before groups kept their samples there is the median.
+std::vector<double> read_samples(const JsonReader& json, std::string_view samples, std::string_view estimate) {
+  if (const auto found = json.find(samples)) return read_samples(*found);
+  if (const auto found = json.find(estimate)) return {found->at("value").positive()};
+  return {};
+}
+
+std::string read_text_or_none(const JsonReader& json, std::string_view key) {
+  const auto found = json.find(key);
+  return found ? found->string() : std::string{};
+}
+
+MemoryKind read_memory_kind(const JsonReader& json) {
+  for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed})
+    if (json.string() == to_string(kind)) return kind;
+  json.fail("pageable, pinned or managed");
+}
+
+Engine read_engine(const JsonReader& json) {
+  for (std::size_t i = 0; i < engine_count; ++i)
+    if (const auto engine = static_cast<Engine>(i); json.string() == to_string(engine)) return engine;
+  json.fail("an engine, as in \"copy H2D\"");
+}
+
+KernelCost read_cost(const JsonReader& json) {
+  KernelCost cost{.points = {},
+                  .has_floor = json.at("has_floor").boolean(),
+                  .cached_items = json.at("cached_items").unsigned_integer(),
+                  .origin = json.at("origin").string()};
+  const JsonReader points = json.at("points");
+  for (std::size_t i = 0; i < points.size(); ++i)
+    cost.points.push_back({points.at(i).at("items").unsigned_integer(), read_milliseconds(points.at(i).at("ms"))});
+  if (const auto limited = json.find("limited"))
+    cost.limited = {.items = limited->at("items").unsigned_integer(),
+                    .blocks = limited->at("blocks").unsigned_integer(),
+                    .work = read_milliseconds(limited->at("ms"))};
+  return cost;
+}
+
+EvaluatedPoint read_point(const JsonReader& json) {
+  EvaluatedPoint point{.choice = choice_from_json(json.at("choice")),
+                       .planned = json.at("planned").boolean(),
+                       .predicted = read_milliseconds(json.at("predicted_ms")),
+                       .models = {},
+                       .busiest = read_engine(json.at("busiest")),
+                       .busy = json.at("busy").number(),
+                       .group = json.at("group").unsigned_integer(),
+                       .samples_ms = read_samples(json.at("samples_ms")),
+                       .verified = json.at("verified").boolean(),
+                       .difference = read_text_or_none(json, "difference")};
+  const JsonReader models = json.at("models_ms");
+  for (const auto& [name, time] : models.value().items())
+    point.models.push_back({name, seconds_of_ms(models.at(name).number())});
+  return point;
+}
+
+Duel read_duel(const JsonReader& json) {
+  return {.automatic = choice_from_json(json.at("automatic")),
+          .winner = choice_from_json(json.at("winner")),
+          .automatic_ms = read_samples(json.at("automatic_samples_ms")),
+          .winner_ms = read_samples(json.at("winner_samples_ms")),
+          .bound_ms = read_samples(json.at("bound_samples_ms"))};
+}
+
+EvaluatedWorkload read_workload(const JsonReader& json) {
+  EvaluatedWorkload workload{.name = json.at("workload").string(),
+                             .memory = read_memory_kind(json.at("memory")),
+                             .kernel = seconds_of_ms(json.at("kernel_ms").number()),
+                             .not_run = read_text_or_none(json, "not_run")};
+  if (const auto cost = json.find("kernel_cost")) workload.cost = read_cost(*cost);
+  workload.bound = read_milliseconds(json.at("predicted_bound_ms"));
+  const JsonReader points = json.at("points");
+  for (std::size_t i = 0; i < points.size(); ++i) workload.points.push_back(read_point(points.at(i)));
+  const JsonReader skipped = json.at("skipped");
+  for (std::size_t i = 0; i < skipped.size(); ++i)
+    workload.skipped.push_back({choice_from_json(skipped.at(i).at("choice")), skipped.at(i).at("reason").string()});
+  const JsonReader groups = json.at("groups");
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    workload.groups.push_back({.choices = groups.at(i).at("choices").unsigned_integer(),
+                               .automatic_ms = read_samples(groups.at(i), "automatic_samples_ms", "automatic_ms"),
+                               .bound_ms = read_samples(groups.at(i), "bound_samples_ms", "bound_ms")});
+  if (const auto duel = json.find("duel")) workload.duel = read_duel(*duel);
+  return workload;
+}
+
+EvaluatedTransfer read_transfer(const JsonReader& json) {
+  const std::string direction = json.at("direction").string();
+  if (direction != "h2d" && direction != "d2h") json.at("direction").fail("h2d or d2h");
+  return {.to_device = direction == "h2d",
+          .total = Bytes{json.at("bytes").unsigned_integer()},
+          .copies = static_cast<std::uint32_t>(json.at("copies").unsigned_integer()),
+          .engine = seconds_of_ms(json.at("engine_ms").number()),
+          .loggp = seconds_of_ms(json.at("loggp_ms").number()),
+          .samples_ms = read_samples(json.at("samples_ms")),
+          .wrong_bytes = json.at("wrong_bytes").unsigned_integer()};
+}
+
+}  // namespace
+
+Evaluation evaluation_from_json(const Json& document, const std::string& source) {
+  const JsonReader json(document, source);
+  require_schema(json, "shiplap/evaluation", evaluation_version);
+  Evaluation evaluation{.device = json.at("device").string(),
+                        .device_name = json.at("device_name").string(),
+                        .simulated = json.at("simulated").boolean(),
+                        .conditions = {},
+                        .profile = json.at("profile").string(),
+                        .profile_hash = json.at("profile_hash").string(),
+                        .workloads = {},
+                        .transfers = {}};
+  if (const auto again = json.find("predicted_again")) evaluation.predicted_again = again->boolean();
+  const JsonReader conditions = json.at("conditions");
+  for (const auto& [key, value] : conditions.value().items())
+    evaluation.conditions.emplace(key, conditions.at(key).string());
+  const JsonReader workloads = json.at("workloads");
+  for (std::size_t i = 0; i < workloads.size(); ++i) evaluation.workloads.push_back(read_workload(workloads.at(i)));
+  const JsonReader transfers = json.at("transfers");
+  for (std::size_t i = 0; i < transfers.size(); ++i) evaluation.transfers.push_back(read_transfer(transfers.at(i)));
+  return evaluation;
+}
+
+}  // namespace shiplap

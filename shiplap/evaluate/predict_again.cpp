@@ -1,0 +1,92 @@
+#include "shiplap/evaluate/predict_again.hpp"
+
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/models.hpp"
+#include "shiplap/plan/plan.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+namespace {
+
+// Of the engine, the first time that the points were predicted.
+ModelTime as_recorded(const EvaluatedPoint& point) {
+  for (const ModelTime& m : point.models)
+    if (m.model == engine_as_recorded) return m;
+  return {std::string(engine_as_recorded), point.predicted.value};
+}
+
+EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profile& profile, const Limits& limits) {
+  if (!recorded.not_run.empty()) return recorded;
+  Workload workload;
+  try {
+    workload = find_workload(recorded.name, {});
+  } catch (const UsageError& why) {
+    return {.name = recorded.name, .memory = recorded.memory, .not_run = why.what()};
+  }
+  put_into(workload, recorded.memory);
+  Job& job = workload.job;
+  job.cost = recorded.cost;
+  recorded.kernel = job.cost.at(job.items);
+  recorded.bound = bound(job, profile).time;
+  std::vector<EvaluatedPoint> points;
+  points.reserve(recorded.points.size());
+  for (EvaluatedPoint& observed : recorded.points) {
+    try {
+      EvaluatedPoint point = predicted_point(job, profile, observed.choice, limits);
+      point.models.push_back(as_recorded(observed));
+      point.planned = observed.planned;
+      point.group = observed.group;
+      point.samples_ms = std::move(observed.samples_ms);
+      point.verified = observed.verified;
+      point.difference = std::move(observed.difference);
+      points.push_back(std::move(point));
+    } catch (const Error& why) {
+      recorded.skipped.push_back({observed.choice, why.what()});
+    }
+  }
+  recorded.points = std::move(points);
+  return recorded;
+}
+
+}  // namespace
+
+Limits limits_of_one_choice(const Limits& of_device) {
+  Limits limits = of_device;
+  limits.device_memory = of_device.device_memory / 5 * 2;
+  return limits;
+}
+
+EvaluatedPoint predicted_point(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
+  const Candidate candidate = predict(job, profile, choice, limits);
+  const BusiestEngine busiest = busiest_engine(candidate.timeline);
+  EvaluatedPoint point{.choice = choice,
+                       .predicted = candidate.predicted,
+                       .models = {},
+                       .busiest = busiest.engine,
+                       .busy = busiest.busy / candidate.predicted.value,
+                       .samples_ms = {},
+                       .difference = {}};
+  for (const ModelPrediction& m : model_predictions(job, profile, candidate))
+    if (m.time) point.models.push_back({m.model, *m.time});
+  return point;
+}
+
+Evaluation predict_again(Evaluation recorded, const Profile& profile, const Limits& limits) {
+  recorded.predicted_again = true;
+  recorded.profile = profile.name;
+  recorded.profile_hash = parameter_hash(profile);
+  const Limits for_one = limits_of_one_choice(limits);
+  for (EvaluatedWorkload& workload : recorded.workloads)
+    workload = predict_workload_again(std::move(workload), profile, for_one);
+  for (EvaluatedTransfer& transfer : recorded.transfers) {
+    const EvaluatedTransfer predicted =
+        predicted_transfer(profile, transfer.to_device, transfer.total, transfer.copies);
+    transfer.engine = predicted.engine;
+    transfer.loggp = predicted.loggp;
+  }
+  return recorded;
+}
+
+}  // namespace shiplap

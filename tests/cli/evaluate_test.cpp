@@ -1,0 +1,122 @@
+// shiplap evaluate.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "shiplap/core/json.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/support/json_schema.hpp"
+
+namespace shiplap {
+namespace {
+
+TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
+  const std::string results = (folder / "e.json").string();
+  const std::string page = (folder / "e.md").string();
+  const std::string command = "evaluate --device virtual:h200 --sizes 64KiB --chunks 1,2,8 --blocks 8,full -o " +
+                              results + " --markdown " + page;
+  const Outcome human = shiplap(command);
+  EXPECT_EQ(human.code, 0) << human.err;
+  for (const char* word : {"engine", "van-werkhoven-2014", "streams, three queues", "virtual", "verified", "LogGP"})
+    EXPECT_NE(human.out.find(word), std::string::npos) << word;
+  EXPECT_NE(read(page).find("| engine |"), std::string::npos);
+
+  const Json json = parsed(shiplap(command + " --json"));
+  EXPECT_EQ(json, Json::parse(read(results)));
+  const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/evaluation.schema.json")));
+  EXPECT_EQ(schema.problems(json), std::vector<std::string>{});
+  ASSERT_EQ(json.at("workloads").size(), 2u);
+  EXPECT_EQ(json.at("transfers").size(), 2u * 3);
+  for (const Json& workload : json.at("workloads")) {
+    // explicit, streams 3 x 3 less 2 that are the same, implicit 2, two hybrids 2 x 3 each; the plan may add its own.
+    EXPECT_GE(workload.at("points").size(), 1u + 7 + 2 + 12);
+    for (const Json& point : workload.at("points")) EXPECT_TRUE(point.at("verified").get<bool>());
+  }
+
+  Json broken = json;
+  broken["workloads"][0]["points"][0]["busy"] = "much";
+  broken["surprise"] = 1;
+  EXPECT_EQ(schema.problems(broken).size(), 2u) << "the checker checks";
+}
+
+TEST_F(Cli, evaluate_on_another_profile_finds_that_the_link_is_another_one) {
+  Json slower = Json::parse(shiplap("profiles show h200 --json").out);
+  for (const char* direction : {"h2d", "d2h"})
+    for (const char* end : {"value", "low", "high"}) {
+      auto& per_byte = slower["links"][0][direction]["per_byte"][end];
+      per_byte = per_byte.get<double>() * 2;
+    }
+  write("slower.json", slower.dump());
+  const Json json = parsed(shiplap("evaluate --transfers --device virtual:h200 --sizes 16MiB --chunks 1 --profile " +
+                                   (folder / "slower.json").string() + " --json"));
+  for (const Json& direction : json.at("statistics").at("transfers"))
+    EXPECT_NEAR(direction.at("engine").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
+}
+
+TEST_F(Cli, evaluate_takes_workloads_behind_a_list) {
+  const Json json = parsed(
+      shiplap("evaluate --device virtual:h200 --strategies streams --no-transfers --chunks 1,2 saxpy:n=4096 --json"));
+  ASSERT_EQ(json.at("workloads").size(), 1u);
+  EXPECT_EQ(json.at("workloads").front().at("workload"), "saxpy:n=4096");
+}
+
+TEST_F(Cli, evaluate_lists_what_is_skipped_and_stops_at_its_budget) {
+  const Outcome pageable =
+      shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --strategies streams --chunks 2 --memory pageable");
+  EXPECT_EQ(pageable.code, 0) << pageable.err;
+  EXPECT_NE(pageable.out.find("pageable memory"), std::string::npos) << pageable.out;
+  const Json late = parsed(shiplap("evaluate saxpy --device virtual:h200 --sizes 64KiB --budget 1ns --json"));
+  EXPECT_NE(late.at("workloads").front().at("not_run").get<std::string>().find("--budget"), std::string::npos);
+}
+
+TEST_F(Cli, evaluate_predicts_again_what_was_observed_and_says_on_which_profile) {
+  const std::string results = (folder / "e.json").string();
+  const Outcome run = shiplap(
+      "evaluate saxpy:n=4096 --device virtual:h200 --strategies streams --chunks 1,2 --no-transfers -o " + results);
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Outcome again = shiplap("evaluate --again " + results + " --profile h200");
+  EXPECT_EQ(again.code, 0) << again.err;
+  for (const char* word : {"engine as recorded", "Predicted again"})
+    EXPECT_NE(again.out.find(word), std::string::npos) << again.out;
+  EXPECT_EQ(again.err, "");
+  const Json json = parsed(shiplap("evaluate --json --again " + results + " --profile gtx-titan-2014 -o " +
+                                   (folder / "again.json").string()));
+  EXPECT_TRUE(json.at("predicted_again").get<bool>());
+  EXPECT_EQ(json, Json::parse(read(folder / "again.json")));
+  const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/evaluation.schema.json")));
+  EXPECT_EQ(schema.problems(json), std::vector<std::string>{});
+  EXPECT_NE(shiplap("evaluate --again " + results + " --profile gtx-titan-2014").err.find("is not the one of the file"),
+            std::string::npos);
+  expect_refused(shiplap("evaluate --again " + results), 64, {"--profile", "h200"});
+  expect_refused(shiplap("evaluate --again " + results + " --profile h200 --rounds 2"), 64, {"--again"});
+  expect_refused(shiplap("evaluate saxpy --again " + results), 64, {"--again"});
+  expect_refused(shiplap("evaluate --again /nowhere.json --profile h200"), 1, {"/nowhere.json"});
+}
+
+TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
+  expect_refused(shiplap("evaluate magic --device virtual:h200"), 64, {"magic", "saxpy"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --sizes 0"), 64, {"--sizes"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --strategies magic"), 64, {"magic", "explicit"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --chunks 0"), 64, {"--chunks"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --layouts magic"), 64, {"magic", "three"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --blocks 0"), 64, {"--blocks"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --memory magic"), 64, {"--memory"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --rounds 0"), 64, {"--rounds"});
+  expect_refused(shiplap("evaluate --device virtual:h200 --budget soon"), 64, {"--budget"});
+  expect_refused(shiplap("evaluate saxpy --transfers --device virtual:h200"), 64, {"--transfers"});
+  expect_refused(shiplap("evaluate --device virtual:h200 -o /nowhere/e.json"), 1, {"/nowhere"});
+}
+
+TEST_F(Cli, evaluate_fits_a_published_sweep_in_part_and_predicts_the_rest) {
+  const std::string file = write("sweep.csv", "Calls,Size,NUM_STREAMS,Time\n1,8,1,not-a-time\n");
+  const Outcome damaged = shiplap("evaluate --data " + file);
+  EXPECT_EQ(damaged.code, 1) << damaged.out;
+  EXPECT_NE(damaged.err.find("sweep.csv"), std::string::npos) << damaged.err;
+  expect_refused(shiplap("evaluate saxpy --data " + file), 64, {"--data"});
+  expect_refused(shiplap("evaluate --data " + file + " --markdown page.md"), 64, {"--markdown"});
+}
+
+}  // namespace
+}  // namespace shiplap

@@ -1,0 +1,121 @@
+#include "shiplap/evaluate/predict_again.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/evaluate/errors.hpp"
+#include "shiplap/evaluate/evaluate.hpp"
+#include "shiplap/workload/workload.hpp"
+#include "tests/support/message_of.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+Evaluation recorded_on(const Profile& profile) {
+  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const EvaluateOptions options{
+      .grid = {.strategies = {}, .chunks = {1, 3}, .blocks = {8}}, .rounds = 2, .duel_rounds = 2};
+  Evaluation evaluation = begin_evaluation(*device, profile);
+  Workload workload = find_workload("saxpy:n=64Ki", {});
+  workload.job.cost = derived_cost(workload.job, planted_profile());
+  evaluation.workloads.push_back(evaluate(*device, profile, limits_of(profile), workload, options));
+  evaluation.transfers = evaluate_transfers(*device, profile, {1_MiB}, {1, 4}, options);
+  return evaluation;
+}
+
+Profile slow_link() {
+  Profile profile = planted_profile();
+  for (DirectionModel* direction : {&profile.links.front().h2d, &profile.links.front().d2h})
+    for (auto* rate : {&direction->per_byte.value, &direction->duplex->per_byte.value}) rate->seconds *= 2;
+  return profile;
+}
+
+TEST(EvaluationFile, is_read_as_it_was_written_but_for_what_it_rounds) {
+  const Evaluation written = recorded_on(planted_profile());
+  ASSERT_TRUE(written.workloads.front().duel);
+  ASSERT_FALSE(written.workloads.front().groups.empty());
+  Evaluation read = evaluation_from_json(to_json(written), "e.json");
+  const Json once = to_json(read);
+  EXPECT_EQ(to_json(evaluation_from_json(once, "e.json")).dump(1), once.dump(1));
+  // Samples are kept to 10 ns; all else is as it was.
+  const EvaluatedWorkload& of = written.workloads.front();
+  EvaluatedWorkload& is = read.workloads.front();
+  ASSERT_EQ(is.points.size(), of.points.size());
+  for (std::size_t i = 0; i < of.points.size(); ++i) {
+    for (std::size_t s = 0; s < of.points[i].samples_ms.size(); ++s)
+      EXPECT_NEAR(is.points[i].samples_ms[s], of.points[i].samples_ms[s], 5.001e-6);
+    is.points[i].samples_ms = of.points[i].samples_ms;
+  }
+  is.groups = of.groups;
+  is.duel = of.duel;
+  read.transfers = written.transfers;
+  EXPECT_EQ(to_json(read).dump(1), to_json(written).dump(1));
+}
+
+TEST(EvaluationFile, of_before_groups_kept_their_samples_gives_their_medians) {
+  Json json = to_json(recorded_on(planted_profile()));
+  Json& group = json["workloads"][0]["groups"][0];
+  group.erase("automatic_samples_ms");
+  group.erase("bound_samples_ms");
+  const EvaluatedGroup read = evaluation_from_json(json, "e.json").workloads.front().groups.front();
+  EXPECT_EQ(read.automatic_ms, std::vector{group["automatic_ms"]["value"].get<double>()});
+  EXPECT_EQ(read.bound_ms, std::vector{group["bound_ms"]["value"].get<double>()});
+}
+
+TEST(EvaluationFile, that_is_damaged_is_refused_with_the_place) {
+  Json json = to_json(recorded_on(planted_profile()));
+  json["workloads"][0]["points"][1]["samples_ms"][0] = "fast";
+  const std::string message = message_of([&] { evaluation_from_json(json, "e.json"); });
+  for (const char* word : {"e.json", "workloads[0].points[1].samples_ms[0]"})
+    EXPECT_NE(message.find(word), std::string::npos) << message;
+  json["schema"] = "shiplap/profile";
+  EXPECT_THROW(evaluation_from_json(json, "e.json"), Error);
+}
+
+TEST(PredictAgain, on_the_same_profile_says_what_was_said_before) {
+  const Evaluation before = recorded_on(planted_profile());
+  const Evaluation after = predict_again(before, planted_profile(), limits_of(planted_profile()));
+  EXPECT_TRUE(after.predicted_again);
+  ASSERT_EQ(after.workloads.front().points.size(), before.workloads.front().points.size());
+  for (std::size_t i = 0; i < before.workloads.front().points.size(); ++i) {
+    const EvaluatedPoint& was = before.workloads.front().points[i];
+    const EvaluatedPoint& is = after.workloads.front().points[i];
+    EXPECT_EQ(is.choice, was.choice);
+    EXPECT_EQ(is.samples_ms, was.samples_ms);
+    EXPECT_DOUBLE_EQ(is.predicted.value.count(), was.predicted.value.count()) << to_string(was.choice);
+    EXPECT_EQ(is.models.size(), was.models.size() + 1) << "and what was recorded";
+  }
+  EXPECT_DOUBLE_EQ(after.transfers.back().engine.count(), before.transfers.back().engine.count());
+}
+
+TEST(PredictAgain, mends_what_was_predicted_on_a_wrong_profile_and_keeps_what_was_said_then) {
+  const Evaluation wrong = recorded_on(slow_link());
+  const auto error_of = [](const Evaluation& e, std::string_view model) {
+    for (const ModelErrors& m : errors_by_model(e.workloads))
+      if (m.name == model) return m.all.worst;
+    return -1.0;
+  };
+  ASSERT_GT(error_of(wrong, "engine"), 0.3) << "copies take twice as long there";
+  // Virtual times, of which the file keeps 10 ns.
+  const Evaluation again =
+      predict_again(evaluation_from_json(to_json(wrong), "e.json"), planted_profile(), limits_of(planted_profile()));
+  EXPECT_LT(error_of(again, "engine"), 1e-3);
+  EXPECT_DOUBLE_EQ(error_of(again, engine_as_recorded), error_of(evaluation_from_json(to_json(wrong), ""), "engine"));
+  EXPECT_EQ(again.profile_hash, parameter_hash(planted_profile()));
+  const Evaluation twice = predict_again(again, slow_link(), limits_of(planted_profile()));
+  EXPECT_DOUBLE_EQ(error_of(twice, engine_as_recorded), error_of(again, engine_as_recorded)) << "the first record";
+}
+
+TEST(PredictAgain, says_of_a_workload_that_it_does_not_know_that_it_predicts_nothing) {
+  Evaluation evaluation = recorded_on(planted_profile());
+  evaluation.workloads.front().name = "magic:n=1";
+  const Evaluation again = predict_again(evaluation, planted_profile(), limits_of(planted_profile()));
+  EXPECT_TRUE(again.workloads.front().points.empty());
+  EXPECT_NE(again.workloads.front().not_run.find("magic"), std::string::npos) << again.workloads.front().not_run;
+}
+
+}  // namespace
+}  // namespace shiplap
