@@ -45,11 +45,12 @@ Engine read_engine(const JsonReader& json) {
   json.fail("an engine, as in \"copy H2D\"");
 }
 
+/// The first files did not say whether a cost has a floor: those measured had one.
 KernelCost read_cost(const JsonReader& json) {
-  KernelCost cost{.points = {},
-                  .has_floor = json.at("has_floor").boolean(),
-                  .cached_items = json.at("cached_items").unsigned_integer(),
-                  .origin = json.at("origin").string()};
+  KernelCost cost{.points = {}, .origin = json.at("origin").string()};
+  const auto has_floor = json.find("has_floor");
+  cost.has_floor = has_floor ? has_floor->boolean() : cost.origin.starts_with("measured");
+  if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i)
     cost.points.push_back({points.at(i).at("items").unsigned_integer(), read_milliseconds(points.at(i).at("ms"))});

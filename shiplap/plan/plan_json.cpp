@@ -50,7 +50,7 @@ Choice choice_from_json(const JsonReader& json) {
   choice.blocks = unless("blocks", own_grid);
   if (json.find("threads_each_way")) choice.threads = small("threads_each_way");
   choice.graph = json.at("graph").boolean();
-  choice.gpus = small("gpus");
+  if (json.find("gpus")) choice.gpus = small("gpus");  // files of before several GPUs have none
   choice.ring = static_cast<std::uint32_t>(unless("ring", as_many_as_chunks));
   return choice;
 }
