@@ -29,13 +29,14 @@ Json samples_json(const std::vector<double>& samples_ms) {
   return json;
 }
 
-Json cost_json(const KernelCost& cost) {
+Json cost_json(const KernelCost& cost, bool of_average_items) {
   const auto point = [](std::uint64_t items, const Interval<Seconds>& work) -> Json {
     return {{"items", items}, {"ms", milliseconds_json(work)}};
   };
   Json json{{"origin", cost.origin},
             {"has_floor", cost.has_floor},
             {"cached_items", cost.cached_items},
+            {"of_average_items", of_average_items},
             {"points", Json::array()},
             {"limited", nullptr}};
   for (const KernelCost::Point& p : cost.points) json["points"].push_back(point(p.items, p.work));
@@ -84,7 +85,7 @@ Json workload_json(const EvaluatedWorkload& workload) {
             {"memory", to_string(workload.memory)},
             {"not_run", workload.not_run.empty() ? Json(nullptr) : Json(workload.not_run)},
             {"kernel_ms", in_milliseconds(workload.kernel)},
-            {"kernel_cost", cost_json(workload.cost)},
+            {"kernel_cost", cost_json(workload.cost, workload.cost_of_average_items)},
             {"predicted_bound_ms", milliseconds_json(workload.bound)},
             {"points", Json::array()},
             {"skipped", Json::array()},

@@ -91,7 +91,11 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
                              .memory = read_memory_kind(json.at("memory")),
                              .kernel = seconds_of_ms(json.at("kernel_ms").number()),
                              .not_run = read_text_or_none(json, "not_run")};
-  if (const auto cost = json.find("kernel_cost")) workload.cost = read_cost(*cost);
+  if (const auto cost = json.find("kernel_cost")) {
+    workload.cost = read_cost(*cost);
+    const auto of_average = cost->find("of_average_items");
+    workload.cost_of_average_items = of_average && of_average->boolean();
+  }
   workload.bound = read_milliseconds(json.at("predicted_bound_ms"));
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) workload.points.push_back(read_point(points.at(i)));

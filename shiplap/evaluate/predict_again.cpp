@@ -17,6 +17,15 @@ ModelTime as_recorded(const EvaluatedPoint& point) {
   return {std::string(engine_as_recorded), point.predicted.value};
 }
 
+void make_of_average_items(KernelCost& cost, const Job& job) {
+  const auto make = [&](std::uint64_t items, Interval<Seconds>& work) {
+    const double dense = density(job, {0, items});
+    work = {work.value / dense, work.low / dense, work.high / dense};
+  };
+  for (KernelCost::Point& point : cost.points) make(point.items, point.work);
+  if (cost.limited) make(cost.limited->items, cost.limited->work);
+}
+
 EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profile& profile, const Limits& limits) {
   if (!recorded.not_run.empty()) return recorded;
   Workload workload;
@@ -27,6 +36,8 @@ EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profi
   }
   put_into(workload, recorded.memory);
   Job& job = workload.job;
+  if (!recorded.cost_of_average_items) make_of_average_items(recorded.cost, job);
+  recorded.cost_of_average_items = true;
   job.cost = recorded.cost;
   recorded.kernel = job.cost.at(job.items);
   recorded.bound = bound(job, profile).time;

@@ -30,15 +30,16 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
     const std::uint64_t count = std::min(most, items - p * most);
     Grid launch_grid = grid(job, count, limits.resident_threads, 1);
     if (blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, blocks);
-    Kernel launch{.kernel = kernel,
-                  .first_item = 0,
-                  .items = count,
-                  .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, count, blocks),
-                  .launches = launches_of(job, count),
-                  .blocks = launch_grid.blocks,
-                  .resident_blocks = launch_grid.resident_blocks,
-                  .operands = operands,
-                  .flows = {}};
+    Kernel launch{
+        .kernel = kernel,
+        .first_item = 0,
+        .items = count,
+        .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, count, blocks) * density(job, {0, count}),
+        .launches = launches_of(job, count),
+        .blocks = launch_grid.blocks,
+        .resident_blocks = launch_grid.resident_blocks,
+        .operands = operands,
+        .flows = {}};
     schedule.add({.what = std::move(launch), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = p});
   }
   return schedule;

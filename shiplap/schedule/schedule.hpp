@@ -99,6 +99,9 @@ struct Kernel {
   /// What of it a thread takes for its own share, one access after the other: how long it would be with a GPU that has
   /// room for everything. Counts where threads wait for host memory.
   Seconds thread_work{0};
+  /// Of a thread that asks for its next data while it works on those that it has: how many times in a row, before it
+  /// starts anew. 0: it waits for its data first.
+  std::uint64_t accesses_ahead = 0;
   std::uint64_t launches = 1;  ///< calls in which it is submitted: a kernel function may make several
   std::uint64_t blocks = 1;    ///< grid of the launch
   /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.

@@ -31,19 +31,6 @@ double unhidden(const KernelFlow& flow, bool reads) {
   return std::min(way.bytes, together) * (last_writes + (1 - last_writes) * std::min(1.0, together / way.bytes));
 }
 
-/// A kernel that only reads moves nothing until its first reads are answered. With little under way that is the time of
-/// a round of its reads like any other; the closer to the link's rate, the more it comes on top. One that writes as
-/// well has the time of its writes for it, and writes are posted.
-double first_answer(const KernelFlow& flow) {
-  if (flow.reads.bytes <= 0 || flow.writes.bytes > 0) return 0;
-  const MappedRate& least = flow.link->read.front();
-  const double slowest = least.rate.value.bytes_per_second;
-  const double fastest = flow.link->read.back().rate.value.bytes_per_second;
-  if (fastest <= slowest) return 0;
-  const double reached = rate_at(flow.link->read, flow.reads.in_flight).bytes_per_second;
-  return static_cast<double>(least.in_flight.count) / slowest * (reached - slowest) / (fastest - slowest);
-}
-
 double launch(const KernelFlow& flow) { return std::max(flow.reads.bytes, flow.writes.bytes); }
 
 const std::vector<MappedBeside>& beside(const KernelFlow& flow, bool reads, bool h2d) {
@@ -103,7 +90,8 @@ struct Reached {
 
 /// A thread has its access on the link or works on what it got, so that work takes bytes off the link: r bytes per
 /// second and t seconds of work for each access leave in_flight - r t under way, which in turn give r (a closed
-/// queueing network with think time t).
+/// queueing network with think time t). A thread that asks ahead spends the longer of the two on each of a row of
+/// accesses, and the shorter once.
 Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside_d2h) {
   const auto at = [&](double under_way) { return rate(flow, reads, under_way, beside_h2d, beside_d2h); };
   // Kernels that write only read device memory too, and so do those that the rates were measured with.
@@ -111,18 +99,25 @@ Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside
   for (const KernelFlow::Way& way : {flow.reads, flow.writes})
     if (way.bytes > 0) accesses = std::max(accesses, way.bytes / way.in_flight);
   const double in_flight = way_of(flow, reads).in_flight;
-  const double think = std::max(0.0, flow.thread_work / accesses - flow.memory_latency);
+  const double work = flow.thread_work / accesses;
+  const double think = std::max(0.0, work - flow.memory_latency);
+  // That threads would need to have such a rate, more than they have.
+  const auto too_many = [&](const Reached& r) {
+    if (flow.accesses_ahead <= 0) return r.under_way + r.rate * think - in_flight;
+    const double worked_on = r.rate * work;
+    return std::max(r.under_way, worked_on) + std::min(r.under_way, worked_on) / flow.accesses_ahead - in_flight;
+  };
   constexpr double close = 1e-4;
   // The zero of a function that grows with what is under way, by false position (the Illinois variant).
   Reached low;
   double below = -in_flight;
   Reached high{at(in_flight), in_flight};
-  double above = high.rate * think;
+  double above = too_many(high);
   enum class End : std::uint8_t { none, lower, upper } moved = End::none;
   while (above > close * in_flight && high.under_way - low.under_way > close * high.under_way) {
     const double middle = (low.under_way * above - high.under_way * below) / (above - below);
     const Reached found{at(middle), middle};
-    const double beyond = middle + found.rate * think - in_flight;
+    const double beyond = too_many(found);
     if (std::abs(beyond) <= close * in_flight) return found;
     const End side = beyond > 0 ? End::upper : End::lower;
     (side == End::upper ? high : low) = found;
@@ -159,7 +154,7 @@ LeastTimes least_times(const KernelFlow& flow, bool beside_h2d, bool beside_d2h)
   const double apart = ends.reads + ends.writes - shared_end * std::min(ends.reads, ends.writes);
   if (flow.reads.bytes > 0 && flow.writes.bytes > 0)
     link = std::max(link, apart + together(flow, between, under_way, beside_h2d, beside_d2h));
-  return {.link = link + first_answer(flow), .work = apart + first_answer(flow) + flow.work};
+  return {.link = link, .work = apart + flow.work};
 }
 
 /// Bytes under way as copies feel them. A kernel that the link limits piles up as much as its threads leave it; one
@@ -212,6 +207,7 @@ KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint
   KernelFlow flow;
   flow.work = kernel.work.count();
   flow.thread_work = kernel.thread_work.count();
+  flow.accesses_ahead = static_cast<double>(kernel.accesses_ahead);
   flow.memory_latency = machine.gpu(gpu).memory_latency;
   for (const Flow& f : kernel.flows) {
     const Place place = schedule.buffers[f.buffer.index()].place;

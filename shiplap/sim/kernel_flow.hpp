@@ -21,6 +21,7 @@ struct KernelFlow {
   Way writes;
   double work = 0;            ///< seconds with its data in device memory, and with the GPU and the link to itself
   double thread_work = 0;     ///< what of it a thread takes for its own share, one access after the other
+  double accesses_ahead = 0;  ///< in a row, of threads that work on what they have while the next is under way
   double memory_latency = 0;  ///< of an access to device memory, which `thread_work` has for each
   double exponent = 1;        ///< of the superellipse on which its rates lie while it moves bytes both ways
   friend bool operator==(const KernelFlow&, const KernelFlow&) = default;

@@ -35,7 +35,11 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
     launch_graph();
     return;
   }
-  for (const auto& steps : program_.agents) callers_.push_back({.steps = &steps});
+  for (const auto& steps : program_.agents) {
+    callers_.push_back({.steps = &steps});
+    for (const Step& step : steps)
+      if (step.kind == Step::Kind::record) nodes_[step.op.index()].recorded = true;
+  }
   for (std::uint32_t a = 0; a < callers_.size(); ++a) advance(a);
 }
 
@@ -175,13 +179,17 @@ void Simulator::enqueue(std::uint32_t op, double now) {
   claim(node.engine, now);
 }
 
-// Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
+// Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs, unless
+// there is an event between them.
 void Simulator::arrive_when_possible(std::uint32_t op, double now) {
   const Node& node = nodes_[op];
   const std::uint32_t gpu = gpu_of_op(node);
   double time = node.ready + node.latency;
-  if (node.queue_before != none)
-    time = std::max(time, nodes_[node.queue_before].end + machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap);
+  if (node.queue_before != none) {
+    const Node& before = nodes_[node.queue_before];
+    const double gap = before.recorded ? node.latency : machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
+    time = std::max(time, before.end + gap);
+  }
   events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives, .gpu = gpu, .cohort = {}});
 }
 

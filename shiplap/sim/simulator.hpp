@@ -34,7 +34,7 @@ namespace shiplap::sim {
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
 ///   which takes that long more.
 /// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
-///   free up.
+///   free up. Behind an event it is not launched ahead: then the launch latency counts from that end too.
 class Simulator {
  public:
   Simulator(const Schedule&, const Machine&, bool held);
@@ -53,6 +53,7 @@ class Simulator {
     bool holds_call = false;  // its time holds that of the call that submits it
     bool to_device = false;
     bool moves_pages = false;  // a prefetch
+    bool recorded = false;     // an event is recorded behind it
     std::uint32_t engine = 0;  // index into engines_, and behind them computes_
     std::uint32_t queue = 0;
     CopyFigures copy;

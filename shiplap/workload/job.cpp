@@ -41,6 +41,23 @@ Seconds KernelCost::at(std::uint64_t items) const {
   return std::max(known[0].work.value, std::min(time, between));
 }
 
+double density(const Job& job, ItemRange range) {
+  double here = 0;
+  double all = 0;
+  const std::uint64_t end = range.first + range.count;
+  for (const Array& array : job.arrays) {
+    if (!is_input(array.role) || !array.reach.elements) continue;
+    const Slice piece = reach(job, array, range);
+    const Slice before = range.first > 0 ? reach(job, array, {0, range.first}) : Slice{};
+    const Bytes after = end < job.items ? reach(job, array, {end, job.items - end}).offset : array.size;
+    if (before.offset + before.length != piece.offset || piece.offset + piece.length != after) continue;
+    here += in_bytes(piece.length);
+    all += in_bytes(array.size);
+  }
+  if (all <= 0) return 1;
+  return here / all * static_cast<double>(job.items) / static_cast<double>(range.count);
+}
+
 void require_fronts(const Job& job) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];

@@ -93,7 +93,8 @@ inline Bytes size_on_host(const Array& array) {
   return array.role == Role::scratch || array.front_of ? Bytes{} : array.size;
 }
 
-/// Kernel time on resident data with the GPU to itself, without the launch latency. The first point may be
+/// Kernel time on resident data with the GPU to itself, without the launch latency, of items of average density (see
+/// `density`). The first point may be
 /// a floor: no launch is shorter, since a block needs its time. The others, or where these are less than two all,
 /// give straight lines from one to the next, and the two at either end go on beyond it. A single point gives a line
 /// through zero. With a floor a launch takes as long as one that gives every multiprocessor as many blocks as this one
@@ -142,8 +143,13 @@ struct Job {
   unsigned room_of_block = 0;
   /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
   bool any_grid = true;
-  std::uint32_t access_width = 16;     ///< bytes of the kernel's loads and stores
-  std::uint32_t bytes_in_flight = 0;   ///< that a thread asks for before it waits; 0: of one access
+  std::uint32_t access_width = 16;    ///< bytes of the kernel's loads and stores
+  std::uint32_t bytes_in_flight = 0;  ///< that a thread asks for before it waits; 0: of one access
+  /// Accesses of a thread that wait for each other before it has the first of a piece: 2 where it reads there what it
+  /// is to read.
+  std::uint32_t accesses_in_turn = 1;
+  /// Whether a thread asks for its next data before it works on those that it has.
+  bool reads_ahead = false;
   std::uint64_t launches = 1;          ///< that the kernel makes for a chunk, whatever its size
   std::uint64_t launches_of_item = 0;  ///< and for each item of it
   /// Whether the kernel is made to reach into host memory: it reads and writes each byte about once, all along.
@@ -212,6 +218,10 @@ struct Piece {
 std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> chunks);
 /// What the kernel of these items is handed of the array; all of one that stays on the GPU.
 Slice reach(const Job&, const Array&, ItemRange);
+
+/// How many times as much data these items have as items on average, in the inputs that a mapping cuts without overlap
+/// at their ends: the nonzeros of rows. 1 where there are none. The kernel takes as many times as long for them.
+double density(const Job&, ItemRange);
 
 /// Throws UsageError that names the array for a front of one that cannot have it (see Array::front_of).
 void require_fronts(const Job&);

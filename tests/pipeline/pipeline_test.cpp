@@ -24,6 +24,18 @@ TEST(Pipeline, probes_a_kernel_and_gets_back_the_cost_that_the_virtual_gpu_charg
     EXPECT_NEAR(point.work.value / pipeline.workload().job.cost.at(point.items), 1, 1e-9) << point.items;
 }
 
+TEST(Pipeline, probes_the_cost_of_average_items_where_the_first_have_more_data) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Workload spmv = find_workload("spmv:rows=20000,nonzeros=2000000", {});
+  spmv.job.cost = derived_cost(spmv.job, planted_profile());
+  Pipeline pipeline(*gpu, std::move(spmv));
+  const KernelCost probed = pipeline.probe_kernel(limits_of(planted_profile()));
+  ASSERT_GT(probed.points.size(), 1u);
+  EXPECT_GT(density(pipeline.workload().job, {0, probed.points.front().items}), 1.3);
+  for (const auto& point : probed.points)
+    EXPECT_NEAR(point.work.value / pipeline.workload().job.cost.at(point.items), 1, 1e-9) << point.items;
+}
+
 TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Pipeline pipeline(*gpu, saxpy_workload());

@@ -37,6 +37,30 @@ Seconds watched_copies(std::uint32_t queues) {
   return simulate(s, p, {.held = true}).timeline.spans[18].end;
 }
 
+// Two kernels of 1 ms in one queue, the first of which may be waited for by another queue: the start of the second.
+double second_kernel_us(bool waited_for, bool graph) {
+  Profile p = plain_profile();
+  p.gpus[0].launch_latency = Interval<Seconds>::exact(microseconds(30));
+  p.gpus[0].kernel_gap = Interval<Seconds>::exact(microseconds(10));
+  p.submission.graph_launch = p.submission.graph_op = Interval<Seconds>::exact(Seconds{0});
+  Schedule s;
+  const KernelId k = s.add_kernel("k");
+  const QueueId first = s.add_queue("first");
+  const QueueId other = s.add_queue("other");
+  const Kernel kernel{.kernel = k, .items = 1, .work = microseconds(1000), .operands = {}, .flows = {}};
+  const OpId before = s.add({.what = kernel, .queue = first, .after = {}});
+  const OpId behind = s.add({.what = kernel, .queue = first, .after = {}});
+  if (waited_for) s.add({.what = kernel, .queue = other, .after = {before}});
+  s.as_graph = graph;
+  return in_microseconds(simulate(s, p, {.held = true}).timeline.spans[behind.index()].start);
+}
+
+TEST(KernelsOfAQueue, are_launched_ahead_of_the_end_of_the_one_before_unless_an_event_is_between) {
+  EXPECT_NEAR(second_kernel_us(false, false), 30 + 1000 + 10, 1e-6);
+  EXPECT_NEAR(second_kernel_us(true, false), 30 + 1000 + 30, 1e-6);
+  EXPECT_NEAR(second_kernel_us(true, true), 30 + 1000 + 10, 1e-6) << "a graph has no events";
+}
+
 TEST(WaitingQueues, cost_copies_nothing_while_there_is_one) {
   EXPECT_NEAR(in_microseconds(watched_copies(1)), 10'000, 1e-6);
 }

@@ -192,6 +192,67 @@ TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
   }
 }
 
+// Of a kernel of 4 blocks at once over `items`, of which a block of 256 threads takes 1024 of 8 bytes.
+Kernel kernel_of_blocks(std::uint64_t items, Job extra) {
+  Job job = job_with({Role::in, Role::out}, items);
+  job.items_per_block = 1024;
+  job.bytes_in_flight = extra.bytes_in_flight;
+  job.accesses_in_turn = extra.accesses_in_turn;
+  job.reads_ahead = extra.reads_ahead;
+  job.cost.limited = KernelCost::Limited{.items = 1024, .blocks = 1, .work = Interval<Seconds>::exact(milliseconds(1))};
+  return std::get<Kernel>(find_strategy("implicit").schedule(job, {.blocks = 4}, roomy).ops.back().what);
+}
+
+TEST(Implicit, has_under_way_what_its_threads_ask_for_on_average_over_their_accesses) {
+  // A block has 8 KiB to read, in accesses of 4 KiB; 12 blocks take three rounds, and so do 9.
+  for (const auto& [blocks, on_average] : {std::pair{12u, 4.0 * 4096}, {9u, 3.0 * 4096}, {3u, 3.0 * 4096}}) {
+    const Kernel kernel = kernel_of_blocks(1024 * blocks, {});
+    EXPECT_EQ(kernel.accesses_ahead, 0u);
+    for (const Flow& flow : kernel.flows)
+      EXPECT_NEAR(static_cast<double>(flow.in_flight.count), on_average, 1) << blocks;
+  }
+  // 6 KiB at once: the second access of a thread has a third of that left.
+  EXPECT_EQ(kernel_of_blocks(12 * 1024, {.bytes_in_flight = 24}).flows[0].in_flight.count, 4u * 4096);
+  // Three accesses where two would do, one for where to read.
+  EXPECT_NEAR(static_cast<double>(kernel_of_blocks(12 * 1024, {.accesses_in_turn = 2}).flows[0].in_flight.count),
+              4 * 8192 / 3.0, 1);
+  EXPECT_EQ(kernel_of_blocks(12 * 1024, {.reads_ahead = true}).accesses_ahead, 2u);
+}
+
+TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {
+  // The first half of the items has three quarters of the data.
+  Job job = job_with({Role::in, Role::out}, 1000);
+  job.arrays[0].reach = mapped_by([](ItemRange r) {
+    const auto begin = [](std::uint64_t i) { return i < 500 ? 3 * i / 2 : 750 + (i - 500) / 2; };
+    return ElementRange{begin(r.first), begin(r.first + r.count) - begin(r.first)};
+  });
+  EXPECT_NEAR(density(job, {0, 500}), 1.5, 1e-12);
+  EXPECT_NEAR(density(job, {500, 500}), 0.5, 1e-12);
+  EXPECT_NEAR(density(job, {0, 1000}), 1, 1e-12);
+  const Seconds half = kernel_time(job, 500, 0);
+  const Schedule schedule = find_strategy("streams").schedule(job, {.chunks = 2}, roomy);
+  std::vector<Seconds> works;
+  for (const Op& op : schedule.ops)
+    if (const auto* kernel = std::get_if<Kernel>(&op.what)) works.push_back(kernel->work);
+  ASSERT_EQ(works.size(), 2u);
+  EXPECT_NEAR(works[0] / half, 1.5, 1e-12);
+  EXPECT_NEAR(works[1] / half, 0.5, 1e-12);
+}
+
+TEST(Density, is_one_where_pieces_overlap_and_for_outputs) {
+  Job job = job_with({Role::in, Role::out}, 100);
+  job.arrays[0].reach = mapped_by([](ItemRange r) {
+    const std::uint64_t end = std::min<std::uint64_t>(100, r.first + r.count + 3);
+    return ElementRange{r.first, end - r.first};
+  });
+  EXPECT_EQ(density(job, {0, 10}), 1);
+  job.arrays[0].reach = {};
+  job.arrays[1].reach = mapped_by([](ItemRange r) {
+    return ElementRange{r.first / 2, (r.first + r.count) / 2 - r.first / 2};
+  });
+  EXPECT_EQ(density(job, {0, 10}), 1);
+}
+
 TEST(Implicit, refuses_a_grid_where_the_kernel_has_one_of_its_own) {
   Job job = job_with({Role::in, Role::out});
   job.any_grid = false;

@@ -200,6 +200,8 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .threads_per_block = 256,
               .room_of_block = 341,
               .access_width = 4,
+              .bytes_in_flight = 16,  // four loads
+              .accesses_in_turn = 2,  // where a row begins and ends, and then the row
               .flops = 2.0 * static_cast<double>(nonzeros),
               .device_traffic = Bytes{8 * (rows + 1) + 8 * nonzeros + 8 * rows},
               .efficiency = 0.24}

@@ -38,6 +38,16 @@ TEST(Spmv, multiplies_rows_with_the_vector_whatever_the_cut) {
   }
 }
 
+TEST(Spmv, is_as_dense_as_its_rows_have_nonzeros) {
+  const Workload w = find_workload("spmv:rows=3000,nonzeros=100000", {});
+  WorkloadMemory memory(w);
+  const auto offsets = memory.array<std::uint64_t>(0);
+  for (const ItemRange rows : {ItemRange{0, 100}, {700, 1}, {2900, 100}, {0, 3000}}) {
+    const auto nonzeros = static_cast<double>(offsets[rows.first + rows.count] - offsets[rows.first]);
+    EXPECT_NEAR(density(w.job, rows), nonzeros / static_cast<double>(rows.count) / (100000.0 / 3000), 1e-9);
+  }
+}
+
 TEST(Spmv, has_sorted_distinct_columns_in_rows_that_become_shorter_by_three_to_one) {
   const Workload w = find_workload("spmv:rows=3000,nonzeros=100000", {});
   WorkloadMemory memory(w);

@@ -1,0 +1,60 @@
+// What was observed on the H200 and recorded, against what this version predicts: a change to the models may not make
+// it worse unseen. The figures are those reached, not those asked for (docs/evaluation.md).
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/evaluate/errors.hpp"
+#include "shiplap/evaluate/predict_again.hpp"
+
+namespace shiplap {
+namespace {
+
+struct Recording {
+  const char* profile;
+  const char* evaluation;
+  std::size_t steady_points;
+  double median;  ///< of the engine's absolute errors on steady points, as are the next two
+  double p95;
+  double worst;
+};
+std::string name_of(const ::testing::TestParamInfo<Recording>& recording) {
+  std::string name = recording.param.evaluation;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+}
+
+class RecordedEvaluation : public ::testing::TestWithParam<Recording> {};
+
+TEST_P(RecordedEvaluation, is_predicted_no_worse_than_before) {
+  const std::string folder = SHIPLAP_SOURCE_DIR "/results/h200/";
+  const std::string file = folder + GetParam().evaluation;
+  const Profile profile = load_profile(folder + GetParam().profile);
+  const Evaluation recorded = evaluation_from_json(read_json_file(file), file);
+  ASSERT_EQ(recorded.profile_hash, parameter_hash(profile));
+  const Evaluation again = predict_again(recorded, profile, limits_of(profile));
+  for (std::size_t i = 0; i < again.workloads.size(); ++i) {
+    EXPECT_EQ(again.workloads[i].points.size(), recorded.workloads[i].points.size()) << again.workloads[i].name;
+    EXPECT_EQ(again.workloads[i].not_run, "");
+  }
+  const ModelErrors engine = errors_by_model(again.workloads).front();
+  ASSERT_EQ(engine.name, "engine");
+  EXPECT_EQ(engine.steady.points, GetParam().steady_points);
+  EXPECT_LE(engine.steady.median, GetParam().median);
+  EXPECT_LE(engine.steady.p95, GetParam().p95);
+  EXPECT_LE(engine.steady.worst, GetParam().worst);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    H200, RecordedEvaluation,
+    ::testing::Values(Recording{"workloads/profile.json", "workloads/published.json", 595, 0.0175, 0.115, 0.256},
+                      Recording{"workloads/profile.json", "workloads/large.json", 493, 0.0195, 0.124, 0.249},
+                      Recording{"evaluation/profile.json", "evaluation/evaluation.json", 535, 0.0165, 0.083, 0.221},
+                      Recording{"evaluation-2/profile.json", "evaluation-2/evaluation.json", 397, 0.022, 0.121, 0.534}),
+    name_of);
+
+}  // namespace
+}  // namespace shiplap
