@@ -11,9 +11,9 @@ namespace shiplap {
 namespace {
 
 /// Normal, the same in every run and library.
-class Noise {
+class NoiseOfSpans {
  public:
-  explicit Noise(double deviation) : deviation_(deviation) {}
+  explicit NoiseOfSpans(double deviation) : deviation_(deviation) {}
   double operator()() {
     const auto uniform = [&] { return (static_cast<double>(bits_() >> 11) + 0.5) * 0x1p-53; };
     const double radius = std::sqrt(-2 * std::log(uniform()));
@@ -94,7 +94,7 @@ TEST(ChangeTest, forgets_what_added_up_before_the_residuals_went_the_other_way) 
 
 TEST(ChangeTest, of_noise_three_times_the_tolerance_raises_few_alarms_and_finds_what_exceeds_it) {
   ChangeTest test(0.01);
-  Noise noise(0.03);
+  NoiseOfSpans noise(0.03);
   int alarms = 0;
   for (int i = 0; i < 2000; ++i) alarms += test.add(noise()).has_value();
   // The first ones come before the noise is known.
