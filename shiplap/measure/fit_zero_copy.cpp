@@ -76,6 +76,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     return std::nullopt;
   };
   if (link == nullptr || !gpu.kernel_gap) return missing("the link and launch.gap");
+  if (!gpu.launch_latency) return missing("launch.latency");
   ZeroCopyModel model;
   const Seconds kernel_gap = gpu.kernel_gap->value;
   for (const auto& [name, table] : mapped_rate_names) {
@@ -103,10 +104,11 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
       const auto step = in_step.find(key);
       const auto free = beside.find(key);
       const bool ahead = access == "read";
-      // Kernels ahead follow each other with their gap, in which the link is taken as busy too.
+      // Kernels ahead follow each other with what an event between them leaves, in which the link is taken as busy too.
+      const double moving = in_bytes(key.launch) / kernel_rate->value.bytes_per_second;
       const InStep pair{.bytes = in_bytes(key.launch),
                         .gap = gap_of(key.launch).count(),
-                        .running = ahead ? period.value() : in_bytes(key.launch) / kernel_rate->value.bytes_per_second,
+                        .running = ahead ? moving + gpu.launch_latency->value.count() : moving,
                         .kernels_ahead = ahead,
                         .alone = direction.per_byte.value};
       std::optional<Interval<Bandwidth>> copy_rate;

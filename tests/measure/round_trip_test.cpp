@@ -6,16 +6,22 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "tests/support/forwarding_device.hpp"
 #include "tests/support/noisy_device.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
+
+std::unique_ptr<Device> times_of(const Profile& profile) {
+  return std::make_unique<TimesOnly>(open_virtual(profile, "virtual:planted"));
+}
 
 /// Only k·G and what does not grow with k can be told apart: a fixed cost of large copies that grows with their size is
 /// part of G. So the truth has none.
@@ -165,14 +171,14 @@ Profile measure_and_fit(Device& device, Effort effort, Bytes largest, const std:
 TEST(RoundTrip, recovers_every_planted_parameter_within_a_thousandth) {
   Profile truth = planted_profile();
   for (DirectionModel* direction : {&truth.links[0].h2d, &truth.links[0].d2h}) flatten_from(*direction, 16_MiB);
-  const auto device = open_virtual(truth, "virtual:planted");
+  const auto device = times_of(truth);
   const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
   for (const Compared& parameter : compare_parameters(truth, fitted)) {
     // Two figures hang on whole numbers: of the last copies that the faster direction leaves alone, and of the gaps
     // that fall among kernels; these do not grow quite as the pipelines do.
     const bool in_step = is(parameter.name, "read_beside_d2h") && is(parameter.name, "copy");
-    // The answer to the first read of a launch, and its first reads and last writes, count as rate: of 8 MiB that move
-    // both ways with half of it under way more than of the others.
+    // The first reads and last writes of a launch count as rate: of 8 MiB that move both ways with half of it under way
+    // more than of the others.
     const double zero_copy = is(parameter.name, "zero copy both with 4.125 MiB") ? 3e-2
                              : is(parameter.name, "zero copy")                   ? 1e-2
                                                                                  : 1e-3;
@@ -197,7 +203,7 @@ TEST(RoundTrip, recovers_every_planted_parameter_within_a_thousandth) {
 
 TEST(RoundTrip, explains_every_measured_time_even_where_fixed_costs_grow_with_large_copies) {
   // As planted, L+o and g go on growing up to 1 GiB; the fit counts that as rate, and its times are right all the same.
-  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const auto device = times_of(planted_profile());
   const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB, "[cb]*");
   EXPECT_FALSE(fitted.residuals.empty());
   for (const Residual& residual : fitted.residuals)
@@ -257,7 +263,7 @@ double widest_of_the_middle(const std::string& name) {
 // takes off by less than one piece.
 TEST(RoundTrip, recovers_the_rates_through_rings) {
   const Profile planted = planted_profile();
-  const auto device = open_virtual(planted, "virtual:planted");
+  const auto device = times_of(planted);
   std::vector<Measurement> measurements;
   for (const char* only : {"copy.pinned.*", "burst.*", "duplex.*", "staged.*"})
     for (Measurement& m : measure(*device, {.effort = is(only, "staged") ? Effort::standard : Effort::quick,
@@ -289,8 +295,7 @@ TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clock
   std::string missed;
   std::map<std::string, std::vector<double>> widths;
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const auto device = make_noisy(open_virtual(truth, "virtual:planted"),
-                                   {.seed = seed, .relative = 0.02, .event_step = microseconds(0.5)});
+    const auto device = make_noisy(times_of(truth), {.seed = seed, .relative = 0.02, .event_step = microseconds(0.5)});
     const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
     for (const Compared& parameter : compare_parameters(truth, fitted)) {
       ++parameters;

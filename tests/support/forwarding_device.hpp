@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "shiplap/device/device.hpp"
 
@@ -20,6 +22,9 @@ class ForwardingDevice : public Device {
                            Bytes pattern_offset) override {
     return inner_->mismatches(memory, offset, length, seed, pattern_offset);
   }
+  std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
+    return inner_->numa_nodes(memory);
+  }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     return inner_->prepare(schedule, bindings);
   }
@@ -32,6 +37,14 @@ class ForwardingDevice : public Device {
 
  private:
   std::unique_ptr<Device> inner_;
+};
+
+/// For tests of times alone: memory is neither filled nor compared, which is most of what a measurement costs.
+class TimesOnly : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  void fill(const Memory&, std::uint64_t) override {}
+  std::uint64_t mismatches(const Memory&, Bytes, Bytes, std::uint64_t, Bytes) override { return 0; }
 };
 
 /// What a run observed is changed when it has ended.
