@@ -2,10 +2,10 @@
 // makes the decisions of such a run once more from its log.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
+#include "cli/cli11.hpp"
 #include "cli/common.hpp"
 
 namespace shiplap::cli {

@@ -1,8 +1,9 @@
 // shiplap check: whether a node gives what its parts should, without a baseline.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

@@ -1,11 +1,11 @@
 // What the subcommands share: flags for workloads and choices, and the manners of their output.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "cli/cli11.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/report/table.hpp"

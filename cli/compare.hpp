@@ -1,8 +1,9 @@
 // shiplap compare: whether a node became worse.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

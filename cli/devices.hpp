@@ -1,7 +1,7 @@
 // shiplap devices: what schedules can run on here, and why a backend is missing.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

@@ -1,9 +1,10 @@
 // shiplap evaluate: runs a grid of choices and says how good every model is.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

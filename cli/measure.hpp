@@ -1,8 +1,9 @@
 // shiplap measure: measures a device's link and fits a profile.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

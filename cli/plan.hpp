@@ -1,9 +1,9 @@
 // shiplap plan: ranks the ways to run a workload on a device or a profile, and says why.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/cli11.hpp"
 #include "cli/common.hpp"
 
 namespace shiplap::cli {

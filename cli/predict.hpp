@@ -1,9 +1,9 @@
 // shiplap predict: what every model says of a workload, side by side.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/cli11.hpp"
 #include "cli/common.hpp"
 
 namespace shiplap::cli {

@@ -1,8 +1,9 @@
 // shiplap profiles: the built-in and the kept profiles, and one of them in full.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

@@ -1,9 +1,10 @@
 // shiplap reproduce: the tables, figures and claims of a paper, on the hardware at hand.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/cli11.hpp"
 
 namespace shiplap::cli {
 

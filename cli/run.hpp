@@ -1,10 +1,10 @@
 // shiplap run: runs a workload on a device, verifies the result and sets predicted beside observed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/adaptive.hpp"
+#include "cli/cli11.hpp"
 #include "cli/common.hpp"
 
 namespace shiplap::cli {

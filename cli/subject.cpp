@@ -1,5 +1,6 @@
 #include "cli/subject.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <utility>
 

@@ -1,10 +1,10 @@
 // The device that a command speaks of, with the profile to predict from and the limits to stay within.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "cli/cli11.hpp"
 #include "shiplap/device/device.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"

@@ -4,9 +4,8 @@
 //   auto job = shiplap::Job{rows}.in("x", x).out("y", y).kernel(enqueue);
 //   auto plan = shiplap::plan(node, job);
 //   auto report = shiplap::run(*gpu, plan, job);
+// What to_json returns is a value of nlohmann::json: who looks into it includes <nlohmann/json.hpp>.
 #pragma once
-
-#include <nlohmann/json.hpp>
 
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/adaptive.hpp"

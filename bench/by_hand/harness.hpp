@@ -4,11 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
 
 namespace by_hand {
@@ -36,18 +34,6 @@ struct Comparison {
   bool right = true;  ///< what both computed
 
   double ratio() const { return shiplap::median(shiplap_ms) / shiplap::median(by_hand_ms); }
-  shiplap::Json to_json() const {
-    return {{"name", name},
-            {"by_hand", by_hand},
-            {"shiplap", shiplap},
-            {"predicted_ms", predicted_ms},
-            {"by_hand_ms", shiplap::median(by_hand_ms)},
-            {"shiplap_ms", shiplap::median(shiplap_ms)},
-            {"ratio", ratio()},
-            {"by_hand_samples_ms", by_hand_ms},
-            {"shiplap_samples_ms", shiplap_ms},
-            {"right", right}};
-  }
 };
 
 /// The fastest of the ways by the median of a few runs.

@@ -228,6 +228,7 @@ TEST(Fit, finds_what_kernels_in_step_leave_the_copies_beside_them) {
   add("copies.d2h.in_step.read", 190);
   const Seconds gap = cost_at(fit(measurements, some_device()).link(0).h2d, Bytes{8'000'000}).gap;
   add("copies.h2d.in_step.write", 260 + in_microseconds(gap));
+  measurements.push_back(events("launch.latency", {{"kernels", 1}}, 3));
   measurements.push_back(events("launch.gap", {{"kernels", 1}}, 5));
   measurements.push_back(events("launch.gap", {{"kernels", 2}}, 5));
   const auto model = fit(measurements, some_device()).link(0).zero_copy;
