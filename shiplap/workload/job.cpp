@@ -55,7 +55,8 @@ double density(const Job& job, ItemRange range) {
     all += in_bytes(array.size);
   }
   if (all <= 0) return 1;
-  return here / all * static_cast<double>(job.items) / static_cast<double>(range.count);
+  constexpr double most = 10;
+  return std::clamp(here / all * static_cast<double>(job.items) / static_cast<double>(range.count), 1 / most, most);
 }
 
 void require_fronts(const Job& job) {

@@ -220,7 +220,8 @@ std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> c
 Slice reach(const Job&, const Array&, ItemRange);
 
 /// How many times as much data these items have as items on average, in the inputs that a mapping cuts without overlap
-/// at their ends: the nonzeros of rows. 1 where there are none. The kernel takes as many times as long for them.
+/// at their ends: the nonzeros of rows. 1 where there are no such inputs. The kernel takes as many times as long for
+/// them; held between a tenth and ten, as items without data take time too.
 double density(const Job&, ItemRange);
 
 /// Throws UsageError that names the array for a front of one that cannot have it (see Array::front_of).

@@ -239,6 +239,17 @@ TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {
   EXPECT_NEAR(works[1] / half, 0.5, 1e-12);
 }
 
+TEST(Density, of_items_without_data_is_no_less_than_a_tenth) {
+  Job job = job_with({Role::in, Role::out}, 1000);
+  job.arrays[0].reach = mapped_by([](ItemRange r) {
+    const auto begin = [](std::uint64_t i) { return i < 990 ? 0 : (i - 990) * 100; };
+    return ElementRange{begin(r.first), begin(r.first + r.count) - begin(r.first)};
+  });
+  EXPECT_EQ(density(job, {0, 500}), 0.1);
+  EXPECT_EQ(density(job, {990, 10}), 10);
+  EXPECT_EQ(density(job, {0, 1000}), 1);
+}
+
 TEST(Density, is_one_where_pieces_overlap_and_for_outputs) {
   Job job = job_with({Role::in, Role::out}, 100);
   job.arrays[0].reach = mapped_by([](ItemRange r) {
