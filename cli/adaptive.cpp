@@ -158,7 +158,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
     if (!subject.info.is_virtual) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
     workload.job = subject.costed(workload);
     workload.job.binding.duration = [job = workload.job, by = variation_of(flags.vary), &submitted](const Launch& l) {
-      return kernel_time(job, l.items, 0) * by(submitted);
+      return kernel_time(job, average_items(job, {l.first_item, l.items}), 0) * by(submitted);
     };
   }
   const Node node{.device = subject.device.get(), .profile = subject.profile, .limits = subject.limits};

@@ -184,6 +184,11 @@ void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
   if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", flags.markdown));
 }
 
+void require_right(const Evaluation& evaluation) {
+  if (const auto wrong = wrong_results(evaluation); !wrong.empty())
+    throw CheckFailed(fmt::format("{} result(s) are wrong, the first: {}", wrong.size(), wrong.front()));
+}
+
 void run_again(const EvaluateFlags& flags) {
   if (about_a_run(flags))
     throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
@@ -198,6 +203,7 @@ void run_again(const EvaluateFlags& flags) {
   const Evaluation evaluation = predict_again(std::move(recorded), profile, limits_of(profile));
   save(flags, evaluation);
   show(flags, evaluation);
+  require_right(evaluation);
 }
 
 }  // namespace
@@ -263,8 +269,7 @@ void run_evaluate(const EvaluateFlags& flags) {
         return !w.points.empty() || !w.not_run.empty();
       });
   if (!anything) throw Unsupported("no choice of the grid can run; --json or -o list why");
-  if (const auto wrong = wrong_results(evaluation); !wrong.empty())
-    throw CheckFailed(fmt::format("{} result(s) are wrong, the first: {}", wrong.size(), wrong.front()));
+  require_right(evaluation);
 }
 
 }  // namespace shiplap::cli

@@ -8,6 +8,12 @@
 namespace shiplap {
 namespace {
 
+std::uint64_t read_positive(const JsonReader& json, std::uint64_t most = ~std::uint64_t{0}) {
+  const std::uint64_t count = json.unsigned_integer();
+  if (count == 0 || count > most) json.fail("a whole number of 1 or more, in bounds");
+  return count;
+}
+
 Seconds seconds_of_ms(double ms) { return Seconds{ms / 1e3}; }
 
 Interval<Seconds> read_milliseconds(const JsonReader& json) {
@@ -53,10 +59,10 @@ KernelCost read_cost(const JsonReader& json) {
   if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i)
-    cost.points.push_back({points.at(i).at("items").unsigned_integer(), read_milliseconds(points.at(i).at("ms"))});
+    cost.points.push_back({read_positive(points.at(i).at("items")), read_milliseconds(points.at(i).at("ms"))});
   if (const auto limited = json.find("limited"))
-    cost.limited = {.items = limited->at("items").unsigned_integer(),
-                    .blocks = limited->at("blocks").unsigned_integer(),
+    cost.limited = {.items = read_positive(limited->at("items")),
+                    .blocks = read_positive(limited->at("blocks")),
                     .work = read_milliseconds(limited->at("ms"))};
   return cost;
 }
@@ -116,7 +122,7 @@ EvaluatedTransfer read_transfer(const JsonReader& json) {
   if (direction != "h2d" && direction != "d2h") json.at("direction").fail("h2d or d2h");
   return {.to_device = direction == "h2d",
           .total = Bytes{json.at("bytes").unsigned_integer()},
-          .copies = static_cast<std::uint32_t>(json.at("copies").unsigned_integer()),
+          .copies = static_cast<std::uint32_t>(read_positive(json.at("copies"), ~std::uint32_t{0})),
           .engine = seconds_of_ms(json.at("engine_ms").number()),
           .loggp = seconds_of_ms(json.at("loggp_ms").number()),
           .samples_ms = read_samples(json.at("samples_ms")),

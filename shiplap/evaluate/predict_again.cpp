@@ -18,12 +18,8 @@ ModelTime as_recorded(const EvaluatedPoint& point) {
 }
 
 void make_of_average_items(KernelCost& cost, const Job& job) {
-  const auto make = [&](std::uint64_t items, Interval<Seconds>& work) {
-    const double dense = density(job, {0, items});
-    work = {work.value / dense, work.low / dense, work.high / dense};
-  };
-  for (KernelCost::Point& point : cost.points) make(point.items, point.work);
-  if (cost.limited) make(cost.limited->items, cost.limited->work);
+  for (KernelCost::Point& point : cost.points) point.items = average_items(job, {0, point.items});
+  if (cost.limited) cost.limited->items = average_items(job, {0, cost.limited->items});
 }
 
 EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profile& profile, const Limits& limits) {

@@ -34,7 +34,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
         .kernel = kernel,
         .first_item = 0,
         .items = count,
-        .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, count, blocks) * density(job, {0, count}),
+        .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, average_items(job, {0, count}), blocks),
         .launches = launches_of(job, count),
         .blocks = launch_grid.blocks,
         .resident_blocks = launch_grid.resident_blocks,

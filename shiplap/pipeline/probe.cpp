@@ -91,13 +91,13 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
   const double launched = median(latency);
   for (const Size& size : sizes) {
     const Estimate e = median_estimate(size.seconds);
-    const double dense = density(job, {0, size.items});
-    const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched) / dense}; };
+    const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
+    const std::uint64_t on_average = average_items(job, {0, size.items});
     const Interval<Seconds> work{without_launch(e.value), without_launch(e.low), without_launch(e.high)};
     if (size.blocks > 0)
-      cost.limited = KernelCost::Limited{size.items, size.blocks, work};
+      cost.limited = KernelCost::Limited{on_average, size.blocks, work};
     else
-      cost.points.push_back({size.items, work});
+      cost.points.push_back({on_average, work});
   }
   return cost;
 }

@@ -187,7 +187,8 @@ void Simulator::arrive_when_possible(std::uint32_t op, double now) {
   double time = node.ready + node.latency;
   if (node.queue_before != none) {
     const Node& before = nodes_[node.queue_before];
-    const double gap = before.recorded ? node.latency : machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
+    const double ahead = machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
+    const double gap = before.recorded ? std::max(ahead, node.latency) : ahead;
     time = std::max(time, before.end + gap);
   }
   events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives, .gpu = gpu, .cohort = {}});

@@ -361,7 +361,7 @@ class PipelineBuilder {
         job_.cost.busy_items() / static_cast<double>(job_.items_per_block) * static_cast<double>(job_.blocks_abreast);
     // Of the blocks that run at once.
     const double busy_share = std::clamp(busy, 1.0, static_cast<double>(at_once)) / static_cast<double>(at_once);
-    const double dense = density(job_, range);
+    const std::uint64_t on_average = average_items(job_, range);
     // Each block that runs takes the shares of several, one after the other.
     const std::uint64_t blocks = blocks_of(job_, range.count);
     const std::uint64_t rounds = (blocks + at_once - 1) / at_once;
@@ -369,8 +369,8 @@ class PipelineBuilder {
     Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
-                  .work = kernel_time(job_, range.count, choice_.blocks) * dense,
-                  .thread_work = time_of_threads(job_, range.count, at_once) * dense,
+                  .work = kernel_time(job_, on_average, choice_.blocks),
+                  .thread_work = time_of_threads(job_, on_average, at_once),
                   .accesses_ahead = 0,
                   .launches = launches_of(job_, range.count),
                   .blocks = launch_grid.blocks,

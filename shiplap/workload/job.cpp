@@ -44,19 +44,30 @@ Seconds KernelCost::at(std::uint64_t items) const {
 double density(const Job& job, ItemRange range) {
   double here = 0;
   double all = 0;
+  const double share = static_cast<double>(range.count) / static_cast<double>(job.items);
   const std::uint64_t end = range.first + range.count;
   for (const Array& array : job.arrays) {
-    if (!is_input(array.role) || !array.reach.elements) continue;
+    if (!is_input(array.role)) continue;
+    if (!array.reach.elements) {
+      here += in_bytes(array.size) * share;
+      all += in_bytes(array.size);
+      continue;
+    }
+    const Slice whole = reach(job, array, {0, job.items});
     const Slice piece = reach(job, array, range);
-    const Slice before = range.first > 0 ? reach(job, array, {0, range.first}) : Slice{};
-    const Bytes after = end < job.items ? reach(job, array, {end, job.items - end}).offset : array.size;
+    const Slice before = range.first > 0 ? reach(job, array, {0, range.first}) : Slice{whole.offset, Bytes{0}};
+    const Bytes after =
+        end < job.items ? reach(job, array, {end, job.items - end}).offset : whole.offset + whole.length;
     if (before.offset + before.length != piece.offset || piece.offset + piece.length != after) continue;
     here += in_bytes(piece.length);
-    all += in_bytes(array.size);
+    all += in_bytes(whole.length);
   }
-  if (all <= 0) return 1;
-  constexpr double most = 10;
-  return std::clamp(here / all * static_cast<double>(job.items) / static_cast<double>(range.count), 1 / most, most);
+  return all > 0 ? here / all / share : 1;
+}
+
+std::uint64_t average_items(const Job& job, ItemRange range) {
+  return std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(std::llround(static_cast<double>(range.count) * density(job, range))));
 }
 
 void require_fronts(const Job& job) {

@@ -55,7 +55,8 @@ struct ElementRange {
 struct Reach {
   std::uint64_t before = 0;  ///< items
   std::uint64_t after = 0;   ///< items
-  /// From the items of a chunk to the elements that its kernel is handed. Must be monotone: a later chunk begins and
+  /// From the items of a chunk to the elements that its kernel is handed. Called often, for any range of items. Must be
+  /// monotone: a later chunk begins and
   /// ends no earlier. What chunks write must be apart.
   std::function<ElementRange(ItemRange)> elements{};
 };
@@ -219,10 +220,11 @@ std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> c
 /// What the kernel of these items is handed of the array; all of one that stays on the GPU.
 Slice reach(const Job&, const Array&, ItemRange);
 
-/// How many times as much data these items have as items on average, in the inputs that a mapping cuts without overlap
-/// at their ends: the nonzeros of rows. 1 where there are no such inputs. The kernel takes as many times as long for
-/// them; held between a tenth and ten, as items without data take time too.
+/// How many times as much data these items have as items on average, in the inputs that are cut, but for those whose
+/// pieces overlap by a mapping: the nonzeros of rows.
 double density(const Job&, ItemRange);
+/// So many items on average have as much data, at least 1: what the cost of the kernel over these items is read at.
+std::uint64_t average_items(const Job&, ItemRange);
 
 /// Throws UsageError that names the array for a front of one that cannot have it (see Array::front_of).
 void require_fronts(const Job&);

@@ -239,15 +239,21 @@ TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {
   EXPECT_NEAR(works[1] / half, 0.5, 1e-12);
 }
 
-TEST(Density, of_items_without_data_is_no_less_than_a_tenth) {
+TEST(Density, leaves_a_launch_its_floor_and_counts_only_what_is_reached) {
+  // All data are those of the last items, behind a header and before room to spare.
   Job job = job_with({Role::in, Role::out}, 1000);
+  job.arrays[0].size = Bytes{8 * 3000};
   job.arrays[0].reach = mapped_by([](ItemRange r) {
-    const auto begin = [](std::uint64_t i) { return i < 990 ? 0 : (i - 990) * 100; };
+    const auto begin = [](std::uint64_t i) { return 7 + (i < 990 ? 0 : (i - 990) * 100); };
     return ElementRange{begin(r.first), begin(r.first + r.count) - begin(r.first)};
   });
-  EXPECT_EQ(density(job, {0, 500}), 0.1);
-  EXPECT_EQ(density(job, {990, 10}), 10);
-  EXPECT_EQ(density(job, {0, 1000}), 1);
+  EXPECT_EQ(average_items(job, {0, 500}), 1u);
+  EXPECT_EQ(average_items(job, {990, 10}), 1000u);
+  EXPECT_EQ(average_items(job, {0, 1000}), 1000u);
+  // Beside an ordinary input of as many bytes as are reached, half of that.
+  job.arrays.push_back({.name = "rows", .role = Role::in, .size = Bytes{8 * 1000}, .element = Bytes{8}});
+  EXPECT_EQ(average_items(job, {0, 500}), 250u);
+  EXPECT_EQ(average_items(job, {990, 10}), 505u);
 }
 
 TEST(Density, is_one_where_pieces_overlap_and_for_outputs) {
