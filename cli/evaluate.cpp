@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "cli/common.hpp"
@@ -159,7 +161,13 @@ namespace {
 bool about_a_run(const EvaluateFlags& flags) {
   return !flags.device.empty() || !flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() ||
          !flags.layouts.empty() || !flags.blocks.empty() || !flags.threads.empty() || flags.rounds > 0 ||
-         flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers;
+         flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers ||
+         flags.memory != EvaluateFlags{}.memory;
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return std::filesystem::equivalent(one, other, none);
 }
 
 void run_published(const EvaluateFlags& flags) {
@@ -192,6 +200,9 @@ void require_right(const Evaluation& evaluation) {
 void run_again(const EvaluateFlags& flags) {
   if (about_a_run(flags))
     throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
+  for (const std::string& written : {flags.output, flags.markdown})
+    if (is_same_file(written, flags.again))
+      throw UsageError(fmt::format("{}: that is the file of --again, and would be lost: name another", written));
   Evaluation recorded = evaluation_from_json(read_json_file(flags.again), flags.again);
   if (flags.profile.empty())
     throw UsageError(fmt::format("--again: name the profile to predict from with --profile; it was {} ({}) then",

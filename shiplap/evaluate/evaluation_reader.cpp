@@ -17,8 +17,8 @@ std::uint64_t read_positive(const JsonReader& json, std::uint64_t most = ~std::u
 Seconds seconds_of_ms(double ms) { return Seconds{ms / 1e3}; }
 
 Interval<Seconds> read_milliseconds(const JsonReader& json) {
-  return {seconds_of_ms(json.at("value").number()), seconds_of_ms(json.at("low").number()),
-          seconds_of_ms(json.at("high").number())};
+  return {seconds_of_ms(json.at("value").non_negative()), seconds_of_ms(json.at("low").non_negative()),
+          seconds_of_ms(json.at("high").non_negative())};
 }
 
 std::vector<double> read_samples(const JsonReader& json) {
@@ -58,8 +58,12 @@ KernelCost read_cost(const JsonReader& json) {
   cost.has_floor = has_floor ? has_floor->boolean() : cost.origin.starts_with("measured");
   if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();
   const JsonReader points = json.at("points");
-  for (std::size_t i = 0; i < points.size(); ++i)
-    cost.points.push_back({read_positive(points.at(i).at("items")), read_milliseconds(points.at(i).at("ms"))});
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::uint64_t items = read_positive(points.at(i).at("items"));
+    if (!cost.points.empty() && items <= cost.points.back().items)
+      points.at(i).at("items").fail("more items than the point before");
+    cost.points.push_back({items, read_milliseconds(points.at(i).at("ms"))});
+  }
   if (const auto limited = json.find("limited"))
     cost.limited = {.items = read_positive(limited->at("items")),
                     .blocks = read_positive(limited->at("blocks")),

@@ -22,35 +22,33 @@ void make_of_average_items(KernelCost& cost, const Job& job) {
   if (cost.limited) cost.limited->items = average_items(job, {0, cost.limited->items});
 }
 
+// The cost of its kernel is made one of average items.
+Job job_of(EvaluatedWorkload& recorded) {
+  Workload workload = find_workload(recorded.name, {});
+  put_into(workload, recorded.memory);
+  if (!recorded.cost_of_average_items) make_of_average_items(recorded.cost, workload.job);
+  recorded.cost_of_average_items = true;
+  workload.job.cost = recorded.cost;
+  return std::move(workload.job);
+}
+
 EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profile& profile, const Limits& limits) {
   if (!recorded.not_run.empty()) return recorded;
-  Workload workload;
-  try {
-    workload = find_workload(recorded.name, {});
-  } catch (const UsageError& why) {
-    return {.name = recorded.name, .memory = recorded.memory, .not_run = why.what()};
-  }
-  put_into(workload, recorded.memory);
-  Job& job = workload.job;
-  if (!recorded.cost_of_average_items) make_of_average_items(recorded.cost, job);
-  recorded.cost_of_average_items = true;
-  job.cost = recorded.cost;
+  const Job job = job_of(recorded);
   recorded.kernel = job.cost.at(job.items);
   recorded.bound = bound(job, profile).time;
   std::vector<EvaluatedPoint> points;
-  points.reserve(recorded.points.size());
-  for (EvaluatedPoint& observed : recorded.points) {
+  for (EvaluatedPoint& point : recorded.points) {
     try {
-      EvaluatedPoint point = predicted_point(job, profile, observed.choice, limits);
-      point.models.push_back(as_recorded(observed));
-      point.planned = observed.planned;
-      point.group = observed.group;
-      point.samples_ms = std::move(observed.samples_ms);
-      point.verified = observed.verified;
-      point.difference = std::move(observed.difference);
+      EvaluatedPoint again = predicted_point(job, profile, point.choice, limits);
+      again.models.push_back(as_recorded(point));
+      point.predicted = again.predicted;
+      point.models = std::move(again.models);
+      point.busiest = again.busiest;
+      point.busy = again.busy;
       points.push_back(std::move(point));
     } catch (const Error& why) {
-      recorded.skipped.push_back({observed.choice, why.what()});
+      recorded.skipped.push_back({point.choice, why.what()});
     }
   }
   recorded.points = std::move(points);
@@ -85,8 +83,13 @@ Evaluation predict_again(Evaluation recorded, const Profile& profile, const Limi
   recorded.profile = profile.name;
   recorded.profile_hash = parameter_hash(profile);
   const Limits for_one = limits_of_one_choice(limits);
-  for (EvaluatedWorkload& workload : recorded.workloads)
-    workload = predict_workload_again(std::move(workload), profile, for_one);
+  for (EvaluatedWorkload& workload : recorded.workloads) {
+    try {
+      workload = predict_workload_again(workload, profile, for_one);
+    } catch (const Error& why) {
+      workload = {.name = workload.name, .memory = workload.memory, .not_run = why.what()};
+    }
+  }
   for (EvaluatedTransfer& transfer : recorded.transfers) {
     const EvaluatedTransfer predicted =
         predicted_transfer(profile, transfer.to_device, transfer.total, transfer.copies);

@@ -26,8 +26,8 @@ inline constexpr std::string_view engine_as_recorded = "engine as recorded";
 
 /// What was observed then, beside what this version predicts of it on this profile. Jobs come from the workloads'
 /// names, the costs of their kernels are those recorded. `limits` are those of the whole device. A choice that is not
-/// possible any more is skipped with the reason; so is a workload that is not built in. Throws Unsupported when the
-/// profile has no link.
+/// possible any more is skipped with the reason; a workload that is not built in, or not to be predicted, becomes one
+/// that did not run, for that reason. Throws Unsupported when the profile has no link.
 Evaluation predict_again(Evaluation recorded, const Profile&, const Limits&);
 
 }  // namespace shiplap

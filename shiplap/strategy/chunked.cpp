@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/device_ring.hpp"
+#include "shiplap/strategy/link_accesses.hpp"
 #include "shiplap/strategy/staging.hpp"
 
 namespace shiplap {
@@ -25,11 +25,6 @@ std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second
 /// The last chunk whose place it is; 0 where it is nobody's.
 std::uint32_t last_overwritten(const DeviceRing::Placement& place) {
   return place.overwritten.empty() ? 0 : place.overwritten.back().chunk;
-}
-
-/// Of a piece of that length which kernels access in host memory.
-Bytes over_link(const Array& array, Bytes length) {
-  return Bytes{static_cast<std::uint64_t>(std::llround(static_cast<double>(length.count) * array.link_accesses))};
 }
 
 /// What of the job one GPU does: consecutive chunks, the first of which has this number among all.
@@ -332,24 +327,6 @@ class PipelineBuilder {
     depend(op, in_op_[chunk][array]);
   }
 
-  /// That a block asks for before its threads wait, at most.
-  std::uint64_t asked_by_block() const {
-    return job_.threads_per_block * std::max(job_.access_width, job_.bytes_in_flight);
-  }
-  /// Accesses of the threads of a block to its share of a piece of an array, one after the other. The last may have
-  /// little left.
-  std::uint64_t accesses_of_block(Bytes piece, std::uint64_t blocks) const {
-    const std::uint64_t asked = blocks * asked_by_block();
-    return std::max<std::uint64_t>(1, (piece.count + asked - 1) / asked) + job_.accesses_in_turn - 1;
-  }
-  /// Whether the job says what a block does: one that gives it less than a byte for each thread has only counted items.
-  bool says_what_blocks_do(std::uint32_t chunk, std::uint64_t blocks) const {
-    Bytes cut;
-    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
-      if (!stays(job_.arrays[a].role)) cut += handed(a, chunk).region.length;
-    return cut.count >= blocks * job_.threads_per_block;
-  }
-
   void launch(std::uint32_t chunk) {
     const ItemRange range = part_.ranges[chunk];
     Grid launch_grid = grid(job_, range.count, limits_.resident_threads, kernel_queues_.size());
@@ -357,21 +334,17 @@ class PipelineBuilder {
     const std::uint64_t room =
         limits_.resident_threads == 0 ? launch_grid.blocks : wave_of(job_, limits_.resident_threads);
     const std::uint64_t at_once = std::min(launch_grid.blocks, room);
-    const double busy =
-        job_.cost.busy_items() / static_cast<double>(job_.items_per_block) * static_cast<double>(job_.blocks_abreast);
-    // Of the blocks that run at once.
-    const double busy_share = std::clamp(busy, 1.0, static_cast<double>(at_once)) / static_cast<double>(at_once);
     const std::uint64_t on_average = average_items(job_, range);
-    // Each block that runs takes the shares of several, one after the other.
-    const std::uint64_t blocks = blocks_of(job_, range.count);
-    const std::uint64_t rounds = (blocks + at_once - 1) / at_once;
-    const bool known = says_what_blocks_do(chunk, blocks);
+    Bytes cut;
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      if (const Role role = job_.arrays[a].role; is_input(role) || is_output(role))
+        cut += handed(a, chunk).region.length;
+    const LinkAccesses accesses(job_, range.count, at_once, cut);
     Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
                   .work = kernel_time(job_, on_average, choice_.blocks),
                   .thread_work = time_of_threads(job_, on_average, at_once),
-                  .accesses_ahead = 0,
                   .launches = launches_of(job_, range.count),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
@@ -382,19 +355,11 @@ class PipelineBuilder {
       kernel.operands.push_back(handed(a, chunk));
       const Region& region = kernel.operands.back().region;
       if (!mapped(a) || region.length.count == 0) continue;
-      const std::uint64_t accesses = accesses_of_block(region.length, blocks);
-      if (job_.reads_ahead && known && role != Role::out)
-        kernel.accesses_ahead = std::max(kernel.accesses_ahead, accesses);
-      const Bytes over = over_link(job_.arrays[a], region.length);
-      const double in_flight = known ? in_bytes(over) / static_cast<double>(rounds * accesses)
-                                     : static_cast<double>(at_once * asked_by_block()) * job_.arrays[a].link_accesses;
-      Flow flow{.buffer = region.buffer,
-                .mode = AccessMode::read,
-                .bytes = over,
-                .access_width = job_.access_width,
-                .in_flight = Bytes{static_cast<std::uint64_t>(std::ceil(in_flight))},
-                .busy = Bytes{busy > 0 ? static_cast<std::uint64_t>(std::ceil(in_flight * busy_share)) : 0}};
-      if (role != Role::out) kernel.flows.push_back(flow);
+      Flow flow = accesses.flow(job_.arrays[a], region);
+      if (role != Role::out) {
+        kernel.accesses_ahead = std::max(kernel.accesses_ahead, accesses.ahead(region.length));
+        kernel.flows.push_back(flow);
+      }
       flow.mode = AccessMode::write;
       if (role != Role::in) kernel.flows.push_back(flow);
     }

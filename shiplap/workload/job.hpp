@@ -56,8 +56,7 @@ struct Reach {
   std::uint64_t before = 0;  ///< items
   std::uint64_t after = 0;   ///< items
   /// From the items of a chunk to the elements that its kernel is handed. Called often, for any range of items. Must be
-  /// monotone: a later chunk begins and
-  /// ends no earlier. What chunks write must be apart.
+  /// monotone: a later chunk begins and ends no earlier. What chunks write must be apart.
   std::function<ElementRange(ItemRange)> elements{};
 };
 /// Its own piece alone.
@@ -95,11 +94,10 @@ inline Bytes size_on_host(const Array& array) {
 }
 
 /// Kernel time on resident data with the GPU to itself, without the launch latency, of items of average density (see
-/// `density`). The first point may be
-/// a floor: no launch is shorter, since a block needs its time. The others, or where these are less than two all,
-/// give straight lines from one to the next, and the two at either end go on beyond it. A single point gives a line
-/// through zero. With a floor a launch takes as long as one that gives every multiprocessor as many blocks as this one
-/// gives the busiest.
+/// `density`). The first point may be a floor: no launch is shorter, since a block needs its time. The others, or where
+/// these are less than two all, give straight lines from one to the next, and the two at either end go on beyond it. A
+/// single point gives a line through zero. With a floor a launch takes as long as one that gives every multiprocessor
+/// as many blocks as this one gives the busiest.
 struct KernelCost {
   /// The time of one launch.
   struct Point {
@@ -109,7 +107,8 @@ struct KernelCost {
   std::vector<Point> points;  ///< by increasing items
   bool has_floor = false;     ///< the first is of a launch with no more than a block for each multiprocessor
   /// Of a point: a chunk of so many items or fewer stays in the GPU's L2 cache from one launch of the kernel to the
-  /// next, one of more does not. 0: not told apart.
+  /// next, one of more does not: then the last point counts, and what the cached ones say that launches take by
+  /// themselves. 0: not told apart.
   std::uint64_t cached_items = 0;
   /// One launch with few blocks, each of which has a multiprocessor to itself: what a throttled kernel can do.
   struct Limited {

@@ -92,6 +92,11 @@ TEST_F(Cli, evaluate_predicts_again_what_was_observed_and_says_on_which_profile)
   expect_refused(shiplap("evaluate --again " + results), 64, {"--profile", "h200"});
   expect_refused(shiplap("evaluate --again " + results + " --profile h200 --rounds 2"), 64, {"--again"});
   expect_refused(shiplap("evaluate saxpy --again " + results), 64, {"--again"});
+  expect_refused(shiplap("evaluate --again " + results + " --profile h200 --memory pageable"), 64, {"--again"});
+  const std::string before = read(results);
+  for (const char* flag : {" -o ", " --markdown "})
+    expect_refused(shiplap("evaluate --again " + results + " --profile h200" + flag + results), 64, {"would be lost"});
+  EXPECT_EQ(read(results), before);
   expect_refused(shiplap("evaluate --again /nowhere.json --profile h200"), 1, {"/nowhere.json"});
 }
 

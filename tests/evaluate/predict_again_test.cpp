@@ -1,5 +1,6 @@
 #include "shiplap/evaluate/predict_again.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -33,6 +34,12 @@ Profile slow_link() {
   return profile;
 }
 
+/// Samples that were written, for those read of them if these are the same to 10 ns.
+void take_rounded(std::vector<double>& read, const std::vector<double>& written) {
+  EXPECT_THAT(read, ::testing::Pointwise(::testing::DoubleNear(5.001e-6), written));
+  read = written;
+}
+
 TEST(EvaluationFile, is_read_as_it_was_written_but_for_what_it_rounds) {
   const Evaluation written = recorded_on(planted_profile());
   ASSERT_TRUE(written.workloads.front().duel);
@@ -42,14 +49,19 @@ TEST(EvaluationFile, is_read_as_it_was_written_but_for_what_it_rounds) {
   const EvaluatedWorkload& of = written.workloads.front();
   EvaluatedWorkload& is = read.workloads.front();
   ASSERT_EQ(is.points.size(), of.points.size());
-  for (std::size_t i = 0; i < of.points.size(); ++i) {
-    for (std::size_t s = 0; s < of.points[i].samples_ms.size(); ++s)
-      EXPECT_NEAR(is.points[i].samples_ms[s], of.points[i].samples_ms[s], 5.001e-6);
-    is.points[i].samples_ms = of.points[i].samples_ms;
+  for (std::size_t i = 0; i < of.points.size(); ++i) take_rounded(is.points[i].samples_ms, of.points[i].samples_ms);
+  ASSERT_EQ(is.groups.size(), of.groups.size());
+  for (std::size_t i = 0; i < of.groups.size(); ++i) {
+    take_rounded(is.groups[i].automatic_ms, of.groups[i].automatic_ms);
+    take_rounded(is.groups[i].bound_ms, of.groups[i].bound_ms);
   }
-  is.groups = of.groups;
-  is.duel = of.duel;
-  read.transfers = written.transfers;
+  ASSERT_TRUE(is.duel);
+  take_rounded(is.duel->automatic_ms, of.duel->automatic_ms);
+  take_rounded(is.duel->winner_ms, of.duel->winner_ms);
+  take_rounded(is.duel->bound_ms, of.duel->bound_ms);
+  ASSERT_EQ(read.transfers.size(), written.transfers.size());
+  for (std::size_t i = 0; i < written.transfers.size(); ++i)
+    take_rounded(read.transfers[i].samples_ms, written.transfers[i].samples_ms);
   const auto without_statistics = [](Json json) {
     json.erase("statistics");
     return json.dump(1);
@@ -73,6 +85,14 @@ TEST(EvaluationFile, that_is_damaged_is_refused_with_the_place) {
   const std::string message = message_of([&] { evaluation_from_json(json, "e.json"); });
   for (const char* word : {"e.json", "workloads[0].points[1].samples_ms[0]"})
     EXPECT_NE(message.find(word), std::string::npos) << message;
+  json = to_json(recorded_on(planted_profile()));
+  Json& cost = json["workloads"][0]["kernel_cost"]["points"];
+  cost.push_back(cost.back());
+  EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("kernel_cost.points[1].items"),
+            std::string::npos);
+  cost.erase(1);
+  cost[0]["ms"]["low"] = -1;
+  EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("points[0].ms.low"), std::string::npos);
   json["schema"] = "shiplap/profile";
   EXPECT_THROW(evaluation_from_json(json, "e.json"), Error);
 }

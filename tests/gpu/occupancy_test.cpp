@@ -15,11 +15,11 @@ namespace {
 struct OccupancyOnGpu : testing::OnGpu {
   /// Of what the job launches for all of its items; nothing is run.
   static std::vector<cudaKernelNodeParams> kernels_of(const Job& job) {
-    void* memory = nullptr;  // for addresses that are valid
-    EXPECT_EQ(cudaMalloc(&memory, 256), cudaSuccess);
-    std::vector<std::byte*> operands(job.arrays.size(), static_cast<std::byte*>(memory));
     std::vector<Bytes> lengths;
     for (const Array& array : job.arrays) lengths.push_back(array.size);
+    void* memory = nullptr;  // one for all: copies of an array are refused where it ends before they do
+    EXPECT_EQ(cudaMalloc(&memory, std::ranges::max(lengths).count), cudaSuccess);
+    std::vector<std::byte*> operands(job.arrays.size(), static_cast<std::byte*>(memory));
     const std::vector<Bytes> origins(job.arrays.size());
     cudaStream_t stream = nullptr;
     cudaGraph_t graph = nullptr;
@@ -32,6 +32,7 @@ struct OccupancyOnGpu : testing::OnGpu {
                       .origins = origins,
                       .blocks = blocks_of(job, job.items),
                       .stream = stream});
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << job.name;
     EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     std::size_t count = 0;
     EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);

@@ -1,0 +1,34 @@
+// What the threads of a launch have under way over the link, as the job says of its kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+/// Of one launch over some items of a job, `at_once` blocks of which run at the same time. Each takes the shares of
+/// several blocks, one after the other; the last accesses to a share may have little left.
+class LinkAccesses {
+ public:
+  /// `cut`: bytes of the pieces that the launch is handed of arrays that are cut. A job that gives a block less than a
+  /// byte of them for each thread has only counted items: then threads are taken to have all under way that they can.
+  LinkAccesses(const Job&, std::uint64_t items, std::uint64_t at_once, Bytes cut);
+
+  /// Of a piece of an array in host memory that the kernel accesses there: read unless it is only written.
+  Flow flow(const Array&, const Region& piece) const;
+  /// Kernel::accesses_ahead, for reading so much of an array; 0 where threads do not read ahead.
+  std::uint64_t ahead(Bytes piece) const;
+
+ private:
+  std::uint64_t of_share(Bytes piece, bool read) const;
+
+  const Job& job_;
+  std::uint64_t at_once_;
+  std::uint64_t shares_;  // blocks that the launch would have if each took one
+  bool known_;
+};
+
+}  // namespace shiplap
