@@ -9,6 +9,7 @@
 
 #include "cli/common.hpp"
 #include "cli/profile_cache.hpp"
+#include "shiplap/measure/measure.hpp"
 #include "shiplap/report/profile_report.hpp"
 
 namespace shiplap::cli {
@@ -64,15 +65,28 @@ void list(bool json) {
 
 void add_profiles(CLI::App& app) {
   auto options = std::make_shared<ProfilesOptions>();
-  auto* command = app.add_subcommand("profiles", "List the built-in and the kept profiles, or show one");
+  auto* command = app.add_subcommand("profiles", "List the built-in and the kept profiles, show one, or fit one again");
   add_json_flag(*command, options->json);
   auto* show = command->add_subcommand("show", "Show what a profile knows, with intervals and what is missing");
   show->add_option("NAME", options->show, "built-in or kept profile, or a file")->required();
   add_json_flag(*show, options->json);
+  auto* refit = command->add_subcommand(
+      "refit", "Fit the samples of a measured profile again, as this version does, without measuring anything");
+  refit->add_option("NAME", options->refit, "built-in or kept profile, or a file")->required();
+  refit->add_option("-o,--output", options->output, "write the profile to this file")->required()->type_name("FILE");
   command->callback([options] { run_profiles(*options); });
 }
 
 void run_profiles(const ProfilesOptions& options) {
+  if (!options.refit.empty()) {
+    require_writable(options.output, "-o");
+    const Profile before = find_any_profile(options.refit);
+    const Profile profile = fit_again(before);
+    save_profile(profile, options.output);
+    print(fmt::format("{} ({}) fitted again: {}, written to {}\n", before.name, parameter_hash(before),
+                      parameter_hash(profile), options.output));
+    return;
+  }
   if (options.show.empty()) {
     list(options.json);
     return;

@@ -1,4 +1,4 @@
-// shiplap profiles: the built-in and the kept profiles, and one of them in full.
+// shiplap profiles: the built-in and the kept profiles, one of them in full, or fitted again.
 #pragma once
 
 #include <string>
@@ -9,7 +9,9 @@ namespace shiplap::cli {
 
 struct ProfilesOptions {
   bool json = false;
-  std::string show;  ///< name or path; empty lists
+  std::string show;   ///< name or path; empty lists
+  std::string refit;  ///< likewise, of the one to be fitted again; empty: none
+  std::string output;
 };
 void add_profiles(CLI::App&);
 void run_profiles(const ProfilesOptions&);

@@ -60,7 +60,9 @@ bool has_arguments(const Measurement& measurement) {
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
                                         {"kernel.map", {"bytes", "count", "blocks", "width"}},
-                                        {"kernel.multiply_add", {"flops"}}};
+                                        {"kernel.multiply_add", {"flops"}},
+                                        {"apart.kernels", {"kernels", "recorded", "waiting", "busy"}},
+                                        {"apart.mapped", {"bytes", "count", "blocks", "recorded"}}};
   for (const Needs& needs : table)
     if (measurement.primitive.starts_with(needs.primitive))
       return std::ranges::all_of(needs.names, [&](const char* name) { return measurement.arguments.contains(name); });
@@ -118,6 +120,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .concurrent_kernels = true,
                           .launch_latency = std::nullopt,
                           .kernel_gap = std::nullopt,
+                          .event_gap = std::nullopt,
                           .handovers = std::nullopt,
                           .resident_threads = std::nullopt,
                           .memory_latency = std::nullopt,
@@ -128,8 +131,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   Observations observations(measurements);
   Findings findings;
   for (unsigned g = 1; g < info.gpus; ++g)
-    for (const char* parameter : {"launch_latency", "kernel_gap", "handovers", "resident_threads", "memory_latency",
-                                  "memory_bandwidth", "copy_bandwidth", "flop_rate"})
+    for (const char* parameter : {"launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
+                                  "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"})
       findings.missing.push_back(
           {fmt::format("gpus[{}].{}", g, parameter), "of several GPUs the first is measured; measure this one alone"});
   if (info.gpus > 1) profile.peers = fit_peers(observations, findings);
@@ -151,6 +154,23 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   profile.missing = std::move(findings.missing);
   profile.residuals = std::move(findings.residuals);
   profile.measurements.assign(measurements.begin(), measurements.end());
+  return profile;
+}
+
+Profile fit_again(const Profile& measured) {
+  if (measured.measurements.empty() || measured.gpus.empty())
+    throw UsageError(fmt::format("profile {} holds no samples that could be fitted again", measured.name));
+  const GpuModel& gpu = measured.gpus.front();
+  DeviceInfo info;
+  info.name = gpu.name;
+  info.memory = gpu.memory;
+  info.multiprocessors = gpu.multiprocessors;
+  info.copy_engines = gpu.copy_engines;
+  info.gpus = static_cast<unsigned>(measured.gpus.size());
+  info.conditions = measured.conditions;
+  Profile profile = fit(measured.measurements, info);
+  profile.name = measured.name;
+  profile.source = measured.source;
   return profile;
 }
 

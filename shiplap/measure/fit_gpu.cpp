@@ -77,6 +77,29 @@ std::optional<Estimate> resident_blocks(const Observations& observations) {
   return Estimate{most, least, most};
 }
 
+/// By how much one kernel more takes longer with events between them than without. Without a second copy engine nothing
+/// moves beside the kernels, and both are taken as the same.
+std::optional<EventGap> event_gap(const Observations& observations, Findings& findings) {
+  struct Events {
+    bool recorded, waiting, busy;
+    auto operator<=>(const Events&) const = default;
+  };
+  const auto apart = periods(observations.of("apart.kernels"), "kernels", [](const Observation& o) {
+    return Events{o.argument("recorded") > 0, o.argument("waiting") > 0, o.argument("busy") > 0};
+  });
+  const auto longer = [&](const Events& with, const Events& without) -> std::optional<Uncertain> {
+    const auto some = apart.find(with);
+    const auto none = apart.find(without);
+    if (some == apart.end() || none == apart.end()) return std::nullopt;
+    return some->second - none->second;
+  };
+  const auto idle = longer({true, true, false}, {false, false, false});
+  const auto busy = longer({true, true, true}, {false, false, true});
+  if (idle) return EventGap{.idle = non_negative<Seconds>(*idle), .busy = non_negative<Seconds>(busy.value_or(*idle))};
+  findings.missing.push_back({"gpus[0].event_gap", "not measured: needs verified points of apart.kernels"});
+  return std::nullopt;
+}
+
 }  // namespace
 
 void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
@@ -85,6 +108,8 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
   gpu.launch_latency = parameter<Seconds>(latency, "gpus[0].launch_latency", "launch.latency", findings);
   gpu.kernel_gap = parameter<Seconds>(one_more(by_count(observations, "launch.gap", "kernels")), "gpus[0].kernel_gap",
                                       "launch.gap with two counts", findings);
+
+  gpu.event_gap = event_gap(observations, findings);
 
   constexpr double threads_per_block = 1024;
   if (const auto blocks = resident_blocks(observations))

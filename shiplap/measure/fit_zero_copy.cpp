@@ -27,9 +27,9 @@ std::map<Key, Uncertain> mapped_periods(const Observations& observations, const 
   });
 }
 
-/// Bytes over a period without its gap; nullopt for a period that is no longer than it.
-std::optional<Interval<Bandwidth>> rate_without_gap(double bytes, const Uncertain& period, Seconds gap) {
-  const Estimate flow = (period - Uncertain::exact(gap.count())).estimate();
+/// Bytes over a period without what else is in it; nullopt for a period that is no longer than that.
+std::optional<Interval<Bandwidth>> rate_without(const Uncertain& besides, double bytes, const Uncertain& period) {
+  const Estimate flow = (period - besides).estimate();
   if (!(flow.low > 0)) return std::nullopt;
   return Interval<Bandwidth>{{bytes / flow.value}, {bytes / flow.high}, {bytes / flow.low}};
 }
@@ -67,6 +67,26 @@ std::optional<Interval<Bandwidth>> rate_in_step(const InStep& step, const Uncert
       {value}, {std::max(beside(whole.high), 0.1 * value)}, {std::max(beside(whole.low), value)}};
 }
 
+/// Short launches and long ones with as much under way differ in bytes alone: what short ones take besides theirs, and
+/// besides `filling`. nullopt where one of the two was not measured.
+std::optional<Uncertain> launch_of_reads(const Observations& observations, const ZeroCopyModel& model,
+                                         Seconds kernel_gap) {
+  std::vector<Observation> points = observations.of("apart.mapped");
+  std::erase_if(points, [](const Observation& o) { return o.argument("recorded") > 0; });
+  const auto in_a_row = periods(points, "count", [](const Observation& o) { return o.bytes(); });
+  if (in_a_row.empty()) return std::nullopt;
+  const auto& [bytes, period] = *in_a_row.begin();
+  const double blocks = points.front().argument("blocks");
+  const Bytes in_flight{static_cast<std::uint64_t>(blocks * map_probe_threads * fitted_width)};
+  for (const auto& [key, longer] : mapped_periods(observations, "mapped.read")) {
+    if (key.in_flight != in_flight || key.launch <= bytes) continue;
+    const Uncertain per_byte = (longer - period) / in_bytes(key.launch - bytes);
+    const Seconds known = kernel_gap + filling(model, bytes, in_bytes(in_flight));
+    return period - per_byte * in_bytes(bytes) - Uncertain::exact(known.count());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, const LinkModel* link, const GpuModel& gpu,
@@ -79,14 +99,29 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
   if (!gpu.launch_latency) return missing("launch.latency");
   ZeroCopyModel model;
   const Seconds kernel_gap = gpu.kernel_gap->value;
-  for (const auto& [name, table] : mapped_rate_names) {
-    const std::string primitive = fmt::format("mapped.{}", name);
-    std::map<Bytes, Interval<Bandwidth>> rates;  // where a grid was measured twice, the longer launch counts
+  const Seconds between = gpu.event_gap ? kernel_gap + gpu.event_gap->busy.value : gpu.launch_latency->value;
+  const auto rates = [&](const std::string& primitive, const auto& besides) {
+    std::map<Bytes, Interval<Bandwidth>> found;  // where a grid was measured twice, the longer launch counts
     for (const auto& [key, period] : mapped_periods(observations, primitive))
-      if (const auto found = rate_without_gap(in_bytes(key.launch), period, kernel_gap)) rates[key.in_flight] = *found;
-    for (const auto& [in_flight, found] : rates) (model.*table).push_back({in_flight, found});
-    if (rates.empty()) return missing("verified points of " + primitive);
+      if (const auto rate = rate_without(besides(key), in_bytes(key.launch), period)) found[key.in_flight] = *rate;
+    std::vector<MappedRate> table;
+    for (const auto& [in_flight, rate] : found) table.push_back({in_flight, rate});
+    return table;
+  };
+  const auto gap_alone = [&](const Key&) { return Uncertain::exact(kernel_gap.count()); };
+  for (const auto& [name, table] : mapped_rate_names) {
+    model.*table = rates(fmt::format("mapped.{}", name), gap_alone);
+    if ((model.*table).empty()) return missing(fmt::format("verified points of mapped.{}", name));
   }
+  const auto launch = launch_of_reads(observations, model, kernel_gap);
+  if (launch) model.launch = non_negative<Seconds>(*launch);
+  const auto gap_and_start = [&](const Key& key) {
+    const Seconds known = kernel_gap + filling(model, key.launch, in_bytes(key.in_flight));
+    const bool counts = launch && launch->value() > 0;
+    return counts ? *launch + Uncertain::exact(known.count()) : Uncertain::exact(known.count());
+  };
+  model.read = rates("mapped.read", gap_and_start);
+  if (model.read.empty()) return missing("launches of mapped.read that take longer than their first bytes");
   for (const auto& [name, table] : mapped_beside_names) {
     const std::string access(name.substr(0, name.find('_')));
     const std::string way(name.substr(name.rfind('_') + 1));
@@ -97,25 +132,27 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     const DirectionModel& direction = way == "h2d" ? link->h2d : link->d2h;
     const auto gap_of = [&](Bytes size) { return cost_at(direction, size).gap; };
     for (const auto& [key, period] : mapped_periods(observations, of_kernel)) {
-      const auto kernel_rate = rate_without_gap(in_bytes(key.launch), period, kernel_gap);
+      const bool ahead = access == "read";
+      const Uncertain besides = ahead ? gap_and_start(key) : gap_alone(key);
+      const auto kernel_rate = rate_without(besides, in_bytes(key.launch), period);
       if (!kernel_rate) continue;
       // Copies that wait for slower kernels say nothing about themselves.
       constexpr double clearly_longer = 1.05;
       const auto step = in_step.find(key);
       const auto free = beside.find(key);
-      const bool ahead = access == "read";
       // Kernels ahead follow each other with what an event between them leaves, in which the link is taken as busy too.
       const double moving = in_bytes(key.launch) / kernel_rate->value.bytes_per_second;
       const InStep pair{.bytes = in_bytes(key.launch),
                         .gap = gap_of(key.launch).count(),
-                        .running = ahead ? moving + gpu.launch_latency->value.count() : moving,
+                        .running = ahead ? moving + besides.value() + (between - kernel_gap).count() : moving,
                         .kernels_ahead = ahead,
                         .alone = direction.per_byte.value};
       std::optional<Interval<Bandwidth>> copy_rate;
       if (step != in_step.end() && (free == beside.end() || step->second.value() > clearly_longer * period.value()))
         copy_rate = rate_in_step(pair, step->second);
       if (!copy_rate && free != beside.end())
-        copy_rate = rate_without_gap(in_bytes(beside_copy_size), free->second, gap_of(beside_copy_size));
+        copy_rate =
+            rate_without(Uncertain::exact(gap_of(beside_copy_size).count()), in_bytes(beside_copy_size), free->second);
       if (copy_rate) (model.*table).push_back({key.launch, key.in_flight, *kernel_rate, *copy_rate});
     }
     if ((model.*table).empty())

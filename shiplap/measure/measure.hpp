@@ -67,5 +67,8 @@ MeasureResult measure(Device&, const MeasureOptions& = {});
 /// Fits the measurements to a profile of one GPU and its link; see docs/measuring.md for each parameter's definition.
 /// Parameters without measurements are listed in `missing`.
 Profile fit(std::span<const Measurement>, const DeviceInfo&);
+/// The samples of a profile that was measured, fitted by this version: with its name, its source and its conditions.
+/// Throws UsageError when it holds no samples.
+Profile fit_again(const Profile&);
 
 }  // namespace shiplap

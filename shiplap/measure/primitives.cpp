@@ -10,7 +10,7 @@ std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;
     for (const auto rows : {link_rows(), memory_kind_rows(), managed_rows(), host_rows(), numa_rows(), peer_rows(),
-                            launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows()})
+                            launch_rows(), submission_rows(), zero_copy_rows(), kernel_rows(), event_rows()})
       all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();

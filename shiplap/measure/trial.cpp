@@ -29,6 +29,10 @@ CopyDirection opposite(CopyDirection way) {
 }
 
 /// Copies in a queue of their own that keep a direction busy; they share two places.
+/// Of the copies beside chains and rows of kernels: 3 ms.
+constexpr Bytes load_size = 4_MiB;
+constexpr unsigned load_copies = 40;
+
 void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   const Ends ends = add_ends(trial, way, size * 2);
   const QueueId queue = trial.schedule.add_queue("load");
@@ -176,6 +180,30 @@ Trial kernel_row(Device& device, unsigned count) {
   return trial;
 }
 
+Trial kernels_apart(Device& device, const KernelsApart& wanted) {
+  Trial trial;
+  const Kernel spin = add_kernel(trial, "spin", device.probe_kernel(ProbeKernel::Kind::spin, 1, 0));
+  const Kernel empty = add_empty_kernel(trial, device);
+  trial.timed = trial.schedule.add_queue("kernels");
+  std::vector<OpId> long_before;
+  if (wanted.waiting) {
+    const QueueId queue = trial.schedule.add_queue("before");
+    for (unsigned i = 0; i < wanted.kernels; ++i)
+      long_before.push_back(trial.schedule.add({.what = empty, .queue = queue, .after = {}, .chunk = i}));
+  }
+  const QueueId behind = wanted.recorded ? trial.schedule.add_queue("behind") : QueueId{};
+  for (unsigned i = 0; i < wanted.kernels; ++i) {
+    std::vector<OpId> after;
+    if (wanted.waiting) after.push_back(long_before[i]);
+    const OpId kernel = trial.schedule.add({.what = spin, .queue = trial.timed, .after = std::move(after), .chunk = i});
+    if (wanted.recorded) trial.schedule.add({.what = empty, .queue = behind, .after = {kernel}, .chunk = i});
+  }
+  if (wanted.busy)
+    for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host})
+      add_load(trial, way, load_size, load_copies);
+  return trial;
+}
+
 Trial followers(Device& device, unsigned launches, unsigned followers) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
@@ -191,8 +219,6 @@ Trial followers(Device& device, unsigned launches, unsigned followers) {
 }
 
 Trial chain(Device& device, const Chain& chain) {
-  constexpr Bytes load_size = 4_MiB;
-  constexpr unsigned load_copies = 40;  // 3 ms
   const bool copies = chain.link != Chain::Link::kernels;
   const auto way =
       chain.link == Chain::Link::from_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
@@ -246,10 +272,14 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   if (reads) flow(from, AccessMode::read);
   if (writes) flow(to, AccessMode::write);
   map.work = reads || writes ? Seconds{0} : map.work * (in_bytes(wanted.size) / in_bytes(in_flight));
+  std::optional<Kernel> empty;
+  if (wanted.recorded) empty = add_empty_kernel(trial, device);
+  const QueueId behind = wanted.recorded ? trial.schedule.add_queue("behind") : QueueId{};
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
     map.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
-    trial.schedule.add({.what = map, .queue = kernels, .after = {}, .chunk = i});
+    const OpId kernel = trial.schedule.add({.what = map, .queue = kernels, .after = {}, .chunk = i});
+    if (empty) trial.schedule.add({.what = *empty, .queue = behind, .after = {kernel}, .chunk = i});
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;

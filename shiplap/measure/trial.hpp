@@ -66,6 +66,15 @@ Trial empty_pipeline(Device&, const EmptyPipeline&);
 /// `count` empty kernels in one queue.
 Trial kernel_row(Device&, unsigned count);
 
+/// Kernels of one busy block in one queue, with or without events between them.
+struct KernelsApart {
+  unsigned kernels = 1;
+  bool recorded = false;  ///< behind each is an event, for which an empty kernel of another queue waits
+  bool waiting = false;   ///< each waits for the event of an empty kernel of another queue, which ended long before
+  bool busy = false;      ///< copies of 4 MiB move both ways meanwhile
+};
+Trial kernels_apart(Device&, const KernelsApart&);
+
 /// `launches` empty kernels in a leading queue; each is waited for by one empty kernel in every one of `followers`
 /// queues. Costs launches · ((1 + followers) launch + record + followers · wait) on the host, and an end mark in each
 /// follower.
@@ -104,6 +113,7 @@ struct MappedKernels {
   std::optional<CopyDirection> copies{};
   unsigned copy_count = 0;
   bool time_copies = false;  ///< instead of the kernels
+  bool recorded = false;     ///< behind each kernel is an event, for which an empty kernel of another queue waits
 };
 Trial mapped_kernels(Device&, const MappedKernels&);
 

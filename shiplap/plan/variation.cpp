@@ -69,6 +69,18 @@ void for_each_direction(Profile& profile, const Visit& visit) {
   }
 }
 
+template <class Visit>
+void for_each_event_gap(GpuModel& gpu, const Visit& visit) {
+  if (!gpu.event_gap) return;
+  for (const auto& [name, member] : event_gap_names) visit((*gpu.event_gap).*member);
+}
+
+template <class Visit>
+void for_each_launch_of_reads(Profile& profile, const Visit& visit) {
+  for (LinkModel& link : profile.links)
+    if (link.zero_copy && link.zero_copy->launch) visit(*link.zero_copy->launch);
+}
+
 /// Times of whole pageable copies and of managed pages, and rates of host threads.
 template <class Time, class Rate>
 void for_each_of_unlocked_memory(Profile& profile, const Time& time, const Rate& rate) {
@@ -144,12 +156,16 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       });
       for (LinkModel& link : profile.links)
         for_each_slowdown(link, [&](Slowdown& slowdown) { move(slowdown.gap, end); });
-      for (GpuModel& gpu : profile.gpus) move(gpu.kernel_gap, end);
+      for (GpuModel& gpu : profile.gpus) {
+        move(gpu.kernel_gap, end);
+        for_each_event_gap(gpu, [&](Interval<Seconds>& gap) { move(gap, end); });
+      }
       break;
     case ParameterGroup::latencies:
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) move(cost.latency_overhead, end);
       });
+      for_each_launch_of_reads(profile, [&](Interval<Seconds>& launch) { move(launch, end); });
       for (GpuModel& gpu : profile.gpus) {
         move(gpu.launch_latency, end);
         move(gpu.memory_latency, end == End::low ? End::high : End::low);  // threads wait for what is beyond it
@@ -214,12 +230,16 @@ Profile freed_of(const Profile& original, Cause cause) {
         for (GapAt& gap : d.batched) clear(gap.gap);
       });
       for (LinkModel& link : profile.links) for_each_slowdown(link, [&](Slowdown& slowdown) { clear(slowdown.gap); });
-      for (GpuModel& gpu : profile.gpus) clear(gpu.kernel_gap);
+      for (GpuModel& gpu : profile.gpus) {
+        clear(gpu.kernel_gap);
+        for_each_event_gap(gpu, [&](Interval<Seconds>& gap) { clear(gap); });
+      }
       break;
     case Cause::latency:
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) clear(cost.latency_overhead);
       });
+      for_each_launch_of_reads(profile, [&](Interval<Seconds>& launch) { clear(launch); });
       for (GpuModel& gpu : profile.gpus) {
         clear(gpu.launch_latency);
         if (gpu.handovers)
@@ -282,12 +302,16 @@ Profile slowed(const Profile& original, CostTerm term, double factor) {
         for (GapAt& gap : d.batched) stretch(gap.gap, factor);
       });
       for (LinkModel& link : profile.links) for_each_slowdown(link, [&](Slowdown& s) { stretch(s.gap, factor); });
-      for (GpuModel& gpu : profile.gpus) stretch(gpu.kernel_gap, factor);
+      for (GpuModel& gpu : profile.gpus) {
+        stretch(gpu.kernel_gap, factor);
+        for_each_event_gap(gpu, [&](Interval<Seconds>& gap) { stretch(gap, factor); });
+      }
       break;
     case CostTerm::latencies:
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) stretch(cost.latency_overhead, factor);
       });
+      for_each_launch_of_reads(profile, [&](Interval<Seconds>& launch) { stretch(launch, factor); });
       for (GpuModel& gpu : profile.gpus) {
         stretch(gpu.launch_latency, factor);
         if (!gpu.handovers) continue;

@@ -152,6 +152,15 @@ Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, dou
   return at_launch(rows, launch, in_flight, &MappedBeside::copy, false);
 }
 
+Seconds filling(const ZeroCopyModel& model, Bytes read, double in_flight) {
+  const MappedRate& fewest = model.read.front();
+  const MappedRate& most = model.read.back();
+  const Seconds way = fewest.in_flight / fewest.rate.value;
+  constexpr double clearly_longer = 1.05;
+  if (most.in_flight / most.rate.value < way * clearly_longer) return Seconds{0};  // the link is never full
+  return std::min(way, Seconds{std::min(in_bytes(read), in_flight) / most.rate.value.bytes_per_second});
+}
+
 double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {
   const auto reached =
       std::find_if(rows.begin(), rows.end(), [&](const MappedRate& r) { return r.rate.value >= rate; });

@@ -99,6 +99,9 @@ struct ZeroCopyModel {
   std::vector<MappedBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
   std::vector<MappedBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
   std::vector<MappedBeside> write_beside_d2h;  ///< kernels that write host memory beside copies to the host
+  /// What a kernel that only reads host memory takes besides its first bytes' way and its bytes. None in profiles from
+  /// before it was measured: taken as nothing.
+  std::optional<Interval<Seconds>> launch{};
 };
 /// The tables with their names in files.
 struct MappedRateName {
@@ -220,6 +223,21 @@ inline constexpr std::array handover_names{HandoverName{"h2d_same_queue", &Hando
                                            HandoverName{"d2h_other_queue", &HandoverModel::d2h_other_queue},
                                            HandoverName{"kernels", &HandoverModel::kernels}};
 
+/// What an event that is recorded behind a kernel, and one that the next kernel of its queue waits for and that came
+/// long before, add to `GpuModel::kernel_gap` between the two.
+struct EventGap {
+  Interval<Seconds> idle;  ///< while no copies move
+  Interval<Seconds> busy;  ///< while copies move
+};
+/// The members with their names in files.
+struct EventGapName {
+  std::string_view name;                ///< in files
+  Interval<Seconds> EventGap::*member;  ///< what it names
+};
+/// All members.
+inline constexpr std::array event_gap_names{EventGapName{"idle", &EventGap::idle},
+                                            EventGapName{"busy", &EventGap::busy}};
+
 /// What is known of one GPU. Parameters without a value are in Profile::missing.
 struct GpuModel {
   std::string name;                                   ///< "NVIDIA H200"
@@ -231,6 +249,9 @@ struct GpuModel {
   bool concurrent_kernels = true;                     ///< kernels of different queues can run at the same time
   Parameter<Seconds> launch_latency;                  ///< event-timed empty kernel
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
+  /// None in profiles from before it was measured: taken as nothing, and between kernels that access host memory as
+  /// what the launch latency is longer than the gap (which then stands for `ZeroCopyModel::launch` too).
+  std::optional<EventGap> event_gap{};
   std::optional<HandoverModel> handovers;  ///< none: taken as no time
   Parameter<double> resident_threads;      ///< threads that the GPU holds at once
   Parameter<Seconds> memory_latency;       ///< of a thread's access to device memory, read and written again
@@ -344,6 +365,10 @@ CostAt cost_at(const DirectionModel&, Bytes size);
 Bandwidth rate_at(const std::vector<MappedRate>&, double in_flight);
 /// What the kernel moves beside copies.
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
+/// Until the reads of a kernel that has so much under way at once arrive at the rate that is measured over many of
+/// them: as long as one of them takes there and back, or as all of them take on the link where that is less. Nothing
+/// where no row of the table fills the link.
+Seconds filling(const ZeroCopyModel&, Bytes read, double in_flight);
 /// What the copies move beside the kernel.
 Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
 /// The fewest bytes under way that reach `rate`; those of the last row where none does.

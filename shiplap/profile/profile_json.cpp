@@ -52,28 +52,47 @@ std::optional<HandoverModel> read_handovers(const JsonReader& in, const std::str
   return model;
 }
 
+Json event_gap_json(const EventGap& gap) {
+  Json json = Json::object();
+  for (const auto& [name, member] : event_gap_names)
+    json[std::string(name)] = interval_json(gap.*member, time_quantity);
+  return json;
+}
+
+/// Files from before it was measured do not have it, and need not say why.
+std::optional<EventGap> read_event_gap(const JsonReader& gpu) {
+  const auto in = gpu.find("event_gap");
+  if (!in) return std::nullopt;
+  in->only_keys({"idle", "busy"});
+  EventGap gap;
+  for (const auto& [name, member] : event_gap_names) gap.*member = read_interval(in->at(name), time_quantity);
+  return gap;
+}
+
 Json gpu_json(const GpuModel& gpu) {
-  return {{"name", gpu.name},
-          {"memory", gpu.memory.count},
-          {"multiprocessors", gpu.multiprocessors},
-          {"copy_engines", gpu.copy_engines},
-          {"engine_order", name_of(gpu.engine_order, engine_order_names)},
-          {"implicit_sync", name_of(gpu.implicit_sync, implicit_sync_names)},
-          {"concurrent_kernels", gpu.concurrent_kernels},
-          {"launch_latency", parameter_json(gpu.launch_latency, time_quantity)},
-          {"kernel_gap", parameter_json(gpu.kernel_gap, time_quantity)},
-          {"handovers", gpu.handovers ? handovers_json(*gpu.handovers) : Json(nullptr)},
-          {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
-          {"memory_latency", parameter_json(gpu.memory_latency, time_quantity)},
-          {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
-          {"copy_bandwidth", parameter_json(gpu.copy_bandwidth, bandwidth_quantity)},
-          {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
+  Json json{{"name", gpu.name},
+            {"memory", gpu.memory.count},
+            {"multiprocessors", gpu.multiprocessors},
+            {"copy_engines", gpu.copy_engines},
+            {"engine_order", name_of(gpu.engine_order, engine_order_names)},
+            {"implicit_sync", name_of(gpu.implicit_sync, implicit_sync_names)},
+            {"concurrent_kernels", gpu.concurrent_kernels},
+            {"launch_latency", parameter_json(gpu.launch_latency, time_quantity)},
+            {"kernel_gap", parameter_json(gpu.kernel_gap, time_quantity)},
+            {"handovers", gpu.handovers ? handovers_json(*gpu.handovers) : Json(nullptr)},
+            {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
+            {"memory_latency", parameter_json(gpu.memory_latency, time_quantity)},
+            {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
+            {"copy_bandwidth", parameter_json(gpu.copy_bandwidth, bandwidth_quantity)},
+            {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
+  if (gpu.event_gap) json["event_gap"] = event_gap_json(*gpu.event_gap);
+  return json;
 }
 
 GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
   in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "implicit_sync",
-                "concurrent_kernels", "launch_latency", "kernel_gap", "handovers", "resident_threads", "memory_latency",
-                "memory_bandwidth", "copy_bandwidth", "flop_rate"});
+                "concurrent_kernels", "launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
+                "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"});
   return {.name = read_text(in.at("name")),
           .memory = read_bytes(in.at("memory")),
           .multiprocessors = read_count<unsigned>(in.at("multiprocessors"), 1),
@@ -83,6 +102,7 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .concurrent_kernels = in.at("concurrent_kernels").boolean(),
           .launch_latency = read_parameter(in, path, "launch_latency", time_quantity, missing),
           .kernel_gap = read_parameter(in, path, "kernel_gap", time_quantity, missing),
+          .event_gap = read_event_gap(in),
           .handovers = read_handovers(in.at("handovers"), path + ".handovers", missing),
           .resident_threads = read_parameter(in, path, "resident_threads", threads_quantity, missing),
           .memory_latency = read_parameter(in, path, "memory_latency", time_quantity, missing),
@@ -196,6 +216,7 @@ Json zero_copy_json(const ZeroCopyModel& model) {
                       {"kernel", interval_json(row.kernel, bandwidth_quantity)},
                       {"copy", interval_json(row.copy, bandwidth_quantity)}});
   }
+  if (model.launch) json["launch"] = interval_json(*model.launch, time_quantity);
   return json;
 }
 
@@ -210,8 +231,10 @@ void require_increasing(const JsonReader& in, const std::vector<Row>& rows, cons
 std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::string& path,
                                             const Explanations& missing) {
   if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
-  in.only_keys({"read", "write", "both", "read_beside_h2d", "read_beside_d2h", "write_beside_h2d", "write_beside_d2h"});
+  in.only_keys({"read", "write", "both", "read_beside_h2d", "read_beside_d2h", "write_beside_h2d", "write_beside_d2h",
+                "launch"});
   ZeroCopyModel model;
+  if (const auto launch = in.find("launch")) model.launch = read_interval(*launch, time_quantity);
   for (const auto& [name, table] : mapped_rate_names) {
     model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedRate {
       row.only_keys({"in_flight", "rate"});

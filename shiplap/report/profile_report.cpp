@@ -54,6 +54,9 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
   };
   time("launch latency", gpu.launch_latency);
   time("gap between kernels", gpu.kernel_gap);
+  if (gpu.event_gap)
+    fact("event between them", fmt::format("{} more, {} while copies move", with_range(gpu.event_gap->idle),
+                                           with_range(gpu.event_gap->busy)));
   time("memory latency", gpu.memory_latency);
   const Bandwidth memory{device_memory_limit(conditions)};
   if (gpu.memory_bandwidth)
@@ -84,6 +87,7 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     return row == rows.end() ? "–" : with_range(row->rate);
   };
   std::string out = "\n  kernels that access host memory, by the bytes they have under way\n";
+  if (model.launch) out += fmt::format("  a launch that reads takes {} besides\n", with_range(*model.launch));
   Table alone(
       {{"under way", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each", Align::right}});
   for (const MappedRate& row : model.read)

@@ -154,7 +154,11 @@ LeastTimes least_times(const KernelFlow& flow, bool beside_h2d, bool beside_d2h)
   const double apart = ends.reads + ends.writes - shared_end * std::min(ends.reads, ends.writes);
   if (flow.reads.bytes > 0 && flow.writes.bytes > 0)
     link = std::max(link, apart + together(flow, between, under_way, beside_h2d, beside_d2h));
-  return {.link = link, .work = apart + flow.work};
+  if (flow.writes.bytes > 0) return {.link = link, .work = apart + flow.work};
+  const double launch = flow.link->launch ? flow.link->launch->value.count() : 0;
+  const Bytes read{static_cast<std::uint64_t>(flow.reads.bytes)};
+  return {.link = launch + filling(*flow.link, read, flow.reads.in_flight).count() + link,
+          .work = launch + apart + flow.work};
 }
 
 /// Bytes under way as copies feel them. A kernel that the link limits piles up as much as its threads leave it; one

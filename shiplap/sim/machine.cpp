@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::sim {
@@ -32,8 +34,22 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
                      .concurrent_kernels = gpu.concurrent_kernels,
                      .launch_latency = known(gpu.launch_latency, "launch latency"),
                      .kernel_gap = known(gpu.kernel_gap, "gap between kernels"),
+                     .event_gap = {},
+                     .mapped_event_gap = {},
                      .memory_latency = gpu.memory_latency ? gpu.memory_latency->value.count() : 0.0,
                      .handovers = {}});
+    sim::Gpu& known_gpu = gpus_.back();
+    if (gpu.event_gap) {
+      known_gpu.event_gap = {gpu.event_gap->idle.value.count(), gpu.event_gap->busy.value.count()};
+      known_gpu.mapped_event_gap = known_gpu.event_gap;
+    } else {
+      const double launch = std::max(0.0, known_gpu.launch_latency - known_gpu.kernel_gap);
+      known_gpu.mapped_event_gap = {launch, launch};
+      assumptions.push_back(fmt::format(
+          "what events between kernels of a queue take is not in profile {} and is taken as nothing, and where they "
+          "access host memory as what a launch takes",
+          profile.name));
+    }
     if (!gpu.handovers) {
       assumptions.push_back(fmt::format(
           "time between an op and one that waits for it is not in profile {} and is taken as 0", profile.name));

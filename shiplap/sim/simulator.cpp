@@ -52,10 +52,9 @@ std::uint32_t Simulator::gpu_of_op(const Node& node) const {
 // Of the two ops at most one is a kernel whose partner decides the direction; between two copies it is the way back.
 double Simulator::handover(const Node& from, const Node& to) const {
   const std::uint32_t gpu = gpu_of_op(to);
-  const auto occupied = [&](std::uint32_t engine) { return engine != none && engines_[engine].occupied; };
   if (!from.is_copy && !to.is_copy) {
     const HandoverFigures& figures = figures_of(gpu, HandoverKind::kernels);
-    return occupied(engine_of(gpu, true)) || occupied(engine_of(gpu, false)) ? figures.busy : figures.idle;
+    return copies_move(gpu) ? figures.busy : figures.idle;
   }
   const Node& copy = from.is_copy && (!to.is_copy || !from.to_device) ? from : to;
   const std::uint32_t last = to.is_copy ? engines_[to.engine].last_queue : last_kernel_queue_[gpu];
@@ -63,7 +62,13 @@ double Simulator::handover(const Node& from, const Node& to) const {
   const HandoverFigures& figures =
       figures_of(gpu, copy.to_device ? (same ? HandoverKind::h2d_same_queue : HandoverKind::h2d_other_queue)
                                      : (same ? HandoverKind::d2h_same_queue : HandoverKind::d2h_other_queue));
-  return occupied(engines_[copy.engine].opposite) ? figures.busy : figures.idle;
+  return is_occupied(engines_[copy.engine].opposite) ? figures.busy : figures.idle;
+}
+
+bool Simulator::is_occupied(std::uint32_t engine) const { return engine != none && engines_[engine].occupied; }
+
+bool Simulator::copies_move(std::uint32_t gpu) const {
+  return is_occupied(engine_of(gpu, true)) || is_occupied(engine_of(gpu, false));
 }
 
 const HandoverFigures& Simulator::figures_of(std::uint32_t gpu, HandoverKind kind) const {
@@ -179,17 +184,21 @@ void Simulator::enqueue(std::uint32_t op, double now) {
   claim(node.engine, now);
 }
 
-// Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs, unless
-// there is an event between them.
+double Simulator::event_gap(const Node& before) const {
+  const Gpu& gpu = machine_.gpu(static_cast<std::uint16_t>(gpu_of_op(before)));
+  const HandoverFigures& figures = before.flow != none ? gpu.mapped_event_gap : gpu.event_gap;
+  return copies_move(gpu_of_op(before)) ? figures.busy : figures.idle;
+}
+
+// Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
 void Simulator::arrive_when_possible(std::uint32_t op, double now) {
   const Node& node = nodes_[op];
   const std::uint32_t gpu = gpu_of_op(node);
   double time = node.ready + node.latency;
   if (node.queue_before != none) {
     const Node& before = nodes_[node.queue_before];
-    const double ahead = machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
-    const double gap = before.recorded ? std::max(ahead, node.latency) : ahead;
-    time = std::max(time, before.end + gap);
+    const double gap = machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
+    time = std::max(time, before.end + gap + (before.recorded ? event_gap(before) : 0));
   }
   events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives, .gpu = gpu, .cohort = {}});
 }

@@ -33,8 +33,9 @@ namespace shiplap::sim {
 ///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
 ///   which takes that long more.
-/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
-///   free up. Behind an event it is not launched ahead: then the launch latency counts from that end too.
+/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap + event gap
+/// if
+///   an event is recorded between them), as blocks free up.
 class Simulator {
  public:
   Simulator(const Schedule&, const Machine&, bool held);
@@ -156,6 +157,9 @@ class Simulator {
   std::uint32_t engine_of(std::uint32_t gpu, bool to_device) const;
   std::uint32_t gpu_of_op(const Node&) const;
   double handover(const Node& from, const Node& to) const;
+  double event_gap(const Node& before) const;
+  bool is_occupied(std::uint32_t engine) const;
+  bool copies_move(std::uint32_t gpu) const;
   const HandoverFigures& figures_of(std::uint32_t gpu, HandoverKind) const;
 
   void release(std::uint32_t op, double time);  // one of the things that `op` waits for is there at `time`

@@ -10,6 +10,20 @@
 
 namespace shiplap {
 
+namespace {
+
+/// What the launches of a kernel take however few items they have: where the line through the first and the last of
+/// these points meets no items; nothing where there is one point only.
+Seconds launches_themselves(std::span<const KernelCost::Point> points) {
+  const KernelCost::Point& few = points.front();
+  const KernelCost::Point& many = points.back();
+  if (many.items <= few.items) return Seconds{0};
+  const Seconds per_item = (many.work.value - few.work.value) / static_cast<double>(many.items - few.items);
+  return std::max(Seconds{0}, few.work.value - per_item * static_cast<double>(few.items));
+}
+
+}  // namespace
+
 Seconds KernelCost::at(std::uint64_t items) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   std::span<const Point> known = points;
@@ -19,11 +33,15 @@ Seconds KernelCost::at(std::uint64_t items) const {
     x = static_cast<double>((items + one_each - 1) / one_each * one_each);
   }
   const auto in_proportion_to = [x](const Point& p) { return p.work.value * (x / static_cast<double>(p.items)); };
-  if (cached_items > 0 && items > cached_items)
-    return std::max(has_floor ? known[0].work.value : Seconds{0}, in_proportion_to(known.back()));
   // What the cache does not keep has another rate and says nothing of what it does.
   if (cached_items > 0)
     while (known.size() > 1 && known.back().items > cached_items) known = known.first(known.size() - 1);
+  if (cached_items > 0 && items > cached_items) {
+    const Point& whole = points.back();
+    const Seconds launches = std::min(launches_themselves(known), whole.work.value);
+    return std::max(has_floor ? points[0].work.value : Seconds{0},
+                    launches + (whole.work.value - launches) * (x / static_cast<double>(whole.items)));
+  }
   if (known.size() == 1) return in_proportion_to(known[0]);
   std::size_t above = has_floor && known.size() > 2 ? 2 : 1;
   while (above + 1 < known.size() && static_cast<double>(known[above].items) < x) ++above;

@@ -168,6 +168,23 @@ TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_page_lock) {
   expect_refused(shiplap(plan + "0"), 64, {"--reuse"});
 }
 
+TEST_F(Cli, profiles_refit_fits_samples_again_and_wants_some) {
+  const std::string file = (folder / "node.json").string();
+  ASSERT_EQ(shiplap("measure --quick --only 'launch.*' --device virtual:h200 -o '" + file + "'").code, 0);
+  // What an earlier version made of the same samples.
+  Json earlier = Json::parse(read(file));
+  const double gap = earlier["gpus"][0]["kernel_gap"]["value"].get<double>();
+  earlier["gpus"][0]["kernel_gap"]["value"] = earlier["gpus"][0]["kernel_gap"]["high"] = 2 * gap;
+  write("earlier.json", earlier.dump());
+  const std::string again = (folder / "again.json").string();
+  const Outcome refit = shiplap("profiles refit '" + (folder / "earlier.json").string() + "' -o '" + again + "'");
+  EXPECT_EQ(refit.code, 0) << refit.err;
+  EXPECT_NEAR(Json::parse(read(again))["gpus"][0]["kernel_gap"]["value"].get<double>(), gap, 1e-6)
+      << "but for the rounding of samples";
+  expect_refused(shiplap("profiles refit gtx-titan-2014 -o '" + again + "'"), 64, {"gtx-titan-2014", "samples"});
+  expect_refused(shiplap("profiles refit '" + file + "'"), 64, {"--output"});
+}
+
 TEST_F(Cli, kept_profiles_are_found_by_name_and_a_broken_one_hides_nothing) {
   fs::create_directories(folder / "cache" / "shiplap");
   write("cache/shiplap/my-gpu-1-host.json", profile_text());

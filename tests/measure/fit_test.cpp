@@ -73,9 +73,9 @@ TEST(Fit, lists_what_was_not_measured_instead_of_inventing_it) {
   const Profile profile = fit({}, some_device());
   EXPECT_TRUE(profile.links.empty());
   for (const char* parameter :
-       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].handovers", "gpus[0].resident_threads",
-        "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy", "submission.launch",
-        "submission.event_record", "submission.event_wait"})
+       {"links", "gpus[0].launch_latency", "gpus[0].kernel_gap", "gpus[0].event_gap", "gpus[0].handovers",
+        "gpus[0].resident_threads", "gpus[0].memory_bandwidth", "gpus[0].flop_rate", "submission.copy",
+        "submission.launch", "submission.event_record", "submission.event_wait"})
     EXPECT_TRUE(lists(profile, parameter)) << parameter;
   EXPECT_FALSE(profile.gpus[0].launch_latency);
   EXPECT_FALSE(profile.submission.copy);
@@ -140,6 +140,37 @@ TEST(Fit, has_no_negative_costs) {
   EXPECT_EQ(cost.latency_overhead.value, Seconds{0});
   EXPECT_EQ(cost.latency_overhead.low, Seconds{0});
   EXPECT_NO_THROW(profile_from_json(to_json(profile), "test"));
+}
+
+TEST(Fit, finds_what_events_between_kernels_take_by_differences_of_differences) {
+  std::vector<Measurement> measurements;
+  const auto add = [&](const char* primitive, const char* count, double few, double many,
+                       std::map<std::string, double> which, double period) {
+    for (const double n : {few, many}) {
+      which[count] = n;
+      measurements.push_back(events(primitive, which, 5 + n * period));
+    }
+  };
+  for (const double busy : {0.0, 1.0})
+    for (const double recorded : {0.0, 1.0})
+      for (const double waiting : {0.0, 1.0})
+        add("apart.kernels", "kernels", 8, 40, {{"recorded", recorded}, {"waiting", waiting}, {"busy", busy}},
+            11.5 + 0.3 * busy + 0.1 * recorded + 0.05 * waiting + (0.1 + 0.4 * busy) * recorded * waiting);
+  const Profile profile = fit(measurements, some_device());
+  const auto& gap = profile.gpus[0].event_gap;
+  ASSERT_TRUE(gap);
+  EXPECT_NEAR(in_microseconds(gap->idle.value), 0.25, 1e-9);
+  EXPECT_NEAR(in_microseconds(gap->busy.value), 0.65, 1e-9);
+}
+
+TEST(Fit, again_gives_the_profile_that_was_measured) {
+  Profile measured = fit(copies(), some_device());
+  measured.name = "node";
+  measured.source = "shiplap measure --quick";
+  const Profile again = fit_again(measured);
+  EXPECT_EQ(to_json(again), to_json(measured));
+  measured.measurements.clear();
+  EXPECT_THROW(fit_again(measured), UsageError);
 }
 
 TEST(Fit, finds_the_launch_gap_by_differences) {

@@ -98,6 +98,9 @@ TEST_F(ProfileFile, loading_what_was_saved_gives_the_same_values) {
   EXPECT_TRUE(gpu.concurrent_kernels);
   expect_same(*gpu.launch_latency, Interval<Seconds>::exact(microseconds(2.3)));
   expect_same(*gpu.kernel_gap, Interval<Seconds>::exact(microseconds(1.1)));
+  ASSERT_TRUE(gpu.event_gap);
+  for (const auto& [name, member] : event_gap_names)
+    expect_same((*gpu.event_gap).*member, (*saved.gpus[0].event_gap).*member);
   ASSERT_TRUE(gpu.handovers);
   for (const auto& [name, member] : handover_names) {
     expect_same(((*gpu.handovers).*member).idle, ((*saved.gpus[0].handovers).*member).idle);
@@ -207,6 +210,8 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
   const std::string hash = parameter_hash(planted_profile());
   const std::vector<std::function<void(Profile&)>> changes{
       [](Profile& p) { p.gpus[0].kernel_gap->high += microseconds(0.001); },
+      [](Profile& p) { p.gpus[0].event_gap->busy.value += microseconds(0.001); },
+      [](Profile& p) { p.gpus[0].event_gap.reset(); },
       [](Profile& p) { p.gpus[0].flop_rate.reset(); },
       [](Profile& p) { p.gpus[0].copy_engines = 1; },
       [](Profile& p) { p.gpus[0].implicit_sync = ImplicitSync::until_ended; },
@@ -221,6 +226,16 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
     changes[i](profile);
     EXPECT_NE(parameter_hash(profile), hash) << "change " << i;
   }
+}
+
+TEST(ProfileJson, reads_files_from_before_events_between_kernels_were_measured) {
+  Profile before = planted_profile();
+  before.gpus[0].event_gap.reset();
+  const Json json = to_json(before);
+  EXPECT_FALSE(json.at("gpus").at(0).contains("event_gap"));
+  const Profile read = profile_from_json(json, "test");
+  EXPECT_FALSE(read.gpus[0].event_gap);
+  EXPECT_EQ(parameter_hash(read), parameter_hash(before));
 }
 
 // ---- bad input ----

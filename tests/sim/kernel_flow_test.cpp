@@ -215,9 +215,31 @@ TEST(KernelFlow, keeps_the_link_busy_while_other_threads_work) {
   p.links[0].zero_copy->read.push_back(p.links[0].zero_copy->read.front());
   p.links[0].zero_copy->read.back().in_flight = 64_KiB;
   const double accesses = 1e6 / 8192;
-  EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 4))), 2000, 1e-6);
+  constexpr double first_way = 8.192;
+  EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 4))), first_way + 2000, 1e-6);
   // With 20 µs of work the link is not busy, and an access takes what it takes alone.
-  EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 20))), accesses * (20 + 8.192), 0.5);
+  EXPECT_NEAR(with_threads_us(p, 8_KiB, microseconds(accesses * (5 + 20))), first_way + accesses * (20 + 8.192), 0.5);
+}
+
+TEST(KernelFlow, that_reads_waits_for_its_first_bytes_where_the_link_is_full_and_for_its_launch) {
+  // As many reads as are under way, all asked for at once: the first comes back after 2 us, the others at 2 GB/s.
+  const auto all_at_once_us = [](double reads) {
+    double arrives = 0;
+    double link_free = 2;
+    for (double r = 0; r < reads; ++r) arrives = link_free += 4.096 / 2;
+    return arrives;
+  };
+  Profile p = mapped_profile();
+  const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
+  p.links[0].zero_copy->read = {{1_KiB, rate(0.512)}, {4_KiB, rate(2)}, {64_KiB, rate(2)}};
+  Bench b;
+  Kernel kernel{.kernel = b.k, .items = 1, .operands = {}, .flows = {}};
+  kernel.flows.push_back({.buffer = b.host, .mode = AccessMode::read, .bytes = 64_KiB, .in_flight = 64_KiB});
+  const OpId op = b.s.add({.what = kernel, .queue = b.s.add_queue("q"), .after = {}});
+  const auto end_us = [&] { return in_microseconds(simulate(b.s, p, {.held = true}).timeline.spans[op.index()].end); };
+  EXPECT_NEAR(end_us(), all_at_once_us(16), 0.01);
+  p.links[0].zero_copy->launch = Interval<Seconds>::exact(microseconds(0.9));
+  EXPECT_NEAR(end_us(), all_at_once_us(16) + 0.9, 0.01);
 }
 
 TEST(KernelFlow, that_reads_presses_no_harder_when_it_has_a_little_more_work) {

@@ -37,28 +37,53 @@ Seconds watched_copies(std::uint32_t queues) {
   return simulate(s, p, {.held = true}).timeline.spans[18].end;
 }
 
-// Two kernels of 1 ms in one queue, the first of which may be waited for by another queue: the start of the second.
-double second_kernel_us(bool waited_for, bool graph) {
-  Profile p = plain_profile();
+/// Two kernels of 1 ms in one queue, launched in 30 us and 10 us apart.
+struct TwoKernels {
+  bool waited_for = false;  ///< the first one, by another queue
+  bool graph = false;
+  bool copy = false;    ///< one moves meanwhile
+  bool mapped = false;  ///< both read host memory too
+  std::optional<EventGap> event_gap =
+      EventGap{.idle = Interval<Seconds>::exact(microseconds(1)), .busy = Interval<Seconds>::exact(microseconds(2))};
+};
+/// From the end of the first to the start of the second.
+double between_us(const TwoKernels& of) {
+  Profile p = of.mapped ? planted_profile() : plain_profile();
   p.gpus[0].launch_latency = Interval<Seconds>::exact(microseconds(30));
   p.gpus[0].kernel_gap = Interval<Seconds>::exact(microseconds(10));
+  p.gpus[0].event_gap = of.event_gap;
   p.submission.graph_launch = p.submission.graph_op = Interval<Seconds>::exact(Seconds{0});
   Schedule s;
   const KernelId k = s.add_kernel("k");
   const QueueId first = s.add_queue("first");
   const QueueId other = s.add_queue("other");
-  const Kernel kernel{.kernel = k, .items = 1, .work = microseconds(1000), .operands = {}, .flows = {}};
+  const QueueId copies = s.add_queue("copies");
+  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::mapped, 1_GiB});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, 1_GiB});
+  Kernel kernel{.kernel = k, .items = 1, .work = microseconds(1000), .operands = {}, .flows = {}};
+  if (of.mapped) kernel.flows = {{.buffer = host, .bytes = 1_MiB, .in_flight = 64_KiB}};
   const OpId before = s.add({.what = kernel, .queue = first, .after = {}});
   const OpId behind = s.add({.what = kernel, .queue = first, .after = {}});
-  if (waited_for) s.add({.what = kernel, .queue = other, .after = {before}});
-  s.as_graph = graph;
-  return in_microseconds(simulate(s, p, {.held = true}).timeline.spans[behind.index()].start);
+  if (of.waited_for) s.add({.what = kernel, .queue = other, .after = {before}});
+  if (of.copy) s.add({.what = Copy{{host, 0_B, 1_GiB}, {gpu, 0_B, 1_GiB}}, .queue = copies, .after = {}});
+  s.as_graph = of.graph;
+  const Timeline t = simulate(s, p, {.held = true}).timeline;
+  return in_microseconds(t.spans[behind.index()].start - t.spans[before.index()].end);
 }
 
-TEST(KernelsOfAQueue, are_launched_ahead_of_the_end_of_the_one_before_unless_an_event_is_between) {
-  EXPECT_NEAR(second_kernel_us(false, false), 30 + 1000 + 10, 1e-6);
-  EXPECT_NEAR(second_kernel_us(true, false), 30 + 1000 + 30, 1e-6);
-  EXPECT_NEAR(second_kernel_us(true, true), 30 + 1000 + 10, 1e-6) << "a graph has no events";
+TEST(KernelsOfAQueue, are_further_apart_where_an_event_is_between_and_more_so_beside_copies) {
+  EXPECT_NEAR(between_us({}), 10, 1e-6);
+  EXPECT_NEAR(between_us({.waited_for = true}), 11, 1e-6);
+  EXPECT_NEAR(between_us({.waited_for = true, .mapped = true}), 11, 1e-6);
+  EXPECT_NEAR(between_us({.waited_for = true, .copy = true}), 12, 1e-6);
+  EXPECT_NEAR(between_us({.copy = true}), 10, 1e-6);
+  EXPECT_NEAR(between_us({.waited_for = true, .graph = true}), 10, 1e-6) << "a graph has no events";
+}
+
+TEST(KernelsOfAQueue, take_a_whole_launch_behind_an_event_in_host_memory_where_the_profile_does_not_say) {
+  EXPECT_NEAR(between_us({.mapped = true, .event_gap = std::nullopt}), 10, 1e-6);
+  EXPECT_NEAR(between_us({.waited_for = true, .mapped = true, .event_gap = std::nullopt}), 30, 1e-6);
+  EXPECT_NEAR(between_us({.waited_for = true, .event_gap = std::nullopt}), 10, 1e-6);
 }
 
 TEST(WaitingQueues, cost_copies_nothing_while_there_is_one) {

@@ -44,6 +44,7 @@ ZeroCopyModel zero_copy() {
   model.read_beside_d2h = beside({{1, 2.4, 53}, {32, 44, 43}, {1056, 48, 5}});
   model.write_beside_h2d = beside({{1, 19, 53}, {16, 46, 46}, {1056, 49, 6}});
   model.write_beside_d2h = beside({{1, 18, 45}, {16, 34, 11}, {1056, 46, 4.5}});
+  model.launch = us(0.9);
   return model;
 }
 
@@ -106,6 +107,7 @@ Profile planted_profile() {
                    .concurrent_kernels = true,
                    .launch_latency = us(2.3),
                    .kernel_gap = us(1.1),
+                   .event_gap = EventGap{.idle = us(0.2), .busy = us(0.6)},
                    .handovers = handovers(),
                    .resident_threads = Estimate::exact(132 * 2048),
                    .memory_latency = us(0.4),

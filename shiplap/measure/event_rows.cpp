@@ -1,0 +1,60 @@
+// What events between the kernels of a queue take.
+#include <array>
+
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+// With every combination of events, alone and beside copies. Two lengths: their difference has no start and no end.
+std::vector<Point> kernel_points(const Setting& setting) {
+  std::vector<Point> points;
+  for (const double busy : {0.0, 1.0}) {
+    if (busy > 0 && setting.info.copy_engines < 2) continue;
+    for (const double recorded : {0.0, 1.0})
+      for (const double waiting : {0.0, 1.0})
+        points.push_back(
+            count_point("kernels", {8, 40}, {{"recorded", recorded}, {"waiting", waiting}, {"busy", busy}}));
+  }
+  return points;
+}
+
+// Short launches, of which the time between them is a good part.
+std::vector<Point> mapped_points(const Setting& setting) {
+  const double blocks = quick(setting) ? 32 : 64;  // a grid of mapped.read
+  constexpr double width = 16;
+  std::vector<Point> points;
+  for (const double recorded : {0.0, 1.0})
+    points.push_back(count_point(
+        "count", {40, 200},
+        {{"bytes", blocks * map_probe_threads * width}, {"blocks", blocks}, {"width", width}, {"recorded", recorded}}));
+  return points;
+}
+
+}  // namespace
+
+std::span<const PrimitiveRow> event_rows() {
+  static const std::array rows{
+      PrimitiveRow{{"apart.kernels", "busy kernels in one queue, with and without events between them", "events"},
+                   kernel_points,
+                   [](Device& device, const Arguments& arguments) {
+                     return kernels_apart(device, {.kernels = whole(arguments, "kernels"),
+                                                   .recorded = arguments.at("recorded") > 0,
+                                                   .waiting = arguments.at("waiting") > 0,
+                                                   .busy = arguments.at("busy") > 0});
+                   }},
+      PrimitiveRow{{"apart.mapped", "kernels that read mapped host memory, with and without events between", "events"},
+                   mapped_points,
+                   [](Device& device, const Arguments& arguments) {
+                     return mapped_kernels(device, {.access = MappedKernels::Access::read,
+                                                    .size = bytes(arguments),
+                                                    .kernels = whole(arguments, "count"),
+                                                    .blocks = whole(arguments, "blocks"),
+                                                    .width = whole(arguments, "width"),
+                                                    .recorded = arguments.at("recorded") > 0});
+                   }},
+  };
+  return rows;
+}
+
+}  // namespace shiplap
