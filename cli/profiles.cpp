@@ -73,7 +73,10 @@ void add_profiles(CLI::App& app) {
   auto* refit = command->add_subcommand(
       "refit", "Fit the samples of a measured profile again, as this version does, without measuring anything");
   refit->add_option("NAME", options->refit, "built-in or kept profile, or a file")->required();
-  refit->add_option("-o,--output", options->output, "write the profile to this file")->required()->type_name("FILE");
+  refit
+      ->add_option("-o,--output", options->output, "write the profile to this file, which may be the one that was read")
+      ->required()
+      ->type_name("FILE");
   command->callback([options] { run_profiles(*options); });
 }
 

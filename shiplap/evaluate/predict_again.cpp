@@ -79,6 +79,7 @@ EvaluatedPoint predicted_point(const Job& job, const Profile& profile, const Cho
 }
 
 Evaluation predict_again(Evaluation recorded, const Profile& profile, const Limits& limits) {
+  profile.link(0);
   recorded.predicted_again = true;
   recorded.profile = profile.name;
   recorded.profile_hash = parameter_hash(profile);

@@ -158,7 +158,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
 }
 
 Profile fit_again(const Profile& measured) {
-  if (measured.measurements.empty() || measured.gpus.empty())
+  if (measured.measurements.empty() || measured.gpus.empty() || measured.origin != Origin::measured)
     throw UsageError(fmt::format("profile {} holds no samples that could be fitted again", measured.name));
   const GpuModel& gpu = measured.gpus.front();
   DeviceInfo info;

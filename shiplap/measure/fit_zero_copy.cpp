@@ -73,11 +73,13 @@ std::optional<Uncertain> launch_of_reads(const Observations& observations, const
                                          Seconds kernel_gap) {
   std::vector<Observation> points = observations.of("apart.mapped");
   std::erase_if(points, [](const Observation& o) { return o.argument("recorded") > 0; });
-  const auto in_a_row = periods(points, "count", [](const Observation& o) { return o.bytes(); });
+  const auto in_a_row = periods(points, "count", [](const Observation& o) {
+    return std::pair{o.bytes(), o.argument("blocks")};
+  });
   if (in_a_row.empty()) return std::nullopt;
-  const auto& [bytes, period] = *in_a_row.begin();
-  const double blocks = points.front().argument("blocks");
-  const Bytes in_flight{static_cast<std::uint64_t>(blocks * map_probe_threads * fitted_width)};
+  const auto& [grid, period] = *in_a_row.begin();
+  const Bytes bytes = grid.first;
+  const Bytes in_flight{static_cast<std::uint64_t>(grid.second * map_probe_threads * fitted_width)};
   for (const auto& [key, longer] : mapped_periods(observations, "mapped.read")) {
     if (key.in_flight != in_flight || key.launch <= bytes) continue;
     const Uncertain per_byte = (longer - period) / in_bytes(key.launch - bytes);
@@ -99,7 +101,6 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
   if (!gpu.launch_latency) return missing("launch.latency");
   ZeroCopyModel model;
   const Seconds kernel_gap = gpu.kernel_gap->value;
-  const Seconds between = gpu.event_gap ? kernel_gap + gpu.event_gap->busy.value : gpu.launch_latency->value;
   const auto rates = [&](const std::string& primitive, const auto& besides) {
     std::map<Bytes, Interval<Bandwidth>> found;  // where a grid was measured twice, the longer launch counts
     for (const auto& [key, period] : mapped_periods(observations, primitive))
@@ -114,7 +115,15 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     if ((model.*table).empty()) return missing(fmt::format("verified points of mapped.{}", name));
   }
   const auto launch = launch_of_reads(observations, model, kernel_gap);
-  if (launch) model.launch = non_negative<Seconds>(*launch);
+  if (launch)
+    model.launch = non_negative<Seconds>(*launch);
+  else
+    findings.missing.push_back({"links[0].zero_copy.launch",
+                                "not measured: needs verified points of apart.mapped and of mapped.read on its grid"});
+  // As the simulator has it (sim/machine.cpp).
+  const Seconds between = gpu.event_gap  ? kernel_gap + gpu.event_gap->busy.value
+                          : model.launch ? kernel_gap
+                                         : gpu.launch_latency->value;
   const auto gap_and_start = [&](const Key& key) {
     const Seconds known = kernel_gap + filling(model, key.launch, in_bytes(key.in_flight));
     const bool counts = launch && launch->value() > 0;

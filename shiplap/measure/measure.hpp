@@ -68,7 +68,7 @@ MeasureResult measure(Device&, const MeasureOptions& = {});
 /// Parameters without measurements are listed in `missing`.
 Profile fit(std::span<const Measurement>, const DeviceInfo&);
 /// The samples of a profile that was measured, fitted by this version: with its name, its source and its conditions.
-/// Throws UsageError when it holds no samples.
+/// Throws UsageError when it was not measured, or holds no samples.
 Profile fit_again(const Profile&);
 
 }  // namespace shiplap

@@ -28,11 +28,11 @@ CopyDirection opposite(CopyDirection way) {
   return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
 }
 
-/// Copies in a queue of their own that keep a direction busy; they share two places.
 /// Of the copies beside chains and rows of kernels: 3 ms.
 constexpr Bytes load_size = 4_MiB;
 constexpr unsigned load_copies = 40;
 
+/// Copies in a queue of their own that keep a direction busy; they share two places.
 void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   const Ends ends = add_ends(trial, way, size * 2);
   const QueueId queue = trial.schedule.add_queue("load");

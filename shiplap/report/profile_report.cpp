@@ -55,8 +55,8 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
   time("launch latency", gpu.launch_latency);
   time("gap between kernels", gpu.kernel_gap);
   if (gpu.event_gap)
-    fact("event between them", fmt::format("{} more, {} while copies move", with_range(gpu.event_gap->idle),
-                                           with_range(gpu.event_gap->busy)));
+    fact("event between kernels", fmt::format("{} more, {} while copies move", with_range(gpu.event_gap->idle),
+                                              with_range(gpu.event_gap->busy)));
   time("memory latency", gpu.memory_latency);
   const Bandwidth memory{device_memory_limit(conditions)};
   if (gpu.memory_bandwidth)

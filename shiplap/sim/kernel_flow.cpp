@@ -128,6 +128,11 @@ Reached reached(const KernelFlow& flow, bool reads, bool beside_h2d, bool beside
   return high;
 }
 
+/// Seconds besides its bytes and its work, of a kernel that only reads.
+double launch_of_reads(const KernelFlow& flow) {
+  return flow.writes.bytes > 0 || !flow.link->launch ? 0 : flow.link->launch->value.count();
+}
+
 struct LeastTimes {
   double link = 0;  ///< seconds that its bytes take
   double work = 0;  ///< seconds of work and of the transfers that it does not hide
@@ -155,7 +160,7 @@ LeastTimes least_times(const KernelFlow& flow, bool beside_h2d, bool beside_d2h)
   if (flow.reads.bytes > 0 && flow.writes.bytes > 0)
     link = std::max(link, apart + together(flow, between, under_way, beside_h2d, beside_d2h));
   if (flow.writes.bytes > 0) return {.link = link, .work = apart + flow.work};
-  const double launch = flow.link->launch ? flow.link->launch->value.count() : 0;
+  const double launch = launch_of_reads(flow);
   const Bytes read{static_cast<std::uint64_t>(flow.reads.bytes)};
   return {.link = launch + filling(*flow.link, read, flow.reads.in_flight).count() + link,
           .work = launch + apart + flow.work};
@@ -170,7 +175,7 @@ double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
   const LeastTimes limit = least_times(flow, beside_h2d, !beside_h2d);
   const double under_way = reached(flow, reads, beside_h2d, !beside_h2d).under_way;
   const double least = bytes / rate(flow, reads, in_flight, beside_h2d, !beside_h2d);
-  if (least >= limit.work) return under_way;
+  if (launch_of_reads(flow) + least >= limit.work) return under_way;
   const double steady = in_flight_for(alone(flow, reads), Bandwidth{bytes / limit.longest()});
   const double most = reads ? under_way : in_flight;
   if (steady >= most) return most;

@@ -33,9 +33,8 @@ namespace shiplap::sim {
 ///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
 ///   which takes that long more.
-/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap + event gap
-/// if
-///   an event is recorded between them), as blocks free up.
+/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
+///   free up; the gap is longer by the event gap where an event is recorded behind the kernel before.
 class Simulator {
  public:
   Simulator(const Schedule&, const Machine&, bool held);

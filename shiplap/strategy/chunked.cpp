@@ -355,13 +355,11 @@ class PipelineBuilder {
       kernel.operands.push_back(handed(a, chunk));
       const Region& region = kernel.operands.back().region;
       if (!mapped(a) || region.length.count == 0) continue;
-      Flow flow = accesses.flow(job_.arrays[a], region);
       if (role != Role::out) {
         kernel.accesses_ahead = std::max(kernel.accesses_ahead, accesses.ahead(region.length));
-        kernel.flows.push_back(flow);
+        kernel.flows.push_back(accesses.flow(job_.arrays[a], region, AccessMode::read));
       }
-      flow.mode = AccessMode::write;
-      if (role != Role::in) kernel.flows.push_back(flow);
+      if (role != Role::in) kernel.flows.push_back(accesses.flow(job_.arrays[a], region, AccessMode::write));
     }
     Op op{.what = std::move(kernel),
           .queue = queue(kernel_queues_, chunk),

@@ -15,15 +15,16 @@ class LinkAccesses {
  public:
   /// `cut`: bytes of the pieces that the launch is handed of arrays that are cut. A job that gives a block less than a
   /// byte of them for each thread has only counted items: then threads are taken to have all under way that they can.
+  /// Refers to the job, which must outlive it.
   LinkAccesses(const Job&, std::uint64_t items, std::uint64_t at_once, Bytes cut);
 
-  /// Of a piece of an array in host memory that the kernel accesses there: read unless it is only written.
-  Flow flow(const Array&, const Region& piece) const;
+  /// Of a piece of an array in host memory that the kernel reads or writes there.
+  Flow flow(const Array&, const Region& piece, AccessMode) const;
   /// Kernel::accesses_ahead, for reading so much of an array; 0 where threads do not read ahead.
   std::uint64_t ahead(Bytes piece) const;
 
  private:
-  std::uint64_t of_share(Bytes piece, bool read) const;
+  std::uint64_t of_share(Bytes piece, AccessMode) const;
 
   const Job& job_;
   std::uint64_t at_once_;

@@ -12,8 +12,8 @@ namespace shiplap {
 
 namespace {
 
-/// What the launches of a kernel take however few items they have: where the line through the first and the last of
-/// these points meets no items; nothing where there is one point only.
+/// What the launches of a kernel take however few items they have: where the line through the first (which may be the
+/// floor) and the last of these points meets no items; nothing where there is one point only.
 Seconds launches_themselves(std::span<const KernelCost::Point> points) {
   const KernelCost::Point& few = points.front();
   const KernelCost::Point& many = points.back();

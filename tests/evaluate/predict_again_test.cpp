@@ -131,6 +131,14 @@ TEST(PredictAgain, mends_what_was_predicted_on_a_wrong_profile_and_keeps_what_wa
   EXPECT_DOUBLE_EQ(error_of(twice, engine_as_recorded), error_of(again, engine_as_recorded)) << "the first record";
 }
 
+TEST(PredictAgain, refuses_a_profile_without_a_link_instead_of_predicting_nothing) {
+  Evaluation evaluation = recorded_on(planted_profile());
+  evaluation.transfers.clear();
+  Profile without = planted_profile();
+  without.links.clear();
+  EXPECT_THROW(predict_again(evaluation, without, limits_of(planted_profile())), Unsupported);
+}
+
 TEST(PredictAgain, says_of_a_workload_that_it_does_not_know_that_it_predicts_nothing) {
   Evaluation evaluation = recorded_on(planted_profile());
   evaluation.workloads.front().name = "magic:n=1";

@@ -67,7 +67,9 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     add(fmt::format("event gap {}", name), Parameter<Seconds>((*gpu.event_gap).*member),
         Parameter<Seconds>((*found.event_gap).*member));
   }
-  if (const auto& zero_copy = fitted.links[0].zero_copy)
+  const auto& zero_copy = fitted.links[0].zero_copy;
+  EXPECT_TRUE(zero_copy);
+  if (zero_copy)
     add("launch of reads", Parameter<Seconds>(truth.links[0].zero_copy->launch), Parameter<Seconds>(zero_copy->launch));
   EXPECT_TRUE(found.handovers);
   for (const auto& [name, member] : handover_names) {
