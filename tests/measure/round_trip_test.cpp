@@ -36,8 +36,7 @@ struct Compared {
   double truth;
   Estimate fitted;
 
-  /// But for roundings of times without noise.
-  bool covered() const { return fitted.low <= truth * (1 + 1e-12) && truth * (1 - 1e-12) <= fitted.high; }
+  bool covered() const { return fitted.low <= truth && truth <= fitted.high; }
   double relative_error() const { return std::abs(fitted.value - truth) / truth; }
   double relative_half_width() const { return (fitted.high - fitted.low) / 2 / truth; }
 };
@@ -256,7 +255,7 @@ double widest(const std::string& name) {
   // Copies the other way outlast what is timed, so that the budget of a quick run holds few samples.
   if (is(name, "duplex G")) return 0.15;
   if (is(name, "copies inside")) return 0.03;  // a difference of two differences
-  if (is(name, " G")) return 0.04;
+  if (is(name, " G")) return 0.025;
   if (is(name, "MiB")) return std::numeric_limits<double>::infinity();
   if (is(name, "duplex g")) return 0.3;
   if (is(name, " g at")) return 0.1;
@@ -267,7 +266,7 @@ double widest(const std::string& name) {
 /// What the middle one of several runs keeps within, where a single one may be unlucky with its samples.
 double widest_of_the_middle(const std::string& name) {
   if (is(name, " G") && !is(name, "duplex") && !is(name, "waiting queues")) return 0.02;
-  if (is(name, " g at") && !is(name, "MiB")) return is(name, "duplex") ? 0.2 : 0.09;
+  if (is(name, " g at") && !is(name, "MiB")) return is(name, "duplex") ? 0.15 : 0.075;
   return widest(name);
 }
 
@@ -306,7 +305,7 @@ TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clock
   std::size_t sharp_covered = 0;
   std::string missed;
   std::map<std::string, std::vector<double>> widths;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {7, 8, 9}) {
     const auto device = make_noisy(times_of(truth), {.seed = seed, .relative = 0.02, .event_step = microseconds(0.5)});
     const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
     for (const Compared& parameter : compare_parameters(truth, fitted)) {

@@ -1,11 +1,15 @@
 #include "tests/support/noisy_device.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 #include <numbers>
 #include <random>
+#include <string>
 #include <utility>
 
+#include "shiplap/core/json.hpp"
 #include "tests/support/forwarding_device.hpp"
 
 namespace shiplap {
@@ -13,7 +17,7 @@ namespace {
 
 class NoiseSource {
  public:
-  explicit NoiseSource(const Noise& noise) : noise_(noise), bits_(noise.seed) {}
+  NoiseSource(const Noise& noise, std::uint64_t seed) : noise_(noise), bits_(seed) {}
 
   Seconds disturb(Seconds time) { return time * (1 + noise_.relative * standard_normal()); }
   Seconds event_time(Seconds time) {
@@ -34,8 +38,7 @@ class NoiseSource {
 
 class NoisyExecution : public Execution {
  public:
-  NoisyExecution(std::unique_ptr<Execution> inner, std::shared_ptr<NoiseSource> noise)
-      : inner_(std::move(inner)), noise_(std::move(noise)) {}
+  NoisyExecution(std::unique_ptr<Execution> inner, NoiseSource noise) : inner_(std::move(inner)), noise_(noise) {}
 
   void submit(const RunOptions& options) override {
     const auto key = std::tuple{options.hold, options.trace, options.timed.value};
@@ -44,30 +47,42 @@ class NoisyExecution : public Execution {
   }
   RunResult wait() override {
     RunResult result = *submitted_;
-    result.timeline.makespan = noise_->event_time(result.timeline.makespan);
-    result.submission = noise_->disturb(result.submission);
-    result.host_total = noise_->disturb(result.host_total);
+    result.timeline.makespan = noise_.event_time(result.timeline.makespan);
+    result.submission = noise_.disturb(result.submission);
+    result.host_total = noise_.disturb(result.host_total);
     return result;
   }
 
  private:
   std::unique_ptr<Execution> inner_;
-  std::shared_ptr<NoiseSource> noise_;
+  NoiseSource noise_;
   const RunResult* submitted_ = nullptr;
   std::map<std::tuple<bool, Trace, std::uint32_t>, RunResult> exact_;
 };
 
+/// What tells schedules apart here.
+std::string key(const Schedule& schedule) {
+  std::string text;
+  for (const Buffer& b : schedule.buffers)
+    text += fmt::format("{} {} {};", b.name, static_cast<int>(b.memory), b.size.count);
+  for (const Op& op : schedule.ops) text += fmt::format("{} {} {};", op.what.index(), op.queue.value, op.after.size());
+  return text;
+}
+
 class NoisyDevice : public ForwardingDevice {
  public:
-  NoisyDevice(std::unique_ptr<Device> inner, const Noise& noise)
-      : ForwardingDevice(std::move(inner)), noise_(std::make_shared<NoiseSource>(noise)) {}
+  NoisyDevice(std::unique_ptr<Device> inner, const Noise& noise) : ForwardingDevice(std::move(inner)), noise_(noise) {}
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    return std::make_unique<NoisyExecution>(inner().prepare(schedule, bindings), noise_);
+    const std::string prepared = key(schedule);
+    const std::string of_its_own = fmt::format("{} {} {}", noise_.seed, times_prepared_[prepared]++, prepared);
+    return std::make_unique<NoisyExecution>(inner().prepare(schedule, bindings),
+                                            NoiseSource(noise_, std::stoull(content_hash(of_its_own), nullptr, 16)));
   }
 
  private:
-  std::shared_ptr<NoiseSource> noise_;
+  Noise noise_;
+  std::map<std::string, unsigned> times_prepared_;
 };
 
 }  // namespace
