@@ -127,7 +127,7 @@ KernelCost cost_of(const Job& job, const Profile& profile, std::size_t kernel) {
     return derived_cost(job, profile);
   } catch (const Unsupported&) {
     return {.points = {{job.items, Interval<Seconds>::exact(ocean_kernels()[kernel].assumed.front())}},
-            .limited = std::nullopt,
+            .limited = {},
             .origin = "assumed: memory at about 230 GB/s"};
   }
 }

@@ -56,7 +56,7 @@ Seconds simulated(const OceanKernel& kernel, Seconds time, std::string_view stra
   // Of buoydiff the surface is copied inside the GPU; reads and writes at the 230 GB/s that the kernels are assumed at.
   profile.gpus.front().copy_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(115));
   Job job = find_workload(kernel.workload).job;
-  job.cost = {.points = {{job.items, Interval<Seconds>::exact(time)}}, .limited = std::nullopt, .origin = "assumed"};
+  job.cost = {.points = {{job.items, Interval<Seconds>::exact(time)}}, .limited = {}, .origin = "assumed"};
   const Choice choice{.strategy = std::string(strategy),
                       .chunks = streams_used,
                       .layout = Layout::per_chunk,

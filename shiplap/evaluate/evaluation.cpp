@@ -38,11 +38,11 @@ Json cost_json(const KernelCost& cost, bool of_average_items) {
             {"cached_items", cost.cached_items},
             {"of_average_items", of_average_items},
             {"points", Json::array()},
-            {"limited", nullptr}};
+            {"limited", Json::array()}};
   for (const KernelCost::Point& p : cost.points) json["points"].push_back(point(p.items, p.work));
-  if (cost.limited) {
-    json["limited"] = point(cost.limited->items, cost.limited->work);
-    json["limited"]["blocks"] = cost.limited->blocks;
+  for (const KernelCost::Limited& limited : cost.limited) {
+    json["limited"].push_back(point(limited.items, limited.work));
+    json["limited"].back()["blocks"] = limited.blocks;
   }
   return json;
 }

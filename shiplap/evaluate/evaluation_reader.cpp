@@ -64,10 +64,17 @@ KernelCost read_cost(const JsonReader& json) {
       points.at(i).at("items").fail("more items than the point before");
     cost.points.push_back({items, read_milliseconds(points.at(i).at("ms"))});
   }
-  if (const auto limited = json.find("limited"))
-    cost.limited = {.items = read_positive(limited->at("items")),
-                    .blocks = read_positive(limited->at("blocks")),
-                    .work = read_milliseconds(limited->at("ms"))};
+  if (const auto limited = json.find("limited")) {
+    const bool of_one_size = limited->value().is_object();  // in files of earlier versions
+    for (std::size_t i = 0; i < (of_one_size ? 1 : limited->size()); ++i) {
+      const JsonReader one = of_one_size ? *limited : limited->at(i);
+      cost.limited.push_back({.items = read_positive(one.at("items")),
+                              .blocks = read_positive(one.at("blocks")),
+                              .work = read_milliseconds(one.at("ms"))});
+      if (i > 0 && cost.limited[i].items <= cost.limited[i - 1].items)
+        one.at("items").fail("more items than the point before");
+    }
+  }
   return cost;
 }
 

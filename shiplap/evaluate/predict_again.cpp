@@ -19,7 +19,7 @@ ModelTime as_recorded(const EvaluatedPoint& point) {
 
 void make_of_average_items(KernelCost& cost, const Job& job) {
   for (KernelCost::Point& point : cost.points) point.items = average_items(job, {0, point.items});
-  if (cost.limited) cost.limited->items = average_items(job, {0, cost.limited->items});
+  for (KernelCost::Limited& limited : cost.limited) limited.items = average_items(job, {0, limited.items});
 }
 
 // The cost of its kernel is made one of average items.

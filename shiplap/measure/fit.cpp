@@ -46,6 +46,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"timing.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
                                         {"duplex.", {"bytes", "copies"}},
+                                        {"order.queues", {"bytes", "queues", "queue"}},
                                         {"waiting.", {"bytes", "copies", "queues"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.batch", {"copies"}},
@@ -55,6 +56,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"submit.wait", {"launches", "followers"}},
                                         {"launch.", {"kernels"}},
                                         {"chain.", {"queues", "count", "busy"}},
+                                        {"mapped.read.far", {"bytes", "count", "blocks", "width", "footprint"}},
                                         {"mapped.", {"bytes", "count", "blocks", "width"}},
                                         {"copies.", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.grid", {"blocks"}},
@@ -116,6 +118,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .multiprocessors = info.multiprocessors,
                           .copy_engines = std::clamp(info.copy_engines, 1u, 2u),
                           .engine_order = EngineOrder::readiness,
+                          .queue_groups = std::nullopt,
                           .implicit_sync = ImplicitSync::none,
                           .concurrent_kernels = true,
                           .launch_latency = std::nullopt,
@@ -131,13 +134,16 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   Observations observations(measurements);
   Findings findings;
   for (unsigned g = 1; g < info.gpus; ++g)
-    for (const char* parameter : {"launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
-                                  "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"})
+    for (const char* parameter :
+         {"queue_groups", "launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
+          "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"})
       findings.missing.push_back(
           {fmt::format("gpus[{}].{}", g, parameter), "of several GPUs the first is measured; measure this one alone"});
   if (info.gpus > 1) profile.peers = fit_peers(observations, findings);
   if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
   fit_gpu(observations, profile.gpus.front(), findings);
+  if (!profile.links.empty())
+    profile.gpus.front().queue_groups = fit_queue_groups(observations, profile.links.front(), findings);
   profile.gpus.front().handovers =
       fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
   profile.host = fit_host(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "shiplap/core/error.hpp"
@@ -190,6 +191,33 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   link.d2h.batched = fit_batches(observations, "d2h", to_host->per_byte, findings);
   link.waiting_queues = fit_waiting_queues(observations, findings);
   return link;
+}
+
+std::optional<unsigned> fit_queue_groups(const Observations& observations, const LinkModel& link, Findings& findings) {
+  const auto unknown = [&](const char* why) -> std::optional<unsigned> {
+    findings.missing.push_back({"gpus[0].queue_groups", why});
+    return std::nullopt;
+  };
+  const std::vector<Observation> points = observations.of("order.queues");
+  if (points.size() < 2) return unknown("not measured: needs verified points of order.queues");
+  const Bytes size = points.front().bytes();
+  const auto queues = static_cast<unsigned>(points.front().argument("queues"));
+  const double copy_us = in_microseconds(size * link.h2d.per_byte.value + cost_at(link.h2d, size).gap);
+  // Copies before that of the queue; a little more, since it is handed over to the kernel that was timed.
+  std::vector<double> before;
+  for (const Observation& point : points)
+    for (const double sample : figure_samples(*point.measurement)) before.push_back(sample / copy_us - 1);
+  if (std::ranges::max(before) < 0.5) return unknown("measured, but all queues seemed to be the first");
+  // The first queue of a group comes after whole groups, whichever an engine begins with.
+  constexpr double off = 0.6;
+  constexpr double most = 0.8;
+  for (unsigned of_a_group = queues / 2; of_a_group > 1; of_a_group /= 2) {
+    const auto in_whole_groups = std::ranges::count_if(before, [&](double copies) {
+      return std::abs(copies - of_a_group * std::round(copies / of_a_group)) < std::min(off, 0.2 * of_a_group);
+    });
+    if (static_cast<double>(in_whole_groups) >= most * static_cast<double>(before.size())) return queues / of_a_group;
+  }
+  return 1u;
 }
 
 }  // namespace shiplap

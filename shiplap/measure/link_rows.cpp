@@ -91,6 +91,16 @@ Trial waiting(Device& device, const Arguments& arguments) {
                                  .queues = whole(arguments, "queues")});
 }
 
+// A copy in each of many queues; the end of the first one's is timed, and that of the second one's.
+std::vector<Point> order_points(const Setting& setting) {
+  const Bytes size = std::min(4_MiB, setting.largest);
+  const double queues = 16;
+  Point point{fmt::format("{} in each of {} queues", to_string(size), queues), {}};
+  for (const double queue : {0.0, 1.0})
+    point.variants.push_back({{"bytes", in_bytes(size)}, {"queues", queues}, {"queue", queue}});
+  return {point};
+}
+
 template <CopyDirection way>
 Trial duplex_of(Device&, const Arguments& arguments) {
   return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
@@ -130,6 +140,12 @@ std::span<const PrimitiveRow> link_rows() {
           {"waiting.pinned.both", "copies both ways while kernels of one queue wait, and of several", "events"},
           waiting_points_of_both,
           waiting<true, true>},
+      PrimitiveRow{{"order.queues", "when the copies to the GPU of several queues come to their turn", "events"},
+                   order_points,
+                   [](Device& device, const Arguments& arguments) {
+                     return one_in_each(device, bytes(arguments), whole(arguments, "queues"),
+                                        whole(arguments, "queue"));
+                   }},
   };
   return rows;
 }

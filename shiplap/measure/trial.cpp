@@ -78,6 +78,15 @@ Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned queu
   return trial;
 }
 
+Trial one_in_each(Device& device, Bytes size, unsigned queues, unsigned watched) {
+  Trial trial = spread_burst(CopyDirection::host_to_device, size, queues, queues);
+  const Kernel empty = add_empty_kernel(trial, device);
+  trial.timed = trial.schedule.add_queue("watcher");
+  trial.schedule.add({.what = empty, .queue = trial.timed, .after = {}});
+  trial.schedule.add({.what = empty, .queue = trial.timed, .after = {OpId{watched}}});
+  return trial;
+}
+
 Trial both_ways(Bytes size, MemoryKind host) {
   Trial trial;
   trial.schedule.agents = {{"to the GPU"}, {"from the GPU"}};
@@ -247,7 +256,7 @@ Trial chain(Device& device, const Chain& chain) {
 Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
   constexpr Bytes copy_size = beside_copy_size;
-  const auto places = std::max(4u, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
+  const auto places = std::max(4u, static_cast<unsigned>(wanted.footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,

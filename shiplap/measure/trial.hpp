@@ -46,6 +46,10 @@ Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned queues);
 /// A copy each way at the same time between memory of that kind and the GPU, each submitted by an agent of its own.
 Trial both_ways(Bytes size, MemoryKind host);
 
+/// A copy to the GPU in each of `queues` queues, and a kernel of another queue that waits for one of them and is timed: a
+/// queue of copies would not begin, by the clock, before it is its turn.
+Trial one_in_each(Device&, Bytes size, unsigned queues, unsigned watched);
+
 /// Copies inside the memory of the GPU behind one another.
 Trial device_copies(Bytes size, unsigned copies);
 
@@ -114,6 +118,7 @@ struct MappedKernels {
   unsigned copy_count = 0;
   bool time_copies = false;  ///< instead of the kernels
   bool recorded = false;     ///< behind each kernel is an event, for which an empty kernel of another queue waits
+  Bytes footprint = mapped_footprint;  ///< that the kernels go around in
 };
 Trial mapped_kernels(Device&, const MappedKernels&);
 

@@ -59,6 +59,22 @@ std::vector<Point> mapped_points(const Setting& setting) {
                                      : mapped_point(blocks, 8_MiB, width, mapped_counts(setting, 8_MiB, blocks)));
   return points;
 }
+// Kernels that go around in more memory than those of the other rows, once and once and a half: how fast they are is a
+// matter of the GPU's translations of addresses. Enough blocks for waiting translations to show, too few for the link.
+std::vector<Point> far_points(const Setting& setting) {
+  constexpr Bytes size = 16_MiB;
+  not_in_quick(setting);
+  if (setting.largest < size) throw Unsupported("the largest copy asked for is smaller than the 16 MiB of a launch");
+  std::vector<Point> points;
+  for (const Bytes footprint : {384_MiB, 1_GiB}) {
+    const double once = in_bytes(footprint) / in_bytes(size);
+    Point point = mapped_point(16, size, 16, {once, std::round(1.5 * once)});
+    point.label += ", in " + to_string(footprint);
+    for (Arguments& variant : point.variants) variant["footprint"] = in_bytes(footprint);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
 // Few blocks, which do not wait for each other.
 std::vector<Point> map_points(const Setting& setting) {
   const auto grids = possible_grids(setting, {16});
@@ -160,6 +176,13 @@ std::span<const PrimitiveRow> zero_copy_rows() {
       PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
                    mapped_points,
                    mapped<MappedAccess::both>},
+      PrimitiveRow{{"mapped.read.far", "kernels that read much mapped host memory", "events"},
+                   far_points,
+                   [](Device& device, const Arguments& arguments) {
+                     MappedKernels wanted = kernels_of(MappedAccess::read, arguments, whole(arguments, "count"));
+                     wanted.footprint = Bytes{static_cast<std::uint64_t>(arguments.at("footprint"))};
+                     return mapped_kernels(device, wanted);
+                   }},
       PrimitiveRow{
           {"mapped.read.beside.h2d", "kernels that read mapped host memory beside copies to the GPU", "events"},
           beside_points<false>,

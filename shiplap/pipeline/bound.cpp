@@ -18,28 +18,28 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
   Schedule schedule;
   const QueueId queue = schedule.add_queue("compute");
   const KernelId kernel = schedule.add_kernel(job.name);
-  const std::uint64_t most = (items + pieces - 1) / pieces;
+  const ItemRange most = launched_items(job, (items + pieces - 1) / pieces);
   std::vector<Access> operands;
   for (const Array& array : job.arrays) {
-    const Slice part = reach(job, array, {0, most});
+    const Slice part = reach(job, array, most);
     const BufferId buffer = schedule.add_buffer(
         {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = part.length});
     operands.push_back({{buffer, Bytes{0}, part.length}, access_mode(array.role), part.offset});
   }
-  for (std::uint32_t p = 0; p * most < items; ++p) {
-    const std::uint64_t count = std::min(most, items - p * most);
+  for (std::uint32_t p = 0; p * most.count < items; ++p) {
+    const std::uint64_t count = std::min(most.count, items - p * most.count);
     Grid launch_grid = grid(job, count, limits.resident_threads, 1);
     if (blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, blocks);
-    Kernel launch{
-        .kernel = kernel,
-        .first_item = 0,
-        .items = count,
-        .work = job.cost.points.empty() ? Seconds{0} : kernel_time(job, average_items(job, {0, count}), blocks),
-        .launches = launches_of(job, count),
-        .blocks = launch_grid.blocks,
-        .resident_blocks = launch_grid.resident_blocks,
-        .operands = operands,
-        .flows = {}};
+    Kernel launch{.kernel = kernel,
+                  .first_item = most.first,
+                  .items = count,
+                  .work = job.cost.points.empty() ? Seconds{0}
+                                                  : kernel_time(job, average_items(job, {most.first, count}), blocks),
+                  .launches = launches_of(job, count),
+                  .blocks = launch_grid.blocks,
+                  .resident_blocks = launch_grid.resident_blocks,
+                  .operands = operands,
+                  .flows = {}};
     schedule.add({.what = std::move(launch), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = p});
   }
   return schedule;
@@ -51,13 +51,14 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
   const QueueId queue = load.add_queue("in");
   Bindings bindings;
   std::vector<Memory> copies;  // of managed arrays, whose pages would move
+  const std::vector<Access>& operands = std::get<Kernel>(prepared.schedule().ops.front().what).operands;
   const std::vector<std::byte*> data = data_of(job);
   for (std::uint32_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
     if (array.role == Role::scratch) continue;
     const std::size_t source = array.front_of.value_or(a);
     const Buffer& on_gpu = prepared.schedule().buffers[a];
-    const Slice part{reach(job, array, {0, 1}).offset, on_gpu.size};
+    const Slice part{operands[a].origin, on_gpu.size};
     const MemoryKind memory = job.arrays[source].memory;
     const bool copied = memory == MemoryKind::managed;
     if (copied) {
@@ -89,9 +90,14 @@ Prepared loaded(Device& device, const Job& job, Schedule schedule) {
 
 }  // namespace
 
+ItemRange launched_items(const Job& job, std::uint64_t items) {
+  const std::uint64_t middle = (job.items - items) / 2;
+  return {middle - middle % job.items_per_block, items};
+}
+
 Bytes resident_size(const Job& job, std::uint64_t items) {
   Bytes sum;
-  for (const Array& array : job.arrays) sum += reach(job, array, {0, items}).length;
+  for (const Array& array : job.arrays) sum += reach(job, array, launched_items(job, items)).length;
   return sum;
 }
 

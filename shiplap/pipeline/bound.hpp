@@ -15,12 +15,14 @@ Prepared prepare_duplex(Device&, const Job&, const Limits&);
 /// In launches that fit into the device memory, over the same data again and again.
 Prepared prepare_kernel(Device&, const Job&, const Limits&);
 
-/// One launch over the first `items` on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid).
+/// So many items in the middle of the job: the first and the last ones often have less to do.
+ItemRange launched_items(const Job&, std::uint64_t items);
+/// One launch over these on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid).
 Schedule launch_schedule(const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0);
 /// The same, ready to run on the job's data.
 Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0);
 
-/// Bytes of device memory that all arrays take for the first `items`.
+/// Bytes of device memory that all arrays take for so many items in the middle of the job.
 Bytes resident_size(const Job&, std::uint64_t items);
 
 }  // namespace shiplap

@@ -68,10 +68,17 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
     wanted.push_back(std::max<std::uint64_t>(1, whole / 8));
   wanted.push_back(whole);
   for (const std::uint64_t items : wanted) sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
-  // The one of a wave once more with few blocks: what the kernel can do when it is throttled.
+  // The one of a wave once more with few blocks: what the kernel can do when it is throttled. Where an item is more
+  // than a wave, a thread may work on several items in a row, with something to do for the first.
   constexpr std::uint64_t few_blocks = 16;
-  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && blocks_of(job, items) >= few_blocks)
+  constexpr std::uint64_t in_a_row = 4;
+  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && blocks_of(job, items) >= few_blocks) {
     sizes.push_back({items, few_blocks, prepare_launch(device, job, items, limits, few_blocks), {}});
+    if (items == 1 && whole > 1) {
+      const std::uint64_t more = std::min(in_a_row, whole);
+      sizes.push_back({more, few_blocks, prepare_launch(device, job, more, limits, few_blocks), {}});
+    }
+  }
   std::vector<double> latency;
   constexpr unsigned warm_up = 3;
   for (unsigned i = 0; i < warm_up + repeats; ++i) {
@@ -86,16 +93,16 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
   KernelCost cost{.points = {},
                   .has_floor = has_floor,
                   .cached_items = cached,
-                  .limited = std::nullopt,
+                  .limited = {},
                   .origin = "measured on resident data"};
   const double launched = median(latency);
   for (const Size& size : sizes) {
     const Estimate e = median_estimate(size.seconds);
     const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
-    const std::uint64_t on_average = average_items(job, {0, size.items});
+    const std::uint64_t on_average = average_items(job, launched_items(job, size.items));
     const Interval<Seconds> work{without_launch(e.value), without_launch(e.low), without_launch(e.high)};
     if (size.blocks > 0)
-      cost.limited = KernelCost::Limited{on_average, size.blocks, work};
+      cost.limited.push_back({on_average, size.blocks, work});
     else
       cost.points.push_back({on_average, work});
   }

@@ -156,7 +156,7 @@ void add_roofline(const Job& job, const Profile& profile, const Choice& choice, 
 
 Job with_slower_kernel(Job job, double factor) {
   for (auto& point : job.cost.points) point.work.value *= factor;
-  if (auto& limited = job.cost.limited) limited->work.value *= factor;
+  for (auto& limited : job.cost.limited) limited.work.value *= factor;
   return job;
 }
 

@@ -21,7 +21,7 @@ Seconds makespan(const Schedule& schedule, const Profile& profile, bool held = f
 Job with_cost(const Job& job, bool high) {
   Job moved = job;
   for (auto& point : moved.cost.points) point.work.value = high ? point.work.high : point.work.low;
-  if (auto& limited = moved.cost.limited) limited->work.value = high ? limited->work.high : limited->work.low;
+  for (auto& limited : moved.cost.limited) limited.work.value = high ? limited.work.high : limited.work.low;
   return moved;
 }
 

@@ -26,7 +26,7 @@ KernelCost times(KernelCost cost, double factor) {
     work = {.value = work.value * factor, .low = work.low * factor, .high = work.high * factor};
   };
   for (KernelCost::Point& point : cost.points) scale(point.work);
-  if (cost.limited) scale(cost.limited->work);
+  for (KernelCost::Limited& limited : cost.limited) scale(limited.work);
   return cost;
 }
 

@@ -148,6 +148,12 @@ Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
   return at_launch(rows, launch, in_flight, &MappedBeside::kernel, true);
 }
+double as_if_near(const ZeroCopyModel& model, double in_flight, double accessed) {
+  if (!model.far || accessed <= in_bytes(model.far->beyond)) return in_flight;
+  // An access that took in_flight / rate takes so much longer.
+  return in_flight / (1 + model.far->per_byte.value.seconds * rate_at(model.read, in_flight).bytes_per_second);
+}
+
 Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
   return at_launch(rows, launch, in_flight, &MappedBeside::copy, false);
 }

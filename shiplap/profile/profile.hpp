@@ -90,6 +90,12 @@ struct MappedBeside {
   Interval<Bandwidth> kernel;  ///< what the kernel moves
   Interval<Bandwidth> copy;    ///< what the copies move
 };
+/// The GPU keeps the addresses of so much host memory translated. Where kernels go through more, and come to each byte
+/// once, every read waits for its translation, and the translations for each other.
+struct FarReads {
+  Bytes beyond;                ///< of host memory that kernels access
+  Interval<PerByte> per_byte;  ///< by which an access takes longer for each byte under way with it
+};
 /// What kernels that access page-locked host memory move, by themselves and beside copies.
 struct ZeroCopyModel {
   std::vector<MappedRate> read;                ///< of kernels that read host memory
@@ -102,6 +108,11 @@ struct ZeroCopyModel {
   /// What a kernel that only reads host memory takes besides its first bytes' way and its bytes. None in profiles from
   /// before it was measured: taken as nothing.
   std::optional<Interval<Seconds>> launch{};
+  /// None in profiles from before it was measured: taken as if all were close.
+  std::optional<FarReads> far{};
+  /// What a kernel that writes host memory takes besides its bytes while copies move to the GPU: its last writes come
+  /// to the host behind what the copy engine asks for. None where one size of launches was measured: part of the rates.
+  std::optional<Interval<Seconds>> write_end_beside_h2d{};
 };
 /// The tables with their names in files.
 struct MappedRateName {
@@ -245,9 +256,13 @@ struct GpuModel {
   unsigned multiprocessors = 0;                       ///< of the whole GPU
   unsigned copy_engines = 2;                          ///< 1: both directions share it; 2: one each
   EngineOrder engine_order = EngineOrder::readiness;  ///< of its copy engines
-  ImplicitSync implicit_sync = ImplicitSync::none;    ///< what a copy to the host waits for beyond its dependencies
-  bool concurrent_kernels = true;                     ///< kernels of different queues can run at the same time
-  Parameter<Seconds> launch_latency;                  ///< event-timed empty kernel
+  /// A copy engine serves queues in so many groups, every n-th queue in the same one: one group until none of its
+  /// copies is ready, then the next. Only by readiness. None in profiles from before it was measured: taken as one
+  /// group.
+  std::optional<unsigned> queue_groups{};
+  ImplicitSync implicit_sync = ImplicitSync::none;  ///< what a copy to the host waits for beyond its dependencies
+  bool concurrent_kernels = true;                   ///< kernels of different queues can run at the same time
+  Parameter<Seconds> launch_latency;                ///< event-timed empty kernel
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
   /// None in profiles from before it was measured: taken as nothing, and between kernels that access host memory as
   /// what the launch latency is longer than the gap (which then stands for `ZeroCopyModel::launch` too).
@@ -369,6 +384,8 @@ Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double
 /// them: as long as one of them takes there and back, or as all of them take on the link where that is less. Nothing
 /// where no row of the table fills the link.
 Seconds filling(const ZeroCopyModel&, Bytes read, double in_flight);
+/// The bytes under way that reach near memory as fast as so many reach memory of which so much is accessed.
+double as_if_near(const ZeroCopyModel&, double in_flight, double accessed);
 /// What the copies move beside the kernel.
 Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
 /// The fewest bytes under way that reach `rate`; those of the last row where none does.

@@ -86,11 +86,18 @@ Json gpu_json(const GpuModel& gpu) {
             {"copy_bandwidth", parameter_json(gpu.copy_bandwidth, bandwidth_quantity)},
             {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
   if (gpu.event_gap) json["event_gap"] = event_gap_json(*gpu.event_gap);
+  if (gpu.queue_groups) json["queue_groups"] = *gpu.queue_groups;
   return json;
 }
 
+/// Files from before it was measured do not have it, and need not say why.
+std::optional<unsigned> read_queue_groups(const JsonReader& gpu) {
+  const auto groups = gpu.find("queue_groups");
+  return groups ? std::optional(read_count<unsigned>(*groups, 1)) : std::nullopt;
+}
+
 GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
-  in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "implicit_sync",
+  in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "queue_groups", "implicit_sync",
                 "concurrent_kernels", "launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
                 "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"});
   return {.name = read_text(in.at("name")),
@@ -98,6 +105,7 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .multiprocessors = read_count<unsigned>(in.at("multiprocessors"), 1),
           .copy_engines = read_count<unsigned>(in.at("copy_engines"), 1, 2),
           .engine_order = read_enum(in.at("engine_order"), engine_order_names),
+          .queue_groups = read_queue_groups(in),
           .implicit_sync = read_enum(in.at("implicit_sync"), implicit_sync_names),
           .concurrent_kernels = in.at("concurrent_kernels").boolean(),
           .launch_latency = read_parameter(in, path, "launch_latency", time_quantity, missing),
@@ -217,6 +225,11 @@ Json zero_copy_json(const ZeroCopyModel& model) {
                       {"copy", interval_json(row.copy, bandwidth_quantity)}});
   }
   if (model.launch) json["launch"] = interval_json(*model.launch, time_quantity);
+  if (model.write_end_beside_h2d)
+    json["write_end_beside_h2d"] = interval_json(*model.write_end_beside_h2d, time_quantity);
+  if (model.far)
+    json["far"] = {{"beyond", model.far->beyond.count},
+                   {"per_byte", interval_json(model.far->per_byte, more_per_byte_quantity)}};
   return json;
 }
 
@@ -232,8 +245,14 @@ std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::str
                                             const Explanations& missing) {
   if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
   in.only_keys({"read", "write", "both", "read_beside_h2d", "read_beside_d2h", "write_beside_h2d", "write_beside_d2h",
-                "launch"});
+                "launch", "far", "write_end_beside_h2d"});
   ZeroCopyModel model;
+  if (const auto end = in.find("write_end_beside_h2d")) model.write_end_beside_h2d = read_interval(*end, time_quantity);
+  if (const auto far = in.find("far")) {
+    far->only_keys({"beyond", "per_byte"});
+    model.far = FarReads{.beyond = read_bytes(far->at("beyond")),
+                         .per_byte = read_interval(far->at("per_byte"), more_per_byte_quantity)};
+  }
   if (const auto launch = in.find("launch")) model.launch = read_interval(*launch, time_quantity);
   for (const auto& [name, table] : mapped_rate_names) {
     model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedRate {

@@ -47,6 +47,7 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
   fact("copy engines",
        fmt::format("{}{}", gpu.copy_engines, gpu.copy_engines == 1 ? ", shared by both directions" : ""));
   fact("engines take ops by", gpu.engine_order == EngineOrder::submission ? "submission" : "readiness");
+  if (gpu.queue_groups) fact("groups of queues", std::to_string(*gpu.queue_groups));
   fact("implicit sync", words(gpu.implicit_sync));
   fact("concurrent kernels", gpu.concurrent_kernels ? "yes" : "no");
   const auto time = [&](std::string_view name, const Parameter<Seconds>& t) {
@@ -88,6 +89,11 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
   };
   std::string out = "\n  kernels that access host memory, by the bytes they have under way\n";
   if (model.launch) out += fmt::format("  a launch that reads takes {} besides\n", with_range(*model.launch));
+  if (model.write_end_beside_h2d)
+    out += fmt::format("  one that writes {} beside copies to the GPU\n", with_range(*model.write_end_beside_h2d));
+  if (model.far)
+    out += fmt::format("  reads of more than {}: {:.2f} ps longer for each byte under way\n",
+                       to_string(model.far->beyond), model.far->per_byte.value.seconds * 1e12);
   Table alone(
       {{"under way", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each", Align::right}});
   for (const MappedRate& row : model.read)

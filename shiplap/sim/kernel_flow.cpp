@@ -46,6 +46,7 @@ const std::vector<MappedRate>& alone(const KernelFlow& flow, bool reads) {
 /// Of one direction in bytes per second while the kernel moves nothing the other way, with so much under way. Copies of
 /// either direction leave it a share.
 double rate_alone(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
+  if (reads) in_flight = as_if_near(*flow.link, in_flight, flow.accessed);
   const double by_itself = rate_at(alone(flow, reads), in_flight).bytes_per_second;
   double result = by_itself;
   for (const bool h2d : {true, false})
@@ -133,6 +134,15 @@ double launch_of_reads(const KernelFlow& flow) {
   return flow.writes.bytes > 0 || !flow.link->launch ? 0 : flow.link->launch->value.count();
 }
 
+/// Seconds besides its bytes and its work, until the last of its writes have come to the host beside copies to the GPU:
+/// no more than its bytes take by themselves.
+double end_of_writes(const KernelFlow& flow) {
+  const auto& end = flow.link->write_end_beside_h2d;
+  if (flow.writes.bytes <= 0 || !end) return 0;
+  return std::min(end->value.count(),
+                  flow.writes.bytes / rate_at(flow.link->write, flow.writes.in_flight).bytes_per_second);
+}
+
 struct LeastTimes {
   double link = 0;  ///< seconds that its bytes take
   double work = 0;  ///< seconds of work and of the transfers that it does not hide
@@ -162,7 +172,7 @@ LeastTimes least_times(const KernelFlow& flow, bool beside_h2d, bool beside_d2h)
   if (flow.writes.bytes > 0) return {.link = link, .work = apart + flow.work};
   const double launch = launch_of_reads(flow);
   const Bytes read{static_cast<std::uint64_t>(flow.reads.bytes)};
-  return {.link = launch + filling(*flow.link, read, flow.reads.in_flight).count() + link,
+  return {.link = launch + flow.accesses_in_turn * filling(*flow.link, read, flow.reads.in_flight).count() + link,
           .work = launch + apart + flow.work};
 }
 
@@ -212,11 +222,22 @@ double exponent(const KernelFlow& flow) {
 
 }  // namespace
 
-KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine) {
+double accessed_by_kernels(const Schedule& schedule) {
+  double sum = 0;
+  for (const Op& op : schedule.ops)
+    if (const auto* kernel = std::get_if<Kernel>(&op.what))
+      for (const Flow& f : kernel->flows) sum += in_bytes(f.bytes);
+  return sum;
+}
+
+KernelFlow kernel_flow(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine,
+                       double accessed) {
   KernelFlow flow;
+  flow.accessed = accessed;
   flow.work = kernel.work.count();
   flow.thread_work = kernel.thread_work.count();
   flow.accesses_ahead = static_cast<double>(kernel.accesses_ahead);
+  flow.accesses_in_turn = static_cast<double>(kernel.accesses_in_turn);
   flow.memory_latency = machine.gpu(gpu).memory_latency;
   for (const Flow& f : kernel.flows) {
     const Place place = schedule.buffers[f.buffer.index()].place;
@@ -239,6 +260,7 @@ KernelFlowTimes times(const KernelFlow& flow) {
   KernelFlowTimes result;
   for (const bool h2d : {false, true})
     for (const bool d2h : {false, true}) result.duration[h2d][d2h] = least_times(flow, h2d, d2h).longest();
+  result.end_beside_h2d = end_of_writes(flow);
   for (const bool to_device : {false, true}) result.copy_per_byte[to_device] = copy_per_byte(flow, to_device);
   return result;
 }

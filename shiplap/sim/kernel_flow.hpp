@@ -19,22 +19,28 @@ struct KernelFlow {
   };
   Way reads;
   Way writes;
-  double work = 0;            ///< seconds with its data in device memory, and with the GPU and the link to itself
-  double thread_work = 0;     ///< what of it a thread takes for its own share, one access after the other
-  double accesses_ahead = 0;  ///< in a row, of threads that work on what they have while the next is under way
-  double memory_latency = 0;  ///< of an access to device memory, which `thread_work` has for each
-  double exponent = 1;        ///< of the superellipse on which its rates lie while it moves bytes both ways
+  double work = 0;              ///< seconds with its data in device memory, and with the GPU and the link to itself
+  double thread_work = 0;       ///< what of it a thread takes for its own share, one access after the other
+  double accesses_ahead = 0;    ///< in a row, of threads that work on what they have while the next is under way
+  double accesses_in_turn = 1;  ///< of a thread, until it has the first of its data
+  double memory_latency = 0;    ///< of an access to device memory, which `thread_work` has for each
+  double exponent = 1;          ///< of the superellipse on which its rates lie while it moves bytes both ways
+  double accessed = 0;          ///< bytes of host memory that it and the other kernels of its schedule access
   friend bool operator==(const KernelFlow&, const KernelFlow&) = default;
 };
 
+/// Bytes of host memory that the kernels of a schedule access.
+double accessed_by_kernels(const Schedule&);
 /// Of a kernel with flows. Throws Unsupported when the machine has no figures for them.
-KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&);
+KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&, double accessed);
 
 /// What the simulator asks of it.
 struct KernelFlowTimes {
   /// Seconds beside no copy, [1][0] beside copies to the device, [0][1] from it, [1][1] both: as long as its bytes take
   /// on the link, or as its work takes with the transfers that the work does not hide, whichever is longer.
   double duration[2][2] = {};
+  /// Seconds more beside copies to the device that move all the time, and of those in proportion to the time they move.
+  double end_beside_h2d = 0;
   /// The least time in seconds that a byte of a copy takes beside it, [1] of a copy to the device.
   double copy_per_byte[2] = {};
 };

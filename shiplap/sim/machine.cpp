@@ -30,6 +30,7 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
   for (const GpuModel& gpu : profile.gpus) {
     gpus_.push_back({.copy_engines = gpu.copy_engines,
                      .order = gpu.engine_order,
+                     .queue_groups = gpu.engine_order == EngineOrder::readiness ? gpu.queue_groups.value_or(1) : 1,
                      .implicit_sync = gpu.implicit_sync,
                      .concurrent_kernels = gpu.concurrent_kernels,
                      .launch_latency = known(gpu.launch_latency, "launch latency"),
@@ -54,6 +55,9 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
           "what events between kernels of a queue take is not in profile {} and is taken as nothing{}", profile.name,
           launches_known ? "" : ", and where they access host memory as what a launch takes"));
     }
+    if (!gpu.queue_groups && gpu.engine_order == EngineOrder::readiness)
+      assumptions.push_back(fmt::format(
+          "in how many groups copy engines serve queues is not in profile {} and is taken as one", profile.name));
     if (!gpu.handovers) {
       assumptions.push_back(fmt::format(
           "time between an op and one that waits for it is not in profile {} and is taken as 0", profile.name));
@@ -73,6 +77,10 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
       assumptions.push_back(fmt::format(
           "what a launch that reads host memory takes besides its bytes is not in profile {} and is taken as nothing",
           profile.name));
+    if (link.zero_copy && !link.zero_copy->far)
+      assumptions.push_back(
+          fmt::format("how much longer reads of much host memory take is not in profile {} and is taken as not at all",
+                      profile.name));
     // Of further NUMA nodes less is measured, and `missing` says so.
     if (link.numa_node != profile.links.front().numa_node) continue;
     if (!link.waiting_queues)

@@ -36,6 +36,7 @@ enum class HandoverKind : std::uint8_t { h2d_same_queue, h2d_other_queue, d2h_sa
 struct Gpu {
   unsigned copy_engines = 2;
   EngineOrder order = EngineOrder::readiness;
+  std::uint32_t queue_groups = 1;
   ImplicitSync implicit_sync = ImplicitSync::none;
   bool concurrent_kernels = true;
   double launch_latency = 0;

@@ -22,7 +22,8 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
       held_(held),
       program_(shiplap::submission(schedule)),
       steps_done_(schedule.ops.size(), -1),
-      residency_(schedule) {
+      residency_(schedule),
+      accessed_by_kernels_(accessed_by_kernels(schedule)) {
   pinned_by_op_.resize(schedule.buffers.size());
   written_by_host_.resize(schedule.buffers.size());
   for (const Op& op : schedule.ops) {
@@ -123,7 +124,7 @@ void Simulator::run() {
         const Node& node = nodes_[event.op];
         if (node.is_copy &&
             machine_.gpu(static_cast<std::uint16_t>(engines_[node.engine].gpu)).order == EngineOrder::submission)
-          engines_[node.engine].waiting.push_back(event.op);
+          wait_for(engines_[node.engine], node, event.op);
         if (!node.is_copy) set_waiting(event.op, true, event.time);
         release(event.op, event.time);
         break;
@@ -177,8 +178,7 @@ void Simulator::release(std::uint32_t op, double time) {
 void Simulator::enqueue(std::uint32_t op, double now) {
   Node& node = nodes_[op];
   CopyEngine& engine = engines_[node.engine];
-  if (machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).order == EngineOrder::readiness)
-    engine.waiting.push_back(op);
+  if (machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).order == EngineOrder::readiness) wait_for(engine, node, op);
   // The copy behind it in its queue needs no end of this one: the engine serves them in order.
   if (const std::uint32_t after = queue_after_[op]; after != none) release(after, now);
   claim(node.engine, now);
@@ -268,13 +268,26 @@ bool Simulator::may_start(const CopyEngine& engine, std::uint32_t op) const {
   return barriers_[engine.gpu].passed_up_to >= node.kernel_number;
 }
 
+void Simulator::wait_for(CopyEngine& engine, const Node& node, std::uint32_t op) {
+  engine.waiting[node.queue % engine.waiting.size()].push_back(op);
+}
+
+// Goes on to the next group in turn if nothing of the present one waits; whether anything does.
+bool Simulator::find_waiting(CopyEngine& engine) {
+  for (std::size_t tried = 0; tried < engine.waiting.size(); ++tried) {
+    if (!engine.waiting[engine.group].empty()) return true;
+    engine.group = (engine.group + 1) % static_cast<std::uint32_t>(engine.waiting.size());
+  }
+  return false;
+}
+
 void Simulator::claim(std::uint32_t e, double now) {
   CopyEngine& engine = engines_[e];
-  if (engine.current != none || engine.waiting.empty()) return;
-  const std::uint32_t op = engine.waiting.front();
+  if (engine.current != none || !find_waiting(engine)) return;
+  const std::uint32_t op = engine.waiting[engine.group].front();
   Node& node = nodes_[op];
   if (node.pending > 0 || !may_start(engine, op)) return;
-  engine.waiting.pop_front();
+  engine.waiting[engine.group].pop_front();
   // What held the copy back beyond its own queue counts as becoming ready.
   const bool held_back =
       machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).implicit_sync != ImplicitSync::none && !node.to_device;
@@ -415,6 +428,12 @@ void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
   start_kernel_flow(gpu, now);
 }
 
+// Of the time from copy to copy; the rest is the gap.
+double Simulator::share_of_moving(const Node& copy) {
+  const double moving = copy.bytes * copy.copy.per_byte;
+  return moving > 0 ? moving / (moving + copy.copy.gap) : 0;
+}
+
 void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
   FlowEngine& flows = flow_engines_[gpu];
   const CopyEngine& first = engines_[2 * gpu];
@@ -427,7 +446,10 @@ void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
     flows.remaining *= left > 0 ? std::max(0.0, (flows.next - now) / left) : 0.0;
     flows.updated = now;
   }
-  flows.next = now + flows.remaining * kernel_flows_[nodes_[flows.current].flow].duration[h2d][d2h];
+  const KernelFlowTimes& times = kernel_flows_[nodes_[flows.current].flow];
+  double duration = times.duration[h2d][d2h];
+  if (h2d) duration += times.end_beside_h2d * share_of_moving(nodes_[first.last]);
+  flows.next = now + flows.remaining * duration;
 }
 
 Timeline Simulator::timeline() && {

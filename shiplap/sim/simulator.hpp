@@ -25,6 +25,7 @@ namespace shiplap::sim {
 /// - A copy's data starts at max(ready + L+o, engine free + g) and flows at G, or at the duplex G while the opposite
 ///   engine is occupied: moving data, or in the gap between two copies; slower while kernels of several queues wait. A
 ///   shared engine that changes direction pays L+o again instead of g.
+/// - An engine that takes ops by readiness serves the queues in groups: one until none of its copies is ready.
 /// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies beside it
 ///   leave; copies are slowed down by the bytes that it has under way.
 /// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. All
@@ -78,8 +79,9 @@ class Simulator {
   struct CopyEngine {
     Engine name = Engine::copy_h2d;
     std::uint32_t gpu = 0;
-    std::uint32_t opposite = none;  // the engine of the other direction, when there are two
-    std::deque<std::uint32_t> waiting;
+    std::uint32_t opposite = none;                   // the engine of the other direction, when there are two
+    std::vector<std::deque<std::uint32_t>> waiting;  // by group of queues
+    std::uint32_t group = 0;                         // served at present
     std::uint32_t current = none;
     bool flowing = false;
     bool occupied = false;
@@ -167,6 +169,8 @@ class Simulator {
   void finished(std::uint32_t op, double now);
   void dispatch_kernels(std::uint32_t gpu, double now);
 
+  static void wait_for(CopyEngine&, const Node&, std::uint32_t op);
+  static bool find_waiting(CopyEngine&);
   bool may_start(const CopyEngine&, std::uint32_t op) const;
   void pass_barrier(std::uint32_t kernel, double now);
   void claim(std::uint32_t engine, double now);
@@ -174,6 +178,7 @@ class Simulator {
   void end_flow(std::uint32_t engine, double now);
   void start_kernel_flow(std::uint32_t gpu, double now);
   void end_kernel_flow(std::uint32_t gpu, double now);
+  static double share_of_moving(const Node& copy);
   void update_kernel_flow(std::uint32_t gpu, double now);
   void settle(std::uint32_t gpu, double now);
   void set_waiting(std::uint32_t kernel, bool waits, double now);
@@ -194,6 +199,7 @@ class Simulator {
   HostThreads copying_;
   HostThreads touching_;
   Residency residency_;
+  double accessed_by_kernels_;
   KernelFlow last_flow_;
   CopyKey last_copy_;
   CopyFigures last_figures_;

@@ -60,6 +60,7 @@ void Simulator::build(const Schedule& schedule) {
                        .waiting = {}};
     engines_[2 * g + 1] = {.name = Engine::copy_d2h, .gpu = g, .opposite = shared ? none : 2 * g, .waiting = {}};
     engines_[2 * gpus + g] = {.name = Engine::copy_d2d, .gpu = g, .opposite = none, .waiting = {}};
+    for (const std::uint32_t e : {2 * g, 2 * g + 1, 2 * gpus + g}) engines_[e].waiting.resize(gpu.queue_groups);
   }
 
   waiting_kernels_.assign(schedule.queues.size(), 0);
@@ -205,7 +206,7 @@ void Simulator::build_kernel(const Schedule& schedule, OpId id, const Kernel& ke
                       "access host memory",
                       describe(schedule, id)));
     // Chunks of one size follow each other.
-    const KernelFlow flow = kernel_flow(schedule, kernel, gpu, machine_);
+    const KernelFlow flow = kernel_flow(schedule, kernel, gpu, machine_, accessed_by_kernels_);
     if (kernel_flows_.empty() || flow != last_flow_) kernel_flows_.push_back(times(flow));
     last_flow_ = flow;
     node.flow = static_cast<std::uint32_t>(kernel_flows_.size() - 1);

@@ -339,12 +339,13 @@ class PipelineBuilder {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       if (const Role role = job_.arrays[a].role; is_input(role) || is_output(role))
         cut += handed(a, chunk).region.length;
-    const LinkAccesses accesses(job_, range.count, at_once, cut);
+    const LinkAccesses accesses(job_, range, at_once, cut);
     Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
                   .work = kernel_time(job_, on_average, choice_.blocks),
                   .thread_work = time_of_threads(job_, on_average, at_once),
+                  .accesses_in_turn = job_.accesses_in_turn,
                   .launches = launches_of(job_, range.count),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
@@ -356,7 +357,7 @@ class PipelineBuilder {
       const Region& region = kernel.operands.back().region;
       if (!mapped(a) || region.length.count == 0) continue;
       if (role != Role::out) {
-        kernel.accesses_ahead = std::max(kernel.accesses_ahead, accesses.ahead(region.length));
+        kernel.accesses_ahead = std::max(kernel.accesses_ahead, accesses.ahead(job_.arrays[a], region.length));
         kernel.flows.push_back(accesses.flow(job_.arrays[a], region, AccessMode::read));
       }
       if (role != Role::in) kernel.flows.push_back(accesses.flow(job_.arrays[a], region, AccessMode::write));

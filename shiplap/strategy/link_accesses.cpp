@@ -13,18 +13,38 @@ std::uint64_t asked_by_block(const Job& job) {
   return job.threads_per_block * std::max(job.access_width, job.bytes_in_flight);
 }
 
+/// Of the threads of a block to the elements of so many bytes.
+double accesses(const Job& job, double bytes) {
+  return std::max(1.0, std::ceil(bytes / static_cast<double>(asked_by_block(job))));
+}
+
+/// On average over shares at even distances, all of them where there are few.
+double of_uneven_shares(const Job& job, const Array& array, ItemRange range) {
+  constexpr std::uint64_t most_samples = 16;
+  const std::uint64_t shares = (range.count + job.items_per_block - 1) / job.items_per_block;
+  const std::uint64_t samples = std::min(shares, most_samples);
+  double sum = 0;
+  for (std::uint64_t s = 0; s < samples; ++s) {
+    const std::uint64_t first = s * shares / samples * job.items_per_block;
+    const ItemRange share{range.first + first, std::min(job.items_per_block, range.count - first)};
+    sum += accesses(job, in_bytes(reach(job, array, share).length) / static_cast<double>(job.blocks_abreast));
+  }
+  return sum / static_cast<double>(samples);
+}
+
 }  // namespace
 
-LinkAccesses::LinkAccesses(const Job& job, std::uint64_t items, std::uint64_t at_once, Bytes cut)
+LinkAccesses::LinkAccesses(const Job& job, ItemRange range, std::uint64_t at_once, Bytes cut)
     : job_(job),
+      range_(range),
       at_once_(at_once),
-      shares_(blocks_of(job, items)),
+      shares_(blocks_of(job, range.count)),
       known_(cut.count >= shares_ * job.threads_per_block) {}
 
 Flow LinkAccesses::flow(const Array& array, const Region& piece, AccessMode mode) const {
   const double over_link = in_bytes(piece.length) * array.link_accesses;
   const std::uint64_t rounds = (shares_ + at_once_ - 1) / at_once_;
-  const double in_flight = known_ ? over_link / static_cast<double>(rounds * of_share(piece.length, mode))
+  const double in_flight = known_ ? over_link / (static_cast<double>(rounds) * of_share(array, piece.length, mode))
                                   : static_cast<double>(at_once_ * asked_by_block(job_)) * array.link_accesses;
   const double busy_blocks =
       job_.cost.busy_items() / static_cast<double>(job_.items_per_block) * static_cast<double>(job_.blocks_abreast);
@@ -37,14 +57,15 @@ Flow LinkAccesses::flow(const Array& array, const Region& piece, AccessMode mode
           .busy = busy_blocks > 0 ? whole_bytes(in_flight * std::clamp(busy_blocks, 1.0, blocks) / blocks) : Bytes{}};
 }
 
-std::uint64_t LinkAccesses::ahead(Bytes piece) const {
-  return job_.reads_ahead && known_ ? of_share(piece, AccessMode::read) : 0;
+std::uint64_t LinkAccesses::ahead(const Array& array, Bytes piece) const {
+  if (!job_.reads_ahead || !known_) return 0;
+  return static_cast<std::uint64_t>(std::llround(of_share(array, piece, AccessMode::read)));
 }
 
 // One after the other, of the threads of a block to the share of a block.
-std::uint64_t LinkAccesses::of_share(Bytes piece, AccessMode mode) const {
-  const std::uint64_t asked = shares_ * asked_by_block(job_);
-  const std::uint64_t to_data = std::max<std::uint64_t>(1, (piece.count + asked - 1) / asked);
+double LinkAccesses::of_share(const Array& array, Bytes piece, AccessMode mode) const {
+  const double to_data = array.reach.elements ? of_uneven_shares(job_, array, range_)
+                                              : accesses(job_, in_bytes(piece) / static_cast<double>(shares_));
   return mode == AccessMode::read ? to_data + job_.accesses_in_turn - 1 : to_data;
 }
 

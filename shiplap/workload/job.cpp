@@ -119,11 +119,16 @@ std::uint64_t items_of(const Job& job, std::uint64_t blocks) {
 
 Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t blocks) {
   const auto& limited = job.cost.limited;
-  if (!limited || limited->items == 0 || limited->blocks == 0 || blocks == 0) return Seconds{0};
+  if (limited.empty() || limited[0].items == 0 || limited[0].blocks == 0 || blocks == 0) return Seconds{0};
   const auto rounds = [&](std::uint64_t all, std::uint64_t at_once) {
     return static_cast<double>((blocks_of(job, all) + at_once - 1) / at_once);
   };
-  return limited->work.value * (rounds(items, blocks) / rounds(limited->items, limited->blocks));
+  const KernelCost::Limited& few = limited.front();
+  if (limited.size() == 1) return few.work.value * (rounds(items, blocks) / rounds(few.items, few.blocks));
+  const KernelCost::Limited& many = limited.back();
+  const Seconds per_item = (many.work.value - few.work.value) / static_cast<double>(many.items - few.items);
+  const Seconds as_measured = few.work.value + per_item * (static_cast<double>(items) - static_cast<double>(few.items));
+  return std::max(Seconds{0}, as_measured) * (rounds(items, blocks) / rounds(items, few.blocks));
 }
 
 Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks) {

@@ -116,7 +116,9 @@ struct KernelCost {
     std::uint64_t blocks = 0;  ///< of the launch
     Interval<Seconds> work;    ///< its time
   };
-  std::optional<Limited> limited{};  ///< measured only for kernels that may be throttled
+  /// Measured only for kernels that may be throttled, by increasing items: of one size, or of two with as many blocks
+  /// where a single item is more than a wave, so that what a launch does but once shows.
+  std::vector<Limited> limited{};
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
   /// Of a launch over so many items. Throws Error when there are no points.
@@ -238,8 +240,8 @@ std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
 std::uint64_t items_of(const Job&, std::uint64_t blocks);
 
 /// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
-/// Kernel::thread_work): in proportion to `KernelCost::limited`, by whole rounds of all blocks; 0 where that is
-/// unknown.
+/// Kernel::thread_work): in proportion to `KernelCost::limited`, by whole rounds of all blocks, or along the line
+/// through its two points; 0 where that is unknown.
 Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 
 /// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without

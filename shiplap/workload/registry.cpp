@@ -105,7 +105,7 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   // A block for each multiprocessor is taken to be enough for the full rate.
   return {
       .points = {{job.items, whole}},
-      .limited = KernelCost::Limited{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole},
+      .limited = {{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole}},
       .origin = job.efficiency == 1
                     ? fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)
                     : fmt::format("derived from bytes and operations over {:.0f} % of the limits of profile {}",

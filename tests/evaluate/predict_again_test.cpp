@@ -79,6 +79,24 @@ TEST(EvaluationFile, of_before_groups_kept_their_samples_gives_their_medians) {
   EXPECT_EQ(read.bound_ms, std::vector{group["bound_ms"]["value"].get<double>()});
 }
 
+TEST(EvaluationFile, has_launches_with_few_blocks_of_two_sizes_or_of_one_as_earlier_versions_wrote_it) {
+  const auto interval = [](double ms) -> Json { return {{"value", ms}, {"low", ms}, {"high", ms}}; };
+  const Json few{{"items", 1}, {"blocks", 16}, {"ms", interval(1)}};
+  const Json more{{"items", 4}, {"blocks", 16}, {"ms", interval(3)}};
+  Json json = to_json(recorded_on(planted_profile()));
+  Json& limited = json["workloads"][0]["kernel_cost"]["limited"];
+  const auto read = [&] { return evaluation_from_json(json, "e.json").workloads.front().cost.limited; };
+  limited = few;
+  ASSERT_EQ(read().size(), 1u);
+  EXPECT_EQ(read()[0].blocks, 16u);
+  limited = {few, more};
+  ASSERT_EQ(read().size(), 2u);
+  EXPECT_NEAR(in_milliseconds(read()[1].work.value), 3, 1e-12);
+  EXPECT_EQ(to_json(evaluation_from_json(json, "e.json"))["workloads"][0]["kernel_cost"]["limited"].size(), 2u);
+  limited = {more, few};
+  EXPECT_NE(message_of(read).find("kernel_cost.limited[1].items"), std::string::npos);
+}
+
 TEST(EvaluationFile, that_is_damaged_is_refused_with_the_place) {
   Json json = to_json(recorded_on(planted_profile()));
   json["workloads"][0]["points"][1]["samples_ms"][0] = "fast";

@@ -214,7 +214,7 @@ TEST(Werkhoven2014Tables, t_e_of_streams_is_the_sum_over_launches_that_do_not_fi
   job.cost = {
       .points = {{100, Interval<Seconds>::exact(microseconds(10))}, {1000, Interval<Seconds>::exact(microseconds(50))}},
       .has_floor = true,
-      .limited = std::nullopt,
+      .limited = {},
       .origin = "planted"};
   EXPECT_NEAR(in_microseconds(summed_kernels(job, 1)), 50, 1e-9);
   EXPECT_NEAR(in_microseconds(summed_kernels(job, 20)), 200, 1e-9);  // 20 launches of 50 items, 10 us each

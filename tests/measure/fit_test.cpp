@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/measure/trial.hpp"
 #include "tests/support/measurements.hpp"
 
 namespace shiplap {
@@ -161,6 +162,97 @@ TEST(Fit, finds_what_events_between_kernels_take_by_differences_of_differences) 
   ASSERT_TRUE(gap);
   EXPECT_NEAR(in_microseconds(gap->idle.value), 0.25, 1e-9);
   EXPECT_NEAR(in_microseconds(gap->busy.value), 0.65, 1e-9);
+}
+
+TEST(Fit, finds_the_groups_of_queues_by_the_turns_that_the_first_and_the_second_have) {
+  // Copies of 1 MiB take 20.97 µs and are 3 apart, in copies(). A kernel waits for the copy, a fifth of one longer.
+  using Turns = std::vector<double>;
+  const auto groups = [](const Turns& of_the_first, const Turns& of_the_second) {
+    std::vector<Measurement> measurements = copies();
+    for (const auto& [queue, turns] : {std::pair{0.0, of_the_first}, {1.0, of_the_second}}) {
+      std::vector<double> samples;
+      for (const double turn : turns) samples.push_back((turn + 0.2) * (mib * 20e-6 + 3));
+      measurements.push_back(events("order.queues", {{"bytes", mib}, {"queues", 16}, {"queue", queue}}, samples));
+    }
+    return fit(measurements, some_device()).gpus[0].queue_groups;
+  };
+  // As seen on an H200: an engine begins with any of the groups.
+  EXPECT_EQ(groups({1, 13, 13, 5, 1, 5, 13, 9, 1, 9.5}, {9, 9, 13, 5, 9, 9, 1, 5, 13, 9.3}), 4u);
+  EXPECT_EQ(groups({1, 1, 1}, {5, 5, 5}), 4u) << "with the first group";
+  EXPECT_EQ(groups({1, 1, 9}, {9, 9, 1}), 2u);
+  EXPECT_EQ(groups({1, 3, 15}, {5, 9, 1}), 8u);
+  EXPECT_EQ(groups({1, 1, 1}, {2, 2, 2}), 1u) << "one after the other";
+  EXPECT_FALSE(groups({0.8, 0.8}, {0.8, 0.8})) << "clocks that began with the copy";
+  EXPECT_FALSE(fit(copies(), some_device()).gpus[0].queue_groups);
+  EXPECT_TRUE(lists(fit(copies(), some_device()), "gpus[0].queue_groups"));
+}
+
+TEST(Fit, finds_what_the_ends_of_writes_take_beside_copies_by_launches_of_several_sizes) {
+  // Launches of 1, 2 and 8 MB that write beside copies at 50 GB/s and take 6 µs besides, with one grid 9; 40 GB/s
+  // alone.
+  std::vector<Measurement> measurements = copies();
+  const auto add = [&](const char* primitive, double bytes, double blocks, double period_us) {
+    for (const double count : {1., 5.})
+      measurements.push_back(events(primitive, {{"bytes", bytes}, {"count", count}, {"blocks", blocks}, {"width", 16}},
+                                    count * period_us));
+  };
+  for (const char* primitive :
+       {"mapped.read", "mapped.write", "mapped.both", "mapped.read.beside.h2d", "mapped.read.beside.d2h",
+        "mapped.write.beside.d2h", "copies.h2d.beside.read", "copies.d2h.beside.write", "copies.d2h.beside.read"})
+    add(primitive, 8e6, 16, 200);
+  for (const auto& [blocks, besides] : {std::pair{4., 6.}, {8., 9.}, {16., 6.}})
+    for (const double mb : {1., 2., 8.}) add("mapped.write.beside.h2d", mb * 1e6, blocks, besides + 1 + mb * 20);
+  for (const double mb : {1., 2., 8.})
+    for (const double blocks : {4., 8., 16.}) add("copies.h2d.in_step.write", mb * 1e6, blocks, 10 + 30 * mb);
+  measurements.push_back(events("launch.latency", {{"kernels", 1}}, 3));
+  measurements.push_back(events("launch.gap", {{"kernels", 1}}, 5));
+  measurements.push_back(events("launch.gap", {{"kernels", 2}}, 6));
+  const Profile profile = fit(measurements, some_device());
+  const auto& model = profile.link(0).zero_copy;
+  ASSERT_TRUE(model) << std::ranges::find(profile.missing, "links[0].zero_copy", &Missing::parameter)->reason;
+  ASSERT_TRUE(model->write_end_beside_h2d);
+  EXPECT_NEAR(in_microseconds(model->write_end_beside_h2d->value), 6, 1e-6) << "most grids";
+  ASSERT_EQ(model->write_beside_h2d.size(), 9u);
+  for (const MappedBeside& row : model->write_beside_h2d)
+    if (row.in_flight != Bytes{8 * 4096})
+      EXPECT_NEAR(in_gigabytes_per_second(row.kernel.value), 50, 1e-6) << "whatever the launch";
+}
+
+TEST(Fit, finds_from_what_memory_on_reads_wait_for_translations) {
+  // An access of a block takes 1.25 µs, whatever is under way, until the link has 60 GB/s; beyond some memory 3 ps
+  // longer for each byte under way: with 16 blocks 0.2 µs.
+  const auto fitted = [](double longer_in_384_mib) {
+    std::vector<Measurement> measurements = copies();
+    measurements.push_back(events("launch.latency", {{"kernels", 1}}, 2.5));
+    measurements.push_back(events("launch.gap", {{"kernels", 28}}, 0));
+    measurements.push_back(events("launch.gap", {{"kernels", 228}}, 0.2));
+    const auto add = [&](const std::string& primitive, double blocks, double us_an_access,
+                         std::map<std::string, double> more = {}) {
+      for (const double count : {2., 8.}) {
+        more.merge(std::map<std::string, double>{{"bytes", 16 * mib}, {"blocks", blocks}, {"width", 16}});
+        more["count"] = count;
+        measurements.push_back(events(primitive, more, count * (0.001 + 16 * mib / (blocks * 4096) * us_an_access)));
+      }
+    };
+    for (const char* access : {"read", "write", "both"})
+      for (const double blocks : {1., 2., 4., 8., 12., 14., 16., 18.})
+        add(std::string("mapped.") + access, blocks, 1.25);
+    for (const char* beside :
+         {"mapped.read.beside.h2d", "mapped.read.beside.d2h", "mapped.write.beside.h2d", "mapped.write.beside.d2h",
+          "copies.h2d.beside.read", "copies.d2h.beside.read", "copies.h2d.beside.write", "copies.d2h.beside.write"})
+      add(beside, 4, 1.5);
+    const double longer = 3e-6 * 16 * 4096;
+    add("mapped.read.far", 16, 1.25 + longer_in_384_mib * longer, {{"footprint", 384 * mib}});
+    add("mapped.read.far", 16, 1.25 + longer, {{"footprint", 1024 * mib}});
+    return fit(measurements, some_device()).link(0).zero_copy;
+  };
+  const auto steps = fitted(0.05);
+  ASSERT_TRUE(steps && steps->far);
+  EXPECT_EQ(steps->far->beyond, 384_MiB);
+  EXPECT_NEAR(steps->far->per_byte.value.seconds, 3e-12, 0.06e-12);
+  const auto sooner = fitted(0.9);
+  ASSERT_TRUE(sooner && sooner->far);
+  EXPECT_EQ(sooner->far->beyond, mapped_footprint) << "what the tables were measured in is near";
 }
 
 TEST(Fit, again_gives_the_profile_that_was_measured) {

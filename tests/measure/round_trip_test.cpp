@@ -120,6 +120,7 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     const auto at = [](std::string_view name, Bytes in_flight) {
       return fmt::format("zero copy {} with {} under way", name, to_string(in_flight));
     };
+    EXPECT_EQ(fitted.gpus[0].queue_groups, truth.gpus[0].queue_groups);
     for (const auto& [name, table] : mapped_rate_names)
       for (const MappedRate& row : model.*table)
         all.push_back({at(name, row.in_flight),

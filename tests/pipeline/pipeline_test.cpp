@@ -41,6 +41,27 @@ TEST(Pipeline, probes_the_cost_of_average_items_where_the_first_have_more_data) 
     EXPECT_NEAR(point.work.value.count() / (100e-9 * static_cast<double>(point.items)), 1, 0.02) << point.items;
 }
 
+TEST(Pipeline, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_one_is_more_than_a_wave) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  // Levels of 1056 blocks, of which 1056 fit at once. The first level takes nothing at all, others 10 µs each and 5 for
+  // the one above the first; with 16 blocks 66 times as long.
+  Workload levels = find_workload("pop-state:nx=1024,ny=528,nz=20", {});
+  levels.job.binding.duration = [](const Launch& launch) {
+    const double few = launch.blocks == 16 ? 66 : 1;
+    return launch.first_item == 0 && launch.items < 20
+               ? Seconds{0}
+               : microseconds(few * (5 + 10 * static_cast<double>(launch.items)));
+  };
+  Pipeline pipeline(*gpu, std::move(levels));
+  const KernelCost probed = pipeline.probe_kernel(limits_of(planted_profile()));
+  ASSERT_EQ(probed.limited.size(), 2u);
+  EXPECT_EQ(probed.limited[0].items, 1u);
+  EXPECT_EQ(probed.limited[1].items, 4u);
+  EXPECT_NEAR(in_microseconds(probed.limited[0].work.value), 66 * 15, 1e-6);
+  EXPECT_NEAR(in_microseconds(probed.limited[1].work.value), 66 * 45, 1e-6);
+  EXPECT_NEAR(in_microseconds(probed.points.front().work.value), 15, 1e-6);
+}
+
 TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Pipeline pipeline(*gpu, saxpy_workload());

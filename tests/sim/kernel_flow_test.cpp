@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
@@ -70,6 +72,90 @@ TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
   // The first reads come before anything is written, the last writes when nothing is read any more.
   EXPECT_NEAR(both.end_us(both.kernel(both.s.add_queue("q"), Seconds{0}, true, true)),
               ends_us(4.096, last_writes_kb) + both_ways_us(1000 - 4.096, 1000 - last_writes_kb), 0.01);
+}
+
+TEST(KernelFlow, ends_later_beside_copies_to_the_gpu_where_it_writes) {
+  Profile p = mapped_profile();
+  p.links[0].zero_copy->write_end_beside_h2d = Interval<Seconds>::exact(microseconds(300));
+  // Beside a copy of 1 ms a byte a ns, or two of half of it each behind a gap as long; 1 MB is written in 4 ms then.
+  const auto ends_us = [&](AccessMode mode, std::uint64_t bytes, double gap_us) {
+    for (CopyCost& cost : p.links[0].h2d.costs) cost.gap = Interval<Seconds>::exact(microseconds(gap_us));
+    Schedule s;
+    const Bytes size{100'000'000};
+    const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size});
+    const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size});
+    const KernelId k = s.add_kernel("k");
+    const QueueId copies = s.add_queue("copies");
+    for (int i = 0; i < 40; ++i)
+      s.add({.what = Copy{{host, Bytes{0}, Bytes{500'000}}, {gpu, Bytes{0}, Bytes{500'000}}},
+             .queue = copies,
+             .after = {}});
+    const OpId kernel =
+        s.add({.what = Kernel{.kernel = k,
+                              .items = 1,
+                              .operands = {},
+                              .flows = {{.buffer = host, .mode = mode, .bytes = Bytes{bytes}, .in_flight = 4_KiB}}},
+               .queue = s.add_queue("kernels"),
+               .after = {}});
+    return in_microseconds(simulate(s, p, {.held = true}).timeline.spans[kernel.index()].end);
+  };
+  const auto longer_us = [&](AccessMode mode, std::uint64_t bytes, double gap_us) {
+    const double with = ends_us(mode, bytes, gap_us);
+    const auto end = std::exchange(p.links[0].zero_copy->write_end_beside_h2d, std::nullopt);
+    const double without = ends_us(mode, bytes, gap_us);
+    p.links[0].zero_copy->write_end_beside_h2d = end;
+    return with - without;
+  };
+  EXPECT_NEAR(longer_us(AccessMode::write, 1'000'000, 0), 300, 1e-6);
+  EXPECT_NEAR(longer_us(AccessMode::write, 1'000'000, 500), 150, 1e-6) << "half of the time copies move";
+  EXPECT_NEAR(longer_us(AccessMode::write, 80'000, 0), 100, 1e-6) << "no more than the bytes take alone, at 0.8 GB/s";
+  EXPECT_NEAR(longer_us(AccessMode::read, 1'000'000, 0), 0, 1e-9);
+}
+
+TEST(KernelFlow, reads_where_its_data_are_before_it_has_the_first_of_them) {
+  Profile p = mapped_profile();
+  p.links[0].zero_copy->read = {{Bytes{1000}, Interval<Bandwidth>::exact(gigabytes_per_second(1))},
+                                {Bytes{4000}, Interval<Bandwidth>::exact(gigabytes_per_second(4))},
+                                {Bytes{8000}, Interval<Bandwidth>::exact(gigabytes_per_second(4))}};
+  const auto end_us = [&](std::uint64_t in_turn) {
+    Schedule s;
+    const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, Bytes{8'000'000}});
+    Kernel kernel{.kernel = s.add_kernel("k"), .items = 1, .operands = {}, .flows = {}};
+    kernel.accesses_in_turn = in_turn;
+    kernel.flows = {{.buffer = host, .bytes = Bytes{8'000'000}, .in_flight = Bytes{4000}}};
+    s.add({.what = kernel, .queue = s.add_queue("q"), .after = {}});
+    return in_microseconds(simulate(s, p, {.held = true}).timeline.spans[0].end);
+  };
+  EXPECT_NEAR(end_us(2) - end_us(1), 1, 1e-6) << "1000 bytes at 1 GB/s take as long as one access";
+}
+
+TEST(KernelFlow, waits_for_translations_where_kernels_read_more_than_is_kept) {
+  // 8 MB in reads of 4 KB at once: 1 µs an access. Beyond 10 MB an access takes 0.25 ns longer for each of its bytes.
+  Profile p = mapped_profile();
+  const auto rate = [](double gb) { return Interval<Bandwidth>::exact(gigabytes_per_second(gb)); };
+  ZeroCopyModel& link = *p.links[0].zero_copy;
+  link.read = {{Bytes{1000}, rate(1)}, {Bytes{4000}, rate(4)}, {Bytes{16000}, rate(16)}};
+  link.far = FarReads{.beyond = Bytes{10'000'000}, .per_byte = Interval<PerByte>::exact(PerByte{0.25e-9})};
+  const auto end_us = [&](std::uint64_t kernels, AccessMode mode) {
+    Schedule s;
+    const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, Bytes{8'000'000}});
+    const KernelId k = s.add_kernel("k");
+    const QueueId queue = s.add_queue("q");
+    for (std::uint64_t i = 0; i < kernels; ++i)
+      s.add({.what =
+                 Kernel{.kernel = k,
+                        .items = 1,
+                        .operands = {},
+                        .flows = {{.buffer = host, .mode = mode, .bytes = Bytes{8'000'000}, .in_flight = Bytes{4000}}}},
+             .queue = queue,
+             .after = {}});
+    return in_microseconds(simulate(s, p, {.held = true}).timeline.spans[0].end);
+  };
+  // Its first bytes' way is as long as an access or as what of it the link is full with.
+  const double near = end_us(1, AccessMode::read);
+  EXPECT_NEAR(near, 2000, 5);
+  EXPECT_NEAR(end_us(2, AccessMode::read) - near, 2000, 5) << "1 µs more an access of 4 KB";
+  EXPECT_NEAR(end_us(2, AccessMode::write), end_us(1, AccessMode::write), 1e-6) << "writes do not wait";
 }
 
 // A thread that asks for its next data while it works on those it has, access by access: `rows` rows of `accesses`.

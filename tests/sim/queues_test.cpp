@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -91,6 +95,40 @@ TEST(KernelsOfAQueue, take_a_whole_launch_behind_an_event_in_host_memory_where_t
   EXPECT_NEAR(unknown_us(false, true, false), 10, 1e-6) << "no event";
   EXPECT_NEAR(unknown_us(true, false, false), 10, 1e-6) << "no host memory";
   EXPECT_NEAR(unknown_us(true, true, true), 10, 1e-6) << "what a launch takes counts for itself";
+}
+
+// The order in which copies of 1 ms to the GPU run, one in each of `copies` queues; all are ready at the same time, but
+// for that of queue 4, which waits for that of queue 1.
+std::vector<std::uint32_t> order_of_copies(std::optional<unsigned> groups, EngineOrder by = EngineOrder::readiness) {
+  constexpr std::uint32_t copies = 7;
+  Profile p = plain_profile();
+  p.gpus[0].engine_order = by;
+  p.gpus[0].queue_groups = groups;
+  Schedule s;
+  const Bytes size{1'000'000};
+  const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * copies});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * copies});
+  for (std::uint32_t q = 0; q < copies; ++q) {
+    const QueueId queue = s.add_queue("queue");
+    std::vector<OpId> after;
+    if (q == 4) after.push_back(OpId{1});
+    s.add({.what = Copy{{host, size * q, size}, {gpu, size * q, size}}, .queue = queue, .after = std::move(after)});
+  }
+  const Timeline t = simulate(s, p, {.held = true}).timeline;
+  std::vector<std::uint32_t> order(copies);
+  for (std::uint32_t q = 0; q < copies; ++q) order[q] = q;
+  std::ranges::sort(order, {}, [&](std::uint32_t q) { return t.spans[q].start; });
+  return order;
+}
+
+TEST(QueueGroups, are_served_one_after_the_other_each_until_nothing_of_it_is_ready) {
+  using Order = std::vector<std::uint32_t>;
+  EXPECT_EQ(order_of_copies(1), (Order{0, 1, 2, 3, 5, 6, 4}));
+  EXPECT_EQ(order_of_copies(std::nullopt), order_of_copies(1));
+  // When the group of queues 0 and 6 is done, that of 1 and 5 follows; by the time it is back at the first, 4 is ready.
+  EXPECT_EQ(order_of_copies(2), (Order{0, 2, 6, 1, 3, 5, 4}));
+  EXPECT_EQ(order_of_copies(3), (Order{0, 3, 6, 1, 4, 2, 5}));
+  EXPECT_EQ(order_of_copies(3, EngineOrder::submission), (Order{0, 1, 2, 3, 4, 5, 6}));
 }
 
 TEST(WaitingQueues, cost_copies_nothing_while_there_is_one) {

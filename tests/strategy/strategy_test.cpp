@@ -178,7 +178,7 @@ TEST(Hybrid, gives_sound_schedules_that_copy_one_way_and_map_the_other) {
 
 TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
   Job job = job_with({Role::in, Role::inout, Role::out, Role::resident}, 6000);
-  job.cost.limited = KernelCost::Limited{.items = 6000, .blocks = 2, .work = Interval<Seconds>::exact(milliseconds(9))};
+  job.cost.limited = {{.items = 6000, .blocks = 2, .work = Interval<Seconds>::exact(milliseconds(9))}};
   const Schedule schedule = find_strategy("implicit").schedule(job, {.blocks = 3}, roomy);
   EXPECT_TRUE(problems(schedule).empty());
   ASSERT_EQ(schedule.ops.size(), 2u);
@@ -199,7 +199,7 @@ Kernel kernel_of_blocks(std::uint64_t items, Job extra) {
   job.bytes_in_flight = extra.bytes_in_flight;
   job.accesses_in_turn = extra.accesses_in_turn;
   job.reads_ahead = extra.reads_ahead;
-  job.cost.limited = KernelCost::Limited{.items = 1024, .blocks = 1, .work = Interval<Seconds>::exact(milliseconds(1))};
+  job.cost.limited = {{.items = 1024, .blocks = 1, .work = Interval<Seconds>::exact(milliseconds(1))}};
   return std::get<Kernel>(find_strategy("implicit").schedule(job, {.blocks = 4}, roomy).ops.back().what);
 }
 
@@ -217,6 +217,29 @@ TEST(Implicit, has_under_way_what_its_threads_ask_for_on_average_over_their_acce
   EXPECT_NEAR(static_cast<double>(kernel_of_blocks(12 * 1024, {.accesses_in_turn = 2}).flows[0].in_flight.count),
               4 * 8192 / 3.0, 1);
   EXPECT_EQ(kernel_of_blocks(12 * 1024, {.reads_ahead = true}).accesses_ahead, 2u);
+}
+
+TEST(Implicit, counts_the_accesses_to_uneven_pieces_by_what_shares_of_them_take) {
+  // Shares of 1024 items by turns of 2 and 10 KiB: one access of 4 KiB and three, two on average; of 6 KiB all alike it
+  // would be two as well, and of all at once one and a half.
+  Job job = job_with({Role::in, Role::out}, 16 * 1024);
+  job.items_per_block = 1024;
+  job.arrays[0].reach = mapped_by([](ItemRange range) {
+    const auto before = [](std::uint64_t item) {
+      const std::uint64_t shares = item / 1024;
+      return shares * 768 + (shares % 2 == 0 ? item % 1024 / 4 : item % 1024 * 5 / 4) - shares % 2 * 512;
+    };
+    return ElementRange{.first = before(range.first), .count = before(range.first + range.count) - before(range.first)};
+  });
+  const Job known = job;
+  const auto in_flight = [](const Job& of) {
+    const Schedule schedule = find_strategy("implicit").schedule(of, {.blocks = 4}, roomy);
+    return static_cast<double>(std::get<Kernel>(schedule.ops.back().what).flows[0].in_flight.count);
+  };
+  const double all = 16 * 768 * 8;
+  EXPECT_NEAR(in_flight(known), all / (4 * 2), 1) << "four rounds of four blocks, two accesses each";
+  job.accesses_in_turn = 2;
+  EXPECT_NEAR(in_flight(job), all / (4 * 3), 1);
 }
 
 TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {

@@ -45,6 +45,7 @@ ZeroCopyModel zero_copy() {
   model.write_beside_h2d = beside({{1, 19, 53}, {16, 46, 46}, {1056, 49, 6}});
   model.write_beside_d2h = beside({{1, 18, 45}, {16, 34, 11}, {1056, 46, 4.5}});
   model.launch = us(0.9);
+  model.far = FarReads{.beyond = 512_MiB, .per_byte = more_per_byte(0.004)};
   return model;
 }
 
@@ -103,6 +104,7 @@ Profile planted_profile() {
                    .multiprocessors = 132,
                    .copy_engines = 2,
                    .engine_order = EngineOrder::readiness,
+                   .queue_groups = 4,
                    .implicit_sync = ImplicitSync::none,
                    .concurrent_kernels = true,
                    .launch_latency = us(2.3),

@@ -142,12 +142,25 @@ TEST(KernelCost, divides_the_work_of_threads_among_the_blocks_that_run_in_whole_
   cost = {.points = {point(1000, 1000)}, .origin = "measured"};
   EXPECT_EQ(time_of_threads(job, 1000, 8), Seconds{0}) << "unknown";
   // Five rounds of four blocks.
-  cost.limited = KernelCost::Limited{.items = 100, .blocks = 4, .work = Interval<Seconds>::exact(microseconds(600))};
+  cost.limited = {{.items = 100, .blocks = 4, .work = Interval<Seconds>::exact(microseconds(600))}};
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 200, 8)), 600, 1e-9);
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 201, 8)), 720, 1e-9) << "one item more, one round more";
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 8)), 600, 1e-9);
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 800)), 200, 1e-9) << "never faster than without the limit";
   EXPECT_NEAR(in_microseconds(kernel_time(job, 200, 0)), 200, 1e-9);
+}
+
+TEST(KernelCost, follows_the_line_through_two_launches_with_few_blocks) {
+  Job job = in_out_job(1_KiB, 1_KiB, milliseconds(1), 100);
+  job.blocks_abreast = 32;
+  const auto time = [](double us) { return Interval<Seconds>::exact(microseconds(us)); };
+  job.cost = {.points = {point(100, 1000)},
+              .limited = {{.items = 1, .blocks = 16, .work = time(400)}, {.items = 4, .blocks = 16, .work = time(1000)}},
+              .origin = "measured"};
+  EXPECT_NEAR(in_microseconds(time_of_threads(job, 1, 16)), 400, 1e-9);
+  EXPECT_NEAR(in_microseconds(time_of_threads(job, 3, 16)), 800, 1e-9) << "what is done once counts once";
+  EXPECT_NEAR(in_microseconds(time_of_threads(job, 3, 8)), 1600, 1e-9) << "half as many blocks, twice the rounds";
+  EXPECT_NEAR(in_microseconds(time_of_threads(job, 11, 32)), 1200, 1e-9);
 }
 
 TEST(Grid, holds_fewer_blocks_where_they_take_more_room_than_their_threads) {

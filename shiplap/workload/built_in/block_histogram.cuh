@@ -15,6 +15,7 @@ struct Bins {
   std::uint32_t* words;
   unsigned copies;
 
+  /// Before the first vote.
   __device__ void clear() const {
     for (unsigned i = threadIdx.x; i < 256 * copies; i += blockDim.x) words[i] = 0;
     __syncthreads();
@@ -32,15 +33,24 @@ struct Bins {
     vote_bytes(sixteen.z);
     vote_bytes(sixteen.w);
   }
-  /// Adds the copies up when all threads have voted. Each thread begins at another copy: another bank.
-  __device__ void write(std::uint32_t* histogram) const {
+  /// Adds the copies up when all threads have voted, and empties them if there are further frames. The threads of a bin
+  /// are neighbours; those of a warp begin at different copies: different banks.
+  __device__ void write(std::uint32_t* histogram, bool further) const {
+    constexpr unsigned threads_of_bin = voters / 256;
+    const unsigned part = threadIdx.x % threads_of_bin;
+    const unsigned bin = threadIdx.x / threads_of_bin;
+    const unsigned each = copies < threads_of_bin ? 1 : copies / threads_of_bin;
     __syncthreads();
-    for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) {
-      std::uint32_t sum = 0;
-      for (unsigned k = 0; k < copies; ++k) sum += words[bin * copies + (bin + k) % copies];
-      histogram[bin] = sum;
+    std::uint32_t sum = 0;
+    for (unsigned k = part * each; k < (part + 1) * each && k < copies; ++k) {
+      std::uint32_t& word = words[bin * copies + (bin + k) % copies];
+      sum += word;
+      if (further) word = 0;
     }
-    __syncthreads();
+#pragma unroll
+    for (unsigned other = threads_of_bin / 2; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffff, sum, other);
+    if (part == 0) histogram[bin] = sum;
+    if (further) __syncthreads();
   }
 };
 

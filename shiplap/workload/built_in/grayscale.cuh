@@ -26,7 +26,21 @@ constexpr unsigned warps_of_block = voters / 32;
 constexpr unsigned shared_bytes =
     256 * most_copies * sizeof(std::uint32_t) + warps_of_block * vectors_of_group * sizeof(uint4);
 
-/// A block turns a frame gray and counts its gray values, and goes on to the next one that is its own.
+/// What of a frame of so many pixels warps read in groups: all but the pixels before the first one whose address 16
+/// divides (16 divides 3·5 + 1) and what is left at the end.
+struct FrameGroups {
+  std::uint32_t head;   // pixels before them
+  std::uint32_t count;  // of groups
+  const uint4* body;
+
+  __device__ FrameGroups(const std::uint8_t* frame, std::uint32_t pixels)
+      : head(min(pixels, static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame) % 16) * 5 % 16)),
+        count((pixels - head) / pixels_of_group),
+        body(reinterpret_cast<const uint4*>(frame + 3 * head)) {}
+};
+
+/// A block turns a frame gray and counts its gray values, and goes on to the next one that is its own. While a warp
+/// works on one group, the next one is on its way: that of the next frame while the block adds up this one's bins.
 template <bool keeps_gray>
 __global__ void __launch_bounds__(voters) grayscale(const std::uint8_t* rgb, std::uint32_t* histograms,
                                                     std::uint8_t* gray, std::uint64_t count, std::uint32_t pixels) {
@@ -36,43 +50,41 @@ __global__ void __launch_bounds__(voters) grayscale(const std::uint8_t* rgb, std
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   uint4* stage = shared + warp * vectors_of_group;
   const Bins bins{reinterpret_cast<std::uint32_t*>(shared + warps_of_block * vectors_of_group), most_copies};
+  uint4 next[3]{};
+  const auto fetch = [&](const FrameGroups& groups, std::uint32_t g) {
+    if (g >= groups.count) return;
+#pragma unroll
+    for (unsigned k = 0; k < 3; ++k) next[k] = groups.body[g * vectors_of_group + 32 * k + lane];
+  };
+  const auto begin = [&](std::uint64_t f) {
+    if (f < count) fetch(FrameGroups(rgb + 3 * f * pixels, pixels), warp);
+  };
+  begin(blockIdx.x);
+  bins.clear();
   for (std::uint64_t f = blockIdx.x; f < count; f += gridDim.x) {
     const std::uint8_t* frame = rgb + 3 * f * pixels;
     std::uint8_t* grays = keeps_gray ? gray + f * pixels : nullptr;
-    bins.clear();
-    // Pixels before the first one whose address 16 divides (16 divides 3·5 + 1), then groups, then what is left.
-    const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame) % 16);
-    const std::uint32_t head = min(pixels, misaligned * 5 % 16);
-    const std::uint32_t groups = (pixels - head) / pixels_of_group;
-    for (std::uint32_t i = threadIdx.x; i < pixels - pixels_of_group * groups; i += blockDim.x) {
-      const std::uint32_t p = i < head ? i : i + pixels_of_group * groups;
+    const FrameGroups groups(frame, pixels);
+    for (std::uint32_t i = threadIdx.x; i < pixels - pixels_of_group * groups.count; i += blockDim.x) {
+      const std::uint32_t p = i < groups.head ? i : i + pixels_of_group * groups.count;
       const std::uint8_t* at = frame + 3ull * p;
       const std::uint32_t value = weighted(at[0] | at[1] << 8 | at[2] << 16) >> 8;
       bins.vote(value);
       if (keeps_gray) grays[p] = static_cast<std::uint8_t>(value);
     }
-    const auto* body = reinterpret_cast<const uint4*>(frame + 3 * head) + lane;
-    const bool in_vectors = reinterpret_cast<std::uintptr_t>(grays + head) % 16 == 0;
-    // While one group is counted, the next one is on its way.
-    uint4 next[3]{};
-    const auto fetch = [&](std::uint32_t g) {
-      if (g >= groups) return;
-#pragma unroll
-      for (unsigned k = 0; k < 3; ++k) next[k] = body[g * vectors_of_group + 32 * k];
-    };
-    fetch(warp);
-    for (std::uint32_t g = warp; g < groups; g += warps_of_block) {
+    const bool in_vectors = reinterpret_cast<std::uintptr_t>(grays + groups.head) % 16 == 0;
+    for (std::uint32_t g = warp; g < groups.count; g += warps_of_block) {
 #pragma unroll
       for (unsigned k = 0; k < 3; ++k) stage[32 * k + lane] = next[k];
       __syncwarp();
       const uint4 a = stage[3 * lane], b = stage[3 * lane + 1], c = stage[3 * lane + 2];
       __syncwarp();
-      fetch(g + warps_of_block);
+      fetch(groups, g + warps_of_block);
       const uint4 sixteen = make_uint4(four_grays(a.x, a.y, a.z), four_grays(a.w, b.x, b.y), four_grays(b.z, b.w, c.x),
                                        four_grays(c.y, c.z, c.w));
       bins.vote_bytes(sixteen);
       if (!keeps_gray) continue;
-      std::uint8_t* to = grays + head + pixels_of_group * g + 16 * lane;
+      std::uint8_t* to = grays + groups.head + pixels_of_group * g + 16 * lane;
       if (in_vectors) {
         *reinterpret_cast<uint4*>(to) = sixteen;
       } else {
@@ -81,7 +93,9 @@ __global__ void __launch_bounds__(voters) grayscale(const std::uint8_t* rgb, std
         for (unsigned k = 0; k < 16; ++k) to[k] = static_cast<std::uint8_t>(words[k / 4] >> 8 * (k % 4));
       }
     }
-    bins.write(histograms + 256 * f);
+    const std::uint64_t further = f + gridDim.x;
+    begin(further);
+    bins.write(histograms + 256 * f, further < count);
   }
 }
 

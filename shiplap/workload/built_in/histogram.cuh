@@ -5,30 +5,46 @@
 
 namespace shiplap::kernels {
 
-/// A block counts the pixels of a frame, and goes on to the next one that is its own.
+/// What of a frame of so many pixels a block reads in vectors: all but what lies before the first address that 16
+/// divides and what is left at the end.
+struct FrameVectors {
+  std::uint32_t head;   // pixels before them
+  std::uint32_t count;  // of vectors
+  const uint4* body;
+
+  __device__ FrameVectors(const std::uint8_t* frame, std::uint32_t pixels)
+      : head(min(pixels, (16 - static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame) % 16)) % 16)),
+        count((pixels - head) / 16),
+        body(reinterpret_cast<const uint4*>(frame + head)) {}
+};
+
+/// A block counts the pixels of a frame, and goes on to the next one that is its own. While a thread counts one vector,
+/// the next one is on its way: that of the next frame while the block adds up this one's bins.
 __global__ void __launch_bounds__(voters) histogram(const std::uint8_t* frames, std::uint32_t* histograms,
                                                     std::uint64_t count, std::uint32_t pixels, unsigned copies) {
   __shared__ std::uint32_t words[256 * most_copies];
   const Bins bins{words, copies};
+  uint4 next{};
+  const auto begin = [&](std::uint64_t f) {
+    if (f >= count) return;
+    const FrameVectors vectors(frames + f * pixels, pixels);
+    if (threadIdx.x < vectors.count) next = vectors.body[threadIdx.x];
+  };
+  begin(blockIdx.x);
+  bins.clear();
   for (std::uint64_t f = blockIdx.x; f < count; f += gridDim.x) {
     const std::uint8_t* frame = frames + f * pixels;
-    bins.clear();
-    // Pixels before the first address that 16 divides, then vectors, then what is left.
-    const std::uint32_t misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame) % 16);
-    const std::uint32_t head = min(pixels, (16 - misaligned) % 16);
-    const std::uint32_t vectors = (pixels - head) / 16;
-    for (std::uint32_t i = threadIdx.x; i < pixels - 16 * vectors; i += blockDim.x)
-      bins.vote(frame[i < head ? i : i + 16 * vectors]);
-    const auto* body = reinterpret_cast<const uint4*>(frame + head);
-    // While one vector is counted, the next one is on its way.
-    uint4 next{};
-    if (threadIdx.x < vectors) next = body[threadIdx.x];
-    for (std::uint32_t v = threadIdx.x; v < vectors; v += blockDim.x) {
+    const FrameVectors vectors(frame, pixels);
+    for (std::uint32_t i = threadIdx.x; i < pixels - 16 * vectors.count; i += blockDim.x)
+      bins.vote(frame[i < vectors.head ? i : i + 16 * vectors.count]);
+    for (std::uint32_t v = threadIdx.x; v < vectors.count; v += blockDim.x) {
       const uint4 sixteen = next;
-      if (v + blockDim.x < vectors) next = body[v + blockDim.x];
+      if (v + blockDim.x < vectors.count) next = vectors.body[v + blockDim.x];
       bins.vote_bytes(sixteen);
     }
-    bins.write(histograms + 256 * f);
+    const std::uint64_t further = f + gridDim.x;
+    begin(further);
+    bins.write(histograms + 256 * f, further < count);
   }
 }
 

@@ -23,19 +23,25 @@ __global__ void __launch_bounds__(threads, 6)
     const std::int32_t* row_columns = columns + (begin - origin);
     const float* row_values = values + (begin - origin);
     float sum = 0;
+    // Not unrolled further, and beyond the end of the row the last element again instead of a branch: otherwise some of
+    // the loads wait until others have arrived.
+#pragma unroll 1
     for (unsigned at = place; at < length; at += at_once * row_threads) {
-      std::int32_t column[at_once];
+      const std::int32_t* columns_here = row_columns + at;
+      const float* values_here = row_values + at;
+      const unsigned last = length - 1 - at;
       float value[at_once];
+      std::int32_t column[at_once];
+      // Read once: to leave the cache to x.
+#pragma unroll
+      for (unsigned i = 0; i < at_once; ++i) value[i] = __ldcs(values_here + min(i * row_threads, last));
+#pragma unroll
+      for (unsigned i = 0; i < at_once; ++i) column[i] = __ldcs(columns_here + min(i * row_threads, last));
 #pragma unroll
       for (unsigned i = 0; i < at_once; ++i) {
-        const unsigned k = at + i * row_threads;
-        // Read once: to leave the cache to x.
-        column[i] = k < length ? __ldcs(row_columns + k) : -1;
-        value[i] = k < length ? __ldcs(row_values + k) : 0;
+        const float factor = __ldg(x + column[i]);
+        if (i * row_threads <= last) sum = fmaf(value[i], factor, sum);
       }
-#pragma unroll
-      for (unsigned i = 0; i < at_once; ++i)
-        if (column[i] >= 0) sum = fmaf(value[i], __ldg(x + column[i]), sum);
     }
 #pragma unroll
     for (unsigned other = row_threads / 2; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffff, sum, other);
