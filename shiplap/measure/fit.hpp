@@ -109,9 +109,9 @@ auto periods(const std::vector<Observation>& observations, const char* count, co
 /// Time of one copy more in a burst, k·G + g(k), by size.
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
 
-/// GpuModel::queue_groups, of which each engine serves one after the other, beginning with any: before the first queue
-/// and before the second come whole groups; without groups one copy comes before the second. nullopt, with an entry in
-/// `missing`, where it was not measured.
+/// GpuModel::queue_groups. An engine serves one group after the other and may begin with any: so whole groups come
+/// before the first queue and before the second; without groups one copy comes before the second. nullopt, with an
+/// entry in `missing`, where it was not measured.
 std::optional<unsigned> fit_queue_groups(const Observations&, const LinkModel&, Findings&);
 
 /// nullopt, with an entry in `missing`, without usable points.

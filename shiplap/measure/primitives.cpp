@@ -4,7 +4,7 @@
 
 namespace shiplap {
 
-// Seconds that all rows took on one H200, both visits together: standard 83, of a bar of 90; quick 14, of 15.
+// Seconds that all rows took on one H200, both visits together: standard 90, of a bar of 90; quick 14, of 15.
 // Kernels beside copies take most of it: their load outlasts them.
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {

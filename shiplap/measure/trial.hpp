@@ -46,8 +46,8 @@ Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned queues);
 /// A copy each way at the same time between memory of that kind and the GPU, each submitted by an agent of its own.
 Trial both_ways(Bytes size, MemoryKind host);
 
-/// A copy to the GPU in each of `queues` queues, and a kernel of another queue that waits for one of them and is timed: a
-/// queue of copies would not begin, by the clock, before it is its turn.
+/// A copy to the GPU in each of `queues` queues, and a kernel of another queue that waits for one of them and is timed:
+/// a queue of copies would not begin, by the clock, before it is its turn.
 Trial one_in_each(Device&, Bytes size, unsigned queues, unsigned watched);
 
 /// Copies inside the memory of the GPU behind one another.

@@ -68,8 +68,8 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
     wanted.push_back(std::max<std::uint64_t>(1, whole / 8));
   wanted.push_back(whole);
   for (const std::uint64_t items : wanted) sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
-  // The one of a wave once more with few blocks: what the kernel can do when it is throttled. Where an item is more
-  // than a wave, a thread may work on several items in a row, with something to do for the first.
+  // The one of a wave once more with few blocks: what the kernel can do when it is throttled. Where a wave
+  // has no two items, a thread may work on several items in a row, with something to do for the first.
   constexpr std::uint64_t few_blocks = 16;
   constexpr std::uint64_t in_a_row = 4;
   if (const std::uint64_t items = std::min(wave, whole); job.any_grid && blocks_of(job, items) >= few_blocks) {
@@ -101,9 +101,9 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
     const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
     const std::uint64_t on_average = average_items(job, launched_items(job, size.items));
     const Interval<Seconds> work{without_launch(e.value), without_launch(e.low), without_launch(e.high)};
-    if (size.blocks > 0)
+    if (size.blocks > 0 && (cost.limited.empty() || on_average > cost.limited.back().items))
       cost.limited.push_back({on_average, size.blocks, work});
-    else
+    else if (size.blocks == 0)
       cost.points.push_back({on_average, work});
   }
   return cost;

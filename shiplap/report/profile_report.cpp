@@ -90,7 +90,8 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
   std::string out = "\n  kernels that access host memory, by the bytes they have under way\n";
   if (model.launch) out += fmt::format("  a launch that reads takes {} besides\n", with_range(*model.launch));
   if (model.write_end_beside_h2d)
-    out += fmt::format("  one that writes {} beside copies to the GPU\n", with_range(*model.write_end_beside_h2d));
+    out += fmt::format("  a launch that writes takes {} longer beside copies to the GPU\n",
+                       with_range(*model.write_end_beside_h2d));
   if (model.far)
     out += fmt::format("  reads of more than {}: {:.2f} ps longer for each byte under way\n",
                        to_string(model.far->beyond), model.far->per_byte.value.seconds * 1e12);

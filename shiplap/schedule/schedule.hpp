@@ -102,7 +102,7 @@ struct Kernel {
   /// Of a thread that asks for its next data while it works on those that it has: how many times in a row, before it
   /// starts anew. 0: it waits for its data first.
   std::uint64_t accesses_ahead = 0;
-  std::uint64_t accesses_in_turn = 1;  ///< of a thread, until it has the first of its data: more where it reads where
+  std::uint64_t accesses_in_turn = 1;  ///< of a thread, until it has the first of its data: 2 where that says where
   std::uint64_t launches = 1;          ///< calls in which it is submitted: a kernel function may make several
   std::uint64_t blocks = 1;            ///< grid of the launch
   /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.

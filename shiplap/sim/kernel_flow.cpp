@@ -222,11 +222,15 @@ double exponent(const KernelFlow& flow) {
 
 }  // namespace
 
-double accessed_by_kernels(const Schedule& schedule) {
+double accessed_by_kernels(const Schedule& schedule, std::uint16_t gpu) {
+  std::vector<double> moved(schedule.buffers.size(), 0);
+  for (const Op& op : schedule.ops) {
+    const auto* kernel = std::get_if<Kernel>(&op.what);
+    if (kernel == nullptr || schedule.queues[op.queue.index()].place.index != gpu) continue;
+    for (const Flow& f : kernel->flows) moved[f.buffer.index()] += in_bytes(f.bytes);
+  }
   double sum = 0;
-  for (const Op& op : schedule.ops)
-    if (const auto* kernel = std::get_if<Kernel>(&op.what))
-      for (const Flow& f : kernel->flows) sum += in_bytes(f.bytes);
+  for (std::size_t b = 0; b < moved.size(); ++b) sum += std::min(moved[b], in_bytes(schedule.buffers[b].size));
   return sum;
 }
 

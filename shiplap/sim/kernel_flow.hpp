@@ -25,12 +25,12 @@ struct KernelFlow {
   double accesses_in_turn = 1;  ///< of a thread, until it has the first of its data
   double memory_latency = 0;    ///< of an access to device memory, which `thread_work` has for each
   double exponent = 1;          ///< of the superellipse on which its rates lie while it moves bytes both ways
-  double accessed = 0;          ///< bytes of host memory that it and the other kernels of its schedule access
+  double accessed = 0;          ///< bytes of host memory that kernels of its schedule access on its GPU
   friend bool operator==(const KernelFlow&, const KernelFlow&) = default;
 };
 
-/// Bytes of host memory that the kernels of a schedule access.
-double accessed_by_kernels(const Schedule&);
+/// Bytes of host memory that the kernels of a schedule on this GPU access, however often.
+double accessed_by_kernels(const Schedule&, std::uint16_t gpu);
 /// Of a kernel with flows. Throws Unsupported when the machine has no figures for them.
 KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const Machine&, double accessed);
 
@@ -39,7 +39,8 @@ struct KernelFlowTimes {
   /// Seconds beside no copy, [1][0] beside copies to the device, [0][1] from it, [1][1] both: as long as its bytes take
   /// on the link, or as its work takes with the transfers that the work does not hide, whichever is longer.
   double duration[2][2] = {};
-  /// Seconds more beside copies to the device that move all the time, and of those in proportion to the time they move.
+  /// Seconds that it takes longer beside copies to the device that move without gaps; beside others, in proportion to
+  /// the share of the time that they move.
   double end_beside_h2d = 0;
   /// The least time in seconds that a byte of a copy takes beside it, [1] of a copy to the device.
   double copy_per_byte[2] = {};

@@ -28,9 +28,11 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
   record = known(profile.submission.event_record, "host time to record an event");
   wait = known(profile.submission.event_wait, "host time to submit a wait");
   for (const GpuModel& gpu : profile.gpus) {
+    // Seen where copies wait for nothing but their own dependencies.
+    const bool serves_in_groups = gpu.engine_order == EngineOrder::readiness && gpu.implicit_sync == ImplicitSync::none;
     gpus_.push_back({.copy_engines = gpu.copy_engines,
                      .order = gpu.engine_order,
-                     .queue_groups = gpu.engine_order == EngineOrder::readiness ? gpu.queue_groups.value_or(1) : 1,
+                     .queue_groups = serves_in_groups ? gpu.queue_groups.value_or(1) : 1,
                      .implicit_sync = gpu.implicit_sync,
                      .concurrent_kernels = gpu.concurrent_kernels,
                      .launch_latency = known(gpu.launch_latency, "launch latency"),
@@ -55,7 +57,7 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
           "what events between kernels of a queue take is not in profile {} and is taken as nothing{}", profile.name,
           launches_known ? "" : ", and where they access host memory as what a launch takes"));
     }
-    if (!gpu.queue_groups && gpu.engine_order == EngineOrder::readiness)
+    if (!gpu.queue_groups && serves_in_groups)
       assumptions.push_back(fmt::format(
           "in how many groups copy engines serve queues is not in profile {} and is taken as one", profile.name));
     if (!gpu.handovers) {

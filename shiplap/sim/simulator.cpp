@@ -22,8 +22,7 @@ Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held
       held_(held),
       program_(shiplap::submission(schedule)),
       steps_done_(schedule.ops.size(), -1),
-      residency_(schedule),
-      accessed_by_kernels_(accessed_by_kernels(schedule)) {
+      residency_(schedule) {
   pinned_by_op_.resize(schedule.buffers.size());
   written_by_host_.resize(schedule.buffers.size());
   for (const Op& op : schedule.ops) {

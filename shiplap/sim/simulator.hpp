@@ -199,7 +199,7 @@ class Simulator {
   HostThreads copying_;
   HostThreads touching_;
   Residency residency_;
-  double accessed_by_kernels_;
+  std::vector<double> accessed_by_kernels_;  // by GPU
   KernelFlow last_flow_;
   CopyKey last_copy_;
   CopyFigures last_figures_;

@@ -53,6 +53,7 @@ void Simulator::build(const Schedule& schedule) {
     last_kernel_queue_.push_back(none);
     waiting_queues_.push_back(0);
     flow_engines_.emplace_back();
+    accessed_by_kernels_.push_back(accessed_by_kernels(schedule, static_cast<std::uint16_t>(g)));
     const bool shared = gpu.copy_engines < 2;
     engines_[2 * g] = {.name = shared ? Engine::copy_shared : Engine::copy_h2d,
                        .gpu = g,
@@ -206,7 +207,7 @@ void Simulator::build_kernel(const Schedule& schedule, OpId id, const Kernel& ke
                       "access host memory",
                       describe(schedule, id)));
     // Chunks of one size follow each other.
-    const KernelFlow flow = kernel_flow(schedule, kernel, gpu, machine_, accessed_by_kernels_);
+    const KernelFlow flow = kernel_flow(schedule, kernel, gpu, machine_, accessed_by_kernels_[gpu]);
     if (kernel_flows_.empty() || flow != last_flow_) kernel_flows_.push_back(times(flow));
     last_flow_ = flow;
     node.flow = static_cast<std::uint32_t>(kernel_flows_.size() - 1);

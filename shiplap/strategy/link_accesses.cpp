@@ -64,8 +64,11 @@ std::uint64_t LinkAccesses::ahead(const Array& array, Bytes piece) const {
 
 // One after the other, of the threads of a block to the share of a block.
 double LinkAccesses::of_share(const Array& array, Bytes piece, AccessMode mode) const {
-  const double to_data = array.reach.elements ? of_uneven_shares(job_, array, range_)
-                                              : accesses(job_, in_bytes(piece) / static_cast<double>(shares_));
+  // What lies beside the items of the launch is read as these are, and no share of its own.
+  const double own = in_bytes(slice(job_, array, range_).length);
+  const double to_data = array.reach.elements || own <= 0
+                             ? of_uneven_shares(job_, array, range_)
+                             : accesses(job_, own / static_cast<double>(shares_)) * (in_bytes(piece) / own);
   return mode == AccessMode::read ? to_data + job_.accesses_in_turn - 1 : to_data;
 }
 

@@ -126,9 +126,11 @@ Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t block
   const KernelCost::Limited& few = limited.front();
   if (limited.size() == 1) return few.work.value * (rounds(items, blocks) / rounds(few.items, few.blocks));
   const KernelCost::Limited& many = limited.back();
-  const Seconds per_item = (many.work.value - few.work.value) / static_cast<double>(many.items - few.items);
-  const Seconds as_measured = few.work.value + per_item * (static_cast<double>(items) - static_cast<double>(few.items));
-  return std::max(Seconds{0}, as_measured) * (rounds(items, blocks) / rounds(items, few.blocks));
+  const Seconds more = std::max(Seconds{0}, many.work.value - few.work.value);
+  const double further =
+      (static_cast<double>(items) - static_cast<double>(few.items)) / static_cast<double>(many.items - few.items);
+  const Seconds as_measured = std::max(Seconds{0}, few.work.value + more * further);
+  return as_measured * (rounds(items, blocks) / rounds(items, few.blocks));
 }
 
 Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks) {

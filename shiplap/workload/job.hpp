@@ -117,7 +117,7 @@ struct KernelCost {
     Interval<Seconds> work;    ///< its time
   };
   /// Measured only for kernels that may be throttled, by increasing items: of one size, or of two with as many blocks
-  /// where a single item is more than a wave, so that what a launch does but once shows.
+  /// where a wave has no two items, so that what a launch does but once shows.
   std::vector<Limited> limited{};
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 

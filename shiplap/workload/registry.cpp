@@ -103,13 +103,12 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   const Interval<Seconds> whole{at(bandwidth.value, flops.value), at(bandwidth.high, flops.high),
                                 at(bandwidth.low, flops.low)};
   // A block for each multiprocessor is taken to be enough for the full rate.
-  return {
-      .points = {{job.items, whole}},
-      .limited = {{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole}},
-      .origin = job.efficiency == 1
-                    ? fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)
-                    : fmt::format("derived from bytes and operations over {:.0f} % of the limits of profile {}",
-                                  100 * job.efficiency, profile.name)};
+  return {.points = {{job.items, whole}},
+          .limited = {{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole}},
+          .origin = job.efficiency == 1
+                        ? fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)
+                        : fmt::format("derived from bytes and operations over {:.0f} % of the limits of profile {}",
+                                      100 * job.efficiency, profile.name)};
 }
 
 }  // namespace shiplap

@@ -113,6 +113,7 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     add_rates("host copy", truth.host->copy, fitted.host->copy);
     for (const auto& [call, rows] : fitted.host->calls) add_times(call, truth.host->calls.at(call), rows);
   }
+  EXPECT_EQ(fitted.gpus[0].queue_groups, truth.gpus[0].queue_groups);
   EXPECT_TRUE(fitted.link(0).zero_copy);
   if (fitted.link(0).zero_copy) {
     const ZeroCopyModel& planted = *truth.link(0).zero_copy;
@@ -120,7 +121,6 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     const auto at = [](std::string_view name, Bytes in_flight) {
       return fmt::format("zero copy {} with {} under way", name, to_string(in_flight));
     };
-    EXPECT_EQ(fitted.gpus[0].queue_groups, truth.gpus[0].queue_groups);
     for (const auto& [name, table] : mapped_rate_names)
       for (const MappedRate& row : model.*table)
         all.push_back({at(name, row.in_flight),

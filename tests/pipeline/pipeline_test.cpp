@@ -41,7 +41,7 @@ TEST(Pipeline, probes_the_cost_of_average_items_where_the_first_have_more_data) 
     EXPECT_NEAR(point.work.value.count() / (100e-9 * static_cast<double>(point.items)), 1, 0.02) << point.items;
 }
 
-TEST(Pipeline, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_one_is_more_than_a_wave) {
+TEST(Pipeline, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_a_wave_has_no_two) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   // Levels of 1056 blocks, of which 1056 fit at once. The first level takes nothing at all, others 10 µs each and 5 for
   // the one above the first; with 16 blocks 66 times as long.

@@ -136,12 +136,13 @@ TEST(KernelFlow, waits_for_translations_where_kernels_read_more_than_is_kept) {
   ZeroCopyModel& link = *p.links[0].zero_copy;
   link.read = {{Bytes{1000}, rate(1)}, {Bytes{4000}, rate(4)}, {Bytes{16000}, rate(16)}};
   link.far = FarReads{.beyond = Bytes{10'000'000}, .per_byte = Interval<PerByte>::exact(PerByte{0.25e-9})};
-  const auto end_us = [&](std::uint64_t kernels, AccessMode mode) {
+  const auto end_us = [&](std::uint64_t kernels, AccessMode mode, bool again = false) {
     Schedule s;
-    const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, Bytes{8'000'000}});
+    BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, Bytes{8'000'000}});
     const KernelId k = s.add_kernel("k");
     const QueueId queue = s.add_queue("q");
-    for (std::uint64_t i = 0; i < kernels; ++i)
+    for (std::uint64_t i = 0; i < kernels; ++i) {
+      if (i > 0 && !again) host = s.add_buffer({"other", Place::host(), MemoryKind::pinned, Bytes{8'000'000}});
       s.add({.what =
                  Kernel{.kernel = k,
                         .items = 1,
@@ -149,12 +150,14 @@ TEST(KernelFlow, waits_for_translations_where_kernels_read_more_than_is_kept) {
                         .flows = {{.buffer = host, .mode = mode, .bytes = Bytes{8'000'000}, .in_flight = Bytes{4000}}}},
              .queue = queue,
              .after = {}});
+    }
     return in_microseconds(simulate(s, p, {.held = true}).timeline.spans[0].end);
   };
   // Its first bytes' way is as long as an access or as what of it the link is full with.
   const double near = end_us(1, AccessMode::read);
   EXPECT_NEAR(near, 2000, 5);
   EXPECT_NEAR(end_us(2, AccessMode::read) - near, 2000, 5) << "1 µs more an access of 4 KB";
+  EXPECT_NEAR(end_us(2, AccessMode::read, true), near, 1e-6) << "the same memory twice";
   EXPECT_NEAR(end_us(2, AccessMode::write), end_us(1, AccessMode::write), 1e-6) << "writes do not wait";
 }
 

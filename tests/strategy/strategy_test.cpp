@@ -242,6 +242,18 @@ TEST(Implicit, counts_the_accesses_to_uneven_pieces_by_what_shares_of_them_take)
   EXPECT_NEAR(in_flight(job), all / (4 * 3), 1);
 }
 
+TEST(HybridMirror, reads_what_lies_beside_a_chunk_as_the_chunk_itself) {
+  // A block of 256 threads takes 1024 items of 8 bytes in two accesses of 4 KiB; another 256 items lie beside.
+  Job job = job_with({Role::in, Role::out}, 4 * 1024);
+  job.items_per_block = 1024;
+  job.arrays[0].reach = neighbours(256, 0);
+  const Schedule schedule = find_strategy("hybrid-mirror").schedule(job, {.chunks = 4, .blocks = 1}, roomy);
+  std::vector<std::uint64_t> in_flight;
+  for (const Op& op : schedule.ops)
+    if (const auto* kernel = std::get_if<Kernel>(&op.what)) in_flight.push_back(kernel->flows.at(0).in_flight.count);
+  EXPECT_EQ(in_flight, (std::vector<std::uint64_t>{4096, 4096, 4096, 4096})) << "in two and a half from the second on";
+}
+
 TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {
   // The first half of the items has three quarters of the data.
   Job job = job_with({Role::in, Role::out}, 1000);

@@ -154,9 +154,10 @@ TEST(KernelCost, follows_the_line_through_two_launches_with_few_blocks) {
   Job job = in_out_job(1_KiB, 1_KiB, milliseconds(1), 100);
   job.blocks_abreast = 32;
   const auto time = [](double us) { return Interval<Seconds>::exact(microseconds(us)); };
-  job.cost = {.points = {point(100, 1000)},
-              .limited = {{.items = 1, .blocks = 16, .work = time(400)}, {.items = 4, .blocks = 16, .work = time(1000)}},
-              .origin = "measured"};
+  job.cost = {
+      .points = {point(100, 1000)},
+      .limited = {{.items = 1, .blocks = 16, .work = time(400)}, {.items = 4, .blocks = 16, .work = time(1000)}},
+      .origin = "measured"};
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 1, 16)), 400, 1e-9);
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 3, 16)), 800, 1e-9) << "what is done once counts once";
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 3, 8)), 1600, 1e-9) << "half as many blocks, twice the rounds";

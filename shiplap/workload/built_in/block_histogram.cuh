@@ -34,7 +34,7 @@ struct Bins {
     vote_bytes(sixteen.w);
   }
   /// Adds the copies up when all threads have voted, and empties them if there are further frames. The threads of a bin
-  /// are neighbours; those of a warp begin at different copies: different banks.
+  /// are neighbours; with 32 copies those of a warp begin at different ones, and so in different banks.
   __device__ void write(std::uint32_t* histogram, bool further) const {
     constexpr unsigned threads_of_bin = voters / 256;
     const unsigned part = threadIdx.x % threads_of_bin;
