@@ -273,6 +273,25 @@ double widest_of_the_middle(const std::string& name) {
 
 // Staging is left out of quick measurements. How long the threads wait for copies in the end differs from what the fit
 // takes off by less than one piece.
+TEST(RoundTrip, recovers_from_what_memory_on_reads_wait_for_translations) {
+  const Profile planted = planted_profile();
+  const auto device = times_of(planted);
+  std::vector<Measurement> measurements;
+  for (const char* only :
+       {"copy.pinned.*", "burst.*", "duplex.*", "launch.*", "apart.*", "mapped.*", "copies.*", "mapped.read.far"})
+    for (Measurement& m : measure(*device, {.effort = is(only, "far") ? Effort::standard : Effort::quick,
+                                           .largest = 64_MiB,
+                                           .only = only,
+                                           .progress = {}})
+                              .measurements)
+      measurements.push_back(std::move(m));
+  const Profile fitted = fit(measurements, device->info());
+  const auto& model = fitted.link(0).zero_copy;
+  ASSERT_TRUE(model && model->far);
+  EXPECT_EQ(model->far->beyond, 384_MiB) << "the largest that was measured below the 512 MiB planted";
+  EXPECT_NEAR(model->far->per_byte.value.seconds / planted.link(0).zero_copy->far->per_byte.value.seconds, 1, 0.05);
+}
+
 TEST(RoundTrip, recovers_the_rates_through_rings) {
   const Profile planted = planted_profile();
   const auto device = times_of(planted);
