@@ -180,7 +180,8 @@ class Device {
   virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
   /// Which share of the pages of managed memory is on the host; nullopt where that cannot be told.
   virtual std::optional<double> share_on_host(const Memory&) const { return std::nullopt; }
-  /// Writes the test pattern of `seed`: every 8-byte word is a hash of its index and the seed.
+  /// Writes the test pattern of `seed`: every 8-byte word is a hash of its index and the seed. A GPU does that for
+  /// mapped memory too, so that none of it lies in the processors' caches; the next call compares it likewise.
   virtual void fill(const Memory&, std::uint64_t seed) = 0;
   /// Number of bytes of memory[offset, offset + length) that differ from the pattern of `seed` at pattern_offset + i.
   /// Offsets are multiples of 8 or 0; any length.

@@ -23,7 +23,11 @@ const char* count_argument(const Measurement& m) {
 
 std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<std::string, double>& arguments) {
   const auto starts = [&](std::string_view with) { return primitive.starts_with(with); };
-  if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return beside_copy_size;
+  if (starts("copies.") && primitive.find(".beside.") != std::string::npos) {
+    const auto copy = arguments.find("copy");
+    return copy == arguments.end() ? 8_MiB
+                                   : Bytes{static_cast<std::uint64_t>(copy->second)};  // older files: always 8 MiB
+  }
   // What chains and pipelines take beyond their copies is what they are measured for.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
                     starts("copies.") || starts("spread.") || starts("prefetch.") || starts("demand.") ||
@@ -102,6 +106,8 @@ std::string name_of(const Figure& figure) {
   for (const auto& [argument, value] : figure.arguments) {
     if (argument == "bytes")
       name += fmt::format(", {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
+    else if (argument == "copy")
+      name += fmt::format(", copies of {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
     else if (argument == "busy")
       name += value > 0 ? ", beside copies" : "";
     else if (argument == "blocks" || argument == "queues" || argument == "followers" || argument == "threads")

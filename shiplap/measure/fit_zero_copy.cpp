@@ -20,13 +20,15 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
+Key key_of(const Observation& o) {
+  return {o.bytes(), Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)}};
+}
+
 /// Time of one launch or copy more.
 std::map<Key, Uncertain> mapped_periods(const Observations& observations, const std::string& primitive) {
   std::vector<Observation> points = observations.of(primitive);
   std::erase_if(points, [](const Observation& o) { return o.argument("width") != fitted_width; });
-  return periods(points, "count", [](const Observation& o) -> Key {
-    return {o.bytes(), Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)}};
-  });
+  return periods(points, "count", key_of);
 }
 
 /// Bytes over a period without what else is in it; nullopt for a period that is no longer than that.
@@ -36,7 +38,65 @@ std::optional<Interval<Bandwidth>> rate_without(const Uncertain& besides, double
   return Interval<Bandwidth>{{bytes / flow.value}, {bytes / flow.high}, {bytes / flow.low}};
 }
 
-/// Copies in step with kernels of as many bytes.
+/// Copies beside kernels by the size of a copy.
+using ByCopy = std::map<Bytes, Uncertain>;
+
+/// Where the observation does not say: what copies had in older files.
+Bytes copy_size_of(const Observation& o) {
+  const auto& arguments = o.measurement->arguments;
+  const auto copy = arguments.find("copy");
+  return copy == arguments.end() ? 8_MiB : Bytes{static_cast<std::uint64_t>(copy->second)};
+}
+
+/// Time of one copy more beside kernels.
+std::map<Key, ByCopy> copy_periods(const Observations& observations, const std::string& primitive) {
+  std::map<Bytes, std::vector<Observation>> by_size;
+  for (const Observation& o : observations.of(primitive)) by_size[copy_size_of(o)].push_back(o);
+  std::map<Key, ByCopy> result;
+  for (const auto& [size, points] : by_size)
+    for (const auto& [key, period] : periods(points, "count", key_of)) result[key].emplace(size, period);
+  return result;
+}
+
+/// Of the copies beside kernels that are timed.
+std::map<Key, Bytes> copies_by_key(const Observations& observations, const std::string& primitive) {
+  std::map<Key, Bytes> result;
+  for (const Observation& o : observations.of(primitive)) result[key_of(o)] = copy_size_of(o);
+  return result;
+}
+
+struct CopyBeside {
+  Interval<Bandwidth> rate;
+  Interval<Seconds> gap{};
+};
+
+/// The line through short copies and long ones. These move no faster than by themselves, and follow each other no
+/// faster.
+CopyBeside line_of_copies(const ByCopy& by_size, const PerByte& alone, Seconds least_gap) {
+  const auto& [few, shorter] = *by_size.begin();
+  const auto& [many, longer] = *by_size.rbegin();
+  const Uncertain slope = (longer - shorter) / in_bytes(many - few);
+  const Estimate found = slope.estimate();
+  const bool clamped = !(found.value > alone.seconds);
+  const auto rate = [&](double seconds) { return Bandwidth{1 / std::max(seconds, alone.seconds)}; };
+  const Uncertain per_byte = clamped ? Uncertain::exact(alone.seconds) : slope;
+  const Estimate gap = (shorter - per_byte * in_bytes(few)).estimate();
+  const auto seconds = [&](double value) { return std::max(Seconds{value}, least_gap); };
+  return {.rate = {rate(found.value), rate(found.high), rate(found.low)},
+          .gap = {seconds(gap.value), seconds(gap.low), seconds(gap.high)}};
+}
+
+/// Between the copies a kernel moves what it does by itself: what it moves while they move.
+Interval<Bandwidth> while_copies_move(const Interval<Bandwidth>& all, Bandwidth between, double share_of_moving) {
+  const auto part = [&](Bandwidth of_all) {
+    constexpr double least = 0.1;  // of what it moves in all
+    const double value = (of_all.bytes_per_second - (1 - share_of_moving) * between.bytes_per_second) / share_of_moving;
+    return Bandwidth{std::clamp(value, least * of_all.bytes_per_second, of_all.bytes_per_second)};
+  };
+  return {part(all.value), part(all.low), part(all.high)};
+}
+
+/// Copies in step with kernels of as many bytes, as older files have them.
 struct InStep {
   double bytes = 0;
   double gap = 0;      ///< seconds between copies
@@ -67,6 +127,47 @@ std::optional<Interval<Bandwidth>> rate_in_step(const InStep& step, const Uncert
   if (!(value > least / step.alone.seconds)) return std::nullopt;
   return Interval<Bandwidth>{
       {value}, {std::max(beside(whole.high), 0.1 * value)}, {std::max(beside(whole.low), value)}};
+}
+
+/// What was observed of kernels of one access beside copies of one direction.
+struct Beside {
+  const std::map<Key, Uncertain>& kernels;
+  const std::map<Key, ByCopy>& beside;
+  const std::map<Key, Uncertain>& in_step;
+};
+
+/// From copies of one size, and pairs in step: what lies between copies counts as rate.
+std::vector<MappedBeside> beside_of_older_files(const Beside& observed, const DirectionModel& direction, bool reads,
+                                                double event_gap, double kernel_gap,
+                                                const std::function<Uncertain(const Key&)>& besides_of) {
+  const auto gap_of = [&](Bytes size) { return cost_at(direction, size).gap.count(); };
+  std::vector<MappedBeside> table;
+  for (const auto& [key, period] : observed.kernels) {
+    const Uncertain besides = besides_of(key);
+    const auto kernel_rate = rate_without(besides, in_bytes(key.launch), period);
+    if (!kernel_rate) continue;
+    // Copies that wait for slower kernels say nothing about themselves.
+    constexpr double clearly_longer = 1.05;
+    const auto step = observed.in_step.find(key);
+    const auto free = observed.beside.find(key);
+    // Kernels ahead follow each other with what an event between them leaves, in which the link is taken as busy too.
+    const double moving = in_bytes(key.launch) / kernel_rate->value.bytes_per_second;
+    const InStep pair{.bytes = in_bytes(key.launch),
+                      .gap = gap_of(key.launch),
+                      .running = moving + besides.value() + (reads ? event_gap : -kernel_gap),
+                      .kernels_ahead = reads,
+                      .alone = direction.per_byte.value};
+    std::optional<Interval<Bandwidth>> copy_rate;
+    if (step != observed.in_step.end() &&
+        (free == observed.beside.end() || step->second.value() > clearly_longer * period.value()))
+      copy_rate = rate_in_step(pair, step->second);
+    if (!copy_rate && free != observed.beside.end()) {
+      const auto& [size, of_one] = *free->second.begin();
+      copy_rate = rate_without(Uncertain::exact(gap_of(size)), in_bytes(size), of_one);
+    }
+    if (copy_rate) table.push_back({key.launch, key.in_flight, *kernel_rate, *copy_rate});
+  }
+  return table;
 }
 
 /// Short launches and long ones with as much under way differ in bytes alone: what short ones take besides theirs, and
@@ -171,9 +272,9 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     findings.missing.push_back({"links[0].zero_copy.launch",
                                 "not measured: needs verified points of apart.mapped and of mapped.read on its grid"});
   // As the simulator has it (sim/machine.cpp).
-  const Seconds between = gpu.event_gap  ? kernel_gap + gpu.event_gap->busy.value
-                          : model.launch ? kernel_gap
-                                         : gpu.launch_latency->value;
+  const Seconds between_kernels = gpu.event_gap  ? kernel_gap + gpu.event_gap->busy.value
+                                  : model.launch ? kernel_gap
+                                                 : gpu.launch_latency->value;
   const auto gap_and_start = [&](const Key& key) {
     const Seconds known = kernel_gap + filling(model, key.launch, in_bytes(key.in_flight));
     const bool counts = launch && launch->value() > 0;
@@ -194,37 +295,42 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
     const std::string way(name.substr(name.rfind('_') + 1));
     const std::string of_kernel = fmt::format("mapped.{}.beside.{}", access, way);
     const std::string of_copy = fmt::format("copies.{}.beside.{}", way, access);
-    const auto beside = mapped_periods(observations, of_copy);
+    const auto kernels = mapped_periods(observations, of_kernel);
+    const auto copies_of_kernel = copies_by_key(observations, of_kernel);
+    const auto beside = copy_periods(observations, of_copy);
     const auto in_step = mapped_periods(observations, fmt::format("copies.{}.in_step.{}", way, access));
     const DirectionModel& direction = way == "h2d" ? link->h2d : link->d2h;
     const auto gap_of = [&](Bytes size) { return cost_at(direction, size).gap; };
-    for (const auto& [key, period] : mapped_periods(observations, of_kernel)) {
-      const bool ahead = access == "read";
-      const Uncertain besides = ahead ? gap_and_start(key) : way == "h2d" ? gap_and_end(key) : gap_alone(key);
-      const auto kernel_rate = rate_without(besides, in_bytes(key.launch), period);
-      if (!kernel_rate) continue;
-      // Copies that wait for slower kernels say nothing about themselves.
-      constexpr double clearly_longer = 1.05;
-      const auto step = in_step.find(key);
-      const auto free = beside.find(key);
-      // Kernels ahead follow each other with what an event between them leaves, in which the link is taken as busy too.
-      const double moving = in_bytes(key.launch) / kernel_rate->value.bytes_per_second;
-      const InStep pair{.bytes = in_bytes(key.launch),
-                        .gap = gap_of(key.launch).count(),
-                        .running = ahead ? moving + besides.value() + (between - kernel_gap).count()
-                                         : moving + besides.value() - kernel_gap.count(),
-                        .kernels_ahead = ahead,
-                        .alone = direction.per_byte.value};
-      std::optional<Interval<Bandwidth>> copy_rate;
-      if (step != in_step.end() && (free == beside.end() || step->second.value() > clearly_longer * period.value()))
-        copy_rate = rate_in_step(pair, step->second);
-      if (!copy_rate && free != beside.end())
-        copy_rate =
-            rate_without(Uncertain::exact(gap_of(beside_copy_size).count()), in_bytes(beside_copy_size), free->second);
-      if (copy_rate) (model.*table).push_back({key.launch, key.in_flight, *kernel_rate, *copy_rate});
+    const bool reads = access == "read";
+    const auto besides_of = [&](const Key& key) {
+      return reads ? gap_and_start(key) : way == "h2d" ? gap_and_end(key) : gap_alone(key);
+    };
+    for (const auto& [key, by_size] : beside) {
+      if (by_size.size() < 2) continue;
+      const CopyBeside copies = line_of_copies(by_size, direction.per_byte.value, gap_of(by_size.begin()->first));
+      const auto kernel = kernels.find(key);
+      if (kernel == kernels.end()) continue;
+      const auto in_all = rate_without(besides_of(key), in_bytes(key.launch), kernel->second);
+      if (!in_all) continue;
+      const Bandwidth between = rate_at(reads ? model.read : model.write, in_bytes(key.in_flight));
+      const double moving = copies_of_kernel.at(key) / copies.rate.value / Seconds{1};
+      Interval<Bandwidth> rate = while_copies_move(*in_all, between, moving / (moving + copies.gap.value.count()));
+      if (const auto step = in_step.find(key); step != in_step.end() && rate.value < copies.rate.value) {
+        // Kernels that are slower than the copies which start with them.
+        const Uncertain besides = besides_of(key) + Uncertain::exact((between_kernels - kernel_gap).count());
+        const auto of_step = rate_without(besides, in_bytes(key.launch), step->second);
+        constexpr double least_share = 0.5;  // of the time, for copies to tell what they do
+        if (const double share = of_step ? of_step->value.bytes_per_second / copies.rate.value.bytes_per_second : 0;
+            share > least_share)
+          rate = while_copies_move(*of_step, between, std::min(1.0, share));
+      }
+      (model.*table).push_back({key.launch, key.in_flight, rate, copies.rate, copies.gap});
     }
     if ((model.*table).empty())
-      return missing(fmt::format("verified points of {} and of {} or their like in step", of_kernel, of_copy));
+      model.*table = beside_of_older_files({.kernels = kernels, .beside = beside, .in_step = in_step}, direction, reads,
+                                           (between_kernels - kernel_gap).count(), kernel_gap.count(), besides_of);
+    if ((model.*table).empty())
+      return missing(fmt::format("verified points of {} and of {} or {}", of_copy, of_kernel, "their like in step"));
   }
   return model;
 }

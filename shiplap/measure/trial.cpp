@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "shiplap/measure/trial_parts.hpp"
 
@@ -255,7 +256,6 @@ Trial chain(Device& device, const Chain& chain) {
 
 Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
-  constexpr Bytes copy_size = beside_copy_size;
   const auto places = std::max(4u, static_cast<unsigned>(wanted.footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
@@ -292,35 +292,27 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
-  const Ends ends = add_ends(trial, *wanted.copies, copy_size * 2);
+  // Mapped like the kernels' memory, so that the processors' caches hold none of it: copies would be faster.
+  const auto ring = std::min(wanted.copy_count, static_cast<unsigned>(mapped_footprint.count / wanted.copy_size.count));
+  const Ends ends = add_ends(trial, *wanted.copies, wanted.copy_size * ring, MemoryKind::mapped);
   const QueueId copies = trial.schedule.add_queue("copies");
-  for (unsigned i = 0; i < wanted.copy_count; ++i) trial.schedule.add(copy_op(ends, copies, copy_size, i % 2));
-  if (wanted.copy_count < 2) trial.transfers.back().length = copy_size * wanted.copy_count;
+  for (unsigned i = 0; i < wanted.copy_count; ++i)
+    trial.schedule.add(copy_op(ends, copies, wanted.copy_size, i % ring));
   if (wanted.time_copies) trial.timed = copies;
   return trial;
 }
 
-Trial lock_step(Device& device, const LockStep& wanted) {
-  Trial trial = mapped_kernels(device, {.access = wanted.access,
-                                        .size = wanted.size,
-                                        .kernels = wanted.copies,
-                                        .blocks = wanted.blocks,
-                                        .width = wanted.width});
-  const std::vector<Op> kernels = std::move(trial.schedule.ops);
-  trial.schedule.ops.clear();
-  const bool copy_first = wanted.access == MappedKernels::Access::write;
-  const auto way = copy_first ? CopyDirection::host_to_device : CopyDirection::device_to_host;
+Trial lock_step(Device& device, const MappedKernels& wanted) {
+  Trial trial = mapped_kernels(device, wanted);
+  const std::vector<Op> kernels = std::exchange(trial.schedule.ops, {});
   const auto places = static_cast<std::uint32_t>(trial.transfers[0].length.count / wanted.size.count);
-  const Ends ends = add_ends(trial, way, wanted.size * places);
+  const Ends ends = add_ends(trial, CopyDirection::device_to_host, wanted.size * places, MemoryKind::mapped);
   trial.timed = trial.schedule.add_queue("copies");
-  for (unsigned i = 0; i < wanted.copies; ++i) {
+  for (unsigned i = 0; i < wanted.kernels; ++i) {
     Op copy = copy_op(ends, trial.timed, wanted.size, i % places);
     copy.chunk = i;
-    Op kernel = kernels[i];
-    Op& first = copy_first ? copy : kernel;
-    Op& second = copy_first ? kernel : copy;
-    second.after = {trial.schedule.add(first)};
-    trial.schedule.add(second);
+    copy.after = {trial.schedule.add(kernels[i])};
+    trial.schedule.add(copy);
   }
   return trial;
 }

@@ -103,7 +103,9 @@ Trial chain(Device&, const Chain&);
 /// once; kernels that come back to the same few places find their addresses translated, and reads by few threads seem
 /// faster than they are.
 constexpr Bytes mapped_footprint = 256_MiB;
-constexpr Bytes beside_copy_size = 8_MiB;  ///< of a copy beside kernels that access host memory
+/// Of copies beside kernels that access host memory: what both take besides their bytes is the time between them.
+constexpr Bytes short_copy_beside = 2_MiB;
+constexpr Bytes long_copy_beside = 16_MiB;
 
 /// Kernels that access host memory, in one queue, and copies in another.
 struct MappedKernels {
@@ -115,6 +117,7 @@ struct MappedKernels {
   std::uint64_t blocks = 1;
   unsigned width = 16;  ///< bytes of one access
   std::optional<CopyDirection> copies{};
+  Bytes copy_size = long_copy_beside;
   unsigned copy_count = 0;
   bool time_copies = false;  ///< instead of the kernels
   bool recorded = false;     ///< behind each kernel is an event, for which an empty kernel of another queue waits
@@ -122,17 +125,9 @@ struct MappedKernels {
 };
 Trial mapped_kernels(Device&, const MappedKernels&);
 
-/// A hybrid pipeline: copies to the GPU and kernels of as many bytes that write host memory, or kernels that read it
-/// and copies from the GPU. The second op of each pair waits for the first and runs beside the next pair's. The copies
-/// are timed.
-struct LockStep {
-  MappedKernels::Access access = MappedKernels::Access::write;
-  Bytes size;
-  unsigned copies = 2;
-  std::uint64_t blocks = 1;
-  unsigned width = 16;
-};
-Trial lock_step(Device&, const LockStep&);
+/// A hybrid pipeline: these kernels, and behind each a copy from the GPU of as many bytes, which waits for it and moves
+/// beside the next one. The copies are timed.
+Trial lock_step(Device&, const MappedKernels&);
 
 /// Reads of 8 bytes, each known by the one before, from memory of that kind: mapped, or device.
 Trial pointer_chase(Device&, MemoryKind, Bytes footprint, unsigned reads);

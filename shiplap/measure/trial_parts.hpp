@@ -36,6 +36,7 @@ inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kern
           .work = kernel.work,
           .blocks = kernel.blocks,
           .resident_blocks = kernel.resident_blocks,
+          .full_rate_blocks = kernel.resident_blocks,
           .operands = {},
           .flows = {}};
 }

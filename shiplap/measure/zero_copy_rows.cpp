@@ -88,30 +88,53 @@ std::vector<Point> points_beside(const Setting& setting, bool pipelines,
                                                             : std::vector<std::uint64_t>{1, 4, 8, 16, 24, 32, 48, 64});
   // Beside short and long launches the rates change less from grid to grid.
   const auto wanted = [](Bytes size, std::uint64_t blocks) {
-    if (size < 2_MiB) return blocks == 1 || blocks == 4 || blocks == 8 || blocks == 16 || blocks == 32 || blocks >= 64;
-    return size < 32_MiB || blocks >= 4;
+    if (size < 8_MiB) return blocks == 1 || blocks == 4 || blocks == 16 || blocks == 32 || blocks > 64;
+    return size == 8_MiB || blocks >= 4;
   };
   std::vector<Point> points;
-  for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{1_MiB, 2_MiB, 8_MiB, 32_MiB})
+  for (const Bytes size : quick(setting) || !pipelines ? std::vector{8_MiB} : std::vector{1_MiB, 8_MiB, 32_MiB})
     for (const std::uint64_t blocks : grids)
       if (size <= setting.largest && wanted(size, blocks))
         points.push_back(mapped_point(blocks, size, 16, counts(size, blocks)));
   return points;
 }
+/// Of which the kernels are timed.
 template <bool pipelines>
 std::vector<Point> beside_points(const Setting& setting) {
-  return points_beside(setting, pipelines,
-                       [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks); });
+  std::vector<Point> points = points_beside(
+      setting, pipelines, [&](Bytes size, std::uint64_t blocks) { return mapped_counts(setting, size, blocks); });
+  const Bytes copy = std::min(long_copy_beside, setting.largest);
+  for (Point& point : points)
+    for (Arguments& variant : point.variants) variant["copy"] = in_bytes(copy);
+  return points;
 }
-/// Of which the copies are counted.
+/// Of which the copies are counted: short ones and long ones.
 template <bool pipelines>
 std::vector<Point> copies_beside_points(const Setting& setting) {
-  return points_beside(setting, pipelines, [](Bytes, std::uint64_t) { return std::pair{1.0, 4.0}; });
+  std::vector<Point> points;
+  for (const auto& [copy, counts] :
+       {std::pair{short_copy_beside, std::pair{2.0, 12.0}}, {long_copy_beside, std::pair{1.0, 4.0}}}) {
+    if (copy > setting.largest) continue;
+    for (Point& point : points_beside(setting, pipelines, [&](Bytes, std::uint64_t) { return counts; })) {
+      point.label += ", copies of " + to_string(copy);
+      for (Arguments& variant : point.variants) variant["copy"] = in_bytes(copy);
+      points.push_back(std::move(point));
+    }
+  }
+  return points;
 }
+
+// Where kernels and copies take about as long.
 std::vector<Point> step_points(const Setting& setting) {
-  return points_beside(setting, true, [&](Bytes size, std::uint64_t blocks) {
+  std::vector<Point> points = points_beside(setting, true, [&](Bytes size, std::uint64_t blocks) {
     return size < 32_MiB ? mapped_counts(setting, size, blocks, 5, 17) : std::pair{4.0, 10.0};
   });
+  std::erase_if(points, [&](const Point& point) {
+    const double blocks = point.variants.front().at("blocks");
+    return point.variants.front().at("bytes") < in_bytes(8_MiB) || blocks < 16 ||
+           blocks > 2.0 * setting.info.multiprocessors;
+  });
+  return points;
 }
 
 using MappedAccess = MappedKernels::Access;
@@ -126,39 +149,42 @@ template <MappedAccess access>
 Trial mapped(Device& device, const Arguments& arguments) {
   return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
+Bytes copy_of(const Arguments& arguments) { return Bytes{static_cast<std::uint64_t>(arguments.at("copy"))}; }
 /// The kernels are timed, and the copies outlast them.
 template <MappedAccess access, CopyDirection way>
 Trial mapped_beside(Device& device, const Arguments& arguments) {
   MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
-  // GB/s beside copies at 60: a block of an H200 reads 2.4 and writes 10, and many come down to 37. Half as fast a link
+  // GB/s beside copies at 60: a block of an H200 reads 2.4 and writes 10, and many come down to 27. Half as fast a link
   // halves both sides at most.
   const double of_a_block = access == MappedAccess::write ? 4 : 1.5;
-  const double slowest = std::min(27.0, of_a_block * arguments.at("blocks"));
-  const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(beside_copy_size);
+  const double slowest = std::min(20.0, of_a_block * arguments.at("blocks"));
   wanted.copies = way;
-  wanted.copy_count = 4 + static_cast<unsigned>(copies * 60 / slowest);
+  wanted.copy_size = copy_of(arguments);
+  const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(wanted.copy_size);
+  wanted.copy_count = 3 + static_cast<unsigned>(copies * 60 / slowest);
   return mapped_kernels(device, wanted);
 }
 /// As a pipeline has it: a copy starts when the kernel beside it does.
-template <MappedAccess access>
 Trial copies_in_step(Device& device, const Arguments& arguments) {
-  return lock_step(device, {.access = access,
-                            .size = bytes(arguments),
-                            .copies = whole(arguments, "count"),
-                            .blocks = whole(arguments, "blocks"),
-                            .width = whole(arguments, "width")});
+  return lock_step(device, kernels_of(MappedAccess::read, arguments, whole(arguments, "count")));
 }
 /// The copies are timed, and the kernels outlast them.
 template <MappedAccess access, CopyDirection way>
 Trial copies_beside(Device& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
-  // GB/s: copies of an H200 come down to 7 beside a full GPU and to 20 beside two blocks a multiprocessor; kernels have
-  // 60 at most, and 10 a block.
+  const Bytes copy = copy_of(arguments);
+  // GB/s: what long copies of an H200 come down to beside kernels that move the same way, and beside launches of 32, 8
+  // and 1 MiB of others, short ones to half of that; kernels have 55 at most, and 20 (3.5) a block that writes (reads).
   const bool full = arguments.at("blocks") > 2.0 * device.info().multiprocessors;
-  const double fastest = std::min(60.0, 25 * arguments.at("blocks"));
-  const double kernels = copies * in_bytes(beside_copy_size) / arguments.at("bytes");
-  MappedKernels wanted = kernels_of(access, arguments, 4 + static_cast<unsigned>(kernels * fastest / (full ? 4 : 10)));
+  const Bytes launch = bytes(arguments);
+  const bool same_way = (access == MappedAccess::read) == (way == host_to_device);
+  const double beside_long = launch < 8_MiB ? (full ? 20 : 35) : full ? 3.5 : same_way ? 7 : launch > 8_MiB ? 9 : 15;
+  const double slowest = beside_long / (copy < long_copy_beside ? 2 : 1);
+  const double fastest = std::min(55.0, (access == MappedAccess::write ? 20 : 3.5) * arguments.at("blocks"));
+  const double kernels = copies * in_bytes(copy) / in_bytes(launch);
+  MappedKernels wanted = kernels_of(access, arguments, 3 + static_cast<unsigned>(kernels * fastest / slowest));
   wanted.copies = way;
+  wanted.copy_size = copy;
   wanted.copy_count = copies;
   wanted.time_copies = true;
   return mapped_kernels(device, wanted);
@@ -195,22 +221,22 @@ std::span<const PrimitiveRow> zero_copy_rows() {
           {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
           beside_points<true>,
           mapped_beside<MappedAccess::read, device_to_host>},
+      PrimitiveRow{{"copies.d2h.in_step.read", "copies from the GPU in step with kernels that read mapped host memory",
+                    "events"},
+                   step_points,
+                   copies_in_step},
       PrimitiveRow{
           {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
           copies_beside_points<true>,
           copies_beside<MappedAccess::read, device_to_host>},
-      PrimitiveRow{{"copies.d2h.in_step.read", "copies from the GPU in step with kernels that read mapped host memory",
-                    "events"},
-                   step_points,
-                   copies_in_step<MappedAccess::read>},
       PrimitiveRow{
           {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
           beside_points<true>,
           mapped_beside<MappedAccess::write, host_to_device>},
-      PrimitiveRow{{"copies.h2d.in_step.write", "copies to the GPU in step with kernels that write mapped host memory",
-                    "events"},
-                   step_points,
-                   copies_in_step<MappedAccess::write>},
+      PrimitiveRow{
+          {"copies.h2d.beside.write", "copies to the GPU beside kernels that write mapped host memory", "events"},
+          copies_beside_points<true>,
+          copies_beside<MappedAccess::write, host_to_device>},
       PrimitiveRow{
           {"mapped.write.beside.d2h", "kernels that write mapped host memory beside copies from the GPU", "events"},
           beside_points<false>,

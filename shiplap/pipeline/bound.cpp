@@ -38,6 +38,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
                   .launches = launches_of(job, count),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
+                  .full_rate_blocks = launch_grid.full_rate_blocks,
                   .operands = operands,
                   .flows = {}};
     schedule.add({.what = std::move(launch), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = p});

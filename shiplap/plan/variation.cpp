@@ -58,6 +58,7 @@ void move_flows(LinkModel& link, End end) {
     for (MappedBeside& row : (*link.zero_copy).*table) {
       move(row.kernel, other);
       move(row.copy, other);
+      move(row.copy_gap, end);
     }
 }
 
@@ -295,6 +296,7 @@ Profile slowed(const Profile& original, CostTerm term, double factor) {
           for (MappedBeside& row : (*link.zero_copy).*table) {
             stretch(row.kernel, factor);
             stretch(row.copy, factor);
+            stretch(row.copy_gap, factor);
           }
       }
       break;

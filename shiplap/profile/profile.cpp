@@ -101,16 +101,19 @@ CostAt cost_at(const DirectionModel& direction, Bytes size) {
 namespace {
 
 /// Between (below, low) and (above, high) by a power of x: in proportion where both grow alike, flat where nothing
-/// grows.
+/// grows. Where one of them is 0, by the logarithm of x.
 double by_power(double x, double below, double low, double above, double high) {
   const double share = std::log(x / below) / std::log(above / below);
-  return low * std::pow(high / low, share);
+  return low > 0 && high > 0 ? low * std::pow(high / low, share) : std::lerp(low, high, share);
 }
 
+double plain(Bandwidth rate) { return rate.bytes_per_second; }
+double plain(Seconds time) { return time.count(); }
+
 /// Rows that increase in `in_flight`; as in the first one below it.
-template <class Row>
-double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwidth> Row::*column) {
-  const auto value = [&](const Row& row) { return (row.*column).value.bytes_per_second; };
+template <class Row, class Quantity>
+double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Quantity> Row::*column) {
+  const auto value = [&](const Row& row) { return plain((row.*column).value); };
   const auto above = std::ranges::find_if(rows, [&](const Row& row) { return in_bytes(row.in_flight) >= in_flight; });
   if (above == rows.begin()) return value(rows.front());
   if (above == rows.end()) return value(rows.back());
@@ -124,8 +127,9 @@ double part_of_first(std::span<const Row> rows, double in_flight) {
   return std::min(1.0, in_flight / in_bytes(rows.front().in_flight));
 }
 
-Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
-                    Interval<Bandwidth> MappedBeside::*column, bool in_proportion) {
+template <class Quantity>
+double at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
+                 Interval<Quantity> MappedBeside::*column, bool in_proportion) {
   // The groups of equal launches next to `launch`.
   const auto group = [&](Bytes size) {
     const auto same = std::ranges::equal_range(rows, size, {}, &MappedBeside::launch);
@@ -134,10 +138,10 @@ Bandwidth at_launch(const std::vector<MappedBeside>& rows, double launch, double
   };
   const auto above =
       std::ranges::find_if(rows, [&](const MappedBeside& row) { return in_bytes(row.launch) >= launch; });
-  if (above == rows.begin()) return {group(rows.front().launch)};
-  if (above == rows.end()) return {group(rows.back().launch)};
+  if (above == rows.begin()) return group(rows.front().launch);
+  if (above == rows.end()) return group(rows.back().launch);
   const Bytes below = std::prev(above)->launch;
-  return {by_power(launch, in_bytes(below), group(below), in_bytes(above->launch), group(above->launch))};
+  return by_power(launch, in_bytes(below), group(below), in_bytes(above->launch), group(above->launch));
 }
 
 }  // namespace
@@ -146,7 +150,7 @@ Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
   return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate) * part_of_first(std::span(rows), in_flight)};
 }
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return at_launch(rows, launch, in_flight, &MappedBeside::kernel, true);
+  return {at_launch(rows, launch, in_flight, &MappedBeside::kernel, true)};
 }
 double as_if_near(const ZeroCopyModel& model, double in_flight, double accessed) {
   if (!model.far || accessed <= in_bytes(model.far->beyond)) return in_flight;
@@ -155,7 +159,11 @@ double as_if_near(const ZeroCopyModel& model, double in_flight, double accessed)
 }
 
 Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return at_launch(rows, launch, in_flight, &MappedBeside::copy, false);
+  return {at_launch(rows, launch, in_flight, &MappedBeside::copy, false)};
+}
+
+Seconds copy_gap_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
+  return Seconds{at_launch(rows, launch, in_flight, &MappedBeside::copy_gap, false)};
 }
 
 Seconds filling(const ZeroCopyModel& model, Bytes read, double in_flight) {

@@ -85,10 +85,11 @@ struct MappedRate {
 /// The same beside copies by a copy engine, and what that does to the copies. The longer a launch runs, the further its
 /// blocks drift apart, and the worse for the copies: rows by the bytes of a launch, then by the bytes under way.
 struct MappedBeside {
-  Bytes launch;                ///< that a launch moves in all
-  Bytes in_flight;             ///< under way at once
-  Interval<Bandwidth> kernel;  ///< what the kernel moves
-  Interval<Bandwidth> copy;    ///< what the copies move
+  Bytes launch;                  ///< that a launch moves in all
+  Bytes in_flight;               ///< under way at once
+  Interval<Bandwidth> kernel;    ///< what the kernel moves while a copy moves
+  Interval<Bandwidth> copy;      ///< what a copy moves once it does
+  Interval<Seconds> copy_gap{};  ///< between two copies; 0: the link's own (files from before it was measured)
 };
 /// The GPU keeps the addresses of so much host memory translated. Where kernels go through more, and come to each byte
 /// once, every read waits for its translation, and the translations for each other.
@@ -378,7 +379,7 @@ CostAt cost_at(const DirectionModel&, Bytes size);
 /// Rows of a zero-copy table are interpolated over the logarithms of the bytes under way and of the bytes of a launch,
 /// and constant outside.
 Bandwidth rate_at(const std::vector<MappedRate>&, double in_flight);
-/// What the kernel moves beside copies.
+/// What the kernel moves while a copy moves.
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
 /// Until the reads of a kernel that has so much under way at once arrive at the rate that is measured over many of
 /// them: as long as one of them takes there and back, or as all of them take on the link where that is less. Nothing
@@ -386,8 +387,10 @@ Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double
 Seconds filling(const ZeroCopyModel&, Bytes read, double in_flight);
 /// The bytes under way that reach near memory as fast as so many reach memory of which so much is accessed.
 double as_if_near(const ZeroCopyModel&, double in_flight, double accessed);
-/// What the copies move beside the kernel.
+/// What a copy moves beside the kernel once it does.
 Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
+/// Between two copies beside the kernel.
+Seconds copy_gap_at(const std::vector<MappedBeside>&, double launch, double in_flight);
 /// The fewest bytes under way that reach `rate`; those of the last row where none does.
 double in_flight_for(const std::vector<MappedRate>&, Bandwidth rate);
 /// By the rule of TimeAt. Throws Error when there is no row.

@@ -209,20 +209,25 @@ std::optional<WaitingQueues> read_waiting_queues(const JsonReader& in, const std
   return model;
 }
 
+Json mapped_rates_json(const std::vector<MappedRate>& table) {
+  Json rows = Json::array();
+  for (const MappedRate& row : table)
+    rows.push_back({{"in_flight", row.in_flight.count}, {"rate", interval_json(row.rate, bandwidth_quantity)}});
+  return rows;
+}
+
 Json zero_copy_json(const ZeroCopyModel& model) {
   Json json = Json::object();
-  for (const auto& [name, table] : mapped_rate_names) {
-    Json& rows = json[std::string(name)] = Json::array();
-    for (const MappedRate& row : model.*table)
-      rows.push_back({{"in_flight", row.in_flight.count}, {"rate", interval_json(row.rate, bandwidth_quantity)}});
-  }
+  for (const auto& [name, table] : mapped_rate_names) json[std::string(name)] = mapped_rates_json(model.*table);
   for (const auto& [name, table] : mapped_beside_names) {
     Json& rows = json[std::string(name)] = Json::array();
-    for (const MappedBeside& row : model.*table)
+    for (const MappedBeside& row : model.*table) {
       rows.push_back({{"launch", row.launch.count},
                       {"in_flight", row.in_flight.count},
                       {"kernel", interval_json(row.kernel, bandwidth_quantity)},
                       {"copy", interval_json(row.copy, bandwidth_quantity)}});
+      if (row.copy_gap.value.count() > 0) rows.back()["copy_gap"] = interval_json(row.copy_gap, time_quantity);
+    }
   }
   if (model.launch) json["launch"] = interval_json(*model.launch, time_quantity);
   if (model.write_end_beside_h2d)
@@ -241,6 +246,15 @@ void require_increasing(const JsonReader& in, const std::vector<Row>& rows, cons
     if (!(key(rows[i - 1]) < key(rows[i]))) in.at(i).fail("a row behind the one before it in size");
 }
 
+std::vector<MappedRate> read_mapped_rates(const JsonReader& in) {
+  auto table = read_list(in, [](const JsonReader& row, std::size_t) -> MappedRate {
+    row.only_keys({"in_flight", "rate"});
+    return {.in_flight = read_bytes(row.at("in_flight")), .rate = read_interval(row.at("rate"), bandwidth_quantity)};
+  });
+  require_increasing(in, table, [](const MappedRate& row) { return row.in_flight; });
+  return table;
+}
+
 std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::string& path,
                                             const Explanations& missing) {
   if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
@@ -254,20 +268,16 @@ std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::str
                          .per_byte = read_interval(far->at("per_byte"), more_per_byte_quantity)};
   }
   if (const auto launch = in.find("launch")) model.launch = read_interval(*launch, time_quantity);
-  for (const auto& [name, table] : mapped_rate_names) {
-    model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedRate {
-      row.only_keys({"in_flight", "rate"});
-      return {.in_flight = read_bytes(row.at("in_flight")), .rate = read_interval(row.at("rate"), bandwidth_quantity)};
-    });
-    require_increasing(in.at(name), model.*table, [](const MappedRate& row) { return row.in_flight; });
-  }
+  for (const auto& [name, table] : mapped_rate_names) model.*table = read_mapped_rates(in.at(name));
   for (const auto& [name, table] : mapped_beside_names) {
     model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedBeside {
-      row.only_keys({"launch", "in_flight", "kernel", "copy"});
+      row.only_keys({"launch", "in_flight", "kernel", "copy", "copy_gap"});
+      const auto gap = row.find("copy_gap");
       return {.launch = read_bytes(row.at("launch")),
               .in_flight = read_bytes(row.at("in_flight")),
               .kernel = read_interval(row.at("kernel"), bandwidth_quantity),
-              .copy = read_interval(row.at("copy"), bandwidth_quantity)};
+              .copy = read_interval(row.at("copy"), bandwidth_quantity),
+              .copy_gap = gap ? read_interval(*gap, time_quantity) : Interval<Seconds>{}};
     });
     require_increasing(in.at(name), model.*table, [](const MappedBeside& row) {
       return std::pair{row.launch, row.in_flight};

@@ -102,7 +102,7 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
                at(model.both, row.in_flight)});
   out += alone.text(style, "  ");
 
-  out += "\n  beside copies, GB/s of the kernel and of the copy\n";
+  out += "\n  beside copies, GB/s of the kernel and of a copy while it moves, and the time between two copies\n";
   Table beside({{"launch", Align::right},
                 {"under way", Align::right},
                 {"read, H2D", Align::right},
@@ -117,8 +117,9 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
       });
       cells.push_back(found == (model.*table).end()
                           ? "–"
-                          : fmt::format("{:.1f} / {:.1f}", in_gigabytes_per_second(found->kernel.value),
-                                        in_gigabytes_per_second(found->copy.value)));
+                          : fmt::format("{:.1f} / {:.1f}, {}", in_gigabytes_per_second(found->kernel.value),
+                                        in_gigabytes_per_second(found->copy.value),
+                                        found->copy_gap.value.count() > 0 ? to_string(found->copy_gap.value) : "–"));
     }
     beside.add(std::move(cells));
   }

@@ -105,8 +105,11 @@ struct Kernel {
   std::uint64_t accesses_in_turn = 1;  ///< of a thread, until it has the first of its data: 2 where that says where
   std::uint64_t launches = 1;          ///< calls in which it is submitted: a kernel function may make several
   std::uint64_t blocks = 1;            ///< grid of the launch
-  /// Blocks that fill the GPU: those beyond it run in further waves, and what fewer leave free others can use.
+  /// Blocks that the GPU has room for at once: what fewer leave free others can use.
   std::uint64_t resident_blocks = 1;
+  /// Blocks that take all of the GPU's rate: those beyond it run in further waves, and where kernels that run at the
+  /// same time ask for more together, all become slower.
+  std::uint64_t full_rate_blocks = 1;
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
   std::vector<Access> operands;
   std::vector<Flow> flows;  ///< what it moves over links while it runs; empty where all its data are on the GPU

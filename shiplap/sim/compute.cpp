@@ -1,8 +1,19 @@
 #include "shiplap/sim/compute.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 namespace shiplap::sim {
+
+const double Compute::never = std::numeric_limits<double>::infinity();
+
+Compute::Kernel Compute::fine_grained(Kernel kernel) {
+  kernel.full_rate *= (kernel.blocks + kernel.full_rate - 1) / kernel.full_rate;
+  constexpr std::uint64_t at_once = 4096;  // more than any GPU runs
+  kernel.room = at_once * kernel.blocks;
+  return kernel;
+}
 
 void Compute::arrive(const Kernel& kernel) {
   std::uint32_t slot = 0;
@@ -13,50 +24,74 @@ void Compute::arrive(const Kernel& kernel) {
     slot = idle_slots_.back();
     idle_slots_.pop_back();
   }
-  const std::uint64_t waves = (kernel.blocks + kernel.resident - 1) / kernel.resident;
+  // Waves fill the GPU; what fits at once takes of the room what it has blocks, however much of the rate that is.
+  const std::uint64_t room = kernel.blocks > kernel.room ? kernel.full_rate : kernel.room;
+  const std::uint64_t waves = (kernel.blocks + kernel.full_rate - 1) / kernel.full_rate;
   running_[slot] = {.op = kernel.op,
                     .remaining = kernel.blocks,
-                    .resident = kernel.resident,
+                    .full_rate = kernel.full_rate,
+                    .room = room,
                     .wave_time = kernel.work / static_cast<double>(waves),
                     .cohorts = 0,
                     .started = false};
   waiting_.push_back(slot);
 }
 
-void Compute::dispatch(double now, std::vector<Cohort>& cohorts, std::vector<Started>& first_started,
-                       std::vector<Started>& all_started) {
+void Compute::pass(double now) {
+  passed_ += (now - updated_) * speed();
+  updated_ = now;
+}
+
+void Compute::foresee() {
+  next_ = running_cohorts_.empty() ? never : updated_ + std::max(0.0, running_cohorts_.front().end - passed_) / speed();
+}
+
+void Compute::dispatch(double now, std::vector<Started>& first_started, std::vector<Started>& all_started) {
+  pass(now);
   while (!waiting_.empty()) {
     const std::uint32_t slot = waiting_.front();
     Running& kernel = running_[slot];
-    if (!concurrent_ && in_flight_ > kernel.cohorts) return;  // another kernel is still running
-    const double capacity = static_cast<double>(kernel.resident);
+    if (!concurrent_ && running_cohorts_.size() > kernel.cohorts) break;  // another kernel is still running
     // The small constant keeps a share that was freed in pieces from losing a block to rounding.
-    const auto room = static_cast<std::uint64_t>(free_ * capacity + 1e-6);
+    const auto room = static_cast<std::uint64_t>(free_ * static_cast<double>(kernel.room) + 1e-6);
     const std::uint64_t blocks = std::min(kernel.remaining, room);
-    if (blocks == 0) return;
+    if (blocks == 0) break;
     if (!kernel.started) {
       kernel.started = true;
       first_started.push_back({kernel.op, now});
     }
     // With the whole GPU free nobody can come in between full waves: take all but the last wave in one step.
     std::uint64_t waves = 1;
-    if (blocks == kernel.resident && kernel.remaining > kernel.resident)
-      waves = (kernel.remaining - 1) / kernel.resident;
+    if (blocks == kernel.room && kernel.remaining > kernel.room) waves = (kernel.remaining - 1) / kernel.room;
     kernel.remaining -= blocks * waves;
     ++kernel.cohorts;
-    ++in_flight_;
-    const double share = static_cast<double>(blocks) / capacity;
-    free_ -= share;
-    cohorts.push_back({.end = now + static_cast<double>(waves) * kernel.wave_time, .slot = slot, .share = share});
-    if (kernel.remaining > 0) return;
+    const Cohort cohort{.end = passed_ + static_cast<double>(waves) * kernel.wave_time,
+                        .slot = slot,
+                        .room = static_cast<double>(blocks) / static_cast<double>(kernel.room),
+                        .rate = static_cast<double>(blocks) / static_cast<double>(kernel.full_rate)};
+    free_ -= cohort.room;
+    asked_for_ += cohort.rate;
+    running_cohorts_.push_back(cohort);
+    std::ranges::push_heap(running_cohorts_, std::greater<>());
+    if (kernel.remaining > 0) break;
     all_started.push_back({kernel.op, now});
     waiting_.pop_front();
   }
+  foresee();
 }
 
-std::uint32_t Compute::retire(const Cohort& cohort) {
+std::uint32_t Compute::retire() {
+  const double now = next_;
+  pass(now);
+  std::ranges::pop_heap(running_cohorts_, std::greater<>());
+  const Cohort cohort = running_cohorts_.back();
+  running_cohorts_.pop_back();
+  passed_ = cohort.end;  // whatever rounding made of it
+  const bool idle = running_cohorts_.empty();
+  free_ = idle ? 1.0 : free_ + cohort.room;
+  asked_for_ = idle ? 0.0 : asked_for_ - cohort.rate;
+  foresee();
   Running& kernel = running_[cohort.slot];
-  free_ = --in_flight_ == 0 ? 1.0 : free_ + cohort.share;
   if (--kernel.cohorts > 0 || kernel.remaining > 0) return ~0u;
   idle_slots_.push_back(cohort.slot);
   return kernel.op;

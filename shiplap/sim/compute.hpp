@@ -7,8 +7,9 @@
 
 namespace shiplap::sim {
 
-/// Blocks are dispatched in the order in which kernels arrived; a later kernel gets what the earlier ones leave free.
-/// All blocks of a kernel take equally long. Capacity is a share of the GPU: a block takes 1 / resident_blocks of it.
+/// Blocks are dispatched in the order in which kernels arrived; a later kernel gets the room that the earlier ones
+/// leave. All blocks of a kernel take equally long. A block takes 1 / room of the GPU's room, and 1 / full_rate of its
+/// rate; where all that run ask for more than the whole of that, all become slower alike (processor sharing).
 class Compute {
  public:
   explicit Compute(bool concurrent) : concurrent_(concurrent) {}
@@ -17,42 +18,60 @@ class Compute {
     std::uint32_t op = 0;
     double work = 0;  ///< seconds with the GPU to itself
     std::uint64_t blocks = 1;
-    std::uint64_t resident = 1;
+    std::uint64_t full_rate = 1;  ///< blocks that take all of the GPU's rate
+    std::uint64_t room = 1;       ///< blocks that fit at once
   };
-  /// Blocks that started together and end together.
-  struct Cohort {
-    double end = 0;
-    std::uint32_t slot = 0;
-    double share = 0;
-  };
+  /// A kernel of many launches, whose blocks make way for those of others all the time: it takes the same part of the
+  /// GPU's rate throughout, and no room.
+  static Kernel fine_grained(Kernel);
   struct Started {
     std::uint32_t op = 0;
     double time = 0;
   };
 
   void arrive(const Kernel&);
-  /// Dispatches as many blocks as fit. Appends cohorts that end in the future to `cohorts`, kernels whose first blocks
-  /// started to `first_started`, and kernels whose last blocks started to `all_started`.
-  void dispatch(double now, std::vector<Cohort>& cohorts, std::vector<Started>& first_started,
-                std::vector<Started>& all_started);
-  /// A cohort has ended: frees its share. Returns the op when its kernel has ended with it, else ~0u.
-  std::uint32_t retire(const Cohort&);
+  /// Dispatches as many blocks as fit. Appends kernels whose first blocks started to `first_started`, and kernels whose
+  /// last blocks started to `all_started`.
+  void dispatch(double now, std::vector<Started>& first_started, std::vector<Started>& all_started);
+  /// The moment at which the next blocks end; infinity when none runs.
+  double next() const { return next_; }
+  /// Blocks end at `next()`. Returns the op when its kernel has ended with them, else ~0u.
+  std::uint32_t retire();
 
  private:
   struct Running {
     std::uint32_t op = 0;
     std::uint64_t remaining = 0;
-    std::uint64_t resident = 1;
+    std::uint64_t full_rate = 1;
+    std::uint64_t room = 1;
     double wave_time = 0;
     std::uint32_t cohorts = 0;
     bool started = false;
   };
+  /// Blocks that started together and end together.
+  struct Cohort {
+    double end = 0;  // in seconds of full speed since the beginning
+    std::uint32_t slot = 0;
+    double room = 0;  // shares of the GPU
+    double rate = 0;
+    friend bool operator>(const Cohort& a, const Cohort& b) { return a.end != b.end ? a.end > b.end : a.slot > b.slot; }
+  };
+  void pass(double now);
+  void foresee();
+  double speed() const { return asked_for_ > 1 ? 1 / asked_for_ : 1; }
+
   bool concurrent_;
-  double free_ = 1.0;
-  std::uint32_t in_flight_ = 0;
-  std::vector<Running> running_;  // by slot
+  double free_ = 1.0;       // of the room
+  double asked_for_ = 0.0;  // of the rate
+  double passed_ = 0;       // seconds of full speed until `updated_`
+  double updated_ = 0;
+  double next_ = never;
+  std::vector<Cohort> running_cohorts_;  // a heap, the first to end on top
+  std::vector<Running> running_;         // by slot
   std::vector<std::uint32_t> idle_slots_;
   std::deque<std::uint32_t> waiting_;  // slots of kernels with blocks left, in order of arrival
+
+  static const double never;
 };
 
 }  // namespace shiplap::sim

@@ -46,13 +46,15 @@ const std::vector<MappedRate>& alone(const KernelFlow& flow, bool reads) {
 /// Of one direction in bytes per second while the kernel moves nothing the other way, with so much under way. Copies of
 /// either direction leave it a share.
 double rate_alone(const KernelFlow& flow, bool reads, double in_flight, bool beside_h2d, bool beside_d2h) {
-  if (reads) in_flight = as_if_near(*flow.link, in_flight, flow.accessed);
-  const double by_itself = rate_at(alone(flow, reads), in_flight).bytes_per_second;
-  double result = by_itself;
+  const double near = rate_at(alone(flow, reads), in_flight).bytes_per_second;
+  double left = near;
   for (const bool h2d : {true, false})
     if (h2d ? beside_h2d : beside_d2h)
-      result *= kernel_rate_at(beside(flow, reads, h2d), launch(flow), in_flight).bytes_per_second / by_itself;
-  return result;
+      left *= kernel_rate_at(beside(flow, reads, h2d), launch(flow), in_flight).bytes_per_second / near;
+  if (!reads) return left;
+  // Where copies take the link too, an access waits for them and for its translation at the same time.
+  const double as_if = as_if_near(*flow.link, in_flight, flow.accessed);
+  return std::min(left, rate_at(alone(flow, reads), as_if).bytes_per_second);
 }
 
 /// One figure each way.
@@ -193,15 +195,17 @@ double pressure(const KernelFlow& flow, bool reads, bool beside_h2d) {
   return steady * std::pow(most / steady, bursts * least / limit.longest());
 }
 
-double copy_per_byte(const KernelFlow& flow, bool to_device) {
-  double longest = 0;
+/// What its bytes under way do to copies of a direction: that of its ways which slows them down more.
+void slow_copies(const KernelFlow& flow, bool to_device, KernelFlowTimes& times) {
   for (const bool reads : {true, false}) {
     if (way_of(flow, reads).bytes <= 0) continue;
     const double under_way = pressure(flow, reads, to_device);
-    longest =
-        std::max(longest, 1 / copy_rate_at(beside(flow, reads, to_device), launch(flow), under_way).bytes_per_second);
+    const std::vector<MappedBeside>& rows = beside(flow, reads, to_device);
+    double& per_byte = times.copy_per_byte[to_device];
+    per_byte = std::max(per_byte, 1 / copy_rate_at(rows, launch(flow), under_way).bytes_per_second);
+    double& gap = times.copy_gap[to_device];
+    gap = std::max(gap, copy_gap_at(rows, launch(flow), under_way).count());
   }
-  return longest;
 }
 
 /// The sum of the powers of two shares of the link, one each way, is 1 at what a kernel reaches that moves as much one
@@ -265,7 +269,7 @@ KernelFlowTimes times(const KernelFlow& flow) {
   for (const bool h2d : {false, true})
     for (const bool d2h : {false, true}) result.duration[h2d][d2h] = least_times(flow, h2d, d2h).longest();
   result.end_beside_h2d = end_of_writes(flow);
-  for (const bool to_device : {false, true}) result.copy_per_byte[to_device] = copy_per_byte(flow, to_device);
+  for (const bool to_device : {false, true}) slow_copies(flow, to_device, result);
   return result;
 }
 

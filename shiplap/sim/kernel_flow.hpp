@@ -36,14 +36,16 @@ KernelFlow kernel_flow(const Schedule&, const Kernel&, std::uint16_t gpu, const 
 
 /// What the simulator asks of it.
 struct KernelFlowTimes {
-  /// Seconds beside no copy, [1][0] beside copies to the device, [0][1] from it, [1][1] both: as long as its bytes take
-  /// on the link, or as its work takes with the transfers that the work does not hide, whichever is longer.
+  /// Seconds while no copy moves, [1][0] while one to the device does, [0][1] from it, [1][1] both: as long as its
+  /// bytes take on the link, or as its work takes with the transfers that the work does not hide, whichever is longer.
   double duration[2][2] = {};
-  /// Seconds that it takes longer beside copies to the device that move without gaps; beside others, in proportion to
-  /// the share of the time that they move.
+  /// Seconds that it takes longer while copies to the device move.
   double end_beside_h2d = 0;
   /// The least time in seconds that a byte of a copy takes beside it, [1] of a copy to the device.
   double copy_per_byte[2] = {};
+  /// The least time in seconds between two copies beside it, likewise: what starts a copy is read from host memory, and
+  /// comes behind the bytes that the kernel has under way.
+  double copy_gap[2] = {};
 };
 KernelFlowTimes times(const KernelFlow&);
 

@@ -78,7 +78,7 @@ const HandoverFigures& Simulator::figures_of(std::uint32_t gpu, HandoverKind kin
 void Simulator::run() {
   for (;;) {
     // The next moment of any resource; ties go to engines in their order, then to kernels that access host memory, then
-    // to events in op order.
+    // to events in op order, then to blocks that end.
     double next = events_.empty() ? never : events_.top().time;
     std::uint32_t engine = none;
     for (std::uint32_t e = 0; e < engines_.size(); ++e) {
@@ -95,6 +95,12 @@ void Simulator::run() {
       engine = none;
       flow = g;
     }
+    std::uint32_t compute = none;
+    for (std::uint32_t g = 0; g < computes_.size(); ++g) {
+      if (computes_[g].next() >= next) continue;
+      next = computes_[g].next();
+      compute = g;
+    }
     const double host = std::min(copying_.next(), touching_.next());
     if (host < next) {
       const std::uint32_t op =
@@ -102,6 +108,11 @@ void Simulator::run() {
               ? copying_.retire([&](std::size_t threads) { return host_copy_rate(threads); })
               : touching_.retire([&](std::size_t threads) { return machine_.host_demand_rate(threads); });
       finished(op, host);
+      continue;
+    }
+    if (compute != none) {
+      if (const std::uint32_t ended = computes_[compute].retire(); ended != none) finished(ended, next);
+      dispatch_kernels(compute, next);
       continue;
     }
     if (engine != none) {
@@ -149,12 +160,6 @@ void Simulator::run() {
       case EventKind::host_ends:
         finished(event.op, event.time);
         break;
-      case EventKind::cohort_ends: {
-        const std::uint32_t ended = computes_[event.gpu].retire(event.cohort);
-        if (ended != none) finished(ended, event.time);
-        dispatch_kernels(event.gpu, event.time);
-        break;
-      }
     }
   }
   for (std::uint32_t i = 0; i < nodes_.size(); ++i)
@@ -199,21 +204,14 @@ void Simulator::arrive_when_possible(std::uint32_t op, double now) {
     const double gap = machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
     time = std::max(time, before.end + gap + (before.recorded ? event_gap(before) : 0));
   }
-  events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives, .gpu = gpu, .cohort = {}});
+  events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives});
 }
 
 void Simulator::dispatch_kernels(std::uint32_t gpu, double now) {
-  cohorts_.clear();
   first_started_.clear();
   all_started_.clear();
-  computes_[gpu].dispatch(now, cohorts_, first_started_, all_started_);
+  computes_[gpu].dispatch(now, first_started_, all_started_);
   for (const auto& started : first_started_) nodes_[started.op].start = started.time;
-  for (const auto& cohort : cohorts_)
-    events_.push({.time = cohort.end,
-                  .op = static_cast<std::uint32_t>(nodes_.size()) + cohort.slot,
-                  .kind = EventKind::cohort_ends,
-                  .gpu = gpu,
-                  .cohort = cohort});
   if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_started)
     for (std::size_t i = 0; i < all_started_.size(); ++i) pass_barrier(all_started_[i].op, now);
 }
@@ -228,7 +226,7 @@ void Simulator::finished(std::uint32_t op, double now) {
   for (std::uint32_t s = node.successors_begin; s < end; ++s) {
     const std::uint32_t successor = successors_[s];
     if (const double delay = handover(node, nodes_[successor]); delay > 0)
-      events_.push({.time = now + delay, .op = successor, .kind = EventKind::ready, .gpu = 0, .cohort = {}});
+      events_.push({.time = now + delay, .op = successor, .kind = EventKind::ready});
     else
       release(successor, now);
   }
@@ -293,6 +291,7 @@ void Simulator::claim(std::uint32_t e, double now) {
   if (held_back && engine.free_at < now) node.ready = std::max(node.ready, now);
   const bool opposite_busy = engine.opposite != none && engines_[engine.opposite].occupied;
   double start = node.ready + node.latency;
+  engine.own_start = start;
   bool in_gap = false;
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
@@ -303,8 +302,11 @@ void Simulator::claim(std::uint32_t e, double now) {
                        : in_batch      ? node.batched_gap
                        : opposite_busy ? node.copy.duplex_gap + (slowed ? node.copy.duplex_waiting_gap : 0)
                                        : node.copy.gap + (slowed ? node.copy.waiting_gap : 0);
-    in_gap = engine.free_at + gap >= start;
-    start = std::max(start, engine.free_at + gap);
+    engine.own_start = std::max(start, engine.free_at + gap);
+    const std::uint32_t felt = flow_engines_[engine.gpu].felt;
+    const double longer = felt == none ? gap : std::max(gap, kernel_flows_[felt].copy_gap[node.to_device]);
+    in_gap = engine.free_at + longer >= start;
+    start = std::max(start, engine.free_at + longer);
   }
   engine.last_queue = node.queue;
   engine.last = op;
@@ -320,20 +322,24 @@ void Simulator::claim(std::uint32_t e, double now) {
 void Simulator::start_flow(std::uint32_t e, double now) {
   CopyEngine& engine = engines_[e];
   Node& node = nodes_[engine.current];
+  settle(engine.gpu, now);  // what has moved so far moved at the old rates
   node.start = now;
   engine.flowing = true;
+  engine.occupied = true;
   engine.remaining = node.bytes;
   engine.updated = now;
-  set_occupied(e, true, now);
+  settle(engine.gpu, now);
   update_flow(e, now);
 }
 
 void Simulator::end_flow(std::uint32_t e, double now) {
   CopyEngine& engine = engines_[e];
   const std::uint32_t op = engine.current;
+  settle(engine.gpu, now);
   engine.current = none;
   engine.flowing = false;
   engine.free_at = now;
+  if (flow_engines_[engine.gpu].current != none) update_kernel_flow(engine.gpu, now);
   // The next copy may keep the engine occupied; only if none does, the other direction speeds up.
   const bool was_occupied = engine.occupied;
   finished(op, now);
@@ -416,6 +422,10 @@ void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
   const std::uint32_t op = flows.current;
   settle(gpu, now);
   flows.current = none;
+  // Nothing of it is under way any more that a copy would wait for.
+  for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e)
+    if (CopyEngine& engine = engines_[e]; engine.current != none && !engine.flowing)
+      engine.next = std::max(engine.own_start, now);
   finished(op, now);
   // In the short gap between two such kernels of a queue the link is taken as busy all the same.
   const std::uint32_t after = queue_after_[op];
@@ -427,18 +437,12 @@ void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
   start_kernel_flow(gpu, now);
 }
 
-// Of the time from copy to copy; the rest is the gap.
-double Simulator::share_of_moving(const Node& copy) {
-  const double moving = copy.bytes * copy.copy.per_byte;
-  return moving > 0 ? moving / (moving + copy.copy.gap) : 0;
-}
-
 void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
   FlowEngine& flows = flow_engines_[gpu];
   const CopyEngine& first = engines_[2 * gpu];
   const bool shared = first.opposite == none;
-  const bool h2d = first.occupied && (!shared || first.last_to_device);
-  const bool d2h = shared ? first.occupied && !first.last_to_device : engines_[2 * gpu + 1].occupied;
+  const bool h2d = first.flowing && (!shared || first.last_to_device);
+  const bool d2h = shared ? first.flowing && !first.last_to_device : engines_[2 * gpu + 1].flowing;
   if (now > flows.updated) {
     // The rate that held until now was foreseen by the last update.
     const double left = flows.next - flows.updated;
@@ -446,9 +450,7 @@ void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
     flows.updated = now;
   }
   const KernelFlowTimes& times = kernel_flows_[nodes_[flows.current].flow];
-  double duration = times.duration[h2d][d2h];
-  if (h2d) duration += times.end_beside_h2d * share_of_moving(nodes_[first.last]);
-  flows.next = now + flows.remaining * duration;
+  flows.next = now + flows.remaining * (times.duration[h2d][d2h] + (h2d ? times.end_beside_h2d : 0));
 }
 
 Timeline Simulator::timeline() && {

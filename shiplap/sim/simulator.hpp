@@ -26,8 +26,8 @@ namespace shiplap::sim {
 ///   engine is occupied: moving data, or in the gap between two copies; slower while kernels of several queues wait. A
 ///   shared engine that changes direction pays L+o again instead of g.
 /// - An engine that takes ops by readiness serves the queues in groups: one until none of its copies is ready.
-/// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies beside it
-///   leave; copies are slowed down by the bytes that it has under way.
+/// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies which move
+///   beside it leave. The bytes that it has under way slow copies down, and lengthen g until it ends.
 /// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. All
 ///   ops of a graph are queued when the call that launches it returns.
 /// - An agent makes its calls one after the other. It waits in the call for a copy of pageable memory until that has
@@ -90,6 +90,7 @@ class Simulator {
     std::uint32_t last_queue = none;
     std::uint32_t last = none;  // op
     double next = 0;            // start (not flowing) or end (flowing) of the current copy
+    double own_start = 0;       // of a copy that waits for the bytes of a kernel, if the kernel ended
     double remaining = 0;       // bytes
     double updated = 0;
   };
@@ -127,13 +128,11 @@ class Simulator {
     std::uint32_t op;
     std::uint32_t agent;
   };
-  enum class EventKind : std::uint8_t { queued, ready, kernel_arrives, cohort_ends, host_starts, host_ends };
+  enum class EventKind : std::uint8_t { queued, ready, kernel_arrives, host_starts, host_ends };
   struct Event {
     double time = 0;
     std::uint32_t op = 0;
     EventKind kind = EventKind::queued;
-    std::uint32_t gpu = 0;
-    Compute::Cohort cohort;
     friend bool operator>(const Event& a, const Event& b) {
       if (a.time != b.time) return a.time > b.time;
       if (a.op != b.op) return a.op > b.op;
@@ -178,7 +177,6 @@ class Simulator {
   void end_flow(std::uint32_t engine, double now);
   void start_kernel_flow(std::uint32_t gpu, double now);
   void end_kernel_flow(std::uint32_t gpu, double now);
-  static double share_of_moving(const Node& copy);
   void update_kernel_flow(std::uint32_t gpu, double now);
   void settle(std::uint32_t gpu, double now);
   void set_waiting(std::uint32_t kernel, bool waits, double now);
@@ -215,7 +213,6 @@ class Simulator {
   std::vector<std::uint32_t> waiting_queues_;     // by GPU: with at least one of them
   std::vector<ImplicitBarrier> barriers_;         // by GPU
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<Compute::Cohort> cohorts_;         // scratch
   std::vector<Compute::Started> first_started_;  // scratch
   std::vector<Compute::Started> all_started_;    // scratch
   double submission_ = 0;

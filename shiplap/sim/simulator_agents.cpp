@@ -49,9 +49,7 @@ void Simulator::submit(Caller& caller, const Step& step) {
   for (std::uint32_t op = step.op.value; op < step.op.value + step.batch; ++op)
     events_.push({.time = held_ ? 0.0 : caller.clock,
                   .op = op,
-                  .kind = node.is_host ? EventKind::host_starts : EventKind::queued,
-                  .gpu = 0,
-                  .cohort = {}});
+                  .kind = node.is_host ? EventKind::host_starts : EventKind::queued});
   // The first of several launches may begin meanwhile.
   caller.clock += static_cast<double>(node.further_launches) * machine_.submit_launch;
 }
@@ -61,7 +59,7 @@ void Simulator::launch_graph() {
   for (const Node& node : nodes_) launches += node.further_launches;
   submission_ = machine_.graph_launch(launches);
   for (std::uint32_t op = 0; op < nodes_.size(); ++op)
-    events_.push({.time = held_ ? 0.0 : submission_, .op = op, .kind = EventKind::queued, .gpu = 0, .cohort = {}});
+    events_.push({.time = held_ ? 0.0 : submission_, .op = op, .kind = EventKind::queued});
 }
 
 // Where the next call belongs to another op, those of the last one have all been made.
@@ -99,7 +97,7 @@ void Simulator::start_host(std::uint32_t op, double now) {
   else if (node.bytes > 0)
     copying_.start(op, node.bytes, now, [&](std::size_t threads) { return host_copy_rate(threads); });
   else
-    events_.push({.time = now + node.host_time, .op = op, .kind = EventKind::host_ends, .gpu = 0, .cohort = {}});
+    events_.push({.time = now + node.host_time, .op = op, .kind = EventKind::host_ends});
 }
 
 }  // namespace shiplap::sim

@@ -199,7 +199,9 @@ void Simulator::build_kernel(const Schedule& schedule, OpId id, const Kernel& ke
   node.kernel = {.op = id.value,
                  .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
                  .blocks = std::max<std::uint64_t>(kernel.blocks, 1),
-                 .resident = std::max<std::uint64_t>(kernel.resident_blocks, 1)};
+                 .full_rate = std::max<std::uint64_t>(kernel.full_rate_blocks, 1),
+                 .room = std::max<std::uint64_t>(kernel.resident_blocks, 1)};
+  if (kernel.launches > 1) node.kernel = Compute::fine_grained(node.kernel);
   if (!kernel.flows.empty()) {
     if (missing.count > 0)
       throw Unsupported(

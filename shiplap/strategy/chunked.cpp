@@ -343,12 +343,13 @@ class PipelineBuilder {
     Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
-                  .work = kernel_time(job_, on_average, choice_.blocks),
+                  .work = kernel_time(job_, on_average, choice_.blocks, kernel_queues_.size()),
                   .thread_work = time_of_threads(job_, on_average, at_once),
                   .accesses_in_turn = job_.accesses_in_turn,
                   .launches = launches_of(job_, range.count),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
+                  .full_rate_blocks = launch_grid.full_rate_blocks,
                   .operands = {},
                   .flows = {}};
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {

@@ -26,6 +26,7 @@ Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, 
               .launches = launches_of(job, range.count),
               .blocks = launch_grid.blocks,
               .resident_blocks = launch_grid.resident_blocks,
+              .full_rate_blocks = launch_grid.full_rate_blocks,
               .operands = {},
               .flows = {}};
   auto scratch = static_cast<std::uint32_t>(job.arrays.size());

@@ -24,7 +24,7 @@ Seconds launches_themselves(std::span<const KernelCost::Point> points) {
 
 }  // namespace
 
-Seconds KernelCost::at(std::uint64_t items) const {
+Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   std::span<const Point> known = points;
   auto x = static_cast<double>(items);
@@ -36,11 +36,12 @@ Seconds KernelCost::at(std::uint64_t items) const {
   // What the cache does not keep has another rate and says nothing of what it does.
   if (cached_items > 0)
     while (known.size() > 1 && known.back().items > cached_items) known = known.first(known.size() - 1);
-  if (cached_items > 0 && items > cached_items) {
+  if (cached_items > 0 && items + beside > cached_items) {
     const Point& whole = points.back();
     const Seconds launches = std::min(launches_themselves(known), whole.work.value);
-    return std::max(has_floor ? points[0].work.value : Seconds{0},
-                    launches + (whole.work.value - launches) * (x / static_cast<double>(whole.items)));
+    const Seconds time = std::max(has_floor ? points[0].work.value : Seconds{0},
+                                  launches + (whole.work.value - launches) * (x / static_cast<double>(whole.items)));
+    return items > cached_items ? time : std::max(time, at(items));
   }
   if (known.size() == 1) return in_proportion_to(known[0]);
   std::size_t above = has_floor && known.size() > 2 ? 2 : 1;
@@ -133,8 +134,8 @@ Seconds time_of_threads(const Job& job, std::uint64_t items, std::uint64_t block
   return as_measured * (rounds(items, blocks) / rounds(items, few.blocks));
 }
 
-Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks) {
-  const Seconds any_grid = job.cost.at(items);
+Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks, std::uint64_t at_once) {
+  const Seconds any_grid = job.cost.at(items, std::min(job.items, items * at_once) - std::min(job.items, items));
   return blocks == 0 ? any_grid : std::max(any_grid, time_of_threads(job, items, blocks));
 }
 
@@ -266,7 +267,7 @@ Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, s
   Grid result;
   result.blocks = std::max<std::uint64_t>(1, blocks_of(job, items));
   const std::uint64_t room = resident_threads == 0 ? result.blocks : wave_of(job, resident_threads);
-  result.resident_blocks = room;
+  result.resident_blocks = result.full_rate_blocks = room;
   if (job.cost.points.empty()) return result;
   // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
   // job or, where all that may run at once do not fill the GPU, as these are together.
@@ -276,13 +277,13 @@ Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, s
   const std::uint64_t as_if = (items + unit - 1) / unit * unit;
   const std::uint64_t together = fills ? (job.items + unit - 1) / unit * unit : as_if * at_once;
   const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(as_if) / static_cast<double>(together));
-  const Seconds alone = job.cost.at(items);
+  const Seconds alone = kernel_time(job, items, 0, at_once);
   const double share = alone > at_full_rate ? std::max(1e-6, at_full_rate / alone) : 1.0;
   // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.
   const std::uint64_t by_blocks = (result.blocks + room - 1) / room;
   const auto by_share = share < 1 ? static_cast<std::uint64_t>(std::min(1e9, 1 / (1 - share))) : by_blocks;
   const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_share, 1, by_blocks));
-  result.resident_blocks = std::max<std::uint64_t>(
+  result.full_rate_blocks = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(result.blocks) / (waves * share))));
   return result;
 }

@@ -121,8 +121,9 @@ struct KernelCost {
   std::vector<Limited> limited{};
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
-  /// Of a launch over so many items. Throws Error when there are no points.
-  Seconds at(std::uint64_t items) const;
+  /// Of a launch over so many items, with the cache shared by others over `beside` items. Throws Error when there are
+  /// no points.
+  Seconds at(std::uint64_t items, std::uint64_t beside = 0) const;
   /// Items of the smallest launch that keeps the GPU busy: where the floor meets the full rate; 0 without a floor.
   double busy_items() const;
 };
@@ -245,16 +246,17 @@ std::uint64_t items_of(const Job&, std::uint64_t blocks);
 Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 
 /// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without
-/// the limit.
-Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks);
+/// the limit; where at most so many run at once, whose data share the cache.
+Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks, std::uint64_t at_once = 1);
 
-/// Blocks of a launch over `items` items, and how many of them fill the GPU (`Kernel::resident_blocks`). How much of
-/// the GPU a launch leaves to others is read off the cost, not off the threads: a memory-bound kernel may use all of
-/// the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU. At most `at_once` such
-/// launches run at the same time.
+/// Blocks of a launch over `items` items, how many of them fit on the GPU at once, and how many take all of its rate.
+/// How much of it a launch leaves to others is read off the cost, not off the threads: a memory-bound kernel may use
+/// all of the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU. At most `at_once`
+/// such launches run at the same time.
 struct Grid {
-  std::uint64_t blocks = 1;           ///< that are launched
-  std::uint64_t resident_blocks = 1;  ///< that fill the GPU
+  std::uint64_t blocks = 1;            ///< that are launched
+  std::uint64_t resident_blocks = 1;   ///< `Kernel::resident_blocks`
+  std::uint64_t full_rate_blocks = 1;  ///< `Kernel::full_rate_blocks`
 };
 /// Of a launch over so many items of the job.
 Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);

@@ -53,14 +53,14 @@ TEST_P(RecordedEvaluation, is_predicted_no_worse_than_before) {
 INSTANTIATE_TEST_SUITE_P(
     H200, RecordedEvaluation,
     ::testing::Values(
-        Recording{"workloads/profile.json", "workloads/published.json", 483, 0.0185, 0.0785, 0.15},
-        Recording{"workloads/profile.json", "workloads/large.json", 449, 0.0111, 0.101, 0.235},
-        Recording{"workloads/profile.json", "workloads/diffusion.json", 23, 0.01, 0.0595, 0.153},
-        Recording{"workloads/second/profile.json", "workloads/second/published.json", 365, 0.0155, 0.0805, 0.366},
-        Recording{"evaluation/profile.json", "evaluation/evaluation.json", 535, 0.018, 0.089, 0.223},
-        Recording{"evaluation-2/profile.json", "evaluation-2/evaluation.json", 397, 0.0235, 0.1095, 0.534},
+        Recording{"workloads/profile.json", "workloads/published.json", 600, 0.0172, 0.0805, 0.394},
+        Recording{"workloads/profile.json", "workloads/large.json", 498, 0.0112, 0.0848, 0.22},
+        Recording{"workloads/profile.json", "workloads/diffusion.json", 25, 0.009, 0.064, 0.157},
+        Recording{"workloads/second/profile.json", "workloads/second/published.json", 365, 0.0156, 0.081, 0.366},
+        Recording{"evaluation/profile.json", "evaluation/evaluation.json", 535, 0.0165, 0.081, 0.213},
+        Recording{"evaluation-2/profile.json", "evaluation-2/evaluation.json", 397, 0.0205, 0.1075, 0.534},
         Recording{"sizes/profile.json", "sizes/small.json", 1385, 0.0135, 0.107, 0.532},
-        Recording{"sizes/profile.json", "sizes/large.json", 684, 0.016, 0.125, 0.364}),
+        Recording{"sizes/profile.json", "sizes/large.json", 684, 0.0165, 0.1215, 0.364}),
     name_of);
 
 }  // namespace

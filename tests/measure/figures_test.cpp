@@ -49,8 +49,15 @@ TEST(Figures, of_copies_beside_kernels_count_the_bytes_of_the_copies) {
       events("copies.h2d.beside.read", {{"bytes", 2 << 20}, {"blocks", 4}, {"width", 16}, {"count", 1}}, 200),
       events("copies.h2d.beside.read", {{"bytes", 2 << 20}, {"blocks", 4}, {"width", 16}, {"count", 4}}, 650)});
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].bytes, 8_MiB);
+  EXPECT_EQ(all[0].bytes, 8_MiB) << "as older files have them";
   EXPECT_NEAR(in_microseconds(all[0].time.value), 150, 1e-9);
+
+  const auto sized = figures(
+      std::vector{events("copies.h2d.beside.read",
+                         {{"bytes", 2 << 20}, {"blocks", 4}, {"width", 16}, {"copy", 16 << 20}, {"count", 1}}, 400)});
+  ASSERT_EQ(sized.size(), 1u);
+  EXPECT_EQ(sized[0].bytes, 16_MiB);
+  EXPECT_EQ(name_of(sized[0]), "copies.h2d.beside.read, 4 blocks, 2 MiB, copies of 16 MiB, width 16");
 }
 
 TEST(Figures, leave_out_what_was_not_verified) {

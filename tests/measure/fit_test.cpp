@@ -367,6 +367,72 @@ TEST(Fit, finds_what_kernels_in_step_leave_the_copies_beside_them) {
       << "in step copies wait for the kernels; copies of 8 MiB beside kernels that go on do not";
 }
 
+TEST(Fit, separates_what_copies_beside_kernels_take_for_their_bytes_and_between_them) {
+  // Copies of 2 and 16 MB at 40 GB/s, 30 µs apart (the shorter 80, the longer 430 µs). Launches write 8 MB in 170 µs
+  // and a gap of 1: 47.06 GB/s, of which the 30 of 430 µs are at the 50 of kernels alone.
+  std::vector<Measurement> measurements = copies();
+  const auto add = [&](const char* primitive, double period_us, double copy = 0) {
+    for (const double count : {1., 5.}) {
+      std::map<std::string, double> arguments{{"bytes", 8e6}, {"count", count}, {"blocks", 16}, {"width", 16}};
+      if (copy > 0) arguments["copy"] = copy;
+      measurements.push_back(events(primitive, arguments, count * period_us));
+    }
+  };
+  for (const char* primitive : {"mapped.read", "mapped.both", "mapped.write"}) add(primitive, 161);
+  for (const char* kernels :
+       {"mapped.read.beside.h2d", "mapped.read.beside.d2h", "mapped.write.beside.h2d", "mapped.write.beside.d2h"})
+    add(kernels, 171, 16e6);
+  for (const char* beside :
+       {"copies.h2d.beside.read", "copies.d2h.beside.read", "copies.h2d.beside.write", "copies.d2h.beside.write"}) {
+    add(beside, 80, 2e6);
+    add(beside, 430, 16e6);
+  }
+  measurements.push_back(events("launch.latency", {{"kernels", 1}}, 3));
+  measurements.push_back(events("launch.gap", {{"kernels", 1}}, 5));
+  measurements.push_back(events("launch.gap", {{"kernels", 2}}, 6));
+  const auto model = fit(measurements, some_device()).link(0).zero_copy;
+  ASSERT_TRUE(model);
+  ASSERT_EQ(model->write_beside_h2d.size(), 1u);
+  const MappedBeside& row = model->write_beside_h2d[0];
+  EXPECT_NEAR(in_gigabytes_per_second(row.copy.value), 40, 1e-6);
+  EXPECT_NEAR(in_microseconds(row.copy_gap.value), 30, 1e-6);
+  EXPECT_NEAR(in_gigabytes_per_second(row.kernel.value), (8000 / 170. - 50 * 30 / 430.) / (400 / 430.), 1e-6);
+  EXPECT_NEAR(in_microseconds(model->write_beside_d2h[0].copy_gap.value), 30, 1e-6);
+}
+
+TEST(Fit, takes_what_kernels_read_beside_copies_from_pairs_in_step) {
+  // A pair of 8 MB: the copy at 40 GB/s moves for 200 µs, while the kernel reads 6 MB (30 GB/s); the other 2 MB take it
+  // 40 µs (50). Free kernels were faster, 36 GB/s.
+  std::vector<Measurement> measurements = copies();
+  const auto add = [&](const char* primitive, double period_us, double copy = 0) {
+    for (const double count : {1., 5.}) {
+      std::map<std::string, double> arguments{{"bytes", 8e6}, {"count", count}, {"blocks", 16}, {"width", 16}};
+      if (copy > 0) arguments["copy"] = copy;
+      measurements.push_back(events(primitive, arguments, count * period_us));
+    }
+  };
+  for (const char* primitive : {"mapped.read", "mapped.both", "mapped.write"}) add(primitive, 160);
+  for (const char* kernels :
+       {"mapped.read.beside.h2d", "mapped.read.beside.d2h", "mapped.write.beside.h2d", "mapped.write.beside.d2h"})
+    add(kernels, 8000 / 36., 16e6);
+  for (const char* beside :
+       {"copies.h2d.beside.read", "copies.d2h.beside.read", "copies.h2d.beside.write", "copies.d2h.beside.write"}) {
+    add(beside, 60, 2e6);
+    add(beside, 410, 16e6);
+  }
+  measurements.push_back(events("launch.latency", {{"kernels", 1}}, 0.001));
+  measurements.push_back(events("launch.gap", {{"kernels", 1}}, 5));
+  measurements.push_back(events("launch.gap", {{"kernels", 2}}, 5));
+  const auto kernel_rate = [&] {
+    const auto model = fit(measurements, some_device()).link(0).zero_copy;
+    return model ? in_gigabytes_per_second(model->read_beside_d2h[0].kernel.value) : 0;
+  };
+  const double free = kernel_rate();
+  EXPECT_GT(free, 35);
+  add("copies.d2h.in_step.read", 240);
+  EXPECT_NEAR(kernel_rate(), 30, 0.3) << "less the launch";
+}
+
 TEST(Fit, separates_record_and_wait_by_the_number_of_followers) {
   // launch 2, record 0.5, wait 0.75, and 40 of whatever else a run costs.
   const auto run = [](double launches, double followers) {

@@ -107,9 +107,74 @@ TEST(KernelFlow, ends_later_beside_copies_to_the_gpu_where_it_writes) {
     return with - without;
   };
   EXPECT_NEAR(longer_us(AccessMode::write, 1'000'000, 0), 300, 1e-6);
-  EXPECT_NEAR(longer_us(AccessMode::write, 1'000'000, 500), 150, 1e-6) << "half of the time copies move";
   EXPECT_NEAR(longer_us(AccessMode::write, 80'000, 0), 100, 1e-6) << "no more than the bytes take alone, at 0.8 GB/s";
   EXPECT_NEAR(longer_us(AccessMode::read, 1'000'000, 0), 0, 1e-9);
+}
+
+/// Copies of 500 kB to the GPU in one queue, and a kernel that writes 1 MB with 4 KiB under way in another.
+struct Beside {
+  Profile profile = mapped_profile();
+  Schedule s;
+  OpId kernel;
+  Beside() {
+    const Bytes size{1'000'000};
+    const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size});
+    const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size});
+    const KernelId k = s.add_kernel("k");
+    const QueueId copies = s.add_queue("copies");
+    for (int i = 0; i < 6; ++i)
+      s.add({.what = Copy{{host, Bytes{0}, Bytes{500'000}}, {gpu, Bytes{0}, Bytes{500'000}}},
+             .queue = copies,
+             .after = {}});
+    kernel = s.add(
+        {.what = Kernel{.kernel = k,
+                        .items = 1,
+                        .operands = {},
+                        .flows = {{.buffer = host, .mode = AccessMode::write, .bytes = size, .in_flight = 4_KiB}}},
+         .queue = s.add_queue("kernels"),
+         .after = {}});
+  }
+  std::vector<Span> spans() const { return simulate(s, profile, {.held = true}).timeline.spans; }
+};
+
+TEST(KernelFlow, leaves_copies_a_gap_until_it_ends) {
+  Beside beside;
+  beside.profile.links[0].zero_copy->write_beside_h2d[0].copy_gap = Interval<Seconds>::exact(microseconds(400));
+  const std::vector<Span> spans = beside.spans();
+  const Seconds end = spans[beside.kernel.index()].end;
+  int beside_it = 0;
+  for (std::size_t c = 0; c < 5; ++c) {
+    const double gap = in_microseconds(spans[c + 1].start - spans[c].end);
+    if (spans[c].end + microseconds(400) < end) {
+      EXPECT_NEAR(gap, 400, 1e-6) << c;
+      ++beside_it;
+    } else if (spans[c].end < end) {
+      EXPECT_NEAR(in_microseconds(spans[c + 1].start - end), 0, 1e-6) << "nothing of it is under way any more";
+    } else {
+      EXPECT_LT(gap, 1) << "the link's own";
+    }
+  }
+  EXPECT_GE(beside_it, 1);
+}
+
+TEST(KernelFlow, goes_at_its_own_rate_between_copies) {
+  Beside beside;
+  auto& link = *beside.profile.links[0].zero_copy;
+  link.write_beside_h2d[0].copy_gap = Interval<Seconds>::exact(microseconds(300));
+  link.write_end_beside_h2d = Interval<Seconds>::exact(microseconds(200));
+  const std::vector<Span> spans = beside.spans();
+  const Span kernel = spans[beside.kernel.index()];
+  // 1 MB takes 1.25 ms alone, 4 ms and the end while a copy moves.
+  double done = 0;
+  Seconds at = kernel.start;
+  for (std::size_t c = 0; c < 6; ++c) {
+    const Seconds from = std::clamp(spans[c].start, kernel.start, kernel.end);
+    const Seconds to = std::clamp(spans[c].end, kernel.start, kernel.end);
+    done += in_microseconds(from - at) / 1250 + in_microseconds(to - from) / 4200;
+    at = to;
+  }
+  done += in_microseconds(kernel.end - at) / 1250;
+  EXPECT_NEAR(done, 1, 1e-9);
 }
 
 TEST(KernelFlow, reads_where_its_data_are_before_it_has_the_first_of_them) {

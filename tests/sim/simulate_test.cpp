@@ -174,6 +174,7 @@ TEST(Simulate, runs_blocks_in_waves_and_lets_a_second_kernel_use_what_the_last_w
                   .work = milliseconds(static_cast<double>((blocks + 9) / 10)),
                   .blocks = blocks,
                   .resident_blocks = 10,
+                  .full_rate_blocks = 10,
                   .operands = {},
                   .flows = {}};
     s.add({.what = kernel, .queue = s.add_queue("q"), .after = {}});

@@ -130,6 +130,8 @@ TEST(KernelCost, of_what_the_cache_keeps_is_not_mixed_with_that_of_more) {
   EXPECT_NEAR(in_microseconds(cost.at(100)), 101, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(110)), 1 + 2999 * 0.11, 1e-9) << "a line from 100 to 1000 says 133";
   EXPECT_NEAR(in_microseconds(cost.at(1000)), 3000, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(50, 50)), 51, 1e-9) << "the cache keeps both";
+  EXPECT_NEAR(in_microseconds(cost.at(50, 60)), 1 + 2999 * 0.05, 1e-9) << "it keeps neither";
   cost = {.points = {point(100, 100), point(1000, 3000)}, .cached_items = 100, .origin = ""};
   EXPECT_NEAR(in_microseconds(cost.at(50)), 50, 1e-9) << "without a floor";
   EXPECT_NEAR(in_microseconds(cost.at(101)), 303, 1e-9) << "one point of what is kept says nothing of launches";
@@ -180,16 +182,16 @@ TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
   job.items_per_block = 100;
   // 1000 blocks in all. As fast per item when small: uses the whole GPU with few blocks.
-  EXPECT_EQ(grid(job, 1000, 256 * 100, 100).resident_blocks, 10u);
+  EXPECT_EQ(grid(job, 1000, 256 * 100, 100).full_rate_blocks, 10u);
   // Five times as slow per item: leaves four fifths.
   job.cost.points = {point(1, 50), point(50000, 500), point(100000, 1000)};
   job.cost.has_floor = true;
   const Grid slow = grid(job, 1000, 256 * 100, 100);
   EXPECT_EQ(slow.blocks, 10u);
-  EXPECT_EQ(slow.resident_blocks, 50u);
+  EXPECT_EQ(slow.full_rate_blocks, 50u);
   // Two at once take as long as one launch of 2000 items, 50 µs, which is more than the 20 µs at the rate of all.
-  EXPECT_EQ(grid(job, 1000, 256 * 100, 2).resident_blocks, 20u);
-  EXPECT_EQ(grid(job, 1000, 256 * 100, 1).resident_blocks, 10u) << "nothing to share with";
+  EXPECT_EQ(grid(job, 1000, 256 * 100, 2).full_rate_blocks, 20u);
+  EXPECT_EQ(grid(job, 1000, 256 * 100, 1).full_rate_blocks, 10u) << "nothing to share with";
 }
 
 }  // namespace

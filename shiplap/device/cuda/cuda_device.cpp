@@ -159,9 +159,8 @@ class CudaDevice final : public Device {
   }
 
   void fill(const Memory& memory, std::uint64_t seed) override {
-    if (memory.place().is_host()) return fill_pattern(memory.bytes(), seed);
-    select(gpus_.at(memory.place()));
-    patterns_[memory.place().index]->fill(memory.data(), memory.size(), seed);
+    if (!reached_by_gpu(memory)) return fill_pattern(memory.bytes(), seed);
+    pattern_of(memory).fill(memory.data(), memory.size(), seed);
   }
 
   std::uint64_t mismatches(const Memory& memory, Bytes offset, Bytes length, std::uint64_t seed,
@@ -172,10 +171,9 @@ class CudaDevice final : public Device {
     if (offset.count % 8 != 0 || pattern_offset.count % 8 != 0)
       throw Error(fmt::format("the pattern can be compared at multiples of 8 bytes, not at {} with {}", offset.count,
                               pattern_offset.count));
-    if (memory.place().is_host())
+    if (!reached_by_gpu(memory))
       return count_mismatches(memory.bytes().subspan(offset.count, length.count), seed, pattern_offset);
-    select(gpus_.at(memory.place()));
-    return patterns_[memory.place().index]->mismatches(memory.data() + offset.count, length, seed, pattern_offset);
+    return pattern_of(memory).mismatches(memory.data() + offset.count, length, seed, pattern_offset);
   }
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
@@ -220,6 +218,19 @@ class CudaDevice final : public Device {
   /// The runtime's current GPU belongs to the thread, and another device may have been used in between.
   void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
   void select() const { select(index_); }
+
+  static bool reached_by_gpu(const Memory& memory) {
+    return !memory.place().is_host() || memory.kind() == MemoryKind::mapped;
+  }
+  /// Selects the GPU that it works on: that of the memory, for mapped memory the first one.
+  DevicePattern& pattern_of(const Memory& memory) const {
+    if (memory.place().is_host()) {
+      select();
+      return *patterns_.front();
+    }
+    select(gpus_.at(memory.place()));
+    return *patterns_[memory.place().index];
+  }
 
   int attribute(cudaDeviceAttr which) const {
     int value = 0;
