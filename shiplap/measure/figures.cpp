@@ -23,11 +23,7 @@ const char* count_argument(const Measurement& m) {
 
 std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<std::string, double>& arguments) {
   const auto starts = [&](std::string_view with) { return primitive.starts_with(with); };
-  if (starts("copies.") && primitive.find(".beside.") != std::string::npos) {
-    const auto copy = arguments.find("copy");
-    return copy == arguments.end() ? 8_MiB
-                                   : Bytes{static_cast<std::uint64_t>(copy->second)};  // older files: always 8 MiB
-  }
+  if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return copy_size_beside(arguments);
   // What chains and pipelines take beyond their copies is what they are measured for.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
                     starts("copies.") || starts("spread.") || starts("prefetch.") || starts("demand.") ||

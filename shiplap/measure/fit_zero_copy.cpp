@@ -41,17 +41,11 @@ std::optional<Interval<Bandwidth>> rate_without(const Uncertain& besides, double
 /// Copies beside kernels by the size of a copy.
 using ByCopy = std::map<Bytes, Uncertain>;
 
-/// Where the observation does not say: what copies had in older files.
-Bytes copy_size_of(const Observation& o) {
-  const auto& arguments = o.measurement->arguments;
-  const auto copy = arguments.find("copy");
-  return copy == arguments.end() ? 8_MiB : Bytes{static_cast<std::uint64_t>(copy->second)};
-}
-
 /// Time of one copy more beside kernels.
 std::map<Key, ByCopy> copy_periods(const Observations& observations, const std::string& primitive) {
   std::map<Bytes, std::vector<Observation>> by_size;
-  for (const Observation& o : observations.of(primitive)) by_size[copy_size_of(o)].push_back(o);
+  for (const Observation& o : observations.of(primitive))
+    by_size[copy_size_beside(o.measurement->arguments)].push_back(o);
   std::map<Key, ByCopy> result;
   for (const auto& [size, points] : by_size)
     for (const auto& [key, period] : periods(points, "count", key_of)) result[key].emplace(size, period);
@@ -61,7 +55,8 @@ std::map<Key, ByCopy> copy_periods(const Observations& observations, const std::
 /// Of the copies beside kernels that are timed.
 std::map<Key, Bytes> copies_by_key(const Observations& observations, const std::string& primitive) {
   std::map<Key, Bytes> result;
-  for (const Observation& o : observations.of(primitive)) result[key_of(o)] = copy_size_of(o);
+  for (const Observation& o : observations.of(primitive))
+    result[key_of(o)] = copy_size_beside(o.measurement->arguments);
   return result;
 }
 

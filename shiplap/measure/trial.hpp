@@ -2,7 +2,9 @@
 // proves that it did its work.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "shiplap/device/device.hpp"
@@ -106,6 +108,12 @@ constexpr Bytes mapped_footprint = 256_MiB;
 /// Of copies beside kernels that access host memory: what both take besides their bytes is the time between them.
 constexpr Bytes short_copy_beside = 2_MiB;
 constexpr Bytes long_copy_beside = 16_MiB;
+
+/// The size of the copies in a measurement beside kernels; 8 MiB where its arguments do not say (older files).
+inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
+  const auto copy = arguments.find("copy");
+  return copy == arguments.end() ? 8_MiB : Bytes{static_cast<std::uint64_t>(copy->second)};
+}
 
 /// Kernels that access host memory, in one queue, and copies in another.
 struct MappedKernels {

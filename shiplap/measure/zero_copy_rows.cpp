@@ -149,7 +149,6 @@ template <MappedAccess access>
 Trial mapped(Device& device, const Arguments& arguments) {
   return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
-Bytes copy_of(const Arguments& arguments) { return Bytes{static_cast<std::uint64_t>(arguments.at("copy"))}; }
 /// The kernels are timed, and the copies outlast them.
 template <MappedAccess access, CopyDirection way>
 Trial mapped_beside(Device& device, const Arguments& arguments) {
@@ -159,7 +158,7 @@ Trial mapped_beside(Device& device, const Arguments& arguments) {
   const double of_a_block = access == MappedAccess::write ? 4 : 1.5;
   const double slowest = std::min(20.0, of_a_block * arguments.at("blocks"));
   wanted.copies = way;
-  wanted.copy_size = copy_of(arguments);
+  wanted.copy_size = copy_size_beside(arguments);
   const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(wanted.copy_size);
   wanted.copy_count = 3 + static_cast<unsigned>(copies * 60 / slowest);
   return mapped_kernels(device, wanted);
@@ -172,7 +171,7 @@ Trial copies_in_step(Device& device, const Arguments& arguments) {
 template <MappedAccess access, CopyDirection way>
 Trial copies_beside(Device& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
-  const Bytes copy = copy_of(arguments);
+  const Bytes copy = copy_size_beside(arguments);
   // GB/s: what long copies of an H200 come down to beside kernels that move the same way, and beside launches of 32, 8
   // and 1 MiB of others, short ones to half of that; kernels have 55 at most, and 20 (3.5) a block that writes (reads).
   const bool full = arguments.at("blocks") > 2.0 * device.info().multiprocessors;

@@ -367,16 +367,21 @@ TEST(Fit, finds_what_kernels_in_step_leave_the_copies_beside_them) {
       << "in step copies wait for the kernels; copies of 8 MiB beside kernels that go on do not";
 }
 
+/// Runs of 1 and 5 launches of 8 MB by 16 blocks, beside copies of so many bytes where that counts.
+void add_mapped(std::vector<Measurement>& measurements, const char* primitive, double period_us, double copy) {
+  for (const double count : {1., 5.}) {
+    std::map<std::string, double> arguments{{"bytes", 8e6}, {"count", count}, {"blocks", 16}, {"width", 16}};
+    if (copy > 0) arguments["copy"] = copy;
+    measurements.push_back(events(primitive, arguments, count * period_us));
+  }
+}
+
 TEST(Fit, separates_what_copies_beside_kernels_take_for_their_bytes_and_between_them) {
   // Copies of 2 and 16 MB at 40 GB/s, 30 µs apart (the shorter 80, the longer 430 µs). Launches write 8 MB in 170 µs
   // and a gap of 1: 47.06 GB/s, of which the 30 of 430 µs are at the 50 of kernels alone.
   std::vector<Measurement> measurements = copies();
   const auto add = [&](const char* primitive, double period_us, double copy = 0) {
-    for (const double count : {1., 5.}) {
-      std::map<std::string, double> arguments{{"bytes", 8e6}, {"count", count}, {"blocks", 16}, {"width", 16}};
-      if (copy > 0) arguments["copy"] = copy;
-      measurements.push_back(events(primitive, arguments, count * period_us));
-    }
+    add_mapped(measurements, primitive, period_us, copy);
   };
   for (const char* primitive : {"mapped.read", "mapped.both", "mapped.write"}) add(primitive, 161);
   for (const char* kernels :
@@ -405,11 +410,7 @@ TEST(Fit, takes_what_kernels_read_beside_copies_from_pairs_in_step) {
   // 40 µs (50). Free kernels were faster, 36 GB/s.
   std::vector<Measurement> measurements = copies();
   const auto add = [&](const char* primitive, double period_us, double copy = 0) {
-    for (const double count : {1., 5.}) {
-      std::map<std::string, double> arguments{{"bytes", 8e6}, {"count", count}, {"blocks", 16}, {"width", 16}};
-      if (copy > 0) arguments["copy"] = copy;
-      measurements.push_back(events(primitive, arguments, count * period_us));
-    }
+    add_mapped(measurements, primitive, period_us, copy);
   };
   for (const char* primitive : {"mapped.read", "mapped.both", "mapped.write"}) add(primitive, 160);
   for (const char* kernels :
