@@ -69,6 +69,9 @@ constexpr double close_layout = 0.005;
 constexpr double close_ramp = 0.002;
 constexpr double close_steep_ramp = 0.01;
 constexpr double steep_growth = 1.5;
+// Fewer blocks than the kernel's own must promise this much: they leave multiprocessors to other work, but one that is
+// slow to answer holds up more of the kernel.
+constexpr double close_grid = 0.01;
 
 // Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.
 constexpr double close_shared = 0.05;
@@ -100,7 +103,7 @@ bool shares_the_link(const Choice& choice) {
 }
 
 // By predicted time; in front, of those that come close, what does not have kernels and copies share the link, the
-// simplest layout, and of that the gentlest ramp.
+// simplest layout, of that the gentlest ramp, and the kernel's own grid.
 void rank(std::vector<Tried>& tried) {
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.time < b.time; });
   const auto any = [](const Choice&) { return true; };
@@ -116,6 +119,7 @@ void rank(std::vector<Tried>& tried) {
   prefer(tried, close_steep_ramp, alike,
          [&](const Choice& a, const Choice& b) { return growth(a) < steep_growth && growth(b) >= steep_growth; });
   prefer(tried, close_ramp, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
+  prefer(tried, close_grid, alike, [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
 }
 
 // Simulates the choices of one strategy; keeps the reason of the last refusal.
