@@ -18,10 +18,13 @@
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/evaluate/published_evaluation.hpp"
+#include "shiplap/evaluate/random_jobs.hpp"
+#include "shiplap/evaluate/regret.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/published_report.hpp"
+#include "shiplap/report/regret_report.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -141,6 +144,16 @@ void add_evaluate(CLI::App& app) {
                    "this version predicts on --profile")
       ->type_name("FILE")
       ->excludes(workloads);
+  command
+      ->add_option("--random", flags->random,
+                   "so many jobs drawn at random by --seed: what following the plan, and a race behind it, costs against "
+                   "an exhaustive sweep")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 100000u))
+      ->excludes(workloads);
+  command->add_option("--seed", flags->seed, "of --random (default: 1)")->type_name("N");
+  command->add_option("--race", flags->race, "with --random: the time of the race's runs (default: 200ms)")
+      ->type_name("TIME");
   auto* only =
       command->add_flag("--transfers", flags->transfers_only, "copies alone only, from 16 MiB on")->excludes(workloads);
   command->add_flag("--no-transfers", flags->no_transfers, "leave the copies alone out")->excludes(only);
@@ -217,6 +230,46 @@ void run_again(const EvaluateFlags& flags) {
   require_right(evaluation);
 }
 
+void run_random(const EvaluateFlags& flags) {
+  if (!flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
+      !flags.blocks.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers)
+    throw UsageError("--random: sizes and grid are drawn and given; leave out what is about them");
+  const auto began = std::chrono::steady_clock::now();
+  const Seconds budget =
+      flags.budget.empty() ? Seconds{std::numeric_limits<double>::infinity()} : parse_seconds(flags.budget, "--budget");
+  const Subject subject(flags.device, flags.profile);
+  RegretOptions options;
+  if (flags.rounds > 0) options.rounds = flags.rounds;
+  if (flags.duel_rounds > 0) options.final_rounds = flags.duel_rounds;
+  if (!flags.race.empty()) options.race = parse_seconds(flags.race, "--race");
+  Progress progress;
+  options.progress = [&](std::string_view what) { progress.update(what); };
+  std::vector<JobRegret> jobs;
+  const auto keep = [&] {
+    if (!flags.output.empty())
+      write_file_atomically(flags.output, to_json(jobs, *subject.device, subject.profile, flags.seed).dump() + "\n");
+    if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(jobs));
+  };
+  for (const std::string& name : random_workloads(flags.random, flags.seed)) {
+    if (Seconds{std::chrono::steady_clock::now() - began} > budget) {
+      jobs.push_back({.name = name, .not_run = "the time of --budget was spent"});
+      continue;
+    }
+    Workload workload = find_workload(name);
+    if (!wants_probe(workload, subject.info)) workload.job = subject.costed(workload);
+    jobs.push_back(regret_of(*subject.device, subject.profile, subject.limits, std::move(workload), options));
+    keep();
+  }
+  keep();
+  progress.clear();
+  if (flags.json)
+    print_json(to_json(jobs, *subject.device, subject.profile, flags.seed));
+  else
+    print(regret_report(jobs, style_of_stdout()));
+  for (const JobRegret& job : jobs)
+    if (!job.wrong.empty()) throw CheckFailed(fmt::format("{}: the result is wrong: {}", job.name, job.wrong));
+}
+
 }  // namespace
 
 void run_evaluate(const EvaluateFlags& flags) {
@@ -224,6 +277,7 @@ void run_evaluate(const EvaluateFlags& flags) {
   if (!flags.data.empty()) return run_published(flags);
   if (!flags.markdown.empty()) require_writable(flags.markdown, "--markdown");
   if (!flags.again.empty()) return run_again(flags);
+  if (flags.random > 0) return run_random(flags);
   EvaluateOptions options;
   options.grid = grid_options_of(flags);
   const Seconds budget =

@@ -1,6 +1,7 @@
 // shiplap evaluate: runs a grid of choices and says how good every model is.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct EvaluateFlags {
   std::string budget;
   std::string data;
   std::string again;
+  unsigned random = 0;  ///< so many jobs drawn at random instead of WORKLOADs
+  std::uint64_t seed = 1;
+  std::string race;
   bool transfers_only = false;
   bool no_transfers = false;
   std::string output;

@@ -17,6 +17,7 @@
 #include "cli/profiles.hpp"
 #include "cli/reproduce.hpp"
 #include "cli/run.hpp"
+#include "cli/tune.hpp"
 #include "shiplap/core/error.hpp"
 
 namespace {
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_predict(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);
+  shiplap::cli::add_tune(app);
   shiplap::cli::add_replay(app);
   shiplap::cli::add_evaluate(app);
   shiplap::cli::add_reproduce(app);

@@ -6,10 +6,12 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/explain_report.hpp"
 #include "shiplap/report/plan_report.hpp"
@@ -36,8 +38,13 @@ void add_run(CLI::App& app) {
   command->add_option("--trace", flags->trace, "write predicted and observed spans for Perfetto or chrome://tracing")
       ->type_name("FILE");
   command->add_flag("--explain", flags->explain, "compare predicted and observed op by op, and say what is off most");
+  command
+      ->add_option("--race", flags->race,
+                   "let the best candidates race for so much time of their runs, as in 200ms, unless the winner for such "
+                   "a job on this node is kept")
+      ->type_name("TIME");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
-  for (const char* of_one_run : {"--repeat", "--gantt", "--svg", "--trace", "--explain"})
+  for (const char* of_one_run : {"--repeat", "--race", "--gantt", "--svg", "--trace", "--explain"})
     adaptive->excludes(command->get_option(of_one_run));
   add_json_flag(*command, flags->json);
   command->callback([flags] {
@@ -51,10 +58,14 @@ void add_run(CLI::App& app) {
 void run_run(const RunFlags& flags) {
   if (!flags.svg.empty()) require_writable(flags.svg, "--svg");
   if (!flags.trace.empty()) require_writable(flags.trace, "--trace");
+  const Seconds race_budget = flags.race.empty() ? Seconds{0} : parse_seconds(flags.race, "--race");
   Workload workload = workload_of(flags.workload);
   PlanOptions options = plan_options_of(flags.choice, workload.job);
   const Subject subject(flags.device, flags.profile);
   options.device_memory = subject.limits.device_memory;
+  // The ops of a graph cannot be told apart while it runs.
+  const bool trace = flags.gantt || flags.explain || !flags.svg.empty() || !flags.trace.empty();
+  options.graphs = !trace;
 
   Progress progress;
   progress.update("preparing the data …");
@@ -71,7 +82,17 @@ void run_run(const RunFlags& flags) {
     pipeline.set_cost(pipeline.probe_kernel(subject.limits));
     ranked = plan(pipeline.workload().job, subject.profile, options);
   }
-  const Candidate& best = ranked.best();
+  Candidate best = ranked.best();
+  std::optional<RaceResult> raced;
+  if (race_budget > Seconds{0}) {
+    progress.update("racing …");
+    const Job& job = pipeline.workload().job;
+    const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits);
+    const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, subject.limits); };
+    raced = is_restricted(flags.choice) ? race(finalists, make_ready, race_budget)
+                                        : race_or_kept(subject.info, job, finalists, make_ready, race_budget);
+    best = predict(job, subject.profile, raced->best().choice, subject.limits);
+  }
 
   progress.update("running …");
   RunPlan run_plan;
@@ -79,7 +100,7 @@ void run_run(const RunFlags& flags) {
   run_plan.predicted = best;
   run_plan.repeat = flags.repeat > 0 ? flags.repeat : subject.info.is_virtual ? 1 : run_plan.repeat;
   if (subject.info.is_virtual) run_plan.warm_up = 0;
-  run_plan.trace = flags.gantt || flags.explain || !flags.svg.empty() || !flags.trace.empty();
+  run_plan.trace = trace;
   const RunReport report = run(pipeline, *subject.device, subject.limits, run_plan);
   progress.clear();
 
@@ -97,6 +118,7 @@ void run_run(const RunFlags& flags) {
     json["profile_hash"] = ranked.profile_hash;
     json["kernel_cost"] = ranked.kernel_cost_origin;
     json["assumptions"] = ranked.assumptions;
+    json["race"] = raced ? to_json(*raced) : Json(nullptr);
     print_json(json);
   } else {
     print(run_report(report, style));
@@ -106,7 +128,9 @@ void run_run(const RunFlags& flags) {
                style.width) +
           "\n");
     print(assumptions_report(ranked.assumptions, style));
-    if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
+    if (raced)
+      print("\n" + wrap(raced->to_string(), style.width) + "\n");
+    else if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
     if (flags.gantt) print("\n" + run_gantt(report, style));
     if (flags.explain) {
       print("\n" + explain_report(report.schedule, best.timeline, report.timeline, style));

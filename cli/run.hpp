@@ -18,6 +18,7 @@ struct RunFlags {
   bool gantt = false;
   std::string svg;
   std::string trace;
+  std::string race;
   bool explain = false;
   AdaptiveFlags adaptive;
   bool json = false;

@@ -32,7 +32,8 @@ std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive
   for (const Measurement& m : measure(bench.device, options).measurements) {
     const double size = m.arguments.at("bytes");
     if (!m.verified || (!by_size && size != static_cast<double>(table2_launch.count))) continue;
-    times[m.arguments.at(argument)][size * m.arguments.at(count)] = median(figure_samples(m)) * 1e-6;
+    const double moved = m.arguments.contains("copy") && primitive.starts_with("copies.") ? m.arguments.at("copy") : size;
+    times[m.arguments.at(argument)][moved * m.arguments.at(count)] = median(figure_samples(m)) * 1e-6;
   }
   std::map<double, PerByte> result;
   for (const auto& [key, by_bytes] : times) {
@@ -49,7 +50,7 @@ TableTwo of_measurement(const Bench& bench) {
   const auto in = rates(bench, "duplex.pinned.h2d", "bytes", "copies");
   const auto out = rates(bench, "duplex.pinned.d2h", "bytes", "copies");
   if (!in.empty() && !out.empty()) found.copies = UnderLoad{in.rbegin()->second, out.rbegin()->second};
-  const auto copies = rates(bench, "copies.h2d.in_step.write", "blocks", "count");
+  const auto copies = rates(bench, "copies.h2d.beside.write", "blocks", "count");
   const auto writes = rates(bench, "mapped.write.beside.h2d", "blocks", "count");
   for (const auto& [blocks, per] : copies) {
     const auto kernel = writes.find(blocks);

@@ -60,7 +60,8 @@ Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job
   if (choice.blocks > 0 || (choice.strategy == "hybrid" && other_hybrid)) return {};
   if (choice.strategy == "explicit") return {.throughout = explicit_time(work_of(link, job, 1)), .while_both_move = {}};
   const auto& mapped = bench.profile.links.front().zero_copy;
-  const double in_flight = static_cast<double>(bench.limits.resident_threads) * job.access_width;
+  constexpr double access = 16;  // bytes that a thread has under way
+  const double in_flight = static_cast<double>(bench.limits.resident_threads) * access;
   if (choice.strategy == "implicit") {
     const Work work = work_of(link, job, 1);
     if (!mapped || mapped->both.empty()) return {.throughout = eq6(work), .while_both_move = std::nullopt};
@@ -77,9 +78,8 @@ Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job
             .while_both_move = std::nullopt};
   }
   if (!link.mapped || !mapped || mapped->write_beside_h2d.empty()) return {};
-  const auto launch = static_cast<double>(bytes_out(job).count) / choice.chunks;
-  const UnderLoad running{per_byte(copy_rate_at(mapped->write_beside_h2d, launch, in_flight)),
-                          per_byte(kernel_rate_at(mapped->write_beside_h2d, launch, in_flight))};
+  const UnderLoad running{per_byte(copy_rate_at(mapped->write_beside_h2d, in_flight)),
+                          per_byte(kernel_rate_at(mapped->write_beside_h2d, in_flight))};
   return {.throughout = as_printed::hybrid_time(slowed_throughout(work, *link.mapped), choice.chunks),
           .while_both_move = as_printed::hybrid_time(slowed_while_both_move(work, running), choice.chunks)};
 }

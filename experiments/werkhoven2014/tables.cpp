@@ -67,7 +67,7 @@ loggp::Parameters of_profile(const DirectionModel& direction, Bytes piece) {
 }  // namespace
 
 UnderLoad over_kernels_and_pauses(const MappedBeside& row, const loggp::Parameters& alone, Seconds kernel_gap) {
-  const double bytes = static_cast<double>(row.launch.count);
+  const double bytes = in_bytes(table2_launch);
   const double running = bytes / row.kernel.value.bytes_per_second;
   const double meanwhile = std::min(bytes, running * row.copy.value.bytes_per_second);
   // What the copy has not moved when the kernel ends goes at the link's own rate, then the next pair begins.
@@ -84,10 +84,9 @@ TableTwo table2_of(const Profile& profile) {
   if (!link.zero_copy) return found;
   const auto& gap = profile.gpus.front().kernel_gap;
   for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
-    if (row.launch == table2_launch)
-      found.mapped.push_back(
-          {.grid = to_string(row.in_flight) + " under way",
-           .per_byte = over_kernels_and_pauses(row, of_profile(link.h2d, row.launch), gap ? gap->value : Seconds{0})});
+    found.mapped.push_back({.grid = to_string(row.in_flight) + " under way",
+                            .per_byte = over_kernels_and_pauses(row, of_profile(link.h2d, table2_launch),
+                                                                gap ? gap->value : Seconds{0})});
   return found;
 }
 

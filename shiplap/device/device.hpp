@@ -98,6 +98,13 @@ struct RunResult {
   Seconds ended{0};
 };
 
+/// A kernel launch as the CUDA runtime sees it.
+struct LaunchShape {
+  std::uint64_t blocks = 1;       ///< grid
+  unsigned threads = 1;           ///< of a block
+  std::uint64_t held_at_once = 0;  ///< blocks of it that one multiprocessor holds at once; 0: unknown
+};
+
 /// A schedule made ready to run many times: streams, events and checks are done once.
 class Execution {
  public:
@@ -118,6 +125,8 @@ class Execution {
     submit(options);
     return wait();
   }
+  /// The kernels that a graph launches, in no order; empty where the schedule is no graph, or nothing is known.
+  virtual std::vector<LaunchShape> launches() const { return {}; }
 };
 
 /// Kernels that the measurements need and every device has.
@@ -133,8 +142,7 @@ struct ProbeKernel {
     chase,         ///< one thread follows `amount` reads of 8 bytes through its operand, each known by the one before
   };
   KernelBinding binding;  ///< its function on this device
-  /// What the simulator should charge, of a map for each access of its threads to device memory; 0 on a real device,
-  /// which needs no such hint.
+  /// What the simulator should charge; 0 on a real device, which needs no such hint.
   Seconds work{0};
   std::uint64_t blocks = 1;           ///< grid
   std::uint64_t resident_blocks = 1;  ///< that fill the GPU

@@ -9,6 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/plan/plan.hpp"
+#include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -30,20 +31,8 @@ Json samples_json(const std::vector<double>& samples_ms) {
 }
 
 Json cost_json(const KernelCost& cost, bool of_average_items) {
-  const auto point = [](std::uint64_t items, const Interval<Seconds>& work) -> Json {
-    return {{"items", items}, {"ms", milliseconds_json(work)}};
-  };
-  Json json{{"origin", cost.origin},
-            {"has_floor", cost.has_floor},
-            {"cached_items", cost.cached_items},
-            {"of_average_items", of_average_items},
-            {"points", Json::array()},
-            {"limited", Json::array()}};
-  for (const KernelCost::Point& p : cost.points) json["points"].push_back(point(p.items, p.work));
-  for (const KernelCost::Limited& limited : cost.limited) {
-    json["limited"].push_back(point(limited.items, limited.work));
-    json["limited"].back()["blocks"] = limited.blocks;
-  }
+  Json json = to_json(cost);
+  json["of_average_items"] = of_average_items;
   return json;
 }
 

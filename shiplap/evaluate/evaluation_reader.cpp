@@ -4,6 +4,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/plan/plan.hpp"
+#include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -51,33 +52,6 @@ Engine read_engine(const JsonReader& json) {
   json.fail("an engine, as in \"copy H2D\"");
 }
 
-/// The first files did not say whether a cost has a floor: those measured had one.
-KernelCost read_cost(const JsonReader& json) {
-  KernelCost cost{.points = {}, .origin = json.at("origin").string()};
-  const auto has_floor = json.find("has_floor");
-  cost.has_floor = has_floor ? has_floor->boolean() : cost.origin.starts_with("measured");
-  if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();
-  const JsonReader points = json.at("points");
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::uint64_t items = read_positive(points.at(i).at("items"));
-    if (!cost.points.empty() && items <= cost.points.back().items)
-      points.at(i).at("items").fail("more items than the point before");
-    cost.points.push_back({items, read_milliseconds(points.at(i).at("ms"))});
-  }
-  if (const auto limited = json.find("limited")) {
-    const bool of_one_size = limited->value().is_object();  // in files of earlier versions
-    for (std::size_t i = 0; i < (of_one_size ? 1 : limited->size()); ++i) {
-      const JsonReader one = of_one_size ? *limited : limited->at(i);
-      cost.limited.push_back({.items = read_positive(one.at("items")),
-                              .blocks = read_positive(one.at("blocks")),
-                              .work = read_milliseconds(one.at("ms"))});
-      if (i > 0 && cost.limited[i].items <= cost.limited[i - 1].items)
-        one.at("items").fail("more items than the point before");
-    }
-  }
-  return cost;
-}
-
 EvaluatedPoint read_point(const JsonReader& json) {
   EvaluatedPoint point{.choice = choice_from_json(json.at("choice")),
                        .planned = json.at("planned").boolean(),
@@ -109,7 +83,7 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
                              .kernel = seconds_of_ms(json.at("kernel_ms").number()),
                              .not_run = read_text_or_none(json, "not_run")};
   if (const auto cost = json.find("kernel_cost")) {
-    workload.cost = read_cost(*cost);
+    workload.cost = kernel_cost_from_json(*cost);
     const auto of_average = cost->find("of_average_items");
     workload.cost_of_average_items = of_average && of_average->boolean();
   }

@@ -83,7 +83,6 @@ Profile profile_of(const Unknowns& u) {
                           .kernel_gap = {},
                           .handovers = {},
                           .resident_threads = Interval<double>::exact(static_cast<double>(gh200_resident_threads)),
-                          .memory_latency = {},
                           .memory_bandwidth = {},
                           .flop_rate = {}});
   const auto direction = [&](double per_byte) {
@@ -163,7 +162,7 @@ std::vector<Missing> missing_parameters() {
     out.push_back({fmt::format("links[0].{}.batched", way), absent});
   }
   for (const char* parameter :
-       {"gpus[0].memory_latency", "gpus[0].memory_bandwidth", "gpus[0].copy_bandwidth", "gpus[0].flop_rate",
+       {"gpus[0].memory_bandwidth", "gpus[0].copy_bandwidth", "gpus[0].flop_rate",
         "links[0].waiting_queues", "links[0].zero_copy", "links[0].pageable", "links[0].managed", "host",
         "submission.event_record", "submission.event_wait", "submission.batched_copy", "submission.graph_launch",
         "submission.graph_op"})
@@ -203,8 +202,7 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .cost = {.points = {}, .has_floor = true, .limited = {}, .origin = "fitted to published times"},
           .items_per_block = fitted_threads_per_block,
           .threads_per_block = static_cast<unsigned>(fitted_threads_per_block),
-          .any_grid = false,
-          .access_width = 4};
+          .any_grid = false};
   // The least launch gives every multiprocessor one block; the other two points are a line through zero.
   const double calls = point.calls;
   const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;

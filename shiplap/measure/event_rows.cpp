@@ -19,18 +19,6 @@ std::vector<Point> kernel_points(const Setting& setting) {
   return points;
 }
 
-// Short launches, of which the time between them is a good part.
-std::vector<Point> mapped_points(const Setting& setting) {
-  const double blocks = quick(setting) ? 32 : 64;  // a grid of mapped.read
-  constexpr double width = 16;
-  std::vector<Point> points;
-  for (const double recorded : {0.0, 1.0})
-    points.push_back(count_point(
-        "count", {40, 200},
-        {{"bytes", blocks * map_probe_threads * width}, {"blocks", blocks}, {"width", width}, {"recorded", recorded}}));
-  return points;
-}
-
 }  // namespace
 
 std::span<const PrimitiveRow> event_rows() {
@@ -42,16 +30,6 @@ std::span<const PrimitiveRow> event_rows() {
                                                    .recorded = arguments.at("recorded") > 0,
                                                    .waiting = arguments.at("waiting") > 0,
                                                    .busy = arguments.at("busy") > 0});
-                   }},
-      PrimitiveRow{{"apart.mapped", "kernels that read mapped host memory, with and without events between", "events"},
-                   mapped_points,
-                   [](Device& device, const Arguments& arguments) {
-                     return mapped_kernels(device, {.access = MappedKernels::Access::read,
-                                                    .size = bytes(arguments),
-                                                    .kernels = whole(arguments, "count"),
-                                                    .blocks = whole(arguments, "blocks"),
-                                                    .width = whole(arguments, "width"),
-                                                    .recorded = arguments.at("recorded") > 0});
                    }},
   };
   return rows;

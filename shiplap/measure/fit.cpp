@@ -56,15 +56,12 @@ bool has_arguments(const Measurement& measurement) {
                                         {"submit.wait", {"launches", "followers"}},
                                         {"launch.", {"kernels"}},
                                         {"chain.", {"queues", "count", "busy"}},
-                                        {"mapped.read.far", {"bytes", "count", "blocks", "width", "footprint"}},
                                         {"mapped.", {"bytes", "count", "blocks", "width"}},
                                         {"copies.", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.grid", {"blocks"}},
                                         {"kernel.stream", {"bytes"}},
-                                        {"kernel.map", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.multiply_add", {"flops"}},
-                                        {"apart.kernels", {"kernels", "recorded", "waiting", "busy"}},
-                                        {"apart.mapped", {"bytes", "count", "blocks", "recorded"}}};
+                                        {"apart.kernels", {"kernels", "recorded", "waiting", "busy"}}};
   for (const Needs& needs : table)
     if (measurement.primitive.starts_with(needs.primitive))
       return std::ranges::all_of(needs.names, [&](const char* name) { return measurement.arguments.contains(name); });
@@ -126,7 +123,6 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
                           .event_gap = std::nullopt,
                           .handovers = std::nullopt,
                           .resident_threads = std::nullopt,
-                          .memory_latency = std::nullopt,
                           .memory_bandwidth = std::nullopt,
                           .copy_bandwidth = std::nullopt,
                           .flop_rate = std::nullopt});
@@ -136,7 +132,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   for (unsigned g = 1; g < info.gpus; ++g)
     for (const char* parameter :
          {"queue_groups", "launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
-          "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"})
+          "memory_bandwidth", "copy_bandwidth", "flop_rate"})
       findings.missing.push_back(
           {fmt::format("gpus[{}].{}", g, parameter), "of several GPUs the first is measured; measure this one alone"});
   if (info.gpus > 1) profile.peers = fit_peers(observations, findings);

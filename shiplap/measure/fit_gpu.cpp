@@ -119,18 +119,6 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
     findings.missing.push_back({"gpus[0].resident_threads",
                                 "not measured: needs verified points of kernel.grid with clear steps between waves"});
 
-  std::optional<Uncertain> access;
-  const std::vector<Observation> maps = observations.of("kernel.map");
-  const auto map_periods = periods(maps, "count", [](const Observation&) { return 0; });
-  if (!map_periods.empty() && gpu.kernel_gap) {
-    const Observation& map = maps.front();
-    const double accesses =
-        map.argument("bytes") / (map.argument("blocks") * map_probe_threads * map.argument("width"));
-    access = (map_periods.begin()->second - Uncertain::exact(gpu.kernel_gap->value.count())) / accesses;
-  }
-  gpu.memory_latency =
-      parameter<Seconds>(access, "gpus[0].memory_latency", "kernel.map with two counts and launch.gap", findings);
-
   if (const auto bandwidth = fitted_rate(observations, "kernel.stream", "bytes", "gpus[0].memory_bandwidth", findings))
     gpu.memory_bandwidth = Interval<Bandwidth>{{bandwidth->value}, {bandwidth->low}, {bandwidth->high}};
   // The slope over all that was copied: one copy more takes its bytes at this rate, and a gap that is left out.

@@ -49,7 +49,6 @@ Trial peer_kernels(Device& device, const PeerKernels& wanted) {
     map.flows = {{.buffer = reads ? from : to,
                   .mode = wanted.mode,
                   .bytes = wanted.size,
-                  .access_width = width,
                   .in_flight = Bytes{map_probe_threads} * width * std::min(map.blocks, map.resident_blocks)}};
     const QueueId queue = trial.schedule.add_queue(fmt::format("kernels of GPU {}", gpu), Place::gpu(gpu));
     for (std::uint32_t i = 0; i < wanted.kernels; ++i)
@@ -67,7 +66,7 @@ Trial peer_chase(Device& device, Bytes footprint, unsigned reads) {
   trial.kept.push_back(buffer);
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
-  chase.flows = {{.buffer = buffer, .bytes = Bytes{width} * reads, .access_width = width, .in_flight = Bytes{width}}};
+  chase.flows = {{.buffer = buffer, .bytes = Bytes{width} * reads, .in_flight = Bytes{width}}};
   trial.schedule.add({.what = chase, .queue = trial.schedule.add_queue("kernel"), .after = {}});
   return trial;
 }

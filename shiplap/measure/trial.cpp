@@ -128,7 +128,6 @@ Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned r
     chase.flows.push_back({.buffer = buffer,
                            .mode = AccessMode::read,
                            .bytes = Bytes{width} * reads,
-                           .access_width = width,
                            .in_flight = Bytes{width}});
   }
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
@@ -256,7 +255,7 @@ Trial chain(Device& device, const Chain& chain) {
 
 Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
-  const auto places = std::max(4u, static_cast<unsigned>(wanted.footprint.count / wanted.size.count));
+  const auto places = std::max(4u, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,
@@ -275,20 +274,15 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
   const Bytes in_flight = Bytes{map_probe_threads} * wanted.width * std::min(map.blocks, map.resident_blocks);
   const auto flow = [&](BufferId of, AccessMode mode) {
-    map.flows.push_back(
-        {.buffer = of, .mode = mode, .bytes = wanted.size, .access_width = wanted.width, .in_flight = in_flight});
+    map.flows.push_back({.buffer = of, .mode = mode, .bytes = wanted.size, .in_flight = in_flight});
   };
   if (reads) flow(from, AccessMode::read);
   if (writes) flow(to, AccessMode::write);
-  map.work = reads || writes ? Seconds{0} : map.work * (in_bytes(wanted.size) / in_bytes(in_flight));
-  std::optional<Kernel> empty;
-  if (wanted.recorded) empty = add_empty_kernel(trial, device);
-  const QueueId behind = wanted.recorded ? trial.schedule.add_queue("behind") : QueueId{};
+  map.work = Seconds{0};
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
     map.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
-    const OpId kernel = trial.schedule.add({.what = map, .queue = kernels, .after = {}, .chunk = i});
-    if (empty) trial.schedule.add({.what = *empty, .queue = behind, .after = {kernel}, .chunk = i});
+    trial.schedule.add({.what = map, .queue = kernels, .after = {}, .chunk = i});
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
@@ -299,21 +293,6 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   for (unsigned i = 0; i < wanted.copy_count; ++i)
     trial.schedule.add(copy_op(ends, copies, wanted.copy_size, i % ring));
   if (wanted.time_copies) trial.timed = copies;
-  return trial;
-}
-
-Trial lock_step(Device& device, const MappedKernels& wanted) {
-  Trial trial = mapped_kernels(device, wanted);
-  const std::vector<Op> kernels = std::exchange(trial.schedule.ops, {});
-  const auto places = static_cast<std::uint32_t>(trial.transfers[0].length.count / wanted.size.count);
-  const Ends ends = add_ends(trial, CopyDirection::device_to_host, wanted.size * places, MemoryKind::mapped);
-  trial.timed = trial.schedule.add_queue("copies");
-  for (unsigned i = 0; i < wanted.kernels; ++i) {
-    Op copy = copy_op(ends, trial.timed, wanted.size, i % places);
-    copy.chunk = i;
-    copy.after = {trial.schedule.add(kernels[i])};
-    trial.schedule.add(copy);
-  }
   return trial;
 }
 

@@ -105,8 +105,8 @@ Trial chain(Device&, const Chain&);
 /// once; kernels that come back to the same few places find their addresses translated, and reads by few threads seem
 /// faster than they are.
 constexpr Bytes mapped_footprint = 256_MiB;
-/// Of copies beside kernels that access host memory: what both take besides their bytes is the time between them.
-constexpr Bytes short_copy_beside = 2_MiB;
+/// What a kernel that accesses host memory moves, and a copy beside it.
+constexpr Bytes mapped_launch = 8_MiB;
 constexpr Bytes long_copy_beside = 16_MiB;
 
 /// The size of the copies in a measurement beside kernels; 8 MiB where its arguments do not say (older files).
@@ -117,8 +117,8 @@ inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
 
 /// Kernels that access host memory, in one queue, and copies in another.
 struct MappedKernels {
-  /// Of host memory; the other side is device memory, and for `none` both are.
-  enum class Access : std::uint8_t { none, read, write, both };
+  /// Of host memory; the other side is device memory.
+  enum class Access : std::uint8_t { read, write, both };
   Access access = Access::read;
   Bytes size;            ///< of one kernel
   unsigned kernels = 1;  ///< timed, or beside the copies that are
@@ -128,14 +128,8 @@ struct MappedKernels {
   Bytes copy_size = long_copy_beside;
   unsigned copy_count = 0;
   bool time_copies = false;  ///< instead of the kernels
-  bool recorded = false;     ///< behind each kernel is an event, for which an empty kernel of another queue waits
-  Bytes footprint = mapped_footprint;  ///< that the kernels go around in
 };
 Trial mapped_kernels(Device&, const MappedKernels&);
-
-/// A hybrid pipeline: these kernels, and behind each a copy from the GPU of as many bytes, which waits for it and moves
-/// beside the next one. The copies are timed.
-Trial lock_step(Device&, const MappedKernels&);
 
 /// Reads of 8 bytes, each known by the one before, from memory of that kind: mapped, or device.
 Trial pointer_chase(Device&, MemoryKind, Bytes footprint, unsigned reads);

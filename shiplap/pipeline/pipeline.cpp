@@ -27,8 +27,8 @@ void Pipeline::refill() { workload_.fill(arrays()); }
 
 std::string Pipeline::verify() const { return workload_.verify(arrays()); }
 
-KernelCost Pipeline::probe_kernel(const Limits& limits, unsigned repeats) {
-  return shiplap::probe_kernel(device_, workload_.job, limits, repeats);
+KernelCost Pipeline::probe_kernel(const Limits& limits, const ProbeOptions& options) {
+  return shiplap::probe_kernel(device_, workload_.job, limits, options);
 }
 
 Prepared Pipeline::prepare(const Choice& choice, const Limits& limits) {

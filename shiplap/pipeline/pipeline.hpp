@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/probe.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -21,7 +22,7 @@ class Pipeline {
 
   const Workload& workload() const { return workload_; }
 
-  KernelCost probe_kernel(const Limits&, unsigned repeats = 7);
+  KernelCost probe_kernel(const Limits&, const ProbeOptions& = {});
   void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
 
   Prepared prepare(const Choice&, const Limits&);

@@ -20,6 +20,8 @@ class Prepared {
   /// The two halves of `run`, as Execution has them: between them others that share the queues can be submitted.
   void submit(const RunOptions& = {});
   RunResult wait();  ///< see submit
+  /// The kernels of a graph: see Execution::launches.
+  std::vector<LaunchShape> launches() const { return execution_->launches(); }
   /// What is run.
   const Schedule& schedule() const { return schedule_; }
 

@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/probe_zero_copy.hpp"
 
 namespace shiplap {
 namespace {
@@ -18,6 +20,21 @@ std::uint64_t items_in_cache(const Job& job, Bytes l2_cache) {
   const double of_an_item = static_cast<double>(job.device_traffic.count) / static_cast<double>(job.launches) /
                             static_cast<double>(job.items);
   return static_cast<std::uint64_t>(static_cast<double>(l2_cache.count) * 2 / 3 / of_an_item);
+}
+
+/// Blocks of the kernel that the GPU holds at once, of the launch that it holds fewest of; 0 where a launch cannot be
+/// captured or is a library's.
+std::uint64_t resident_blocks_of(Device& device, const Job& job, const Limits& limits) {
+  Schedule launch = launch_schedule(job, 1, limits);
+  launch.as_graph = true;
+  std::uint64_t fewest = 0;
+  try {
+    for (const LaunchShape& shape : Prepared(device, std::move(launch), {}, job.binding).launches())
+      if (shape.held_at_once > 0 && (fewest == 0 || shape.held_at_once < fewest)) fewest = shape.held_at_once;
+  } catch (const Error&) {
+    return 0;  // whoever runs the kernel is told why
+  }
+  return fewest * device.info().multiprocessors;
 }
 
 }  // namespace
@@ -35,7 +52,10 @@ std::unique_ptr<Execution> prepare_empty_launch(Device& device) {
   return device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
 }
 
-KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, unsigned repeats) {
+KernelCost probe_kernel(Device& device, const Job& given, const Limits& limits, const ProbeOptions& options) {
+  const unsigned repeats = options.repeats;
+  Job job = given;
+  job.cost.resident_blocks = resident_blocks_of(device, job, limits);
   const auto launch_only = prepare_empty_launch(device);
 
   struct Size {
@@ -94,6 +114,8 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
                   .has_floor = has_floor,
                   .cached_items = cached,
                   .limited = {},
+                  .zero_copy = {},
+                  .resident_blocks = job.cost.resident_blocks,
                   .origin = "measured on resident data"};
   const double launched = median(latency);
   for (const Size& size : sizes) {
@@ -105,6 +127,10 @@ KernelCost probe_kernel(Device& device, const Job& job, const Limits& limits, un
       cost.limited.push_back({on_average, size.blocks, work});
     else if (size.blocks == 0)
       cost.points.push_back({on_average, work});
+  }
+  if (options.zero_copy > Seconds{0}) {
+    job.cost = cost;
+    cost.zero_copy = probe_zero_copy(device, job, limits, options.zero_copy);
   }
   return cost;
 }

@@ -12,11 +12,19 @@ namespace shiplap {
 /// One launch of a kernel that does nothing: what timing a kernel sees beside the kernel.
 std::unique_ptr<Execution> prepare_empty_launch(Device&);
 
+/// What measuring a kernel may take.
+struct ProbeOptions {
+  unsigned repeats = 7;  ///< of each launch on resident data
+  /// GPU time of the launches with arrays in host memory, beyond one of each kind; 0: none of them.
+  Seconds zero_copy{milliseconds(20)};
+};
+
 /// Kernel time on resident data, event-timed, median of `repeats`, its launch latency measured beside it and taken off.
 /// Of a kernel that takes any grid at up to 3 sizes: a block for each multiprocessor, one wave of blocks, and the whole
 /// job or what fits, at one of them with few blocks too. Of others an eighth and the whole. A kernel that goes over its
-/// data in several launches is measured at what the L2 cache keeps from one to the next instead of the middle size. The
-/// arrays are read, and nothing of them is written.
-KernelCost probe_kernel(Device&, const Job&, const Limits&, unsigned repeats = 7);
+/// data in several launches is measured at what the L2 cache keeps from one to the next instead of the middle size. Where
+/// strategies may have the kernel access page-locked arrays (Job::zero_copy), launches over a slice of them too: see
+/// probe_zero_copy. Outputs may be written (see there), nothing else is.
+KernelCost probe_kernel(Device&, const Job&, const Limits&, const ProbeOptions& = {});
 
 }  // namespace shiplap

@@ -14,15 +14,15 @@ namespace shiplap {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::string_view virtual_prefix = "virtual:";
+
+}  // namespace
+
 std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "host";
   return name.data();
 }
-
-constexpr std::string_view virtual_prefix = "virtual:";
-
-}  // namespace
 
 std::optional<fs::path> cache_directory() {
   // The base directory specification says that a relative path is to be ignored.

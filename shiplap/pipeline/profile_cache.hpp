@@ -14,6 +14,8 @@
 
 namespace shiplap {
 
+/// What this computer is called.
+std::string host_name();
 /// $XDG_CACHE_HOME/shiplap or ~/.cache/shiplap; nullopt when neither variable is set.
 std::optional<std::filesystem::path> cache_directory();
 /// Where the profile of a GPU belongs: its name, driver, bus address and host, in kebab case.

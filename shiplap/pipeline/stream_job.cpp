@@ -11,6 +11,7 @@
 #include "shiplap/pipeline/bound.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/workload/workload.hpp"
@@ -68,10 +69,10 @@ void require_capturable(Device& device, const Job& job, const Limits& limits) {
   }
 }
 
-void give_cost(const Node& node, const Limits& limits, Job& job) {
+void give_cost(const Node& node, const Limits& limits, const ProbeOptions& options, Job& job) {
   if (!job.cost.points.empty()) return;
   if (!node.device->info().is_virtual) {
-    job.cost = probe_kernel(*node.device, job, limits);
+    job.cost = probe_kernel(*node.device, job, limits, options);
     return;
   }
   if (job.device_traffic.count == 0)
@@ -137,6 +138,60 @@ bool fixes_something(const PlanOptions& o) {
 
 }  // namespace
 
+namespace {
+
+/// Where page-locking pageable arrays pays over the runs, the plan is for them page-locked.
+void choose_to_page_lock(const Profile& profile, const PlanOptions& wanted, const JobOptions& options,
+                         JobPlan& plan) {
+  if (array_memory(plan.job) != ArrayMemory::pageable || !options.may_page_lock || fixes_something(wanted)) return;
+  const MemoryChoice ways = choose_memory(plan.job, profile, wanted, plan.ranking, options.runs);
+  const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
+  const auto as_it_is = std::ranges::find(ways.ways, "as it is", &MemoryWay::name);
+  if (registered == ways.ways.end() || registered->in_all >= as_it_is->in_all) return;
+  plan.page_locks = true;
+  plan.once = registered->once;
+  plan.chosen = registered->best;
+  for (Array& array : plan.job.arrays)
+    if (!stays(array.role)) array.memory = MemoryKind::pinned;
+  memory_of_fronts(plan.job);
+}
+
+/// The arrays that are cut, for as long as what is returned lives.
+std::vector<Memory> page_locked(Device& device, const Job& job) {
+  std::vector<Memory> locked;
+  for (const Array& array : job.arrays)
+    if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
+      locked.push_back(device.page_lock(array.data, array.size));
+  return locked;
+}
+
+/// Has the finalists race, and takes the winner.
+void decide_by_race(const Node& node, const Profile& profile, const JobOptions& options, JobPlan& plan) {
+  Plan field = plan.ranking;
+  if (plan.page_locks) field.candidates = {plan.chosen};
+  const auto finalists = finalists_of(plan.job, profile, field, plan.limits);
+  std::vector<Memory> locked;
+  if (plan.page_locks) locked = page_locked(*node.device, plan.job);
+  const MakeReady make_ready = [&](const Choice& choice) {
+    return prepare(*node.device, plan.job, choice, plan.limits);
+  };
+  const Originals originals(plan.job);
+  // What is kept was chosen among all there is.
+  plan.race = fixes_something(options.plan)
+                  ? race(finalists, make_ready, options.race)
+                  : race_or_kept(node.device->info(), plan.job, finalists, make_ready, options.race, options.race_anew);
+  if (plan.race->best().choice == plan.chosen.choice) return;
+  try {
+    plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
+  } catch (const Error&) {
+    // A job of the same size class may have too few items for what won.
+    plan.race = race(finalists, make_ready, options.race);
+    plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
+  }
+}
+
+}  // namespace
+
 JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
   Device& device = *node.device;
   const DeviceInfo info = device.info();
@@ -152,7 +207,7 @@ JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
     result.limits.device_memory = std::min(result.limits.device_memory, options.plan.device_memory);
   require_capturable(device, job, result.limits);
   if (options.check_reach) require_declared_reach(device, job);
-  give_cost(node, result.limits, result.job);
+  give_cost(node, result.limits, options.probe, result.job);
   PlanOptions wanted = options.plan;
   wanted.device_memory = result.limits.device_memory;
   wanted.gpus = gpus;
@@ -162,18 +217,8 @@ JobPlan plan(const Node& node, const Job& job, const JobOptions& options) {
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host serves all of them at once as fast as one");
   result.chosen = result.ranking.best();
-  if (array_memory(result.job) != ArrayMemory::pageable || !options.may_page_lock || fixes_something(wanted))
-    return result;
-  const MemoryChoice ways = choose_memory(result.job, profile, wanted, result.ranking, options.runs);
-  const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
-  const auto as_it_is = std::ranges::find(ways.ways, "as it is", &MemoryWay::name);
-  if (registered == ways.ways.end() || registered->in_all >= as_it_is->in_all) return result;
-  result.page_locks = true;
-  result.once = registered->once;
-  result.chosen = registered->best;
-  for (Array& array : result.job.arrays)
-    if (!stays(array.role)) array.memory = MemoryKind::pinned;
-  memory_of_fronts(result.job);
+  choose_to_page_lock(profile, wanted, options, result);
+  if (options.race > Seconds{0}) decide_by_race(node, profile, options, result);
   return result;
 }
 
@@ -181,14 +226,12 @@ Prepared prepare(Device& device, const JobPlan& plan, const Job& given) {
   require_same_shape(plan.job, given);
   Job job = plan.job;
   job.binding = given.binding;
-  std::vector<Memory> locked;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    Array& array = job.arrays[a];
-    array.data = given.arrays[a].data;
-    array.reach = given.arrays[a].reach;
-    if (plan.page_locks && !stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
-      locked.push_back(device.page_lock(array.data, array.size));
+    job.arrays[a].data = given.arrays[a].data;
+    job.arrays[a].reach = given.arrays[a].reach;
   }
+  std::vector<Memory> locked;
+  if (plan.page_locks) locked = page_locked(device, job);
   Prepared prepared = prepare(device, job, plan.chosen.choice, plan.limits);
   prepared.keep(std::move(locked));
   return prepared;
@@ -215,7 +258,7 @@ std::string JobPlan::explain() const {
   return fmt::format("{}: {}, predicted {} ({} to {}), bound {}.{} {}", job.name, shiplap::to_string(chosen.choice),
                      shiplap::to_string(chosen.predicted.value), shiplap::to_string(chosen.predicted.low),
                      shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.value), locks,
-                     ranking.why);
+                     race ? race->to_string() + "." : ranking.why);
 }
 
 Json JobPlan::to_json() const {
@@ -223,6 +266,7 @@ Json JobPlan::to_json() const {
   json["chosen"] = shiplap::to_json(chosen);
   json["page_locks"] = page_locks;
   json["page_locking_ms"] = in_milliseconds(once);
+  json["race"] = race ? shiplap::to_json(*race) : Json(nullptr);
   return json;
 }
 

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/described_job.hpp"
@@ -32,6 +35,12 @@ struct JobOptions {
   std::uint64_t runs = 1;     ///< how often the same arrays are used: whether it pays to page-lock pageable ones
   bool may_page_lock = true;  ///< whether pageable arrays may be page-locked where that pays over `runs`
   std::uint32_t gpus = 1;     ///< of the device, that share the work
+  /// Time of runs in which the best candidates race on the job's own arrays (race.hpp), where no winner of such a job
+  /// is kept; 0: the plan decides by what it predicts. What goes in and comes back is as it was afterwards.
+  Seconds race{0};
+  /// Whether they race although a winner is kept.
+  bool race_anew = false;
+  ProbeOptions probe{};  ///< what measuring the kernel may take
   /// Runs every chunk of a division into a few by itself, between guards and with poisoned surroundings, and throws
   /// CheckFailed when the kernel reads or writes what the job does not say.
   bool check_reach = false;
@@ -45,6 +54,7 @@ struct JobPlan {
   Limits limits;            ///< under which it was planned and is to run
   bool page_locks = false;  ///< arrays are page-locked when the job is prepared, and let go of with it
   Seconds once{0};          ///< what that is predicted to take
+  std::optional<RaceResult> race{};  ///< that chose; none: the plan did
 
   /// The ranking, the choice and the reasons as text of several lines.
   std::string explain() const;
@@ -52,8 +62,8 @@ struct JobPlan {
   Json to_json() const;
 };
 
-/// Looks up what memory the arrays are in, has the kernel captured once (CUDA) and its time measured unless it is
-/// stated, and ranks the strategies. Throws UsageError for arrays whose whereabouts or reach make no sense, Error when
+/// Looks up what memory the arrays are in, has the kernel captured once (CUDA) and its times measured unless they are
+/// stated, ranks the strategies and has the best race where that is asked for. Throws UsageError for arrays whose whereabouts or reach make no sense, Error when
 /// the kernel does more than enqueue, Unsupported when nothing can run it.
 JobPlan plan(const Node&, const Job&, const JobOptions& = {});
 

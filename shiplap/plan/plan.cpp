@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <set>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/explain.hpp"
@@ -62,8 +64,8 @@ std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
   return ramps;
 }
 
-// Layouts that come this close are as good as each other; the one that depends less on what busy queues cost is taken.
-constexpr double close_layout = 0.005;
+// What queues cost that chunks share with others is predicted to several per cent only: they must promise more.
+constexpr double close_layout = 0.05;
 // Ramps too: the steeper, the more depends on how far the two directions differ. Steep ones also depend on what small
 // launches of the kernel cost.
 constexpr double close_ramp = 0.002;
@@ -72,6 +74,9 @@ constexpr double steep_growth = 1.5;
 // Fewer blocks than the kernel's own must promise this much: they leave multiprocessors to other work, but one that is
 // slow to answer holds up more of the kernel.
 constexpr double close_grid = 0.01;
+
+// A graph has to be made before the first run, which must pay.
+constexpr double close_graph = 0.005;
 
 // Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.
 constexpr double close_shared = 0.05;
@@ -119,6 +124,7 @@ void rank(std::vector<Tried>& tried) {
   prefer(tried, close_steep_ramp, alike,
          [&](const Choice& a, const Choice& b) { return growth(a) < steep_growth && growth(b) >= steep_growth; });
   prefer(tried, close_ramp, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
+  prefer(tried, close_graph, alike, [](const Choice& a, const Choice& b) { return !a.graph && b.graph; });
   prefer(tried, close_grid, alike, [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
 }
 
@@ -137,6 +143,20 @@ class Search {
   std::vector<std::string> assumptions;
 
   void run(const Strategy& strategy) {
+    run_op_by_op(strategy);
+    if (options_.graph || !options_.graphs || options_.gpus > 1 || strategy.memory != ArrayMemory::page_locked) return;
+    // The fastest once more in one call each.
+    constexpr std::size_t worth_a_graph = 3;
+    std::vector<Tried> fastest = tried;
+    std::ranges::stable_sort(fastest, {}, &Tried::time);
+    for (Tried& one : fastest | std::views::take(worth_a_graph)) {
+      one.choice.graph = true;
+      try_choice(strategy, one.choice);
+    }
+  }
+
+ private:
+  void run_op_by_op(const Strategy& strategy) {
     if (strategy.mapped) return run_mapped(strategy);
     if (strategy.memory != ArrayMemory::page_locked) return run_unlocked(strategy);
     if (!strategy.chunked) {
@@ -167,7 +187,6 @@ class Search {
     });
   }
 
- private:
   template <class Visit>
   void for_each_shape(const Visit& visit) const {
     static const std::vector<Layout> all_layouts{Layout::three, Layout::few, Layout::per_chunk};
@@ -264,7 +283,16 @@ class Search {
     return counts;
   }
 
+  /// Where the kernel was measured on arrays in host memory, the grids with which it was.
   std::vector<std::uint64_t> grids_worth_trying() const {
+    if (!job_.cost.zero_copy.empty()) {
+      std::set<std::uint64_t> measured;
+      for (const KernelCost::ZeroCopy& row : job_.cost.zero_copy)
+        if (row.blocks > 0) measured.insert(row.blocks);
+      std::vector<std::uint64_t> grids(measured.begin(), measured.end());
+      grids.push_back(0);
+      return grids;
+    }
     const unsigned multiprocessors = std::max(1u, profile_.gpus.front().multiprocessors);
     std::vector<std::uint64_t> grids{2, 4, 8, 16, 24, 32, 48, 64, 96};
     std::erase_if(grids, [&](std::uint64_t blocks) { return blocks >= multiprocessors; });
@@ -284,7 +312,7 @@ class Search {
   }
 
   void try_choice(const Strategy& strategy, Choice choice) {
-    choice.graph = options_.graph;
+    choice.graph = choice.graph || options_.graph;
     choice.gpus = options_.gpus;
     if (std::ranges::find(tried, choice, &Tried::choice) != tried.end()) return;
     try {

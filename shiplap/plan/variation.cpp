@@ -58,7 +58,6 @@ void move_flows(LinkModel& link, End end) {
     for (MappedBeside& row : (*link.zero_copy).*table) {
       move(row.kernel, other);
       move(row.copy, other);
-      move(row.copy_gap, end);
     }
 }
 
@@ -74,16 +73,6 @@ template <class Visit>
 void for_each_event_gap(GpuModel& gpu, const Visit& visit) {
   if (!gpu.event_gap) return;
   for (const auto& [name, member] : event_gap_names) visit((*gpu.event_gap).*member);
-}
-
-/// What launches that access host memory take besides their bytes.
-template <class Visit>
-void for_each_mapped_launch(Profile& profile, const Visit& visit) {
-  for (LinkModel& link : profile.links) {
-    if (!link.zero_copy) continue;
-    for (auto* besides : {&link.zero_copy->launch, &link.zero_copy->write_end_beside_h2d})
-      if (*besides) visit(**besides);
-  }
 }
 
 /// Times of whole pageable copies and of managed pages, and rates of host threads.
@@ -170,10 +159,8 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) move(cost.latency_overhead, end);
       });
-      for_each_mapped_launch(profile, [&](Interval<Seconds>& launch) { move(launch, end); });
       for (GpuModel& gpu : profile.gpus) {
         move(gpu.launch_latency, end);
-        move(gpu.memory_latency, end == End::low ? End::high : End::low);  // threads wait for what is beyond it
         if (gpu.handovers)
           for (const auto& [name, member] : handover_names) {
             move(((*gpu.handovers).*member).idle, end);
@@ -244,7 +231,6 @@ Profile freed_of(const Profile& original, Cause cause) {
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) clear(cost.latency_overhead);
       });
-      for_each_mapped_launch(profile, [&](Interval<Seconds>& launch) { clear(launch); });
       for (GpuModel& gpu : profile.gpus) {
         clear(gpu.launch_latency);
         if (gpu.handovers)
@@ -296,7 +282,6 @@ Profile slowed(const Profile& original, CostTerm term, double factor) {
           for (MappedBeside& row : (*link.zero_copy).*table) {
             stretch(row.kernel, factor);
             stretch(row.copy, factor);
-            stretch(row.copy_gap, factor);
           }
       }
       break;
@@ -317,7 +302,6 @@ Profile slowed(const Profile& original, CostTerm term, double factor) {
       for_each_direction(profile, [&](DirectionModel& d) {
         for (CopyCost& cost : d.costs) stretch(cost.latency_overhead, factor);
       });
-      for_each_mapped_launch(profile, [&](Interval<Seconds>& launch) { stretch(launch, factor); });
       for (GpuModel& gpu : profile.gpus) {
         stretch(gpu.launch_latency, factor);
         if (!gpu.handovers) continue;

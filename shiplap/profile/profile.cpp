@@ -108,7 +108,6 @@ double by_power(double x, double below, double low, double above, double high) {
 }
 
 double plain(Bandwidth rate) { return rate.bytes_per_second; }
-double plain(Seconds time) { return time.count(); }
 
 /// Rows that increase in `in_flight`; as in the first one below it.
 template <class Row, class Quantity>
@@ -127,66 +126,16 @@ double part_of_first(std::span<const Row> rows, double in_flight) {
   return std::min(1.0, in_flight / in_bytes(rows.front().in_flight));
 }
 
-template <class Quantity>
-double at_launch(const std::vector<MappedBeside>& rows, double launch, double in_flight,
-                 Interval<Quantity> MappedBeside::*column, bool in_proportion) {
-  // The groups of equal launches next to `launch`.
-  const auto group = [&](Bytes size) {
-    const auto same = std::ranges::equal_range(rows, size, {}, &MappedBeside::launch);
-    const std::span<const MappedBeside> equal(same.begin(), same.end());
-    return at_in_flight(equal, in_flight, column) * (in_proportion ? part_of_first(equal, in_flight) : 1);
-  };
-  const auto above =
-      std::ranges::find_if(rows, [&](const MappedBeside& row) { return in_bytes(row.launch) >= launch; });
-  if (above == rows.begin()) return group(rows.front().launch);
-  if (above == rows.end()) return group(rows.back().launch);
-  const Bytes below = std::prev(above)->launch;
-  return by_power(launch, in_bytes(below), group(below), in_bytes(above->launch), group(above->launch));
-}
-
 }  // namespace
 
 Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
   return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate) * part_of_first(std::span(rows), in_flight)};
 }
-Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return {at_launch(rows, launch, in_flight, &MappedBeside::kernel, true)};
+Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double in_flight) {
+  return {at_in_flight(std::span(rows), in_flight, &MappedBeside::kernel) * part_of_first(std::span(rows), in_flight)};
 }
-double as_if_near(const ZeroCopyModel& model, double in_flight, double accessed) {
-  if (!model.far || accessed <= in_bytes(model.far->beyond)) return in_flight;
-  // An access that took in_flight / rate takes so much longer.
-  return in_flight / (1 + model.far->per_byte.value.seconds * rate_at(model.read, in_flight).bytes_per_second);
-}
-
-Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return {at_launch(rows, launch, in_flight, &MappedBeside::copy, false)};
-}
-
-Seconds copy_gap_at(const std::vector<MappedBeside>& rows, double launch, double in_flight) {
-  return Seconds{at_launch(rows, launch, in_flight, &MappedBeside::copy_gap, false)};
-}
-
-Seconds filling(const ZeroCopyModel& model, Bytes read, double in_flight) {
-  const MappedRate& fewest = model.read.front();
-  const MappedRate& most = model.read.back();
-  const Seconds way = fewest.in_flight / fewest.rate.value;
-  constexpr double clearly_longer = 1.05;
-  if (most.in_flight / most.rate.value < way * clearly_longer) return Seconds{0};  // the link is never full
-  return std::min(way, Seconds{std::min(in_bytes(read), in_flight) / most.rate.value.bytes_per_second});
-}
-
-double in_flight_for(const std::vector<MappedRate>& rows, Bandwidth rate) {
-  const auto reached =
-      std::find_if(rows.begin(), rows.end(), [&](const MappedRate& r) { return r.rate.value >= rate; });
-  if (reached == rows.end()) return static_cast<double>(rows.back().in_flight.count);
-  const auto bytes = static_cast<double>(reached->in_flight.count);
-  // Below the first row the rate is in proportion to the bytes under way.
-  if (reached == rows.begin()) return bytes * rate.bytes_per_second / reached->rate.value.bytes_per_second;
-  const MappedRate& below = *std::prev(reached);
-  const double share = std::log(rate.bytes_per_second / below.rate.value.bytes_per_second) /
-                       std::log(reached->rate.value.bytes_per_second / below.rate.value.bytes_per_second);
-  const auto before = in_bytes(below.in_flight);
-  return before * std::pow(bytes / before, share);
+Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double in_flight) {
+  return {at_in_flight(std::span(rows), in_flight, &MappedBeside::copy)};
 }
 
 std::string condition(const Conditions& conditions, const std::string& name) {

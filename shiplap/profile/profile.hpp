@@ -82,38 +82,20 @@ struct MappedRate {
   Bytes in_flight;           ///< under way at once
   Interval<Bandwidth> rate;  ///< what the kernel moves
 };
-/// The same beside copies by a copy engine, and what that does to the copies. The longer a launch runs, the further its
-/// blocks drift apart, and the worse for the copies: rows by the bytes of a launch, then by the bytes under way.
+/// The same beside copies by a copy engine, and what that does to the copies: rows by the bytes under way.
 struct MappedBeside {
-  Bytes launch;                  ///< that a launch moves in all
-  Bytes in_flight;               ///< under way at once
-  Interval<Bandwidth> kernel;    ///< what the kernel moves while a copy moves
-  Interval<Bandwidth> copy;      ///< what a copy moves once it does
-  Interval<Seconds> copy_gap{};  ///< between two copies; 0: the link's own (files from before it was measured)
+  Bytes in_flight;             ///< under way at once
+  Interval<Bandwidth> kernel;  ///< what the kernel moves while a copy moves
+  Interval<Bandwidth> copy;    ///< what a copy moves meanwhile
 };
-/// The GPU keeps the addresses of so much host memory translated. Where kernels go through more, and come to each byte
-/// once, every read waits for its translation, and the translations for each other.
-struct FarReads {
-  Bytes beyond;                ///< of host memory that kernels access
-  Interval<PerByte> per_byte;  ///< by which an access takes longer for each byte under way with it
-};
-/// What kernels that access page-locked host memory move, by themselves and beside copies.
+/// What kernels that do nothing but move bytes of page-locked host memory move, by themselves and beside copies of what
+/// they leave to them. For kernels that were not measured themselves (KernelCost::zero_copy).
 struct ZeroCopyModel {
   std::vector<MappedRate> read;                ///< of kernels that read host memory
   std::vector<MappedRate> write;               ///< of kernels that write host memory
   std::vector<MappedRate> both;                ///< each way, of a kernel that reads as much as it writes
-  std::vector<MappedBeside> read_beside_h2d;   ///< kernels that read host memory beside copies to the GPU
   std::vector<MappedBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
   std::vector<MappedBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
-  std::vector<MappedBeside> write_beside_d2h;  ///< kernels that write host memory beside copies to the host
-  /// What a kernel that only reads host memory takes besides its first bytes' way and its bytes. None in profiles from
-  /// before it was measured: taken as nothing.
-  std::optional<Interval<Seconds>> launch{};
-  /// None in profiles from before it was measured: taken as if all were close.
-  std::optional<FarReads> far{};
-  /// What a kernel that writes host memory takes besides its bytes while copies move to the GPU: its last writes come
-  /// to the host behind what the copy engine asks for. None where one size of launches was measured: part of the rates.
-  std::optional<Interval<Seconds>> write_end_beside_h2d{};
 };
 /// The tables with their names in files.
 struct MappedRateName {
@@ -130,10 +112,8 @@ struct MappedBesideName {
   std::vector<MappedBeside> ZeroCopyModel::*table;  ///< what it names
 };
 /// All of these tables.
-inline constexpr std::array mapped_beside_names{MappedBesideName{"read_beside_h2d", &ZeroCopyModel::read_beside_h2d},
-                                                MappedBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
-                                                MappedBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d},
-                                                MappedBesideName{"write_beside_d2h", &ZeroCopyModel::write_beside_d2h}};
+inline constexpr std::array mapped_beside_names{MappedBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
+                                                MappedBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d}};
 
 /// How long something takes for `size` bytes. Between two rows time grows by a power of the size; below the first it
 /// stays, beyond the last it grows in proportion.
@@ -265,12 +245,10 @@ struct GpuModel {
   bool concurrent_kernels = true;                   ///< kernels of different queues can run at the same time
   Parameter<Seconds> launch_latency;                ///< event-timed empty kernel
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
-  /// None in profiles from before it was measured: taken as nothing, and between kernels that access host memory as
-  /// what the launch latency is longer than the gap (which then stands for `ZeroCopyModel::launch` too).
+  /// None in profiles from before it was measured: taken as nothing.
   std::optional<EventGap> event_gap{};
   std::optional<HandoverModel> handovers;  ///< none: taken as no time
   Parameter<double> resident_threads;      ///< threads that the GPU holds at once
-  Parameter<Seconds> memory_latency;       ///< of a thread's access to device memory, read and written again
   Parameter<Bandwidth> memory_bandwidth;   ///< of a kernel that reads and writes device memory
   Parameter<Bandwidth> copy_bandwidth{};   ///< of large copies inside device memory, counting each byte once
   Parameter<double> flop_rate;             ///< fp32 flop/s of fused multiply-adds
@@ -376,23 +354,13 @@ struct CostAt {
 };
 /// Throws Error when there is no row.
 CostAt cost_at(const DirectionModel&, Bytes size);
-/// Rows of a zero-copy table are interpolated over the logarithms of the bytes under way and of the bytes of a launch,
-/// and constant outside.
+/// Rows of a zero-copy table are interpolated over the logarithm of the bytes under way; constant beyond the last, in
+/// proportion below the first.
 Bandwidth rate_at(const std::vector<MappedRate>&, double in_flight);
 /// What the kernel moves while a copy moves.
-Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
-/// Until the reads of a kernel that has so much under way at once arrive at the rate that is measured over many of
-/// them: as long as one of them takes there and back, or as all of them take on the link where that is less. Nothing
-/// where no row of the table fills the link.
-Seconds filling(const ZeroCopyModel&, Bytes read, double in_flight);
-/// The bytes under way that reach near memory as fast as so many reach memory of which so much is accessed.
-double as_if_near(const ZeroCopyModel&, double in_flight, double accessed);
-/// What a copy moves beside the kernel once it does.
-Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double launch, double in_flight);
-/// Between two copies beside the kernel.
-Seconds copy_gap_at(const std::vector<MappedBeside>&, double launch, double in_flight);
-/// The fewest bytes under way that reach `rate`; those of the last row where none does.
-double in_flight_for(const std::vector<MappedRate>&, Bandwidth rate);
+Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double in_flight);
+/// What a copy moves beside the kernel; beside less than in the first row as much as there.
+Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double in_flight);
 /// By the rule of TimeAt. Throws Error when there is no row.
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);
 /// Between two rows in proportion to the threads, outside as in the nearest. Throws Error when there is no row.

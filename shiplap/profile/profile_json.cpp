@@ -81,7 +81,6 @@ Json gpu_json(const GpuModel& gpu) {
             {"kernel_gap", parameter_json(gpu.kernel_gap, time_quantity)},
             {"handovers", gpu.handovers ? handovers_json(*gpu.handovers) : Json(nullptr)},
             {"resident_threads", parameter_json(gpu.resident_threads, threads_quantity)},
-            {"memory_latency", parameter_json(gpu.memory_latency, time_quantity)},
             {"memory_bandwidth", parameter_json(gpu.memory_bandwidth, bandwidth_quantity)},
             {"copy_bandwidth", parameter_json(gpu.copy_bandwidth, bandwidth_quantity)},
             {"flop_rate", parameter_json(gpu.flop_rate, flop_rate_quantity)}};
@@ -99,7 +98,7 @@ std::optional<unsigned> read_queue_groups(const JsonReader& gpu) {
 GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanations& missing) {
   in.only_keys({"name", "memory", "multiprocessors", "copy_engines", "engine_order", "queue_groups", "implicit_sync",
                 "concurrent_kernels", "launch_latency", "kernel_gap", "event_gap", "handovers", "resident_threads",
-                "memory_latency", "memory_bandwidth", "copy_bandwidth", "flop_rate"});
+                "memory_bandwidth", "copy_bandwidth", "flop_rate"});
   return {.name = read_text(in.at("name")),
           .memory = read_bytes(in.at("memory")),
           .multiprocessors = read_count<unsigned>(in.at("multiprocessors"), 1),
@@ -113,7 +112,6 @@ GpuModel read_gpu(const JsonReader& in, const std::string& path, const Explanati
           .event_gap = read_event_gap(in),
           .handovers = read_handovers(in.at("handovers"), path + ".handovers", missing),
           .resident_threads = read_parameter(in, path, "resident_threads", threads_quantity, missing),
-          .memory_latency = read_parameter(in, path, "memory_latency", time_quantity, missing),
           .memory_bandwidth = read_parameter(in, path, "memory_bandwidth", bandwidth_quantity, missing),
           .copy_bandwidth = read_parameter(in, path, "copy_bandwidth", bandwidth_quantity, missing),
           .flop_rate = read_parameter(in, path, "flop_rate", flop_rate_quantity, missing)};
@@ -222,19 +220,11 @@ Json zero_copy_json(const ZeroCopyModel& model) {
   for (const auto& [name, table] : mapped_beside_names) {
     Json& rows = json[std::string(name)] = Json::array();
     for (const MappedBeside& row : model.*table) {
-      rows.push_back({{"launch", row.launch.count},
-                      {"in_flight", row.in_flight.count},
+      rows.push_back({{"in_flight", row.in_flight.count},
                       {"kernel", interval_json(row.kernel, bandwidth_quantity)},
                       {"copy", interval_json(row.copy, bandwidth_quantity)}});
-      if (row.copy_gap.value.count() > 0) rows.back()["copy_gap"] = interval_json(row.copy_gap, time_quantity);
     }
   }
-  if (model.launch) json["launch"] = interval_json(*model.launch, time_quantity);
-  if (model.write_end_beside_h2d)
-    json["write_end_beside_h2d"] = interval_json(*model.write_end_beside_h2d, time_quantity);
-  if (model.far)
-    json["far"] = {{"beyond", model.far->beyond.count},
-                   {"per_byte", interval_json(model.far->per_byte, more_per_byte_quantity)}};
   return json;
 }
 
@@ -258,30 +248,17 @@ std::vector<MappedRate> read_mapped_rates(const JsonReader& in) {
 std::optional<ZeroCopyModel> read_zero_copy(const JsonReader& in, const std::string& path,
                                             const Explanations& missing) {
   if (missing.absent(in, path, in.value().is_null())) return std::nullopt;
-  in.only_keys({"read", "write", "both", "read_beside_h2d", "read_beside_d2h", "write_beside_h2d", "write_beside_d2h",
-                "launch", "far", "write_end_beside_h2d"});
+  in.only_keys({"read", "write", "both", "read_beside_d2h", "write_beside_h2d"});
   ZeroCopyModel model;
-  if (const auto end = in.find("write_end_beside_h2d")) model.write_end_beside_h2d = read_interval(*end, time_quantity);
-  if (const auto far = in.find("far")) {
-    far->only_keys({"beyond", "per_byte"});
-    model.far = FarReads{.beyond = read_bytes(far->at("beyond")),
-                         .per_byte = read_interval(far->at("per_byte"), more_per_byte_quantity)};
-  }
-  if (const auto launch = in.find("launch")) model.launch = read_interval(*launch, time_quantity);
   for (const auto& [name, table] : mapped_rate_names) model.*table = read_mapped_rates(in.at(name));
   for (const auto& [name, table] : mapped_beside_names) {
     model.*table = read_list(in.at(name), [](const JsonReader& row, std::size_t) -> MappedBeside {
-      row.only_keys({"launch", "in_flight", "kernel", "copy", "copy_gap"});
-      const auto gap = row.find("copy_gap");
-      return {.launch = read_bytes(row.at("launch")),
-              .in_flight = read_bytes(row.at("in_flight")),
+      row.only_keys({"in_flight", "kernel", "copy"});
+      return {.in_flight = read_bytes(row.at("in_flight")),
               .kernel = read_interval(row.at("kernel"), bandwidth_quantity),
-              .copy = read_interval(row.at("copy"), bandwidth_quantity),
-              .copy_gap = gap ? read_interval(*gap, time_quantity) : Interval<Seconds>{}};
+              .copy = read_interval(row.at("copy"), bandwidth_quantity)};
     });
-    require_increasing(in.at(name), model.*table, [](const MappedBeside& row) {
-      return std::pair{row.launch, row.in_flight};
-    });
+    require_increasing(in.at(name), model.*table, [](const MappedBeside& row) { return row.in_flight; });
   }
   return model;
 }

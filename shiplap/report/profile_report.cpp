@@ -58,7 +58,6 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
   if (gpu.event_gap)
     fact("event between kernels", fmt::format("{} more, {} while copies move", with_range(gpu.event_gap->idle),
                                               with_range(gpu.event_gap->busy)));
-  time("memory latency", gpu.memory_latency);
   const Bandwidth memory{device_memory_limit(conditions)};
   if (gpu.memory_bandwidth)
     fact("memory bandwidth", with_range(*gpu.memory_bandwidth) + share(gpu.memory_bandwidth->value.bytes_per_second,
@@ -88,13 +87,6 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     return row == rows.end() ? "–" : with_range(row->rate);
   };
   std::string out = "\n  kernels that access host memory, by the bytes they have under way\n";
-  if (model.launch) out += fmt::format("  a launch that reads takes {} besides\n", with_range(*model.launch));
-  if (model.write_end_beside_h2d)
-    out += fmt::format("  a launch that writes takes {} longer beside copies to the GPU\n",
-                       with_range(*model.write_end_beside_h2d));
-  if (model.far)
-    out += fmt::format("  reads of more than {}: {:.2f} ps longer for each byte under way\n",
-                       to_string(model.far->beyond), model.far->per_byte.value.seconds * 1e12);
   Table alone(
       {{"under way", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each", Align::right}});
   for (const MappedRate& row : model.read)
@@ -102,24 +94,16 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
                at(model.both, row.in_flight)});
   out += alone.text(style, "  ");
 
-  out += "\n  beside copies, GB/s of the kernel and of a copy while it moves, and the time between two copies\n";
-  Table beside({{"launch", Align::right},
-                {"under way", Align::right},
-                {"read, H2D", Align::right},
-                {"read, D2H", Align::right},
-                {"write, H2D", Align::right},
-                {"write, D2H", Align::right}});
+  out += "\n  beside copies, GB/s of the kernel and of the copy\n";
+  Table beside({{"under way", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});
   for (const MappedBeside& row : model.write_beside_h2d) {
-    std::vector<std::string> cells{to_string(row.launch), to_string(row.in_flight)};
+    std::vector<std::string> cells{to_string(row.in_flight)};
     for (const auto& [name, table] : mapped_beside_names) {
-      const auto found = std::ranges::find_if(model.*table, [&](const MappedBeside& other) {
-        return other.launch == row.launch && other.in_flight == row.in_flight;
-      });
-      cells.push_back(found == (model.*table).end()
-                          ? "–"
-                          : fmt::format("{:.1f} / {:.1f}, {}", in_gigabytes_per_second(found->kernel.value),
-                                        in_gigabytes_per_second(found->copy.value),
-                                        found->copy_gap.value.count() > 0 ? to_string(found->copy_gap.value) : "–"));
+      const auto found = std::ranges::find(model.*table, row.in_flight, &MappedBeside::in_flight);
+      cells.push_back(found == (model.*table).end() ? "–"
+                                                    : fmt::format("{:.1f} / {:.1f}",
+                                                                  in_gigabytes_per_second(found->kernel.value),
+                                                                  in_gigabytes_per_second(found->copy.value)));
     }
     beside.add(std::move(cells));
   }

@@ -77,9 +77,14 @@ struct Flow {
   BufferId buffer;                     ///< host memory that the kernel accesses
   AccessMode mode = AccessMode::read;  ///< read: towards the GPU; write: towards the host
   Bytes bytes;                         ///< that cross the link
-  std::uint32_t access_width = 16;     ///< bytes of one load or store: 4, 8 or 16
-  Bytes in_flight{};                   ///< under way at once at most: threads that run at once, times the access width
-  Bytes busy{};  ///< of as many threads as keep the GPU busy, if they have what they work on; 0: unknown
+  Bytes in_flight{};                   ///< under way at once at most: threads that run at once, times an access
+};
+
+/// What was measured of a launch that has flows: it stands for what the simulator would compute from them.
+struct MeasuredFlow {
+  Seconds alone{0};          ///< start to end while no copy moves
+  Seconds beside_copies{0};  ///< while copies move
+  double copies_beside = 1;  ///< how many times as long copies take meanwhile
 };
 
 /// A copy by a copy engine (DMA). `from` and `to` have the same length.
@@ -96,13 +101,6 @@ struct Kernel {
   /// Time from start to end with the GPU to itself, without the launch latency (which is the device's, not the
   /// kernel's).
   Seconds work{0};
-  /// What of it a thread takes for its own share, one access after the other: how long it would be with a GPU that has
-  /// room for everything. Counts where threads wait for host memory.
-  Seconds thread_work{0};
-  /// Of a thread that asks for its next data while it works on those that it has: how many times in a row, before it
-  /// starts anew. 0: it waits for its data first.
-  std::uint64_t accesses_ahead = 0;
-  std::uint64_t accesses_in_turn = 1;  ///< of a thread, until it has the first of its data: 2 where that says where
   std::uint64_t launches = 1;          ///< calls in which it is submitted: a kernel function may make several
   std::uint64_t blocks = 1;            ///< grid of the launch
   /// Blocks that the GPU has room for at once: what fewer leave free others can use.
@@ -113,6 +111,7 @@ struct Kernel {
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
   std::vector<Access> operands;
   std::vector<Flow> flows;  ///< what it moves over links while it runs; empty where all its data are on the GPU
+  std::optional<MeasuredFlow> measured{};  ///< of these flows; none: they are computed
 };
 
 /// A copy by a host thread (memcpy), performed by the op's agent itself, not by a queue.

@@ -38,24 +38,13 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
                      .launch_latency = known(gpu.launch_latency, "launch latency"),
                      .kernel_gap = known(gpu.kernel_gap, "gap between kernels"),
                      .event_gap = {},
-                     .mapped_event_gap = {},
-                     .memory_latency = gpu.memory_latency ? gpu.memory_latency->value.count() : 0.0,
                      .handovers = {}});
     sim::Gpu& known_gpu = gpus_.back();
     if (gpu.event_gap) {
       known_gpu.event_gap = {gpu.event_gap->idle.value.count(), gpu.event_gap->busy.value.count()};
-      known_gpu.mapped_event_gap = known_gpu.event_gap;
     } else {
-      // Before either was measured, what a launch that reads takes was taken for the event's.
-      const auto index = static_cast<std::uint16_t>(gpus_.size() - 1);
-      const bool launches_known = std::ranges::any_of(profile.links, [&](const LinkModel& link) {
-        return link.gpu == index && link.zero_copy && link.zero_copy->launch;
-      });
-      const double launch = launches_known ? 0.0 : std::max(0.0, known_gpu.launch_latency - known_gpu.kernel_gap);
-      known_gpu.mapped_event_gap = {launch, launch};
       assumptions.push_back(fmt::format(
-          "what events between kernels of a queue take is not in profile {} and is taken as nothing{}", profile.name,
-          launches_known ? "" : ", and where they access host memory as what a launch takes"));
+          "what events between kernels of a queue take is not in profile {} and is taken as nothing", profile.name));
     }
     if (!gpu.queue_groups && serves_in_groups)
       assumptions.push_back(fmt::format(
@@ -71,18 +60,6 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
     }
   }
   for (const LinkModel& link : profile.links) {
-    if (link.zero_copy && link.gpu < profile.gpus.size() && !profile.gpus[link.gpu].memory_latency)
-      assumptions.push_back(fmt::format(
-          "latency of device memory is not in profile {} and is taken as 0 for kernels that access host memory",
-          profile.name));
-    if (link.zero_copy && !link.zero_copy->launch && link.gpu < profile.gpus.size() && profile.gpus[link.gpu].event_gap)
-      assumptions.push_back(fmt::format(
-          "what a launch that reads host memory takes besides its bytes is not in profile {} and is taken as nothing",
-          profile.name));
-    if (link.zero_copy && !link.zero_copy->far)
-      assumptions.push_back(
-          fmt::format("how much longer reads of much host memory take is not in profile {} and is taken as not at all",
-                      profile.name));
     // Of further NUMA nodes less is measured, and `missing` says so.
     if (link.numa_node != profile.links.front().numa_node) continue;
     if (!link.waiting_queues)

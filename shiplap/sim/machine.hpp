@@ -41,9 +41,7 @@ struct Gpu {
   bool concurrent_kernels = true;
   double launch_latency = 0;
   double kernel_gap = 0;
-  HandoverFigures event_gap;         ///< between kernels of a queue, more than `kernel_gap`
-  HandoverFigures mapped_event_gap;  ///< likewise, of kernels that access host memory
-  double memory_latency = 0;
+  HandoverFigures event_gap;  ///< between kernels of a queue, more than `kernel_gap`
   std::array<HandoverFigures, handover_names.size()> handovers{};
 };
 

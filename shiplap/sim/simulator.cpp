@@ -190,8 +190,7 @@ void Simulator::enqueue(std::uint32_t op, double now) {
 
 double Simulator::event_gap(const Node& before) const {
   const Gpu& gpu = machine_.gpu(static_cast<std::uint16_t>(gpu_of_op(before)));
-  const HandoverFigures& figures = before.flow != none ? gpu.mapped_event_gap : gpu.event_gap;
-  return copies_move(gpu_of_op(before)) ? figures.busy : figures.idle;
+  return copies_move(gpu_of_op(before)) ? gpu.event_gap.busy : gpu.event_gap.idle;
 }
 
 // Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
@@ -291,7 +290,6 @@ void Simulator::claim(std::uint32_t e, double now) {
   if (held_back && engine.free_at < now) node.ready = std::max(node.ready, now);
   const bool opposite_busy = engine.opposite != none && engines_[engine.opposite].occupied;
   double start = node.ready + node.latency;
-  engine.own_start = start;
   bool in_gap = false;
   if (engine.free_at >= 0) {
     const bool turns = engine.last_to_device != node.to_device;
@@ -302,11 +300,8 @@ void Simulator::claim(std::uint32_t e, double now) {
                        : in_batch      ? node.batched_gap
                        : opposite_busy ? node.copy.duplex_gap + (slowed ? node.copy.duplex_waiting_gap : 0)
                                        : node.copy.gap + (slowed ? node.copy.waiting_gap : 0);
-    engine.own_start = std::max(start, engine.free_at + gap);
-    const std::uint32_t felt = flow_engines_[engine.gpu].felt;
-    const double longer = felt == none ? gap : std::max(gap, kernel_flows_[felt].copy_gap[node.to_device]);
-    in_gap = engine.free_at + longer >= start;
-    start = std::max(start, engine.free_at + longer);
+    in_gap = engine.free_at + gap >= start;
+    start = std::max(start, engine.free_at + gap);
   }
   engine.last_queue = node.queue;
   engine.last = op;
@@ -394,7 +389,7 @@ void Simulator::update_flow(std::uint32_t e, double now) {
   double per_byte = duplex ? node.copy.duplex_per_byte + (slowed ? node.copy.duplex_waiting_per_byte : 0)
                            : node.copy.per_byte + (slowed ? node.copy.waiting_per_byte : 0);
   if (const std::uint32_t felt = flow_engines_[engine.gpu].felt; felt != none)
-    per_byte = std::max(per_byte, kernel_flows_[felt].copy_per_byte[node.to_device]);
+    per_byte = std::max(per_byte * kernel_flows_[felt].copies_beside, kernel_flows_[felt].copy_per_byte[node.to_device]);
   if (now > engine.updated) {
     engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
     engine.updated = now;
@@ -422,10 +417,6 @@ void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
   const std::uint32_t op = flows.current;
   settle(gpu, now);
   flows.current = none;
-  // Nothing of it is under way any more that a copy would wait for.
-  for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e)
-    if (CopyEngine& engine = engines_[e]; engine.current != none && !engine.flowing)
-      engine.next = std::max(engine.own_start, now);
   finished(op, now);
   // In the short gap between two such kernels of a queue the link is taken as busy all the same.
   const std::uint32_t after = queue_after_[op];
@@ -450,7 +441,8 @@ void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
     flows.updated = now;
   }
   const KernelFlowTimes& times = kernel_flows_[nodes_[flows.current].flow];
-  flows.next = now + flows.remaining * (times.duration[h2d][d2h] + (h2d ? times.end_beside_h2d : 0));
+  const double beside = std::max(h2d ? times.beside[1] : 0.0, d2h ? times.beside[0] : 0.0);
+  flows.next = now + flows.remaining * (beside > 0 ? beside : times.alone);
 }
 
 Timeline Simulator::timeline() && {

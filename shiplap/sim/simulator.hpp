@@ -26,10 +26,10 @@ namespace shiplap::sim {
 ///   engine is occupied: moving data, or in the gap between two copies; slower while kernels of several queues wait. A
 ///   shared engine that changes direction pays L+o again instead of g.
 /// - An engine that takes ops by readiness serves the queues in groups: one until none of its copies is ready.
-/// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, at the rate that the copies which move
-///   beside it leave. The bytes that it has under way slow copies down, and lengthen g until it ends.
-/// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. All
-///   ops of a graph are queued when the call that launches it returns.
+/// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, alone and while copies move beside it,
+///   and slows these down.
+/// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. The
+///   GPU begins with a graph while the call that launches it goes on: all of its ops are queued from the start.
 /// - An agent makes its calls one after the other. It waits in the call for a copy of pageable memory until that has
 ///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
@@ -90,7 +90,6 @@ class Simulator {
     std::uint32_t last_queue = none;
     std::uint32_t last = none;  // op
     double next = 0;            // start (not flowing) or end (flowing) of the current copy
-    double own_start = 0;       // of a copy that waits for the bytes of a kernel, if the kernel ended
     double remaining = 0;       // bytes
     double updated = 0;
   };
@@ -197,8 +196,6 @@ class Simulator {
   HostThreads copying_;
   HostThreads touching_;
   Residency residency_;
-  std::vector<double> accessed_by_kernels_;  // by GPU
-  KernelFlow last_flow_;
   CopyKey last_copy_;
   CopyFigures last_figures_;
   std::vector<Node> nodes_;

@@ -53,7 +53,6 @@ void Simulator::build(const Schedule& schedule) {
     last_kernel_queue_.push_back(none);
     waiting_queues_.push_back(0);
     flow_engines_.emplace_back();
-    accessed_by_kernels_.push_back(accessed_by_kernels(schedule, static_cast<std::uint16_t>(g)));
     const bool shared = gpu.copy_engines < 2;
     engines_[2 * g] = {.name = shared ? Engine::copy_shared : Engine::copy_h2d,
                        .gpu = g,
@@ -208,10 +207,7 @@ void Simulator::build_kernel(const Schedule& schedule, OpId id, const Kernel& ke
           fmt::format("{}: the simulator has no figures for kernels that fault managed memory over and "
                       "access host memory",
                       describe(schedule, id)));
-    // Chunks of one size follow each other.
-    const KernelFlow flow = kernel_flow(schedule, kernel, gpu, machine_, accessed_by_kernels_[gpu]);
-    if (kernel_flows_.empty() || flow != last_flow_) kernel_flows_.push_back(times(flow));
-    last_flow_ = flow;
+    kernel_flows_.push_back(kernel_flow_times(schedule, kernel, gpu, machine_));
     node.flow = static_cast<std::uint32_t>(kernel_flows_.size() - 1);
   }
   node.latency = machine_.gpu(gpu).launch_latency;

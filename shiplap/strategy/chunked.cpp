@@ -7,11 +7,12 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/device_ring.hpp"
-#include "shiplap/strategy/link_accesses.hpp"
 #include "shiplap/strategy/staging.hpp"
 
 namespace shiplap {
 namespace {
+
+constexpr Bytes bytes_of_an_access = 16_B;  // the widest load of a thread
 
 // Arrays in an order in which each further dependency says something new: see `PipelineBuilder`.
 std::vector<std::size_t> arrays_in_order(const Job& job, Role first, Role second) {
@@ -331,21 +332,11 @@ class PipelineBuilder {
     const ItemRange range = part_.ranges[chunk];
     Grid launch_grid = grid(job_, range.count, limits_.resident_threads, kernel_queues_.size());
     if (choice_.blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, choice_.blocks);
-    const std::uint64_t room =
-        limits_.resident_threads == 0 ? launch_grid.blocks : wave_of(job_, limits_.resident_threads);
-    const std::uint64_t at_once = std::min(launch_grid.blocks, room);
     const std::uint64_t on_average = average_items(job_, range);
-    Bytes cut;
-    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
-      if (const Role role = job_.arrays[a].role; is_input(role) || is_output(role))
-        cut += handed(a, chunk).region.length;
-    const LinkAccesses accesses(job_, range, at_once, cut);
     Kernel kernel{.kernel = KernelId{0},
                   .first_item = range.first,
                   .items = range.count,
                   .work = kernel_time(job_, on_average, choice_.blocks, kernel_queues_.size()),
-                  .thread_work = time_of_threads(job_, on_average, at_once),
-                  .accesses_in_turn = job_.accesses_in_turn,
                   .launches = launches_of(job_, range.count),
                   .blocks = launch_grid.blocks,
                   .resident_blocks = launch_grid.resident_blocks,
@@ -357,12 +348,15 @@ class PipelineBuilder {
       kernel.operands.push_back(handed(a, chunk));
       const Region& region = kernel.operands.back().region;
       if (!mapped(a) || region.length.count == 0) continue;
-      if (role != Role::out) {
-        kernel.accesses_ahead = std::max(kernel.accesses_ahead, accesses.ahead(job_.arrays[a], region.length));
-        kernel.flows.push_back(accesses.flow(job_.arrays[a], region, AccessMode::read));
-      }
-      if (role != Role::in) kernel.flows.push_back(accesses.flow(job_.arrays[a], region, AccessMode::write));
+      const Bytes in_flight = in_flight_of(launch_grid);
+      if (role != Role::out)
+        kernel.flows.push_back(
+            {.buffer = region.buffer, .mode = AccessMode::read, .bytes = region.length, .in_flight = in_flight});
+      if (role != Role::in)
+        kernel.flows.push_back(
+            {.buffer = region.buffer, .mode = AccessMode::write, .bytes = region.length, .in_flight = in_flight});
     }
+    if (!kernel.flows.empty()) kernel.measured = measured_flow(range, on_average);
     Op op{.what = std::move(kernel),
           .queue = queue(kernel_queues_, chunk),
           .agent = agent(chunk),
@@ -377,6 +371,25 @@ class PipelineBuilder {
       if (job_.arrays[a].role == Role::out) depend_on_earlier(op, a, chunk);
     depend_on_users_of_scratch(op, chunk);
     last_kernel_ = kernel_op_[chunk] = schedule_.add(std::move(op));
+  }
+
+  /// Of threads that have one wide access under way each.
+  Bytes in_flight_of(const Grid& launch_grid) const {
+    const std::uint64_t room =
+        limits_.resident_threads == 0 ? launch_grid.blocks : wave_of(job_, limits_.resident_threads);
+    return bytes_of_an_access * (std::min(launch_grid.blocks, room) * job_.threads_per_block);
+  }
+  std::optional<MeasuredFlow> measured_flow(ItemRange range, std::uint64_t on_average) const {
+    bool in = false;
+    bool out = false;
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      if (mapped(a) && job_.arrays[a].size.count > 0) (job_.arrays[a].role == Role::in ? in : out) = true;
+    const auto row = job_.cost.zero_copy_at(in, out, choice_.blocks, blocks_of(job_, range.count));
+    if (!row) return std::nullopt;
+    const Seconds alone = std::max(row->at(on_average), job_.cost.at(on_average));
+    return MeasuredFlow{.alone = alone,
+                        .beside_copies = std::max(alone, row->beside_at(on_average)),
+                        .copies_beside = row->copies_beside};
   }
 
   void copy_out(std::uint32_t chunk) {
@@ -463,6 +476,10 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   for (Part& part : parts_of(job, choice))
     PipelineBuilder(schedule, job, choice, limits, mapping, staging, std::move(part)).build();
   schedule.as_graph = choice.graph;
+  if (choice.graph && !can_be_held(schedule))
+    throw Unsupported(fmt::format(
+        "{} as a graph: the host or the driver waits for some of its copies; page-lock the memory, or submit op by op",
+        job.name));
   return schedule;
 }
 

@@ -23,7 +23,7 @@ const Strategy explicit_strategy{.name = "explicit",
                                  .summary = "copy everything in, run the kernel, copy everything out",
                                  .chunked = false,
                                  .mapped = false,
-                                 .model_error = 0.005,
+                                 .model_error = 0.008,
                                  .schedule = explicit_schedule,
                                  .predict = predict_explicit};
 

@@ -27,7 +27,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .summary = "input copied in chunks, output written in host memory by the kernels",
                                .chunked = true,
                                .mapped = true,
-                               .model_error = 0.08,
+                               .model_error = 0.15,
                                .schedule = hybrid_schedule<false>,
                                .predict = predict_hybrid};
 
@@ -35,7 +35,7 @@ const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
                                       .chunked = true,
                                       .mapped = true,
-                                      .model_error = 0.08,
+                                      .model_error = 0.12,
                                       .schedule = hybrid_schedule<true>,
                                       .predict = predict_hybrid};
 

@@ -29,7 +29,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .summary = "the kernel accesses its input and output in host memory",
                                  .chunked = false,
                                  .mapped = true,
-                                 .model_error = 0.04,
+                                 .model_error = 0.1,
                                  .schedule = implicit_schedule,
                                  .predict = predict_implicit};
 

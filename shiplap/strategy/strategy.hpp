@@ -85,9 +85,8 @@ struct Strategy {
   bool mapped = false;       ///< whether its kernels access host memory, so that their grid means something
   bool threaded = false;     ///< whether host threads take part, so that their number means something
   ArrayMemory memory = ArrayMemory::page_locked;  ///< of the arrays that it takes
-  /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as
-  /// found on an H200 (docs/evaluation.md).
-  /// Part of the range of a prediction.
+  /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as found on
+  /// an H200 with jobs drawn at random (docs/evaluation.md). Part of the range of a prediction.
   double model_error = 0;
 
   /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is

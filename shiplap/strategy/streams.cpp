@@ -27,7 +27,7 @@ const Strategy streams_strategy{.name = "streams",
                                 .summary = "chunks whose copies and kernels overlap",
                                 .chunked = true,
                                 .mapped = false,
-                                .model_error = 0.035,
+                                .model_error = 0.02,
                                 .schedule = streams_schedule,
                                 .predict = predict_streams};
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "shiplap/core/error.hpp"
@@ -60,6 +61,60 @@ Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   return std::max(known[0].work.value, std::min(time, between));
 }
 
+namespace {
+
+Seconds on_lines(std::span<const KernelCost::Point> points, std::uint64_t items) {
+  const auto x = static_cast<double>(items);
+  const KernelCost::Point& first = points.front();
+  if (points.size() == 1 || items <= first.items) return first.work.value * (x / static_cast<double>(first.items));
+  std::size_t above = 1;
+  while (above + 1 < points.size() && points[above].items < items) ++above;
+  const KernelCost::Point& low = points[above - 1];
+  const KernelCost::Point& high = points[above];
+  const double share = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
+  return std::max(low.work.value, low.work.value + (high.work.value - low.work.value) * share);
+}
+
+}  // namespace
+
+Seconds KernelCost::ZeroCopy::at(std::uint64_t items) const { return on_lines(alone, items); }
+
+Seconds KernelCost::ZeroCopy::beside_at(std::uint64_t items) const {
+  return beside.empty() ? at(items) : std::max(at(items), on_lines(beside, items));
+}
+
+std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, std::uint64_t blocks,
+                                                             std::uint64_t own_blocks) const {
+  // The kernel's own grid is that of all blocks.
+  constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  const auto grid_of = [](std::uint64_t count) { return count == 0 ? all : count; };
+  const std::uint64_t wanted = blocks >= own_blocks ? all : grid_of(blocks);
+  const ZeroCopy* below = nullptr;
+  const ZeroCopy* above = nullptr;
+  for (const ZeroCopy& row : zero_copy) {
+    if (row.in != in || row.out != out) continue;
+    const std::uint64_t at = grid_of(row.blocks);
+    if (at <= wanted && (below == nullptr || at > grid_of(below->blocks))) below = &row;
+    if (at >= wanted && (above == nullptr || at < grid_of(above->blocks))) above = &row;
+  }
+  if (below == nullptr && above == nullptr) return std::nullopt;
+  if (above == nullptr || below == above) return *below;
+  // Of smaller grids nothing was measured.
+  if (below == nullptr && above->blocks == 0) return *above;
+  ZeroCopy result = *above;
+  result.blocks = blocks;
+  const auto scaled = [&](std::vector<Point>& points, const std::vector<Point>& fewer, double factor) {
+    for (Point& point : points)
+      point.work = Interval<Seconds>::exact(std::max(point.work.value, on_lines(fewer, point.items) * factor));
+  };
+  const auto of = [&](std::uint64_t count) { return static_cast<double>(std::min(grid_of(count), own_blocks)); };
+  const ZeroCopy& fewer = below == nullptr ? *above : *below;
+  const double factor = of(fewer.blocks) / of(blocks);
+  scaled(result.alone, fewer.alone, factor);
+  if (!fewer.beside.empty()) scaled(result.beside, fewer.beside, factor);
+  return result;
+}
+
 double density(const Job& job, ItemRange range) {
   double here = 0;
   double all = 0;
@@ -111,7 +166,8 @@ std::uint64_t blocks_of(const Job& job, std::uint64_t items) {
 }
 
 std::uint64_t wave_of(const Job& job, std::uint64_t resident_threads) {
-  return std::max<std::uint64_t>(1, resident_threads / std::max(job.threads_per_block, job.room_of_block));
+  if (job.cost.resident_blocks > 0) return job.cost.resident_blocks;
+  return std::max<std::uint64_t>(1, resident_threads / job.threads_per_block);
 }
 
 std::uint64_t items_of(const Job& job, std::uint64_t blocks) {

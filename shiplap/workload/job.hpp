@@ -81,9 +81,6 @@ struct Array {
   /// Of a resident array: it is the first elements of that array of the job, an earlier one that is read and cut. Both
   /// are brought once, and it needs no memory of the caller's.
   std::optional<std::uint32_t> front_of{};
-  /// Bytes that cross the link for each byte of its piece when kernels access it in host memory: more than 1 where the
-  /// blocks of a kernel read the same bytes and the GPU does not keep them.
-  double link_accesses = 1;
   /// Where it is; null while only its shape is known.
   std::byte* data = nullptr;
 };
@@ -93,7 +90,8 @@ inline Bytes size_on_host(const Array& array) {
   return array.role == Role::scratch || array.front_of ? Bytes{} : array.size;
 }
 
-/// Kernel time on resident data with the GPU to itself, without the launch latency, of items of average density (see
+/// What is known of the kernel of a job on one GPU: written by a run that measured it, read by devices that cannot.
+/// Its time on resident data with the GPU to itself, without the launch latency, of items of average density (see
 /// `density`). The first point may be a floor: no launch is shorter, since a block needs its time. The others, or where
 /// these are less than two all, give straight lines from one to the next, and the two at either end go on beyond it. A
 /// single point gives a line through zero. With a floor a launch takes as long as one that gives every multiprocessor
@@ -119,11 +117,32 @@ struct KernelCost {
   /// Measured only for kernels that may be throttled, by increasing items: of one size, or of two with as many blocks
   /// where a wave has no two items, so that what a launch does but once shows.
   std::vector<Limited> limited{};
+  /// Launches whose inputs, outputs or both are in host memory (zero-copy), at one grid.
+  struct ZeroCopy {
+    bool in = false;            ///< the inputs are in host memory
+    bool out = false;           ///< the outputs are, and arrays that go in and come back
+    std::uint64_t blocks = 0;   ///< of the launch, at most; 0: the kernel's own grid
+    std::vector<Point> alone;   ///< by increasing items, while no copy moves
+    /// Likewise while copies move the way that the kernel leaves to them: to the GPU where its inputs are not in host
+    /// memory, else from it. Empty where none are left, or where the kernel is too slow for it to matter.
+    std::vector<Point> beside;
+    double copies_beside = 1;  ///< how many times as long these copies take meanwhile
+    /// Of a launch over so many items of average density: by straight lines between the points, the last one goes on;
+    /// below the first in proportion to it.
+    Seconds at(std::uint64_t items) const;
+    Seconds beside_at(std::uint64_t items) const;  ///< likewise beside copies, no less than alone
+  };
+  std::vector<ZeroCopy> zero_copy{};    ///< empty: not measured
+  std::uint64_t resident_blocks = 0;    ///< that the GPU holds at once, by the CUDA runtime; 0: unknown
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
   /// Of a launch over so many items, with the cache shared by others over `beside` items. Throws Error when there are
   /// no points.
   Seconds at(std::uint64_t items, std::uint64_t beside = 0) const;
+  /// At `blocks` blocks (0: the kernel's own grid), with these arrays in host memory: from the next smaller grid that
+  /// was measured in proportion to the blocks, no faster than the next larger one. None where nothing of the kind was
+  /// measured.
+  std::optional<ZeroCopy> zero_copy_at(bool in, bool out, std::uint64_t blocks, std::uint64_t own_blocks) const;
   /// Items of the smallest launch that keeps the GPU busy: where the floor meets the full rate; 0 without a floor.
   double busy_items() const;
 };
@@ -140,19 +159,8 @@ struct Job {
   std::uint64_t items_per_block = 1;  ///< that one block of the kernel works on, at most
   std::uint64_t blocks_abreast = 1;   ///< that work on the same items side by side, each on a part of them
   unsigned threads_per_block = 256;   ///< of the kernel
-  /// Threads that fit into the room that a block takes of a multiprocessor, its own ones or, where registers or shared
-  /// memory are short, more: 2048 over what cudaOccupancyMaxActiveBlocksPerMultiprocessor says, on GPUs that hold 2048
-  /// threads on a multiprocessor. 0: its own.
-  unsigned room_of_block = 0;
   /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
   bool any_grid = true;
-  std::uint32_t access_width = 16;    ///< bytes of the kernel's loads and stores
-  std::uint32_t bytes_in_flight = 0;  ///< that a thread asks for before it waits; 0: of one access
-  /// Accesses of a thread that wait for each other before it has the first of a piece: 2 where it reads there what it
-  /// is to read.
-  std::uint32_t accesses_in_turn = 1;
-  /// Whether a thread asks for its next data before it works on those that it has.
-  bool reads_ahead = false;
   std::uint64_t launches = 1;          ///< that the kernel makes for a chunk, whatever its size
   std::uint64_t launches_of_item = 0;  ///< and for each item of it
   /// Whether the kernel is made to reach into host memory: it reads and writes each byte about once, all along.
@@ -240,8 +248,7 @@ std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
 /// The most items for which so many blocks are enough; at least those of one block.
 std::uint64_t items_of(const Job&, std::uint64_t blocks);
 
-/// What the threads of `blocks` blocks that run at once take for their shares if none waits for another (see
-/// Kernel::thread_work): in proportion to `KernelCost::limited`, by whole rounds of all blocks, or along the line
+/// What the threads of `blocks` blocks that run at once take for their shares if none waits for another: in proportion to `KernelCost::limited`, by whole rounds of all blocks, or along the line
 /// through its two points; 0 where that is unknown.
 Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 

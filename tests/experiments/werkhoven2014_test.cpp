@@ -162,15 +162,17 @@ TEST(Werkhoven2014, the_page_holds_every_claim_and_fault) {
 // ---- the paper's parameters, from this run
 
 TEST(Werkhoven2014Tables, a_byte_beside_kernels_counts_the_pauses_too) {
-  // 8 MB: 200 us of kernel, in which 3 MB are copied; the other 5 MB take 100 us, and the next pair begins 4 us later.
-  const MappedBeside row{.launch = Bytes{8'000'000},
-                         .in_flight = Bytes{1},
-                         .kernel = Interval<Bandwidth>::exact(gigabytes_per_second(40)),
-                         .copy = Interval<Bandwidth>::exact(gigabytes_per_second(15))};
-  const loggp::Parameters alone{.latency_overhead = microseconds(9), .per_byte = {1 / 50e9}, .gap = microseconds(4)};
+  // 8 MiB: 200 us of kernel, in which 3 MiB are copied; the other 5 MiB take 100 us, and the next pair begins 4 us
+  // later.
+  constexpr double mib = 1 << 20;
+  const MappedBeside row{.in_flight = Bytes{1},
+                         .kernel = Interval<Bandwidth>::exact({8 * mib / 200e-6}),
+                         .copy = Interval<Bandwidth>::exact({3 * mib / 200e-6})};
+  const loggp::Parameters alone{
+      .latency_overhead = microseconds(9), .per_byte = {100e-6 / (5 * mib)}, .gap = microseconds(4)};
   const auto load = over_kernels_and_pauses(row, alone, microseconds(2));
-  EXPECT_NEAR(load.h2d.seconds, 304e-6 / 8e6, 1e-17);
-  EXPECT_NEAR(load.d2h.seconds, 202e-6 / 8e6, 1e-17);
+  EXPECT_NEAR(load.h2d.seconds, 304e-6 / (8 * mib), 1e-17);
+  EXPECT_NEAR(load.d2h.seconds, 202e-6 / (8 * mib), 1e-17);
 }
 
 TEST(Werkhoven2014Tables, the_profile_of_an_h200_gives_what_another_h200_measured_for_table_2) {

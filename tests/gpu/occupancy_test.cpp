@@ -1,10 +1,12 @@
-// What the built-in workloads say of their kernels' room against what the CUDA runtime says of the kernels themselves.
+// How many blocks the GPU holds at once, as a probe takes it from a captured launch, against what the CUDA runtime says
+// of the kernels themselves.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "shiplap/pipeline/pipeline.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/support/built_in_workloads.hpp"
@@ -53,25 +55,46 @@ struct OccupancyOnGpu : testing::OnGpu {
   }
 };
 
-TEST_F(OccupancyOnGpu, of_every_built_in_kernel_is_what_its_job_says) {
-  int of_multiprocessor = 0;
-  ASSERT_EQ(cudaDeviceGetAttribute(&of_multiprocessor, cudaDevAttrMaxThreadsPerMultiProcessor, 0), cudaSuccess);
-  int major = 0;
-  ASSERT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
-  if (of_multiprocessor != 2048 || major != 9) GTEST_SKIP() << "the registers that jobs speak of are those of sm_90";
+TEST_F(OccupancyOnGpu, of_every_built_in_kernel_is_found_by_a_probe) {
+  int multiprocessors = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
   for (const std::string& name : testing::small_workloads()) {
-    const Job job = find_workload(name).job;
-    const std::vector<cudaKernelNodeParams> kernels = kernels_of(job);
-    ASSERT_FALSE(kernels.empty()) << name;
-    const cudaKernelNodeParams& kernel = kernels.front();
-    const unsigned threads = kernel.blockDim.x * kernel.blockDim.y * kernel.blockDim.z;
-    int blocks = 0;
-    ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.func, static_cast<int>(threads),
-                                                            kernel.sharedMemBytes),
-              cudaSuccess);
-    EXPECT_EQ(threads, job.threads_per_block) << name;
-    EXPECT_EQ(wave_of(job, 2048), static_cast<std::uint64_t>(blocks)) << name;
+    Workload workload = find_workload(name);
+    std::uint64_t fewest = ~std::uint64_t{0};
+    for (const cudaKernelNodeParams& kernel : kernels_of(workload.job)) {
+      const unsigned threads = kernel.blockDim.x * kernel.blockDim.y * kernel.blockDim.z;
+      int blocks = 0;
+      ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.func, static_cast<int>(threads),
+                                                              kernel.sharedMemBytes),
+                cudaSuccess);
+      EXPECT_EQ(threads, workload.job.threads_per_block) << name;
+      fewest = std::min(fewest, static_cast<std::uint64_t>(blocks));
+    }
+    Pipeline pipeline(*device, std::move(workload));
+    const KernelCost cost = pipeline.probe_kernel(Limits{.device_memory = device->info().free_memory},
+                                                  {.repeats = 1, .zero_copy = Seconds{0}});
+    EXPECT_EQ(cost.resident_blocks, fewest * static_cast<std::uint64_t>(multiprocessors)) << name;
   }
+}
+
+TEST_F(OccupancyOnGpu, of_kernels_on_host_memory_a_probe_finds_plausible_times_and_leaves_what_is_read) {
+  Workload workload = find_workload("scalar-add:in=48MiB,out=12MiB");
+  Pipeline pipeline(*device, std::move(workload));
+  const KernelCost cost = pipeline.probe_kernel(Limits{.device_memory = device->info().free_memory});
+  ASSERT_EQ(cost.zero_copy.size(), 9u) << "inputs, outputs and both, at three grids each";
+  for (const KernelCost::ZeroCopy& row : cost.zero_copy) {
+    ASSERT_FALSE(row.alone.empty());
+    for (std::size_t p = 1; p < row.alone.size(); ++p)
+      EXPECT_GT(row.alone[p].work.value, row.alone[p - 1].work.value) << "more items take longer";
+    // No link of today moves 32 MiB in less than 50 us.
+    EXPECT_GT(row.alone.back().work.value, microseconds(row.in ? 50 : 10));
+    EXPECT_GE(row.copies_beside, 1);
+  }
+  pipeline.set_cost(cost);
+  // The inputs are as they were: a run finds what it should.
+  Prepared prepared = pipeline.prepare({.strategy = "explicit"}, Limits{.device_memory = device->info().free_memory});
+  prepared.run();
+  EXPECT_EQ(pipeline.verify(), "");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST_F(StrategiesOnGpu, are_run_and_measured_against_the_bound_from_any_memory) 
     for (Array& array : workload.job.arrays) array.memory = memory;
     Pipeline pipeline(*device, workload);
     const Limits limits{.device_memory = 64_MiB};
-    pipeline.set_cost(pipeline.probe_kernel(limits, 3));
+    pipeline.set_cost(pipeline.probe_kernel(limits, {.repeats = 3}));
     const Choice choice{.strategy = memory == MemoryKind::pinned     ? "streams"
                                     : memory == MemoryKind::pageable ? "staged"
                                                                      : "managed-prefetch",

@@ -89,17 +89,6 @@ TEST_F(TrialTest, orders_an_empty_pipeline_by_events_or_by_its_queues) {
   EXPECT_EQ(calls_of(one_way.schedule).waits, 8u);
 }
 
-TEST_F(TrialTest, lets_a_kernel_and_a_copy_run_in_step) {
-  const Trial trial =
-      lock_step(*device_, {.access = MappedKernels::Access::read, .size = 32_MiB, .kernels = 6, .blocks = 1});
-  EXPECT_TRUE(problems(trial.schedule).empty());
-  EXPECT_EQ(calls_of(trial.schedule).waits, 6u);
-  for (std::uint32_t i = 0; i < trial.schedule.ops.size(); i += 2) {
-    EXPECT_TRUE(std::holds_alternative<Kernel>(trial.schedule.ops[i].what));
-    EXPECT_EQ(trial.schedule.ops[i + 1].after, std::vector{OpId{i}});
-  }
-}
-
 TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {
   for (const unsigned n : {1u, 4u}) {
     const Trial trial = followers(*device_, 7, n);

@@ -55,18 +55,28 @@ TEST(Plan, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
 }
 
 TEST(Plan, takes_kernels_that_share_the_link_with_copies_only_where_they_promise_more_than_they_are_off_by) {
-  // The planted link lets hybrid pipelines nearly reach the bound.
-  const Plan p = plan(job_of(1.2), planted_profile());
-  const auto time_of = [&](const char* strategy) {
-    const auto found =
-        std::ranges::find_if(p.candidates, [&](const Candidate& c) { return c.choice.strategy == strategy; });
-    return found->predicted.value;
-  };
-  const double gain = time_of("streams") / std::min(time_of("hybrid"), time_of("hybrid-mirror")) - 1;
-  EXPECT_GT(gain, 0);
-  const bool shares = p.best().choice.strategy != "streams";
-  EXPECT_EQ(shares, gain > 0.05) << gain;
-  EXPECT_EQ(shares, p.why.find("promises") == std::string::npos) << p.why;
+  // A kernel that was measured to write host memory as fast as the GPU's leaves copies to the GPU a link of their own:
+  // hybrid pipelines nearly reach the bound, the more the less they slow these copies down.
+  bool seen[2] = {};
+  for (const double slower : {1.0, 1.02, 1.04, 1.06, 1.08, 1.1}) {
+    Job job = job_of(1.2);
+    const KernelCost::Point whole{job.items, Interval<Seconds>::exact(milliseconds(1.2))};
+    job.cost.zero_copy = {
+        {.in = false, .out = true, .blocks = 0, .alone = {whole}, .beside = {whole}, .copies_beside = slower}};
+    const Plan p = plan(job, planted_profile(), {.strategies = {"streams", "hybrid"}});
+    const auto time_of = [&](const char* strategy) {
+      const auto found =
+          std::ranges::find_if(p.candidates, [&](const Candidate& c) { return c.choice.strategy == strategy; });
+      return found->predicted.value;
+    };
+    const double gain = time_of("streams") / time_of("hybrid") - 1;
+    const bool shares = p.best().choice.strategy != "streams";
+    if (gain <= 0) continue;
+    seen[shares] = true;
+    EXPECT_EQ(shares, gain > 0.05) << gain;
+    EXPECT_EQ(shares, p.why.find("promises") == std::string::npos) << p.why;
+  }
+  EXPECT_TRUE(seen[false] && seen[true]) << "both were tried";
 }
 
 TEST(Plan, never_predicts_less_than_the_bound) {
@@ -96,7 +106,9 @@ TEST(Plan, widens_the_range_with_the_intervals_of_the_profile) {
   const Interval<Seconds> exact = predict(job_of(0.1), profile, {.chunks = 16}).predicted;
   const double model = find_strategy("streams").model_error;
   EXPECT_GT(model, 0);
-  EXPECT_NEAR((exact.high - exact.value) / exact.value, model, 1e-9) << "the model's own error is left";
+  const double unexplained = 5e-6 / exact.value.count();
+  EXPECT_NEAR((exact.high - exact.value) / exact.value, std::hypot(model, unexplained), 1e-9)
+      << "the model's own error is left, and 5 us";
   for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h}) {
     auto& g = d->duplex->per_byte;
     g.low.seconds = g.value.seconds * 0.98;

@@ -49,7 +49,6 @@ struct TwoKernels {
   bool mapped = false;  ///< both read host memory too
   std::optional<EventGap> event_gap =
       EventGap{.idle = Interval<Seconds>::exact(microseconds(1)), .busy = Interval<Seconds>::exact(microseconds(2))};
-  bool launch_of_reads = true;  ///< is in the profile
 };
 /// From the end of the first to the start of the second.
 double between_us(const TwoKernels& of) {
@@ -57,7 +56,6 @@ double between_us(const TwoKernels& of) {
   p.gpus[0].launch_latency = Interval<Seconds>::exact(microseconds(30));
   p.gpus[0].kernel_gap = Interval<Seconds>::exact(microseconds(10));
   p.gpus[0].event_gap = of.event_gap;
-  if (of.mapped && !of.launch_of_reads) p.links[0].zero_copy->launch.reset();
   p.submission.graph_launch = p.submission.graph_op = Interval<Seconds>::exact(Seconds{0});
   Schedule s;
   const KernelId k = s.add_kernel("k");
@@ -84,17 +82,6 @@ TEST(KernelsOfAQueue, are_further_apart_where_an_event_is_between_and_more_so_be
   EXPECT_NEAR(between_us({.waited_for = true, .copy = true}), 12, 1e-6);
   EXPECT_NEAR(between_us({.copy = true}), 10, 1e-6);
   EXPECT_NEAR(between_us({.waited_for = true, .graph = true}), 10, 1e-6) << "a graph has no events";
-}
-
-TEST(KernelsOfAQueue, take_a_whole_launch_behind_an_event_in_host_memory_where_the_profile_says_neither) {
-  const auto unknown_us = [](bool waited_for, bool mapped, bool launch_of_reads) {
-    return between_us(
-        {.waited_for = waited_for, .mapped = mapped, .event_gap = std::nullopt, .launch_of_reads = launch_of_reads});
-  };
-  EXPECT_NEAR(unknown_us(true, true, false), 30, 1e-6);
-  EXPECT_NEAR(unknown_us(false, true, false), 10, 1e-6) << "no event";
-  EXPECT_NEAR(unknown_us(true, false, false), 10, 1e-6) << "no host memory";
-  EXPECT_NEAR(unknown_us(true, true, true), 10, 1e-6) << "what a launch takes counts for itself";
 }
 
 // The order in which copies of 1 ms to the GPU run, one in each of `copies` queues; all are ready at the same time, but

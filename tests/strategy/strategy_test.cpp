@@ -192,64 +192,32 @@ TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
   }
 }
 
-// Of a kernel of 4 blocks at once over `items`, of which a block of 256 threads takes 1024 of 8 bytes.
-Kernel kernel_of_blocks(std::uint64_t items, Job extra) {
-  Job job = job_with({Role::in, Role::out}, items);
-  job.items_per_block = 1024;
-  job.bytes_in_flight = extra.bytes_in_flight;
-  job.accesses_in_turn = extra.accesses_in_turn;
-  job.reads_ahead = extra.reads_ahead;
-  job.cost.limited = {{.items = 1024, .blocks = 1, .work = Interval<Seconds>::exact(milliseconds(1))}};
-  return std::get<Kernel>(find_strategy("implicit").schedule(job, {.blocks = 4}, roomy).ops.back().what);
-}
-
-TEST(Implicit, has_under_way_what_its_threads_ask_for_on_average_over_their_accesses) {
-  // A block has 8 KiB to read, in accesses of 4 KiB; 12 blocks take three rounds, and so do 9.
-  for (const auto& [blocks, on_average] : {std::pair{12u, 4.0 * 4096}, {9u, 3.0 * 4096}, {3u, 3.0 * 4096}}) {
-    const Kernel kernel = kernel_of_blocks(1024 * blocks, {});
-    EXPECT_EQ(kernel.accesses_ahead, 0u);
-    for (const Flow& flow : kernel.flows)
-      EXPECT_NEAR(static_cast<double>(flow.in_flight.count), on_average, 1) << blocks;
-  }
-  // 6 KiB at once: the second access of a thread has a third of that left.
-  EXPECT_EQ(kernel_of_blocks(12 * 1024, {.bytes_in_flight = 24}).flows[0].in_flight.count, 4u * 4096);
-  // Three accesses where two would do, one for where to read.
-  EXPECT_NEAR(static_cast<double>(kernel_of_blocks(12 * 1024, {.accesses_in_turn = 2}).flows[0].in_flight.count),
-              4 * 8192 / 3.0, 1);
-  EXPECT_EQ(kernel_of_blocks(12 * 1024, {.reads_ahead = true}).accesses_ahead, 2u);
-}
-
-TEST(Implicit, counts_the_accesses_to_uneven_pieces_by_what_shares_of_them_take) {
-  // Shares of 1024 items have 2 and 6 KiB by turns: one access of 4 KiB and two. Of 4 KiB each it would be one.
-  Job job = job_with({Role::in, Role::out}, 16 * 1024);
-  job.items_per_block = 1024;
-  job.arrays[0].reach = mapped_by([](ItemRange range) {
-    const auto before = [](std::uint64_t item) {
-      const std::uint64_t share = item / 1024;
-      return share * 512 - share % 2 * 256 + item % 1024 * (share % 2 == 0 ? 1 : 3) / 4;
-    };
-    return ElementRange{.first = before(range.first), .count = before(range.first + range.count) - before(range.first)};
-  });
-  const auto in_flight = [&] {
-    const Schedule schedule = find_strategy("implicit").schedule(job, {.blocks = 4}, roomy);
-    return static_cast<double>(std::get<Kernel>(schedule.ops.back().what).flows[0].in_flight.count);
+TEST(HybridMirror, takes_what_was_measured_of_the_kernel_on_its_inputs_in_host_memory) {
+  Job job = job_with({Role::in, Role::out}, 4000);
+  const auto at = [](std::uint64_t items, double us) {
+    return KernelCost::Point{items, Interval<Seconds>::exact(microseconds(us))};
   };
-  const double all = 16 * 512 * 8;
-  EXPECT_NEAR(in_flight(), all / (4 * 1.5), 1) << "four rounds of four blocks";
-  job.accesses_in_turn = 2;
-  EXPECT_NEAR(in_flight(), all / (4 * 2.5), 1);
-}
-
-TEST(HybridMirror, reads_what_lies_beside_a_chunk_as_the_chunk_itself) {
-  // A block of 256 threads takes 1024 items of 8 bytes in two accesses of 4 KiB; another 256 items lie beside.
-  Job job = job_with({Role::in, Role::out}, 4 * 1024);
-  job.items_per_block = 1024;
-  job.arrays[0].reach = neighbours(256, 0);
-  const Schedule schedule = find_strategy("hybrid-mirror").schedule(job, {.chunks = 4, .blocks = 1}, roomy);
-  std::vector<std::uint64_t> in_flight;
+  job.cost.zero_copy = {{.in = true,
+                         .out = false,
+                         .blocks = 0,
+                         .alone = {at(500, 4e6), at(2000, 10e6)},
+                         .beside = {at(500, 8e6), at(2000, 15e6)},
+                         .copies_beside = 1.5}};
+  const Schedule schedule = find_strategy("hybrid-mirror").schedule(job, {.chunks = 4}, roomy);
+  std::size_t kernels = 0;
   for (const Op& op : schedule.ops)
-    if (const auto* kernel = std::get_if<Kernel>(&op.what)) in_flight.push_back(kernel->flows.at(0).in_flight.count);
-  EXPECT_EQ(in_flight, (std::vector<std::uint64_t>{4096, 4096, 4096, 4096})) << "in two and a half from the second on";
+    if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
+      ++kernels;
+      ASSERT_TRUE(kernel->measured);
+      EXPECT_NEAR(kernel->measured->alone.count(), 6, 1e-9);
+      EXPECT_NEAR(kernel->measured->beside_copies.count(), 8 + 7.0 / 3, 1e-9);
+      EXPECT_EQ(kernel->measured->copies_beside, 1.5);
+    }
+  EXPECT_EQ(kernels, 4u);
+  // Nothing was measured of its outputs there.
+  const Schedule hybrid = find_strategy("hybrid").schedule(job, {.chunks = 4}, roomy);
+  for (const Op& op : hybrid.ops)
+    if (const auto* kernel = std::get_if<Kernel>(&op.what)) EXPECT_FALSE(kernel->measured);
 }
 
 TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {

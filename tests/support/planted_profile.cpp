@@ -32,20 +32,13 @@ ZeroCopyModel zero_copy() {
   model.read = {{blocks(1), gbs(3.1)}, {blocks(4), gbs(12)}, {blocks(16), gbs(45)}, {blocks(32), gbs(51)}};
   model.write = {{blocks(1), gbs(20)}, {blocks(4), gbs(50)}, {blocks(16), gbs(52)}};
   model.both = {{blocks(1), gbs(2.9)}, {blocks(16), gbs(37)}, {blocks(132), gbs(42)}};
-  // The longer a launch, the less it leaves the copies.
   const auto beside = [&](std::initializer_list<std::tuple<std::uint64_t, double, double>> rows) {
     std::vector<MappedBeside> table;
-    for (const auto& [launch, part] : {std::pair{2_MiB, 1.2}, {8_MiB, 1.0}, {32_MiB, 0.8}})
-      for (const auto& [count, kernel, copy] : rows)
-        table.push_back({launch, blocks(count), gbs(kernel), gbs(std::min(53.0, copy * part))});
+    for (const auto& [count, kernel, copy] : rows) table.push_back({blocks(count), gbs(kernel), gbs(copy)});
     return table;
   };
-  model.read_beside_h2d = beside({{1, 1.2, 52}, {32, 25.5, 25.5}, {1056, 39, 5}});
   model.read_beside_d2h = beside({{1, 2.4, 53}, {32, 44, 43}, {1056, 48, 5}});
   model.write_beside_h2d = beside({{1, 19, 53}, {16, 46, 46}, {1056, 49, 6}});
-  model.write_beside_d2h = beside({{1, 18, 45}, {16, 34, 11}, {1056, 46, 4.5}});
-  model.launch = us(0.9);
-  model.far = FarReads{.beyond = 512_MiB, .per_byte = more_per_byte(0.004)};
   return model;
 }
 
@@ -112,7 +105,6 @@ Profile planted_profile() {
                    .event_gap = EventGap{.idle = us(0.2), .busy = us(0.6)},
                    .handovers = handovers(),
                    .resident_threads = Estimate::exact(132 * 2048),
-                   .memory_latency = us(0.4),
                    .memory_bandwidth = gbs(4300),
                    .copy_bandwidth = gbs(2100),
                    .flop_rate = Estimate::exact(60e12)}};
@@ -167,7 +159,6 @@ Profile paper_profile(const PaperOptions& options) {
                    .kernel_gap = us(0),
                    .handovers = no_handovers(),
                    .resident_threads = Estimate::exact(14 * 2048),
-                   .memory_latency = us(0),
                    .memory_bandwidth = gbs(230),
                    .copy_bandwidth = std::nullopt,
                    .flop_rate = Estimate::exact(4e12)}};

@@ -166,16 +166,51 @@ TEST(KernelCost, follows_the_line_through_two_launches_with_few_blocks) {
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 11, 32)), 1200, 1e-9);
 }
 
-TEST(Grid, holds_fewer_blocks_where_they_take_more_room_than_their_threads) {
+TEST(Grid, holds_as_many_blocks_as_the_runtime_says_where_it_was_asked) {
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
   job.items_per_block = 100;
   job.threads_per_block = 256;
-  EXPECT_EQ(wave_of(job, 8192), 32u);
-  job.room_of_block = 1024;
-  EXPECT_EQ(wave_of(job, 8192), 8u);
+  EXPECT_EQ(wave_of(job, 8192), 32u) << "by its threads";
   EXPECT_EQ(wave_of(job, 100), 1u);
-  job.room_of_block = 10;
-  EXPECT_EQ(wave_of(job, 8192), 32u) << "no less than its threads";
+  job.cost.resident_blocks = 8;
+  EXPECT_EQ(wave_of(job, 8192), 8u) << "registers or shared memory are short";
+}
+
+KernelCost::ZeroCopy at_grid(std::uint64_t blocks, std::vector<std::pair<std::uint64_t, double>> alone,
+                             std::vector<std::pair<std::uint64_t, double>> beside = {}) {
+  KernelCost::ZeroCopy row{.in = true, .out = false, .blocks = blocks, .alone = {}, .beside = {}};
+  for (const auto& [items, us] : alone) row.alone.push_back(point(items, us));
+  for (const auto& [items, us] : beside) row.beside.push_back(point(items, us));
+  return row;
+}
+
+TEST(KernelOnHostMemory, goes_along_the_lines_between_its_launches_and_below_the_least_in_proportion) {
+  const KernelCost::ZeroCopy row = at_grid(0, {{100, 20}, {400, 50}, {1600, 290}}, {{100, 30}, {400, 45}});
+  EXPECT_NEAR(in_microseconds(row.at(100)), 20, 1e-9);
+  EXPECT_NEAR(in_microseconds(row.at(250)), 35, 1e-9);
+  EXPECT_NEAR(in_microseconds(row.at(1000)), 170, 1e-9);
+  EXPECT_NEAR(in_microseconds(row.at(2800)), 530, 1e-9) << "the last line goes on";
+  EXPECT_NEAR(in_microseconds(row.at(50)), 10, 1e-9);
+  EXPECT_NEAR(in_microseconds(row.beside_at(100)), 30, 1e-9);
+  EXPECT_NEAR(in_microseconds(row.beside_at(400)), 50, 1e-9) << "never faster than alone";
+  EXPECT_NEAR(in_microseconds(at_grid(0, {{100, 20}}).beside_at(200)), 40, 1e-9) << "nothing moves beside it";
+}
+
+TEST(KernelOnHostMemory, at_a_grid_between_two_is_in_proportion_to_the_smaller_and_no_faster_than_the_larger) {
+  const KernelCost cost{.points = {point(1000, 5)},
+                        .zero_copy = {at_grid(0, {{1000, 40}}), at_grid(32, {{1000, 100}}), at_grid(8, {{1000, 400}})},
+                        .origin = "measured"};
+  const auto us = [&](std::uint64_t blocks) {
+    return in_microseconds(cost.zero_copy_at(true, false, blocks, 1000)->at(1000));
+  };
+  EXPECT_NEAR(us(0), 40, 1e-9);
+  EXPECT_NEAR(us(32), 100, 1e-9);
+  EXPECT_NEAR(us(64), 50, 1e-9) << "half of what 32 take";
+  EXPECT_NEAR(us(500), 40, 1e-9) << "the link is full";
+  EXPECT_NEAR(us(16), 200, 1e-9);
+  EXPECT_NEAR(us(4), 800, 1e-9) << "half as many as the fewest";
+  EXPECT_NEAR(us(2000), 40, 1e-9) << "more than it has is its own";
+  EXPECT_FALSE(cost.zero_copy_at(true, true, 0, 1000)) << "not measured with its outputs there";
 }
 
 TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {

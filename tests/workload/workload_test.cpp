@@ -51,6 +51,43 @@ TEST(ScalarAdd, computes_what_its_description_says_for_any_ratio_of_sizes) {
   }
 }
 
+TEST(ScalarAdd, is_cut_finely_whatever_its_sizes_share) {
+  // 1009 and 100003 are prime: one item by their common divisor.
+  for (const auto& [in, out] : {std::pair{1009u, 100003u}, std::pair{100003u, 1009u}}) {
+    const Workload w = find_workload("scalar-add:in=" + std::to_string(4 * in) + ",out=" + std::to_string(4 * out), {});
+    ASSERT_EQ(w.job.items, out > in ? 100003u / 256 : 1009u / 32);
+    EXPECT_GE(blocks_of(w.job, w.job.items), out / 512) << "a block for a few hundred outputs";
+    std::vector<std::uint32_t> source(in), target(out, 0xdeadbeef);
+    for (std::uint32_t i = 0; i < in; ++i) source[i] = i * i + 7;
+    // In chunks of 10 items, each handed its own pieces.
+    for (std::uint64_t first = 0; first < w.job.items; first += 10) {
+      const ItemRange range{first, std::min<std::uint64_t>(10, w.job.items - first)};
+      const Slice from = slice(w.job, w.job.arrays[0], range);
+      const Slice to = slice(w.job, w.job.arrays[1], range);
+      std::byte* operands[]{reinterpret_cast<std::byte*>(source.data()) + from.offset.count,
+                            reinterpret_cast<std::byte*>(target.data()) + to.offset.count};
+      const Bytes lengths[]{from.length, to.length};
+      const Bytes origins[]{from.offset, to.offset};
+      w.job.binding.host({.first_item = range.first,
+                          .items = range.count,
+                          .operands = operands,
+                          .lengths = lengths,
+                          .origins = origins});
+    }
+    // By the definition: item i has inputs and outputs from its share of each on.
+    std::vector<std::uint32_t> expected(out, 0);
+    for (std::uint64_t item = 0; item < w.job.items; ++item) {
+      const std::uint64_t a0 = in * item / w.job.items, a1 = in * (item + 1) / w.job.items;
+      const std::uint64_t b0 = out * item / w.job.items, b1 = out * (item + 1) / w.job.items;
+      if (b1 - b0 >= a1 - a0)
+        for (std::uint64_t t = 0; t < b1 - b0; ++t) expected[b0 + t] = source[a0 + t % (a1 - a0)] + 3;
+      else
+        for (std::uint64_t s = 0; s < a1 - a0; ++s) expected[b0 + s % (b1 - b0)] += source[a0 + s] + 3;
+    }
+    EXPECT_EQ(target, expected) << in << " to " << out;
+  }
+}
+
 TEST(Workloads, find_a_single_wrong_byte_in_outputs_and_in_inputs) {
   for (const Workload& w : {find_workload("saxpy:n=5000", {}), find_workload("scalar-add:in=20000,out=20000", {}),
                             stated_workload({.in = Bytes{20000}, .out = Bytes{20000}}, {})}) {

@@ -59,6 +59,9 @@ struct Api {
   cudaError_t (*stream_end_capture)(cudaStream_t, cudaGraph_t*) = cudaStreamEndCapture;
   cudaError_t (*graph_instantiate)(cudaGraphExec_t*, cudaGraph_t, unsigned long long) = cudaGraphInstantiateWithFlags;
   cudaError_t (*graph_upload)(cudaGraphExec_t, cudaStream_t) = cudaGraphUpload;
+  cudaError_t (*graph_get_nodes)(cudaGraph_t, cudaGraphNode_t*, std::size_t*) = cudaGraphGetNodes;
+  cudaError_t (*graph_node_get_type)(cudaGraphNode_t, cudaGraphNodeType*) = cudaGraphNodeGetType;
+  cudaError_t (*graph_kernel_node_get_params)(cudaGraphNode_t, cudaKernelNodeParams*) = cudaGraphKernelNodeGetParams;
   cudaError_t (*graph_launch)(cudaGraphExec_t, cudaStream_t) = cudaGraphLaunch;
   cudaError_t (*graph_exec_destroy)(cudaGraphExec_t) = cudaGraphExecDestroy;
   cudaError_t (*graph_destroy)(cudaGraph_t) = cudaGraphDestroy;

@@ -61,6 +61,7 @@ class CudaExecution final : public Execution {
   /// opened by itself; what is left behind then, Execution::run says.
   void submit(const RunOptions& options) override;
   RunResult wait() override;
+  std::vector<LaunchShape> launches() const override { return launches_; }
   const Schedule& schedule() const { return schedule_; }
   /// Whether it was made for these GPUs by the same device.
   bool is_of(const GpuSet& gpus) const { return gpus_.gates == gpus.gates; }
@@ -131,6 +132,7 @@ class CudaExecution final : public Execution {
   Graph capture(bool& refused);
   void name_ranges();
   void make_graph();
+  void note_launches(cudaGraph_t);
   void require_runnable(const RunOptions&) const;
   void launch_graph();
   /// The streams that a run holds and starts: of a graph the one that it is launched in.
@@ -216,6 +218,7 @@ class CudaExecution final : public Execution {
   std::vector<QueueId> used_queues_;        ///< these queues
   std::optional<Gates::Use> gate_;          ///< of the present run, when it is held
   ExecutableGraph graph_;                   ///< of a schedule that is submitted as one
+  std::vector<LaunchShape> launches_;       ///< of the graph
 };
 
 }  // namespace shiplap

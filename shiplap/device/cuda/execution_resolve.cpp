@@ -197,11 +197,44 @@ void CudaExecution::make_graph() {
     });
     throw Error(call.empty() ? error.what() : fmt::format("{}; {}", call, error.what()));
   }
+  note_launches(graph.get());
   cudaGraphExec_t made = nullptr;
   check(api_, api_.graph_instantiate(&made, graph.get(), 0), "cudaGraphInstantiateWithFlags", what);
   graph_ = ExecutableGraph(made, {&api_});
   check(api_, api_.graph_upload(made, origin), "cudaGraphUpload", what);
   check(api_, api_.stream_synchronize(origin), "cudaStreamSynchronize", what);
+}
+
+// A kernel whose function the runtime does not know, a library's, has a grid and no occupancy.
+void CudaExecution::note_launches(cudaGraph_t graph) {
+  const auto is_known = [&](cudaError_t error, const char* call) {
+    if (error == cudaErrorInvalidDeviceFunction || error == cudaErrorInvalidValue ||
+        error == cudaErrorInvalidResourceHandle || error == cudaErrorNotSupported) {
+      static_cast<void>(api_.get_last_error());
+      return false;
+    }
+    check(api_, error, call, "a kernel of a graph");
+    return true;
+  };
+  std::size_t count = 0;
+  check(api_, api_.graph_get_nodes(graph, nullptr, &count), "cudaGraphGetNodes", "a graph");
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count > 0) check(api_, api_.graph_get_nodes(graph, nodes.data(), &count), "cudaGraphGetNodes", "a graph");
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    check(api_, api_.graph_node_get_type(node, &type), "cudaGraphNodeGetType", "a graph");
+    cudaKernelNodeParams kernel{};
+    if (type != cudaGraphNodeTypeKernel) continue;
+    if (!is_known(api_.graph_kernel_node_get_params(node, &kernel), "cudaGraphKernelNodeGetParams")) continue;
+    const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
+    LaunchShape shape{.blocks = volume(kernel.gridDim), .threads = static_cast<unsigned>(volume(kernel.blockDim))};
+    int held = 0;
+    if (is_known(api_.occupancy_max_active_blocks(&held, kernel.func, static_cast<int>(shape.threads),
+                                                  kernel.sharedMemBytes),
+                 "cudaOccupancyMaxActiveBlocksPerMultiprocessor"))
+      shape.held_at_once = static_cast<std::uint64_t>(held);
+    launches_.push_back(shape);
+  }
 }
 
 CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {

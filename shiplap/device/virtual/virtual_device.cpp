@@ -179,12 +179,10 @@ class VirtualDevice : public Device {
         probe.binding.host = [](const Launch& launch) {
           std::memcpy(launch.operands[1], launch.operands[0], std::min(launch.lengths[0], launch.lengths[1]).count);
         };
-        if (gpu.memory_latency) probe.work = gpu.memory_latency->value;
         break;
       case ProbeKernel::Kind::touch:
         break;  // moving the pages is the simulator's to charge
       case ProbeKernel::Kind::chase:
-        if (gpu.memory_latency) probe.work = amount * gpu.memory_latency->value;
         break;
       case ProbeKernel::Kind::multiply_add:
         probe.work = Seconds{amount / known(gpu.flop_rate, "flop rate")};

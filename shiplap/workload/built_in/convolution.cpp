@@ -92,15 +92,12 @@ Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t halo = shape.filter - 1;
   const std::uint64_t inputs = (height + halo) * in_width(shape);
   const std::uint64_t outputs = height * shape.width;
-  const bool vectors = in_width(shape) % 4 == 0 && shape.width % 4 == 0;
   Workload w;
   w.job = Job{.items = height,
               .name = fmt::format("convolution:height={},width={},filter={}", height, shape.width, shape.filter),
               .items_per_block = convolution_tile_height,
               .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
               .threads_per_block = convolution_block_threads,
-              .room_of_block = 204,
-              .access_width = vectors ? 16u : 4u,
               .zero_copy = false,  // neighbouring blocks read the inputs between them both
               .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),
               .device_traffic = Bytes{4 * (inputs + outputs)},

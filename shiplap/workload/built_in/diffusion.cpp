@@ -185,8 +185,6 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
                                     inverse == 32 ? "" : fmt::format(",inverse_alpha={}", inverse),
                                     s.split_by_steps ? ",split=steps" : ""),
                 .blocks_abreast = std::uint64_t{(s.nx + 63) / 64} * ((s.ny + 63) / 64) * (s.split_by_steps ? s.nz : 1),
-                .room_of_block = 1024,
-                .access_width = 8,
                 .launches = s.split_by_steps ? 0 : s.steps,
                 .launches_of_item = s.split_by_steps ? 1u : 0u,
                 .zero_copy = s.steps == 1 && !s.split_by_steps,

@@ -88,9 +88,6 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
                                                  frames.width, frames.height, keeps_gray ? "both" : "histogram"),
                              .items_per_block = 1,
                              .threads_per_block = 1024,
-                             .room_of_block = 2048,
-                             .bytes_in_flight = 48,  // three loads of 16
-                             .reads_ahead = true,
                              // Three products, three sums and the vote.
                              .flops = 7.0 * static_cast<double>(pixels),
                              .device_traffic = Bytes{3 * pixels + 1024 * frames.count + (keeps_gray ? pixels : 0)},

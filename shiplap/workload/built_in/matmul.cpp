@@ -145,10 +145,6 @@ Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
               .items_per_block = shape.tile,
               .blocks_abreast = tiles_wide,
               .threads_per_block = shape.tile == 32 ? 64u : 256u,
-              .room_of_block = shape.tile == 32   ? 204u
-                               : shape.tile == 64 ? 512u
-                                                  : 1024u,
-              .access_width = 4,   // of A, a column of which is read at a time
               .zero_copy = false,  // all blocks abreast read the same rows of A
               .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
               .device_traffic = Bytes{4 * (m * p + p * n + m * n)},

@@ -85,7 +85,6 @@ Workload pop_buoydiff(Parameters& parameters, const CudaKernels& cuda) {
   w.job = Job{.items = shape.levels,
               .name = fmt::format("pop-buoydiff:{}", to_string(shape)),
               .blocks_abreast = (points + (in_pairs ? 511 : 255)) / (in_pairs ? 512 : 256),
-              .room_of_block = in_pairs ? 1024u : 682u,
               .flops = 126 * static_cast<double>(field),
               .double_precision = true,
               .device_traffic = Bytes{8 * field * 4},

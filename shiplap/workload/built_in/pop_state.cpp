@@ -63,7 +63,6 @@ Workload pop_state(Parameters& parameters, const CudaKernels& cuda) {
   Job job{.items = shape.levels,
           .name = fmt::format("pop-state:{},outputs={}", to_string(shape), outputs),
           .blocks_abreast = (shape.points + 511) / 512,  // of 256 threads with two points each
-          .room_of_block = outputs == 1 ? 409u : 512u,
           .flops = (outputs == 1 ? 40 : 89) * field_bytes,
           .double_precision = true,
           .device_traffic = Bytes{8 * field * (2 + outputs)},

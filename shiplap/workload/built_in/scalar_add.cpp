@@ -19,21 +19,32 @@ constexpr std::uint32_t scalar = 3;
 
 std::uint32_t source_at(std::uint64_t i) { return static_cast<std::uint32_t>(hash_of(i, 3)); }
 
-// Output `t` of the item whose inputs begin at index `first`, read through `input`.
+/// Elements of an item in an array.
+struct Part {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+Part part_of(const ScalarAddShape& shape, std::uint64_t item, std::uint64_t elements) {
+  const std::uint64_t first = elements * item / shape.items;
+  return {first, elements * (item + 1) / shape.items - first};
+}
+
+/// Output `t` of the `outputs` of an item with these inputs, which are read through `input`.
 template <class Input>
-std::uint32_t output(const ScalarAddShape& shape, std::uint64_t first, std::uint64_t t, const Input& input) {
+std::uint32_t output(const ScalarAddShape& shape, Part inputs, std::uint64_t outputs, std::uint64_t t,
+                     const Input& input) {
   const std::uint32_t added = shape.scalar * shape.iterations;
-  if (shape.out_per_item >= shape.in_per_item) return input(first + t % shape.in_per_item) + added;
+  if (outputs >= inputs.count) return input(inputs.first + t % inputs.count) + added;
   std::uint32_t sum = 0;
-  for (std::uint64_t s = t; s < shape.in_per_item; s += shape.out_per_item) sum += input(first + s) + added;
+  for (std::uint64_t s = t; s < inputs.count; s += outputs) sum += input(inputs.first + s) + added;
   return sum;
 }
 
 ProgramText program_text(const ScalarAddShape& shape, std::uint64_t largest) {
   const std::string operands = "as<std::uint32_t>({0}), as<std::uint32_t>({1})";
   const std::string addition = fmt::format("Addition{{{}, {}}}", shape.scalar, shape.iterations);
-  const std::uint64_t a = shape.in_per_item;
-  const std::uint64_t b = shape.out_per_item;
+  const std::uint64_t a = shape.inputs / shape.items;
+  const std::uint64_t b = shape.outputs / shape.items;
   const std::uint32_t added = shape.scalar * shape.iterations;
   ProgramText text{
       .kernel = kernel_text({"grid_stride", "scalar_add"}),
@@ -42,6 +53,26 @@ ProgramText program_text(const ScalarAddShape& shape, std::uint64_t largest) {
           "std::uint32_t initial_in(std::uint64_t i) { return std::uint32_t(i * 2654435761u + 1); }\n"
           "std::uint32_t initial_out(std::uint64_t i) { return std::uint32_t(i | 1); }  // to be overwritten\n",
       .arrays = {{"std::uint32_t", "initial_in", "initial_in"}, {"std::uint32_t", "initial_out", "expected_out"}}};
+  if (!shape.even()) {
+    text.kernel = kernel_text({"grid_stride", "scalar_add", "scalar_add_uneven"});
+    text.launch = fmt::format(
+        "scalar_add_uneven<<<{{blocks}}, threads, 0, {{stream}}>>>({0}, UnevenItems{{{1}u, {2}u, {3}u}}, {{first}}, "
+        "{{items}}, {4})",
+        operands, shape.inputs, shape.outputs, shape.items, addition);
+    text.data += fmt::format(
+        "std::uint32_t expected_out(std::uint64_t o) {{\n"
+        "  const std::uint64_t inputs = {0}u, outputs = {1}u, items = {2}u;\n"
+        "  const std::uint64_t i = ((o + 1) * items - 1) / outputs;\n"
+        "  const std::uint64_t first = inputs * i / items, begin = outputs * i / items;\n"
+        "  const std::uint64_t a = inputs * (i + 1) / items - first, b = outputs * (i + 1) / items - begin;\n"
+        "  if (b >= a) return initial_in(first + (o - begin) % a) + {3}u;\n"
+        "  std::uint32_t sum = 0;\n"
+        "  for (std::uint64_t s = o - begin; s < a; s += b) sum += initial_in(first + s) + {3}u;\n"
+        "  return sum;\n"
+        "}}\n",
+        shape.inputs, shape.outputs, shape.items, added);
+    return text;
+  }
   if (a == 1 && b == 1) {
     text.data += fmt::format("std::uint32_t expected_out(std::uint64_t i) {{ return initial_in(i) + {}u; }}\n", added);
     return text;
@@ -74,8 +105,18 @@ std::uint64_t int32_elements(Parameters& parameters, const std::string& name) {
   return size.count / 4;
 }
 
-// An item is the smallest piece with whole numbers of both: in / gcd inputs and out / gcd outputs. With
-// f(x) = x + iterations · scalar (mod 2^32) output t of an item is f(input t mod inputs) when there are at least as
+// An item is the smallest piece with whole numbers of both: in / gcd inputs and out / gcd outputs. Where that is too
+// much for the job to be cut finely, there are as many items as give a warp's worth of the smaller array to each, and of
+// outputs no more than a block of threads, as far as there are inputs; they are as alike as whole elements allow.
+std::uint64_t items_of_sizes(std::uint64_t in, std::uint64_t out) {
+  constexpr std::uint64_t warp = 32;
+  constexpr std::uint64_t largest = 256;  // elements of the smaller array
+  const std::uint64_t alike = std::gcd(in, out);
+  const std::uint64_t smaller = std::min(in, out);
+  return alike >= smaller / largest ? alike : std::min(smaller, std::max(smaller / warp, out / largest));
+}
+
+// With f(x) = x + iterations · scalar (mod 2^32) output t of an item is f(input t mod inputs) when there are at least as
 // many outputs as inputs, else the sum of f over inputs t, t + outputs, t + 2·outputs …
 Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t in = int32_elements(parameters, "in");
@@ -84,14 +125,15 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t wanted = parameters.count("iterations", "1", 0);
   if (wanted > 1u << 30) parameters.refuse("iterations must be at most 2^30");
   const auto iterations = static_cast<std::uint32_t>(wanted);
-  const std::uint64_t items = std::gcd(in, out);
+  const std::uint64_t items = items_of_sizes(in, out);
   const ScalarAddShape shape{
-      .in_per_item = in / items, .out_per_item = out / items, .scalar = scalar, .iterations = iterations};
+      .inputs = in, .outputs = out, .items = items, .scalar = scalar, .iterations = iterations};
+  const bool one_to_one = in == items && out == items;
   Workload w;
   w.job = Job{.items = items,
               .name = fmt::format("scalar-add:in={},out={},iterations={}", to_string(Bytes{4 * in}),
                                   to_string(Bytes{4 * out}), iterations),
-              .items_per_block = shape.in_per_item == 1 && shape.out_per_item == 1 ? 1024ull : 256ull,
+              .items_per_block = one_to_one ? 1024ull : std::max<std::uint64_t>(1, 256 / (out / items)),
               .threads_per_block = 256,
               .flops = static_cast<double>(iterations) * static_cast<double>(std::max(in, out)),
               .device_traffic = Bytes{4 * (in + out)},
@@ -99,10 +141,12 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
               .shaped<const std::uint32_t>("in", Role::in, in)
               .shaped<std::uint32_t>("out", Role::out, out)
               .host_kernel([shape](Chunk chunk, View<const std::uint32_t> source, View<std::uint32_t> target) {
-                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
-                  for (std::uint64_t t = 0; t < shape.out_per_item; ++t)
-                    target[i * shape.out_per_item + t] =
-                        output(shape, i * shape.in_per_item, t, [&](std::uint64_t k) { return source[k]; });
+                for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) {
+                  const Part outputs = part_of(shape, i, shape.outputs);
+                  for (std::uint64_t t = 0; t < outputs.count; ++t)
+                    target[outputs.first + t] = output(shape, part_of(shape, i, shape.inputs), outputs.count, t,
+                                                       [&](std::uint64_t k) { return source[k]; });
+                }
               });
   if (cuda.scalar_add != nullptr) w.job.binding.cuda = cuda.scalar_add(shape);
   w.program = program_text(shape, std::max(in, out));
@@ -114,8 +158,10 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto source = as_elements<std::uint32_t>(arrays[0]);
     const auto target = as_elements<std::uint32_t>(arrays[1]);
-    const auto expected = [&](std::uint64_t i) {
-      return output(shape, i / shape.out_per_item * shape.in_per_item, i % shape.out_per_item, source_at);
+    const auto expected = [&](std::uint64_t o) {
+      const std::uint64_t item = ((o + 1) * shape.items - 1) / shape.outputs;
+      const Part outputs = part_of(shape, item, shape.outputs);
+      return output(shape, part_of(shape, item, shape.inputs), outputs.count, o - outputs.first, source_at);
     };
     if (const auto i = first_difference<std::uint32_t>(source, source_at); i < source.size())
       return fmt::format("input in[{}] was overwritten", i);

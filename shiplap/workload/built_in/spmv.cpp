@@ -198,10 +198,6 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .name = fmt::format("spmv:rows={},nonzeros={}", rows, nonzeros),
               .items_per_block = 256 / shape.row_threads,
               .threads_per_block = 256,
-              .room_of_block = 341,
-              .access_width = 4,
-              .bytes_in_flight = 16,  // four loads
-              .accesses_in_turn = 2,  // where a row begins and ends, and then the row
               .flops = 2.0 * static_cast<double>(nonzeros),
               .device_traffic = Bytes{8 * (rows + 1) + 8 * nonzeros + 8 * rows},
               .efficiency = 0.24}
@@ -213,8 +209,6 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .shaped<const float>("x", Role::resident, rows)
               .shaped<float>("y", Role::out, rows)
               .host_kernel(multiply_rows);
-  // The threads of a row load 4 bytes each, from anywhere: one sector of 32 bytes more than these fill.
-  for (const std::size_t a : {1, 2}) w.job.arrays[a].link_accesses = 1 + 8.0 / shape.row_threads;
   if (cuda.spmv != nullptr) w.job.binding.cuda = cuda.spmv(shape);
   w.program = program_text(shape);
   w.fill = [shape](std::span<const std::span<std::byte>> arrays) { fill(shape, arrays); };

@@ -313,6 +313,23 @@ void fake_graphs(Api& api) {
     ++fake_cuda().live_graphs;
     return cudaSuccess;
   };
+  // One kernel in every graph is enough to be asked for.
+  api.graph_get_nodes = [](cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) -> cudaError_t {
+    if (!graphs.contains(graph)) return refuse(cudaErrorInvalidValue);
+    if (nodes != nullptr) *nodes = reinterpret_cast<cudaGraphNode_t>(graph);
+    *count = 1;
+    return cudaSuccess;
+  };
+  api.graph_node_get_type = [](cudaGraphNode_t, cudaGraphNodeType* type) -> cudaError_t {
+    *type = cudaGraphNodeTypeKernel;
+    return cudaSuccess;
+  };
+  api.graph_kernel_node_get_params = [](cudaGraphNode_t, cudaKernelNodeParams* kernel) -> cudaError_t {
+    *kernel = {};
+    kernel->gridDim = dim3(7);
+    kernel->blockDim = dim3(128, 2);
+    return cudaSuccess;
+  };
   api.graph_instantiate = [](cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) -> cudaError_t {
     if (!graphs.contains(graph)) return refuse(cudaErrorInvalidValue);
     if (const cudaError_t error = make("graph_instantiate", made, fake_cuda().live_graphs); error != cudaSuccess)

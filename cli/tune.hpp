@@ -1,0 +1,22 @@
+// shiplap tune: the best candidates of a plan race, and the winner is kept.
+#pragma once
+
+#include <string>
+
+#include "cli/common.hpp"
+
+namespace shiplap::cli {
+
+struct TuneFlags {
+  WorkloadFlags workload;
+  ChoiceFlags choice;
+  std::string device;
+  std::string profile;
+  std::string race = "1s";
+  std::string write_kernel;
+  bool json = false;
+};
+void add_tune(CLI::App&);
+void run_tune(const TuneFlags&);
+
+}  // namespace shiplap::cli

@@ -1,0 +1,381 @@
+#include "shiplap/pipeline/probe_zero_copy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/probe.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr Bytes slice_size = 32_MiB;  // several waves of threads with a wide access each, most of an L2 cache
+constexpr std::uint64_t steps = 4;    // from one size of launches to the next
+constexpr std::size_t sizes = 3;
+constexpr Bytes copy_size = 4_MiB;
+constexpr std::uint32_t copies_timed = 4;
+constexpr double hopeless = 2;  // times as long as copies, or as the kernel on resident data
+
+/// Which arrays are in host memory.
+struct Mode {
+  bool in = false;
+  bool out = false;
+  bool covers(Role role) const { return role == Role::in ? in : is_output(role) && out; }
+};
+
+/// Which ways copies move beside the kernel: of the arrays that are cut and not in host memory.
+struct CopyWays {
+  bool to_device = false;
+  bool from_device = false;
+  bool any() const { return to_device || from_device; }
+};
+
+bool has(const Job& job, bool (*of)(Role)) {
+  return std::ranges::any_of(job.arrays, [&](const Array& a) { return of(a.role) && a.size.count > 0; });
+}
+
+std::vector<Mode> modes_of(const Job& job) {
+  const bool in = has(job, [](Role role) { return role == Role::in; });
+  const bool out = has(job, is_output);
+  if (in && out)
+    return {{.in = true, .out = true}, {.out = true}, {.in = true}};
+  return {{.in = in, .out = out}};
+}
+
+class Probe {
+ public:
+  Probe(Device& device, const Job& job, const Limits& limits, Seconds budget)
+      : device_(device), job_(job), limits_(limits), budget_(budget) {
+    choose_slice();
+    base_ = prepare_launch(device_, job_, slice_, limits_);
+    host_.resize(job_.arrays.size());
+    const std::vector<Access>& operands = std::get<Kernel>(base_->schedule().ops.front().what).operands;
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Array& array = job_.arrays[a];
+      if (array.role != Role::inout) continue;
+      host_[a] = device_.allocate(Place::host(), MemoryKind::pinned, operands[a].region.length);
+      std::memcpy(host_[a].data(), array.data + operands[a].origin.count, operands[a].region.length.count);
+    }
+    host_copy_ = device_.allocate(Place::host(), MemoryKind::pinned, copy_size * 2);
+    device_copy_ = device_.allocate(Place::gpu(), MemoryKind::device, copy_size * 2);
+    device_.fill(host_copy_, 1);
+    device_.fill(device_copy_, 2);
+    empty_ = prepare_empty_launch(device_);
+    launch_latency_ = median_of([&] { return empty_->run({.hold = true}).timeline.makespan; }, few_runs);
+    for (const bool to_device : {false, true}) {
+      Prepared copies = ready(copies_alone({.to_device = to_device, .from_device = !to_device}));
+      copies_alone_[to_device] = median_of([&] { return copies.run({.hold = true}).timeline.makespan; }, few_runs);
+    }
+  }
+
+  std::vector<KernelCost::ZeroCopy> rows() {
+    std::vector<KernelCost::ZeroCopy> rows;
+    const std::uint64_t multiprocessors = std::max(1u, device_.info().multiprocessors);
+    const std::uint64_t own = blocks_of(job_, slice_);
+    std::vector<std::uint64_t> grids{0};
+    if (job_.any_grid)
+      for (const std::uint64_t part : {4, 12})
+        if (const std::uint64_t blocks = multiprocessors / part; blocks > 0 && blocks < own) grids.push_back(blocks);
+    for (const Mode& mode : modes_of(job_))
+      for (const std::uint64_t blocks : grids) {
+        rows.push_back(measured(mode, blocks));
+        // A grid that fills the GPU may have too much under way: that says little of smaller ones.
+        if (blocks > 0 && is_hopeless(rows.back())) break;
+      }
+    return rows;
+  }
+
+ private:
+  static constexpr unsigned few_runs = 5;
+
+  // Items of the slice: of the array that moves most.
+  void choose_slice() {
+    Bytes most;
+    for (const Array& array : job_.arrays)
+      if (is_input(array.role) || is_output(array.role)) most = std::max(most, array.size);
+    const auto items_of_bytes = [&](Bytes size) {
+      const double items = static_cast<double>(job_.items) * in_bytes(size) / std::max(1.0, in_bytes(most));
+      const auto whole = static_cast<std::uint64_t>(std::clamp(items, 1.0, static_cast<double>(job_.items)));
+      return whole <= job_.items_per_block || whole == job_.items ? whole : whole - whole % job_.items_per_block;
+    };
+    slice_ = items_of_bytes(slice_size);
+    while (slice_ > 1 && resident_size(job_, slice_) > limits_.device_memory / 2) slice_ = (slice_ + 1) / 2;
+  }
+
+  /// Slices may be anywhere where the kernel reads nothing that was brought for one of them.
+  bool moves(const Mode& mode) const {
+    return mode.in && std::ranges::none_of(job_.arrays, [](const Array& a) { return a.role == Role::inout; });
+  }
+
+  ItemRange place(const Mode& mode, std::uint64_t items, unsigned run) const {
+    const ItemRange middle{launched_items(job_, slice_).first, items};
+    if (!moves(mode)) return middle;
+    constexpr double golden = 0.618033988749895;
+    double whole = 0;
+    const double share = std::modf(0.5 + run * golden, &whole);
+    const auto first = static_cast<std::uint64_t>(share * static_cast<double>(job_.items - items));
+    const ItemRange anywhere{first - first % job_.items_per_block, items};
+    // What the kernel writes there must fit into what the probe has of it on the GPU.
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      if (!mode.covers(job_.arrays[a].role) &&
+          reach(job_, job_.arrays[a], anywhere).length > base_->schedule().buffers[a].size)
+        return middle;
+    return anywhere;
+  }
+
+  /// The launch, on arrays in host memory as the mode says. Buffers: as `bindings` has them.
+  Schedule launch(const Mode& mode, std::uint64_t blocks, ItemRange range) const {
+    Schedule schedule;
+    const KernelId id = schedule.add_kernel(job_.name);
+    const QueueId queue = schedule.add_queue("compute");
+    Kernel kernel{.kernel = id,
+                  .first_item = range.first,
+                  .items = range.count,
+                  .work = kernel_time(job_, average_items(job_, range), blocks),
+                  .launches = launches_of(job_, range.count),
+                  .blocks = blocks_of(job_, range.count),
+                  .operands = {},
+                  .flows = {}};
+    if (blocks > 0) kernel.blocks = std::min(kernel.blocks, blocks);
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Array& array = job_.arrays[a];
+      const Slice part = reach(job_, array, range);
+      const bool where_it_is = mode.covers(array.role) && array.role != Role::inout;
+      const Buffer& resident = base_->schedule().buffers[a];
+      Buffer buffer = resident;
+      if (mode.covers(array.role))
+        buffer = {.name = array.name,
+                  .place = Place::host(),
+                  .memory = where_it_is ? array.memory : MemoryKind::pinned,
+                  .size = where_it_is ? array.size : resident.size};
+      const BufferId of = schedule.add_buffer(std::move(buffer));
+      // What is resident, and what is written, begins with the range.
+      kernel.operands.push_back(
+          {{of, where_it_is ? part.offset : Bytes{0}, part.length}, access_mode(array.role), part.offset});
+      if (!mode.covers(array.role)) continue;
+      if (is_input(array.role))
+        kernel.flows.push_back(
+            {.buffer = of, .mode = AccessMode::read, .bytes = part.length, .in_flight = in_flight(kernel)});
+      if (is_output(array.role))
+        kernel.flows.push_back(
+            {.buffer = of, .mode = AccessMode::write, .bytes = part.length, .in_flight = in_flight(kernel)});
+    }
+    schedule.add({.what = std::move(kernel), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
+    add_copy_buffers(schedule);
+    return schedule;
+  }
+
+  /// For virtual devices: of threads that have one wide access under way each.
+  Bytes in_flight(const Kernel& kernel) const {
+    return 16_B * (std::min(kernel.blocks, wave_of(job_, limits_.resident_threads)) * job_.threads_per_block);
+  }
+
+  static void add_copy_buffers(Schedule& schedule) {
+    schedule.add_buffer(
+        {.name = "host side of copies", .place = Place::host(), .memory = MemoryKind::pinned, .size = copy_size * 2});
+    schedule.add_buffer(
+        {.name = "GPU side of copies", .place = Place::gpu(), .memory = MemoryKind::device, .size = copy_size * 2});
+  }
+  /// As many each way that there is, in a queue each: to the GPU first.
+  static void add_copies(Schedule& schedule, const CopyWays& ways, std::uint32_t count) {
+    const auto last = static_cast<std::uint32_t>(schedule.buffers.size()) - 1;
+    for (const bool to_device : {true, false}) {
+      if (!(to_device ? ways.to_device : ways.from_device)) continue;
+      const QueueId queue = schedule.add_queue(to_device ? "copies in" : "copies out");
+      // Halves, so that nothing is read while it is written.
+      const Bytes offset = to_device ? Bytes{0} : copy_size;
+      const Region host{BufferId{last - 1}, offset, copy_size};
+      const Region device{BufferId{last}, offset, copy_size};
+      for (std::uint32_t c = 0; c < count; ++c)
+        schedule.add({.what = to_device ? Copy{host, device} : Copy{device, host},
+                      .queue = queue,
+                      .agent = AgentId{0},
+                      .after = {},
+                      .chunk = c});
+    }
+  }
+  static Schedule copies_alone(const CopyWays& ways) {
+    Schedule schedule;
+    add_copy_buffers(schedule);
+    add_copies(schedule, ways, copies_timed);
+    return schedule;
+  }
+  CopyWays copies_left(const Mode& mode) const {
+    CopyWays ways;
+    for (const Array& array : job_.arrays) {
+      if (array.size.count == 0 || mode.covers(array.role)) continue;
+      ways.to_device = ways.to_device || is_input(array.role);
+      ways.from_device = ways.from_device || is_output(array.role);
+    }
+    return ways;
+  }
+
+  Prepared ready(Schedule schedule, const Mode& mode = {}) {
+    std::vector<std::byte*> data;
+    if (schedule.buffers.size() > 2)
+      for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+        const Array& array = job_.arrays[a];
+        data.push_back(!mode.covers(array.role)     ? base_->own(BufferId{static_cast<std::uint32_t>(a)}).data()
+                       : array.role == Role::inout ? host_[a].data()
+                                                   : array.data);
+      }
+    data.push_back(host_copy_.data());
+    data.push_back(device_copy_.data());
+    return {device_, std::move(schedule), std::move(data), job_.binding};
+  }
+
+  template <class Sample>
+  Seconds median_of(const Sample& sample, unsigned runs) {
+    std::vector<double> seconds;
+    sample();  // first use
+    for (unsigned i = 0; i < runs; ++i) {
+      seconds.push_back(sample().count());
+      spent_ += Seconds{seconds.back()};
+    }
+    return Seconds{median(seconds)};
+  }
+  /// An odd number; fewer of long ones and when the budget is spent.
+  unsigned runs_for(std::uint64_t items) const {
+    if (spent_ > budget_) return 1;
+    return items * steps > slice_ && slice_ < job_.items ? 3 : 7;
+  }
+
+  /// Every run is of another place, where slices may be anywhere: what the kernel reads is in no cache, and its
+  /// addresses not translated, as in the whole job. Launch latency taken off, of an item of average density.
+  Seconds time_alone(const Mode& mode, std::uint64_t blocks, std::uint64_t items) {
+    struct Place {
+      Prepared launch;
+      double per_average_item;
+    };
+    std::vector<Place> places;
+    const unsigned runs = runs_for(items);
+    const unsigned most = moves(mode) && items < job_.items ? runs + 1 : 1;
+    for (unsigned p = 0; p < most; ++p) {
+      const ItemRange range = place(mode, items, places_used_++);
+      places.push_back({ready(launch(mode, blocks, range), mode), 1.0 / static_cast<double>(average_items(job_, range))});
+    }
+    unsigned next = 0;
+    const auto sample = [&] {
+      Place& at = places[next++ % most];
+      const Seconds time = at.launch.run({.hold = true}).timeline.makespan;
+      return std::max(Seconds{1e-9}, time - launch_latency_) * at.per_average_item;
+    };
+    return median_of(sample, runs);
+  }
+
+  Seconds time_beside_copies(const Mode& mode, std::uint64_t blocks, std::uint64_t items, Seconds alone) {
+    const ItemRange range = place(mode, items, places_used_++);
+    Schedule schedule = launch(mode, blocks, range);
+    const double copy = copies_alone_[0].count() / copies_timed;
+    add_copies(schedule, copies_left(mode), 3 + static_cast<std::uint32_t>(std::min(60.0, 2.5 * alone.count() / copy)));
+    Prepared both = ready(std::move(schedule), mode);
+    const RunOptions options{.hold = true, .timed = QueueId{0}};
+    const Seconds beside = median_of([&] { return both.run(options).timeline.makespan; }, runs_for(items));
+    return std::max(Seconds{1e-9}, beside - launch_latency_) / static_cast<double>(average_items(job_, range));
+  }
+
+  double times_as_long_are_copies(const Mode& mode, std::uint64_t blocks, Seconds alone) {
+    const CopyWays ways = copies_left(mode);
+    const auto time_of = [&](Prepared& prepared, QueueId queue) {
+      const RunOptions options{.hold = true, .timed = queue};
+      return median_of([&] { return prepared.run(options).timeline.makespan; }, runs_for(slice_));
+    };
+    Prepared copies = ready(copies_alone(ways));
+    std::vector<Seconds> without{time_of(copies, QueueId{0})};
+    if (ways.to_device && ways.from_device) without.push_back(time_of(copies, QueueId{1}));
+    Schedule schedule = launch(mode, blocks, place(mode, slice_, places_used_++));
+    const Op kernel = schedule.ops.front();
+    const double launches = std::clamp(3 * without.front().count() / alone.count(), 2.0, 60.0);
+    for (unsigned i = 1; i < static_cast<unsigned>(launches); ++i) schedule.add(kernel);
+    add_copies(schedule, ways, copies_timed);
+    Prepared both = ready(std::move(schedule), mode);
+    double longest = 1;
+    for (std::uint32_t way = 0; way < without.size(); ++way)  // behind the kernels' queue
+      longest = std::max(longest, time_of(both, QueueId{1 + way}) / without[way]);
+    return longest;
+  }
+
+  KernelCost::ZeroCopy measured(const Mode& mode, std::uint64_t blocks) {
+    KernelCost::ZeroCopy row{.in = mode.in, .out = mode.out, .blocks = blocks, .alone = {}, .beside = {}};
+    std::vector<std::uint64_t> items;
+    for (std::uint64_t size = slice_; items.size() < sizes && size > 0; size /= steps)
+      items.insert(items.begin(),
+                   size < slice_ && size > job_.items_per_block ? size - size % job_.items_per_block : size);
+    const auto add = [&](std::vector<KernelCost::Point>& points, std::uint64_t size, Seconds of_item) {
+      const std::uint64_t on_average = average_items(job_, launched_items(job_, size));
+      if (points.empty() || on_average > points.back().items)
+        points.push_back({on_average, Interval<Seconds>::exact(of_item * static_cast<double>(on_average))});
+    };
+    for (const std::uint64_t size : items) {
+      const Seconds alone = time_alone(mode, blocks, size);
+      add(row.alone, size, std::max(alone, of_the_link(mode)));
+      if (size == slice_ && is_hopeless(row)) return {.in = mode.in, .out = mode.out, .blocks = blocks, .alone = row.alone, .beside = {}};
+      if (copies_left(mode).any())
+        add(row.beside, size, time_beside_copies(mode, blocks, size, alone * static_cast<double>(size)));
+    }
+    if (copies_left(mode).any()) row.copies_beside = times_as_long_are_copies(mode, blocks, row.alone.back().work.value);
+    return row;
+  }
+
+  /// What an item's bytes take at least: what is written may still be on its way in the caches when a launch ends.
+  Seconds of_the_link(const Mode& mode) const {
+    double longest = 0;
+    for (const bool to_device : {false, true}) {
+      double bytes = 0;
+      for (const Array& array : job_.arrays)
+        if (mode.covers(array.role) && (to_device ? is_input(array.role) : is_output(array.role)))
+          bytes += in_bytes(array.size);
+      longest = std::max(longest, bytes * per_byte(to_device));
+    }
+    return Seconds{slice_ < job_.items ? longest / static_cast<double>(job_.items) : 0.0};
+  }
+  double per_byte(bool to_device) const {
+    return copies_alone_[to_device].count() / in_bytes(copy_size) / copies_timed;
+  }
+
+  bool is_hopeless(const KernelCost::ZeroCopy& row) const {
+    Bytes ways[2];
+    for (const Array& array : job_.arrays) {
+      if (stays(array.role) || array.role == Role::scratch) continue;
+      if (is_input(array.role)) ways[1] += array.size;
+      if (is_output(array.role)) ways[0] += array.size;
+    }
+    const double share = static_cast<double>(slice_) / static_cast<double>(job_.items);
+    double best = job_.cost.at(average_items(job_, launched_items(job_, slice_))).count();
+    for (const bool way : {false, true})
+      best = std::max(best, in_bytes(ways[way]) * share * per_byte(way));
+    return slice_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
+  }
+
+  Device& device_;
+  const Job& job_;
+  const Limits& limits_;
+  Seconds budget_;
+  Seconds spent_{0};
+  std::uint64_t slice_ = 1;
+  std::optional<Prepared> base_;  ///< all of the slice on the GPU
+  std::vector<Memory> host_;      ///< for what is read and written again
+  Memory host_copy_;
+  Memory device_copy_;
+  std::unique_ptr<Execution> empty_;
+  Seconds launch_latency_{0};
+  Seconds copies_alone_[2] = {};  ///< of `copies_timed` copies, [1] to the GPU
+  unsigned places_used_ = 0;
+};
+
+}  // namespace
+
+std::vector<KernelCost::ZeroCopy> probe_zero_copy(Device& device, const Job& job, const Limits& limits,
+                                                  Seconds budget) {
+  const bool cut = has(job, [](Role role) { return is_input(role) || is_output(role); });
+  if (!job.zero_copy || !cut || array_memory(job) != ArrayMemory::page_locked) return {};
+  if (std::ranges::any_of(job.arrays, [](const Array& a) { return size_on_host(a).count > 0 && a.data == nullptr; }))
+    return {};
+  return Probe(device, job, limits, budget).rows();
+}
+
+}  // namespace shiplap

@@ -1,0 +1,138 @@
+#include "shiplap/pipeline/race_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::string_view races_schema = "shiplap/races";
+constexpr std::uint64_t races_version = 1;
+
+/// Half octaves.
+long size_class(double size) { return size <= 0 ? -1000 : std::lround(2 * std::log2(size)); }
+
+std::string word(Role role) {
+  switch (role) {
+    case Role::in:
+      return "in";
+    case Role::out:
+      return "out";
+    case Role::inout:
+      return "inout";
+    case Role::resident:
+      return "resident";
+    case Role::carried:
+      return "carried";
+    case Role::scratch:
+      return "scratch";
+  }
+  throw Error("a role that does not exist");
+}
+
+/// The races of one job, of whatever node and size.
+Json entries_in(const std::filesystem::path& path) {
+  const Json json = read_json_file(path);
+  const JsonReader reader(json, path.string());
+  require_schema(reader, races_schema, races_version);
+  return reader.at("races").value();
+}
+
+}  // namespace
+
+JobSignature signature_of(const DeviceInfo& info, const Job& job) {
+  JobSignature signature;
+  signature.job = fmt::format("{}, {} launches, {} items a block", job.name.substr(0, job.name.find(':')), job.launches,
+                              job.items_per_block);
+  signature.size = fmt::format("items {}, kernel {}", size_class(static_cast<double>(job.items)),
+                               size_class(job.cost.at(job.items).count()));
+  for (const Array& array : job.arrays) {
+    signature.job += fmt::format("; {} {} of {} in {}", word(array.role), array.name, to_string(array.element),
+                                 to_string(array.memory));
+    signature.size += fmt::format(", {} {}", array.name, size_class(in_bytes(array.size)));
+  }
+  const auto known = [&](const char* key) {
+    const auto found = info.conditions.find(key);
+    return found == info.conditions.end() ? std::string("unknown") : found->second;
+  };
+  signature.node =
+      fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}", info.is_virtual ? info.id : info.name, info.gpus,
+                  known("gpu.driver"), known("gpu.pci_bus_id"), host_name());
+  return signature;
+}
+
+std::optional<std::filesystem::path> race_path(const JobSignature& signature) {
+  const auto directory = cache_directory();
+  if (!directory) return std::nullopt;
+  return *directory / "races" / (content_hash(signature.job) + ".json");
+}
+
+std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& why_not) {
+  const auto path = race_path(signature);
+  std::error_code error;
+  if (!path || !std::filesystem::exists(*path, error)) return std::nullopt;
+  try {
+    const Json entries = entries_in(*path);
+    const JsonReader reader(entries, path->string());
+    bool of_node = false;
+    for (std::size_t i = 0; i < reader.size(); ++i) {
+      const JsonReader entry = reader.at(i);
+      const bool same_node = entry.at("node").string() == signature.node;
+      of_node = of_node || same_node;
+      if (!same_node || entry.at("size").string() != signature.size) continue;
+      RaceResult result = race_from_json(entry.at("race"));
+      result.kept = true;
+      return result;
+    }
+    why_not = of_node ? "raced anew: what is kept of such jobs is of other sizes"
+                      : "raced anew: what is kept of such jobs is of another GPU, driver or host";
+  } catch (const Error& unreadable) {
+    why_not = fmt::format("raced anew: what is kept cannot be read ({})", unreadable.what());
+  }
+  return std::nullopt;
+}
+
+std::string keep_race(const JobSignature& signature, const RaceResult& result) {
+  const auto path = race_path(signature);
+  if (!path) return "the winner is not kept, as neither XDG_CACHE_HOME nor HOME is set";
+  std::error_code error;
+  Json entries = Json::array();
+  try {
+    if (std::filesystem::exists(*path, error)) entries = entries_in(*path);
+  } catch (const Error&) {
+    entries = Json::array();  // nothing that could be read is lost
+  }
+  Json others = Json::array();
+  for (const Json& entry : entries)
+    if (entry.value("node", "") != signature.node || entry.value("size", "") != signature.size) others.push_back(entry);
+  others.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
+  try {
+    std::filesystem::create_directories(path->parent_path(), error);
+    const Json json{{"schema", races_schema}, {"version", races_version}, {"job", signature.job}, {"races", std::move(others)}};
+    write_file_atomically(*path, json.dump(1) + "\n");
+    return fmt::format("kept in {}", path->string());
+  } catch (const Error& why) {
+    return fmt::format("the winner is not kept: {}", why.what());
+  }
+}
+
+RaceResult race_or_kept(const DeviceInfo& info, const Job& job, const std::vector<Candidate>& finalists,
+                        const MakeReady& make_ready, Seconds budget, bool anew) {
+  const JobSignature signature = signature_of(info, job);
+  std::string why_not;
+  if (!anew)
+    if (auto kept = kept_race(signature, why_not)) return *std::move(kept);
+  RaceResult result = race(finalists, make_ready, budget);
+  const std::string where = keep_race(signature, result);
+  result.note = why_not.empty() ? where : why_not + "; " + where;
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,53 @@
+#include "shiplap/report/race_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "shiplap/report/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+std::string outcome(const RaceResult& result, std::size_t f) {
+  const Finalist& finalist = result.finalists[f];
+  if (!finalist.not_run.empty()) return "not run: " + finalist.not_run;
+  if (f == result.winner) return "won";
+  return finalist.dropped ? fmt::format("dropped after {} rounds", finalist.seconds.size()) : "as fast, within noise";
+}
+
+}  // namespace
+
+std::string race_report(const std::string& job, const RaceResult& result, const TextStyle& style) {
+  std::vector<std::size_t> order(result.finalists.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t f) {
+    const Finalist& finalist = result.finalists[f];
+    return f == result.winner ? 0.0 : finalist.seconds.empty() ? 1e9 : median(finalist.seconds);
+  };
+  std::ranges::stable_sort(order, {}, key);
+  Table table({{"choice"},
+               {"predicted", Align::right},
+               {"observed", Align::right},
+               {"error", Align::right},
+               {"outcome", Align::left}});
+  for (const std::size_t f : order) {
+    const Finalist& finalist = result.finalists[f];
+    if (finalist.seconds.empty()) {
+      table.add({to_string(finalist.choice), with_range(finalist.predicted), "–", "–", outcome(result, f)});
+      continue;
+    }
+    const Seconds observed{median(finalist.seconds)};
+    table.add({to_string(finalist.choice), with_range(finalist.predicted), to_string(observed),
+               signed_percent(finalist.predicted.value / observed - 1), outcome(result, f)});
+  }
+  std::string text = bold(job, style) + "\n\n" + table.text(style) + "\n" + wrap(result.to_string(), style.width) + "\n";
+  if (!result.kept)
+    text += wrap(fmt::format("the runs took {}, with making ready {}", to_string(result.ran), to_string(result.took)),
+                 style.width) +
+            "\n";
+  return text;
+}
+
+}  // namespace shiplap

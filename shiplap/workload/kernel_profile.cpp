@@ -1,0 +1,124 @@
+#include "shiplap/workload/kernel_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::string_view kernel_profile_schema = "shiplap/kernel-profile";
+constexpr std::uint64_t kernel_profile_version = 1;
+
+Json milliseconds_json(const Interval<Seconds>& t) {
+  return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
+}
+Json points_json(const std::vector<KernelCost::Point>& points) {
+  Json json = Json::array();
+  for (const KernelCost::Point& p : points) json.push_back({{"items", p.items}, {"ms", milliseconds_json(p.work)}});
+  return json;
+}
+
+Interval<Seconds> read_milliseconds(const JsonReader& json) {
+  return {milliseconds(json.at("value").non_negative()), milliseconds(json.at("low").non_negative()),
+          milliseconds(json.at("high").non_negative())};
+}
+std::uint64_t read_positive(const JsonReader& json) {
+  const std::uint64_t value = json.unsigned_integer();
+  if (value == 0) json.fail("a number of at least 1");
+  return value;
+}
+std::vector<KernelCost::Point> read_points(const JsonReader& json) {
+  std::vector<KernelCost::Point> points;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::uint64_t items = read_positive(json.at(i).at("items"));
+    if (!points.empty() && items <= points.back().items)
+      json.at(i).at("items").fail("more items than the point before");
+    points.push_back({items, read_milliseconds(json.at(i).at("ms"))});
+  }
+  return points;
+}
+
+std::vector<KernelCost::Limited> read_limited(const JsonReader& json) {
+  std::vector<KernelCost::Limited> limited;
+  const bool of_one_size = json.value().is_object();  // in files of earlier versions
+  for (std::size_t i = 0; i < (of_one_size ? 1 : json.size()); ++i) {
+    const JsonReader one = of_one_size ? json : json.at(i);
+    limited.push_back({.items = read_positive(one.at("items")),
+                       .blocks = read_positive(one.at("blocks")),
+                       .work = read_milliseconds(one.at("ms"))});
+    if (i > 0 && limited[i].items <= limited[i - 1].items) one.at("items").fail("more items than the point before");
+  }
+  return limited;
+}
+
+KernelCost::ZeroCopy read_zero_copy(const JsonReader& json) {
+  KernelCost::ZeroCopy row{.in = json.at("in").boolean(),
+                           .out = json.at("out").boolean(),
+                           .blocks = json.at("blocks").unsigned_integer(),
+                           .alone = read_points(json.at("alone")),
+                           .beside = read_points(json.at("beside")),
+                           .copies_beside = json.at("copies_beside").positive()};
+  if (row.alone.empty()) json.at("alone").fail("at least one point");
+  return row;
+}
+
+}  // namespace
+
+Json to_json(const KernelCost& cost) {
+  Json json{{"origin", cost.origin},
+            {"has_floor", cost.has_floor},
+            {"cached_items", cost.cached_items},
+            {"resident_blocks", cost.resident_blocks},
+            {"points", points_json(cost.points)},
+            {"limited", Json::array()},
+            {"zero_copy", Json::array()}};
+  for (const KernelCost::Limited& limited : cost.limited)
+    json["limited"].push_back(
+        {{"items", limited.items}, {"ms", milliseconds_json(limited.work)}, {"blocks", limited.blocks}});
+  for (const KernelCost::ZeroCopy& row : cost.zero_copy)
+    json["zero_copy"].push_back({{"in", row.in},
+                                 {"out", row.out},
+                                 {"blocks", row.blocks},
+                                 {"alone", points_json(row.alone)},
+                                 {"beside", points_json(row.beside)},
+                                 {"copies_beside", row.copies_beside}});
+  return json;
+}
+
+KernelCost kernel_cost_from_json(const JsonReader& json) {
+  KernelCost cost{.points = read_points(json.at("points")), .origin = json.at("origin").string()};
+  // The first files did not say whether a cost has a floor: those measured had one.
+  const auto has_floor = json.find("has_floor");
+  cost.has_floor = has_floor ? has_floor->boolean() : cost.origin.starts_with("measured");
+  if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();
+  if (const auto resident = json.find("resident_blocks")) cost.resident_blocks = resident->unsigned_integer();
+  if (const auto limited = json.find("limited")) cost.limited = read_limited(*limited);
+  if (const auto rows = json.find("zero_copy"))
+    for (std::size_t i = 0; i < rows->size(); ++i) cost.zero_copy.push_back(read_zero_copy(rows->at(i)));
+  return cost;
+}
+
+void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost& cost,
+                         const std::filesystem::path& path) {
+  const Json json{
+      {"schema", kernel_profile_schema}, {"version", kernel_profile_version}, {"workload", workload}, {"gpu", device_name}, {"kernel", to_json(cost)}};
+  write_file_atomically(path, json.dump(1) + "\n");
+}
+
+KernelCost load_kernel_profile(const std::string& workload, const std::filesystem::path& path) {
+  const Json json = read_json_file(path);
+  const JsonReader reader(json, path.string());
+  require_schema(reader, kernel_profile_schema, kernel_profile_version);
+  reader.only_keys({"schema", "version", "workload", "gpu", "kernel"});
+  if (const std::string of = reader.at("workload").string(); of != workload)
+    throw UsageError(fmt::format("{} is of {}, not of {}: measure that, with shiplap tune {} --write-kernel FILE",
+                                 path.string(), of, workload, workload));
+  KernelCost cost = kernel_cost_from_json(reader.at("kernel"));
+  cost.origin += fmt::format(", on {} ({})", reader.at("gpu").string(), path.filename().string());
+  return cost;
+}
+
+}  // namespace shiplap

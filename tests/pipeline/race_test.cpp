@@ -1,0 +1,135 @@
+// Races on a virtual device, where every run takes what is predicted, and what is kept of them.
+#include "shiplap/pipeline/race.hpp"
+
+#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/open.hpp"
+#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/race_store.hpp"
+#include "shiplap/pipeline/stream_job.hpp"
+
+namespace shiplap {
+namespace {
+
+struct Race : ::testing::Test {
+  std::filesystem::path cache = std::filesystem::temp_directory_path() /
+                                ("shiplap-race-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  std::unique_ptr<Device> device = open("virtual:h200");
+  Node node = node_of(*device, find_profile("h200"));
+  std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
+  std::vector<float> y = std::vector<float>(1 << 20, 2.0f);
+
+  void SetUp() override {
+    std::filesystem::remove_all(cache);
+    setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  }
+  void TearDown() override { std::filesystem::remove_all(cache); }
+
+  /// y += x.
+  Job job() {
+    return Job{.items = x.size(),
+               .name = "add",
+               .cost = {.points = {{x.size(), Interval<Seconds>::exact(microseconds(10))}}, .origin = "stated"}}
+        .in("x", x)
+        .inout("y", y)
+        .host_kernel([](Chunk chunk, View<const float> a, View<float> b) {
+          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) b[i] += a[i];
+        });
+  }
+};
+
+TEST_F(Race, chooses_what_the_plan_predicts_where_every_run_takes_that_long) {
+  const JobPlan planned = plan(node, job(), {.may_page_lock = false, .race = milliseconds(20)});
+  ASSERT_TRUE(planned.race);
+  const RaceResult& race = *planned.race;
+  EXPECT_GE(race.finalists.size(), 3u);
+  for (const Finalist& finalist : race.finalists)
+    if (!finalist.seconds.empty())
+      EXPECT_LE(race.best().predicted.value.count(), finalist.predicted.value.count() * 1.002)
+          << to_string(finalist.choice);
+  EXPECT_EQ(planned.chosen.choice, race.best().choice);
+}
+
+TEST_F(Race, leaves_what_goes_in_and_comes_back_as_it_was) {
+  const JobPlan planned = plan(node, job(), {.race = milliseconds(20)});
+  EXPECT_THAT(y, ::testing::Each(2.0f));
+  run(*device, planned, job());
+  EXPECT_THAT(y, ::testing::Each(3.0f));
+}
+
+TEST_F(Race, of_a_job_that_comes_again_is_not_run_again) {
+  const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
+  EXPECT_FALSE(first.race->kept);
+  const JobPlan second = plan(node, job(), {.race = milliseconds(20)});
+  EXPECT_TRUE(second.race->kept);
+  EXPECT_EQ(second.chosen.choice, first.chosen.choice);
+  EXPECT_EQ(second.race->finalists.size(), first.race->finalists.size()) << "with what it was compared with";
+  EXPECT_FALSE(plan(node, job(), {.race = milliseconds(20), .race_anew = true}).race->kept);
+}
+
+TEST_F(Race, begins_anew_for_another_size_and_says_so) {
+  plan(node, job(), {.race = milliseconds(20)});
+  x.resize(3 << 20);
+  y.resize(3 << 20);
+  const JobPlan other = plan(node, job(), {.race = milliseconds(20)});
+  EXPECT_FALSE(other.race->kept);
+  EXPECT_THAT(other.race->note, ::testing::HasSubstr("of other sizes"));
+  EXPECT_THAT(other.explain(), ::testing::HasSubstr("of other sizes"));
+}
+
+TEST_F(Race, begins_anew_on_another_gpu_and_says_so) {
+  plan(node, job(), {.race = milliseconds(20)});
+  const auto another = open("virtual:gh200-2025-258389");
+  const Node other_node = node_of(*another, find_profile("gh200-2025-258389"));
+  const JobPlan other = plan(other_node, job(), {.race = milliseconds(20)});
+  EXPECT_FALSE(other.race->kept);
+  EXPECT_THAT(other.race->note, ::testing::HasSubstr("of another GPU, driver or host"));
+}
+
+TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
+  const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
+  const auto path = race_path(signature_of(device->info(), first.job));
+  ASSERT_TRUE(path && std::filesystem::exists(*path));
+  std::ofstream(*path) << "{";
+  const JobPlan second = plan(node, job(), {.race = milliseconds(20)});
+  EXPECT_FALSE(second.race->kept);
+  EXPECT_THAT(second.race->note, ::testing::HasSubstr("cannot be read"));
+}
+
+TEST_F(Race, has_finalists_that_differ_in_strategy) {
+  Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
+  workload.job.cost = derived_cost(workload.job, node.profile);
+  const Plan planned = plan(workload.job, node.profile);
+  std::vector<std::string> names;
+  for (const Candidate& c : finalists_of(workload.job, node.profile, planned, node.limits))
+    names.push_back(c.choice.strategy);
+  EXPECT_THAT(names, ::testing::Contains("streams"));
+  EXPECT_THAT(names, ::testing::Contains("explicit"));
+  EXPECT_THAT(names, ::testing::Contains("implicit"));
+}
+
+TEST_F(Race, leaves_out_what_cannot_be_made_ready_and_fails_when_nothing_can) {
+  Workload workload = find_workload("scalar-add:in=1MiB,out=1MiB");
+  workload.job.cost = derived_cost(workload.job, node.profile);
+  Pipeline pipeline(*device, std::move(workload));
+  const Plan planned = plan(pipeline.workload().job, node.profile);
+  std::vector<Candidate> finalists{planned.candidates[0], planned.candidates[1]};
+  const MakeReady only_second = [&](const Choice& choice) {
+    if (choice == finalists[0].choice) throw Error("no memory");
+    return pipeline.prepare(choice, node.limits);
+  };
+  const RaceResult result = race(finalists, only_second, milliseconds(5));
+  EXPECT_EQ(result.winner, 1u);
+  EXPECT_EQ(result.finalists[0].not_run, "no memory");
+  const MakeReady none = [](const Choice&) -> Prepared { throw Error("no memory"); };
+  EXPECT_THROW(race(finalists, none, milliseconds(5)), Error);
+}
+
+}  // namespace
+}  // namespace shiplap
