@@ -72,8 +72,9 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
   app.add_option("--out", flags.out, "stated by hand: bytes that come back")->type_name("SIZE");
   app.add_option("--kernel", flags.kernel, "kernel time of the whole job, stated instead of measured or derived")
       ->type_name("TIME");
-  app.add_option("--kernel-profile", flags.kernel_profile,
-                 "what was measured of the WORKLOAD's kernel (tune --write-kernel), instead of measuring or deriving it")
+  app.add_option(
+         "--kernel-profile", flags.kernel_profile,
+         "what was measured of the WORKLOAD's kernel (tune --write-kernel), instead of measuring or deriving it")
       ->type_name("FILE")
       ->excludes("--kernel");
   app.add_option("--memory", flags.memory,
@@ -94,8 +95,7 @@ Workload workload_of(const WorkloadFlags& flags) {
       workload.job.cost = {
           .points = {{workload.job.items, Interval<Seconds>::exact(parse_seconds(flags.kernel, "--kernel"))}},
           .origin = "stated"};
-    if (!flags.kernel_profile.empty())
-      workload.job.cost = load_kernel_profile(workload.job.name, flags.kernel_profile);
+    if (!flags.kernel_profile.empty()) workload.job.cost = load_kernel_profile(workload.job.name, flags.kernel_profile);
   } else if (!flags.kernel_profile.empty()) {
     throw UsageError("--kernel-profile needs the WORKLOAD whose kernel was measured");
   } else if (!flags.in.empty() || !flags.out.empty()) {
@@ -173,12 +173,6 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
       ->capture_default_str();
-}
-
-bool is_restricted(const ChoiceFlags& flags) {
-  const auto chosen = [](const std::string& word) { return word != "auto"; };
-  return chosen(flags.strategy) || chosen(flags.chunks) || chosen(flags.ramp) || chosen(flags.blocks) ||
-         chosen(flags.layout) || chosen(flags.order) || chosen(flags.threads) || flags.graph;
 }
 
 PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {

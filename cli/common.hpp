@@ -44,8 +44,6 @@ struct ChoiceFlags {
   bool graph = false;
 };
 void add_choice_flags(CLI::App&, ChoiceFlags&);
-/// Whether anything of it is not left to the plan.
-bool is_restricted(const ChoiceFlags&);
 /// Throws UsageError for an unknown word, and for more chunks than the job has items. A number of chunks that does not
 /// divide the items evenly is noted on stderr.
 PlanOptions plan_options_of(const ChoiceFlags&, const Job&);

@@ -145,9 +145,10 @@ void add_evaluate(CLI::App& app) {
       ->type_name("FILE")
       ->excludes(workloads);
   command
-      ->add_option("--random", flags->random,
-                   "so many jobs drawn at random by --seed: what following the plan, and a race behind it, costs against "
-                   "an exhaustive sweep")
+      ->add_option(
+          "--random", flags->random,
+          "so many jobs drawn at random by --seed: what following the plan, and a race behind it, costs against "
+          "an exhaustive sweep")
       ->type_name("N")
       ->check(CLI::Range(1u, 100000u))
       ->excludes(workloads);

@@ -39,9 +39,10 @@ void add_run(CLI::App& app) {
       ->type_name("FILE");
   command->add_flag("--explain", flags->explain, "compare predicted and observed op by op, and say what is off most");
   command
-      ->add_option("--race", flags->race,
-                   "let the best candidates race for so much time of their runs, as in 200ms, unless the winner for such "
-                   "a job on this node is kept")
+      ->add_option(
+          "--race", flags->race,
+          "let the best candidates race for so much time of their runs, as in 200ms, unless the winner for such "
+          "a job on this node is kept")
       ->type_name("TIME");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
   for (const char* of_one_run : {"--repeat", "--race", "--gantt", "--svg", "--trace", "--explain"})
@@ -78,7 +79,7 @@ void run_run(const RunFlags& flags) {
   }
   Pipeline pipeline(*subject.device, std::move(workload));
   if (probe) {
-    progress.update("timing the kernel on resident data …");
+    progress.update("measuring the kernel …");
     pipeline.set_cost(pipeline.probe_kernel(subject.limits));
     ranked = plan(pipeline.workload().job, subject.profile, options);
   }
@@ -87,10 +88,12 @@ void run_run(const RunFlags& flags) {
   if (race_budget > Seconds{0}) {
     progress.update("racing …");
     const Job& job = pipeline.workload().job;
-    const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits);
+    const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits, options);
     const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, subject.limits); };
-    raced = is_restricted(flags.choice) ? race(finalists, make_ready, race_budget)
-                                        : race_or_kept(subject.info, job, finalists, make_ready, race_budget);
+    raced = race_or_kept(
+        subject.info,
+        {.job = job, .profile = subject.profile, .limits = subject.limits, .options = options, .budget = race_budget},
+        finalists, make_ready);
     best = predict(job, subject.profile, raced->best().choice, subject.limits);
   }
 
@@ -130,7 +133,8 @@ void run_run(const RunFlags& flags) {
     print(assumptions_report(ranked.assumptions, style));
     if (raced)
       print("\n" + wrap(raced->to_string(), style.width) + "\n");
-    else if (flags.choice.strategy == "auto" && !ranked.why.empty()) print("\n" + wrap(ranked.why, style.width) + "\n");
+    else if (flags.choice.strategy == "auto" && !ranked.why.empty())
+      print("\n" + wrap(ranked.why, style.width) + "\n");
     if (flags.gantt) print("\n" + run_gantt(report, style));
     if (flags.explain) {
       print("\n" + explain_report(report.schedule, best.timeline, report.timeline, style));

@@ -24,8 +24,9 @@ void add_tune(CLI::App& app) {
   command->add_option("--profile", flags->profile, "plan from this profile (default: the device's own)")
       ->type_name("P");
   command->add_option("--race", flags->race, "time of the race's runs")->type_name("TIME")->capture_default_str();
-  command->add_option("--write-kernel", flags->write_kernel,
-                      "write what was measured of the kernel into this file, for --kernel-profile")
+  command
+      ->add_option("--write-kernel", flags->write_kernel,
+                   "write what was measured of the kernel into this file, for --kernel-profile")
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
@@ -56,10 +57,15 @@ void run_tune(const TuneFlags& flags) {
   const Plan ranked = plan(job, subject.profile, options);
   progress.update("racing …");
   const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, subject.limits); };
-  const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits);
-  const RaceResult result = is_restricted(flags.choice)
-                                ? race(finalists, make_ready, budget)
-                                : race_or_kept(subject.info, job, finalists, make_ready, budget, true);
+  const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits, options);
+  const RaceResult result = race_or_kept(subject.info,
+                                         {.job = job,
+                                          .profile = subject.profile,
+                                          .limits = subject.limits,
+                                          .options = options,
+                                          .budget = budget,
+                                          .anew = true},
+                                         finalists, make_ready);
   progress.clear();
   if (flags.json) {
     Json json = to_json(result);

@@ -32,7 +32,8 @@ std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive
   for (const Measurement& m : measure(bench.device, options).measurements) {
     const double size = m.arguments.at("bytes");
     if (!m.verified || (!by_size && size != static_cast<double>(table2_launch.count))) continue;
-    const double moved = m.arguments.contains("copy") && primitive.starts_with("copies.") ? m.arguments.at("copy") : size;
+    const double moved =
+        m.arguments.contains("copy") && primitive.starts_with("copies.") ? m.arguments.at("copy") : size;
     times[m.arguments.at(argument)][moved * m.arguments.at(count)] = median(figure_samples(m)) * 1e-6;
   }
   std::map<double, PerByte> result;

@@ -84,9 +84,9 @@ TableTwo table2_of(const Profile& profile) {
   if (!link.zero_copy) return found;
   const auto& gap = profile.gpus.front().kernel_gap;
   for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
-    found.mapped.push_back({.grid = to_string(row.in_flight) + " under way",
-                            .per_byte = over_kernels_and_pauses(row, of_profile(link.h2d, table2_launch),
-                                                                gap ? gap->value : Seconds{0})});
+    found.mapped.push_back(
+        {.grid = to_string(row.in_flight) + " under way",
+         .per_byte = over_kernels_and_pauses(row, of_profile(link.h2d, table2_launch), gap ? gap->value : Seconds{0})});
   return found;
 }
 

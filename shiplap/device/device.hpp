@@ -100,8 +100,8 @@ struct RunResult {
 
 /// A kernel launch as the CUDA runtime sees it.
 struct LaunchShape {
-  std::uint64_t blocks = 1;       ///< grid
-  unsigned threads = 1;           ///< of a block
+  std::uint64_t blocks = 1;        ///< grid
+  unsigned threads = 1;            ///< of a block
   std::uint64_t held_at_once = 0;  ///< blocks of it that one multiprocessor holds at once; 0: unknown
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <random>
 
 namespace shiplap {
@@ -47,8 +46,10 @@ std::string scalar_add(Draw& draw) {
 }
 std::string saxpy(Draw& draw) { return fmt::format("saxpy:n={}", draw.count(least_bytes / 4, most_bytes / 4)); }
 std::string arccos(Draw& draw) {
-  return fmt::format("arccos:n={},calls={},precision={}", draw.count(least_bytes / 4, most_bytes / 4),
-                     draw.count(1, 512), draw.one_of(std::array{"single", "promoted"}));
+  const char* precision = draw.one_of(std::array{"single", "promoted"});
+  const std::uint64_t calls = draw.count(1, 512);
+  return fmt::format("arccos:n={},calls={},precision={}", draw.count(least_bytes / 4, most_bytes / 4), calls,
+                     precision);
 }
 std::string convolution(Draw& draw) {
   const double pixels = draw.log_uniform(least_bytes / 4, most_bytes / 8);
@@ -61,25 +62,29 @@ std::string diffusion(Draw& draw) {
   const std::uint64_t ny = draw.count(32, 256);
   const double points = draw.log_uniform(least_bytes / 8, most_bytes / 32);
   const auto nz = std::max<std::uint64_t>(16, static_cast<std::uint64_t>(points / static_cast<double>(nx * ny)));
-  return fmt::format("diffusion:nx={},ny={},nz={},steps={},split={}", nx, ny, nz, draw.count(1, 24),
-                     draw.one_of(std::array{"levels", "steps"}));
+  const char* split = draw.one_of(std::array{"levels", "steps"});
+  return fmt::format("diffusion:nx={},ny={},nz={},steps={},split={}", nx, ny, nz, draw.count(1, 24), split);
 }
 std::string frames_of(Draw& draw, double bytes_of_a_pixel) {
   const std::uint64_t width = draw.count(64, 1920);
   const std::uint64_t height = draw.count(64, 1080);
   const double frame = static_cast<double>(width * height) * bytes_of_a_pixel;
-  const auto frames = std::max<std::uint64_t>(2, static_cast<std::uint64_t>(draw.log_uniform(least_bytes, 5e8) / frame));
+  const auto frames =
+      std::max<std::uint64_t>(2, static_cast<std::uint64_t>(draw.log_uniform(least_bytes, 5e8) / frame));
   return fmt::format("frames={},width={},height={}", frames, width, height);
 }
 std::string grayscale(Draw& draw) {
-  return fmt::format("grayscale:{},output={}", frames_of(draw, 3), draw.one_of(std::array{"histogram", "both"}));
+  const char* output = draw.one_of(std::array{"histogram", "both"});
+  return fmt::format("grayscale:{},output={}", frames_of(draw, 3), output);
 }
 std::string histogram(Draw& draw) {
-  return fmt::format("histogram:{},data={}", frames_of(draw, 1),
-                     draw.one_of(std::array{"uniform", "degenerate", "mixed"}));
+  const char* data = draw.one_of(std::array{"uniform", "degenerate", "mixed"});
+  return fmt::format("histogram:{},data={}", frames_of(draw, 1), data);
 }
 std::string matmul(Draw& draw) {
-  return fmt::format("matmul:p={},m={},n={}", draw.count(64, 3000), draw.count(200, 12000), draw.count(64, 3000));
+  const std::uint64_t n = draw.count(64, 3000);
+  const std::uint64_t m = draw.count(200, 12000);
+  return fmt::format("matmul:p={},m={},n={}", draw.count(64, 3000), m, n);
 }
 std::string ocean(Draw& draw, const std::string& name) {
   const std::uint64_t nx = draw.count(50, 1200);
@@ -89,7 +94,8 @@ std::string ocean(Draw& draw, const std::string& name) {
 }
 std::string pop_buoydiff(Draw& draw) { return ocean(draw, "pop-buoydiff"); }
 std::string pop_state(Draw& draw) {
-  return ocean(draw, "pop-state") + fmt::format(",outputs={}", draw.one_of(std::array{1, 3}));
+  const std::string job = ocean(draw, "pop-state");
+  return job + fmt::format(",outputs={}", draw.one_of(std::array{1, 3}));
 }
 std::string spmv(Draw& draw) {
   const double nonzeros = draw.log_uniform(least_bytes / 8, most_bytes / 16);
@@ -104,8 +110,9 @@ std::string spmv(Draw& draw) {
 std::vector<std::string> random_workloads(std::size_t count, std::uint64_t seed) {
   using Make = std::string (*)(Draw&);
   // Sizes of both arrays can be chosen of the first only, so that it comes more often.
-  static const std::array<Make, 14> kinds{scalar_add, scalar_add, scalar_add, scalar_add, saxpy,        arccos,    convolution,
-                                          diffusion,  grayscale,  histogram,  matmul,     pop_buoydiff, pop_state, spmv};
+  static const std::array<Make, 14> kinds{scalar_add, scalar_add,   scalar_add, scalar_add, saxpy,
+                                          arccos,     convolution,  diffusion,  grayscale,  histogram,
+                                          matmul,     pop_buoydiff, pop_state,  spmv};
   Draw draw(seed);
   std::vector<std::string> names;
   while (names.size() < count) names.push_back(draw.one_of(kinds)(draw));

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -22,8 +22,7 @@ constexpr std::size_t sweep_finalists = 4;
 
 class JobRun {
  public:
-  JobRun(Device& device, const Profile& profile, const Limits& limits, const RegretOptions& options,
-         Pipeline& pipeline)
+  JobRun(Device& device, const Profile& profile, const Limits& limits, const RegretOptions& options, Pipeline& pipeline)
       : device_(device), profile_(profile), limits_(limits), options_(options), pipeline_(pipeline) {}
 
   void run(JobRegret& result) {
@@ -36,9 +35,9 @@ class JobRun {
     unprobed.cost.zero_copy.clear();
     const Choice without = plan(unprobed, profile_, {.device_memory = limits_.device_memory}).best().choice;
     progress("racing");
-    const RaceResult raced = race(finalists_of(job(), profile_, planned, limits_),
-                                  [&](const Choice& choice) { return pipeline_.prepare(choice, limits_); },
-                                  options_.race);
+    const RaceResult raced = race(
+        finalists_of(job(), profile_, planned, limits_),
+        [&](const Choice& choice) { return pipeline_.prepare(choice, limits_); }, options_.race);
     result.race_ran = raced.ran;
     result.race_took = raced.took;
 
@@ -74,7 +73,7 @@ class JobRun {
         const auto at_its_grid = [&](const KernelCost::ZeroCopy& row) { return row.blocks == choice.blocks; };
         const bool other_queues = choice.chunks > 1 && choice.layout != Layout::three;
         one.is_candidate = !other_queues && (!find_strategy(choice.strategy).mapped || job().cost.zero_copy.empty() ||
-                           std::ranges::any_of(job().cost.zero_copy, at_its_grid));
+                                             std::ranges::any_of(job().cost.zero_copy, at_its_grid));
         Prepared prepared = pipeline_.prepare(choice, limits_);
         std::vector<double> seconds{seconds_of(prepared)};
         const bool is_behind = seconds.front() > near_best * best + 1e-3;
@@ -111,8 +110,8 @@ class JobRun {
     return medians;
   }
 
-  // The sweep's fastest won partly by luck: the fastest few run again, and whoever wins then once more, made ready anew,
-  // against what was planned and raced.
+  // The sweep's fastest won partly by luck: the fastest few run again, and whoever wins then once more, made ready
+  // anew, against what was planned and raced.
   void run_finals(const Choice& planned, const Choice& raced) {
     std::vector<SweptChoice> by_time = swept_;
     std::ranges::stable_sort(by_time, {}, &SweptChoice::observed);
@@ -125,8 +124,11 @@ class JobRun {
     for (const Choice& choice : {planned, raced})
       if (std::ranges::find(three, choice) == three.end()) three.push_back(choice);
     const std::vector<Seconds> final_times = in_turn(three);
-    for (std::size_t i = 0; i < three.size(); ++i)
-      std::ranges::find(swept_, three[i], &SweptChoice::choice)->observed = final_times[i];
+    for (std::size_t i = 0; i < three.size(); ++i) {
+      const auto swept = std::ranges::find(swept_, three[i], &SweptChoice::choice);
+      if (swept == swept_.end()) throw Error(fmt::format("{} ran in the final only", to_string(three[i])));
+      swept->observed = final_times[i];
+    }
   }
 
   void report(const Choice& planned, const Choice& raced, const Choice& without, JobRegret& result) const {
@@ -139,8 +141,9 @@ class JobRun {
     result.planned = found(planned);
     result.raced = found(raced);
     if (!(without == planned)) result.unprobed = found(without).observed;
-    Seconds least = swept_.front().predicted.value;
-    for (const SweptChoice& one : swept_) least = std::min(least, one.predicted.value);
+    Seconds least{std::numeric_limits<double>::infinity()};
+    for (const SweptChoice& one : swept_)
+      if (one.is_candidate) least = std::min(least, one.predicted.value);
     for (const SweptChoice& one : swept_)
       if (one.is_candidate && one.predicted.value <= least * near_best) result.near.push_back(one);
   }
@@ -213,7 +216,7 @@ RegretSummary summary_of(const std::vector<JobRegret>& jobs) {
       covered += is_covered(one) ? 1 : 0;
     }
   }
-  if (summary.jobs == 0) return summary;
+  if (summary.jobs == 0 || errors.empty()) return summary;
   const auto share = [](std::size_t part, std::size_t all) {
     return static_cast<double>(part) / static_cast<double>(all);
   };
@@ -265,7 +268,7 @@ Json to_json(const std::vector<JobRegret>& jobs, const Device& device, const Pro
       one["plan_regret"] = job.plan_regret();
       one["race_regret"] = job.race_regret();
       one["wrong"] = job.wrong.empty() ? Json(nullptr) : Json(job.wrong);
-      // Of each strategy, with and without probe: errors and whether the range held, no choices.
+      // A row each, so that the file stays small: choice, observed time in us, error, whether the range held.
       Json near = Json::array();
       for (const SweptChoice& choice : job.near)
         near.push_back({choice.choice.strategy, choice.choice.chunks, name_of(choice.choice.layout),

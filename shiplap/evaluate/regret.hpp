@@ -37,18 +37,18 @@ struct SweptChoice {
 /// One job.
 struct JobRegret {
   std::string name;
-  std::string not_run{};     ///< why nothing was found, else ""
-  Seconds probe_took{0};     ///< by the host's clock
-  Seconds race_ran{0};       ///< makespans of all runs of the race
-  Seconds race_took{0};      ///< by the host's clock
-  std::size_t choices = 0;   ///< swept
-  SweptChoice best{};        ///< of the sweep, by two sets of runs
+  std::string not_run{};    ///< why nothing was found, else ""
+  Seconds probe_took{0};    ///< by the host's clock
+  Seconds race_ran{0};      ///< makespans of all runs of the race
+  Seconds race_took{0};     ///< by the host's clock
+  std::size_t choices = 0;  ///< swept
+  SweptChoice best{};       ///< of the sweep, by two sets of runs
   SweptChoice planned{};
   SweptChoice raced{};
-  Seconds unprobed{0};       ///< what a plan without probe and race would take, observed; 0: it would take the same
+  Seconds unprobed{0};  ///< what a plan without probe and race would take, observed; 0: it would take the same
   /// All candidates for the plan that were predicted within half as much again as the best prediction.
   std::vector<SweptChoice> near{};
-  std::string wrong{};       ///< what differs from the host reference first, of the planned and the raced choice
+  std::string wrong{};  ///< what differs from the host reference first, of the planned and the raced choice
 
   double plan_regret() const { return planned.observed / best.observed - 1; }
   double race_regret() const { return raced.observed / best.observed - 1; }

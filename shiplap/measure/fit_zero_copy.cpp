@@ -85,8 +85,7 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
       const auto of_the_kernel = rate_without(kernel_gap, kernel->second);
       const auto of_the_copy = rate_without(cost_at(direction, period.size).gap, period);
       if (of_the_kernel && of_the_copy)
-        (model.*table).push_back(
-            {in_flight, *of_the_kernel, no_faster(*of_the_copy, direction.per_byte.value)});
+        (model.*table).push_back({in_flight, *of_the_kernel, no_faster(*of_the_copy, direction.per_byte.value)});
     }
     if ((model.*table).empty()) return missing(fmt::format("verified points of {} and of {}", of_copy, of_kernel));
   }

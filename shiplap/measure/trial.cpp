@@ -125,10 +125,8 @@ Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned r
   constexpr std::uint32_t width = 8;
   if (on_host) {
     chase.work = Seconds{0};
-    chase.flows.push_back({.buffer = buffer,
-                           .mode = AccessMode::read,
-                           .bytes = Bytes{width} * reads,
-                           .in_flight = Bytes{width}});
+    chase.flows.push_back(
+        {.buffer = buffer, .mode = AccessMode::read, .bytes = Bytes{width} * reads, .in_flight = Bytes{width}});
   }
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   const QueueId queue = trial.schedule.add_queue("kernel");

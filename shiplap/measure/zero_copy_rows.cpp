@@ -54,9 +54,8 @@ std::vector<Point> mapped_points(const Setting& setting) {
                                                             : std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32, 64});
   std::vector<Point> points;
   for (const std::uint64_t blocks : grids)
-    points.push_back(blocks > 64
-                         ? mapped_point(blocks, std::min(64_MiB, setting.largest), {1, 4})
-                         : mapped_point(blocks, mapped_launch, mapped_counts(setting, mapped_launch, blocks)));
+    points.push_back(blocks > 64 ? mapped_point(blocks, std::min(64_MiB, setting.largest), {1, 4})
+                                 : mapped_point(blocks, mapped_launch, mapped_counts(setting, mapped_launch, blocks)));
   return points;
 }
 
@@ -74,8 +73,7 @@ std::vector<Point> points_beside(const Setting& setting,
 }
 /// Of which the kernels are timed.
 std::vector<Point> beside_points(const Setting& setting) {
-  return points_beside(setting,
-                       [&](std::uint64_t blocks) { return mapped_counts(setting, mapped_launch, blocks); });
+  return points_beside(setting, [&](std::uint64_t blocks) { return mapped_counts(setting, mapped_launch, blocks); });
 }
 /// Of which the copies are counted.
 std::vector<Point> copies_beside_points(const Setting& setting) {

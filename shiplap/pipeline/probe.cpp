@@ -1,5 +1,7 @@
 #include "shiplap/pipeline/probe.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -116,7 +118,7 @@ KernelCost probe_kernel(Device& device, const Job& given, const Limits& limits, 
                   .limited = {},
                   .zero_copy = {},
                   .resident_blocks = job.cost.resident_blocks,
-                  .origin = "measured on resident data"};
+                  .origin = "measured"};
   const double launched = median(latency);
   for (const Size& size : sizes) {
     const Estimate e = median_estimate(size.seconds);
@@ -129,8 +131,17 @@ KernelCost probe_kernel(Device& device, const Job& given, const Limits& limits, 
       cost.points.push_back({on_average, work});
   }
   if (options.zero_copy > Seconds{0}) {
+    sizes.clear();  // their memory is wanted
     job.cost = cost;
-    cost.zero_copy = probe_zero_copy(device, job, limits, options.zero_copy);
+    try {
+      cost.zero_copy = probe_zero_copy(device, job, limits, options.zero_copy);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error& why) {
+      cost.origin += fmt::format(", not on host memory ({})", why.what());
+    }
   }
   return cost;
 }

@@ -1,11 +1,14 @@
 #include "shiplap/pipeline/probe_zero_copy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/bound.hpp"
 #include "shiplap/pipeline/probe.hpp"
@@ -41,8 +44,7 @@ bool has(const Job& job, bool (*of)(Role)) {
 std::vector<Mode> modes_of(const Job& job) {
   const bool in = has(job, [](Role role) { return role == Role::in; });
   const bool out = has(job, is_output);
-  if (in && out)
-    return {{.in = true, .out = true}, {.out = true}, {.in = true}};
+  if (in && out) return {{.in = true, .out = true}, {.out = true}, {.in = true}};
   return {{.in = in, .out = out}};
 }
 
@@ -68,7 +70,7 @@ class Probe {
     launch_latency_ = median_of([&] { return empty_->run({.hold = true}).timeline.makespan; }, few_runs);
     for (const bool to_device : {false, true}) {
       Prepared copies = ready(copies_alone({.to_device = to_device, .from_device = !to_device}));
-      copies_alone_[to_device] = median_of([&] { return copies.run({.hold = true}).timeline.makespan; }, few_runs);
+      copies_alone_[to_device] = median_of([&] { return run(copies); }, few_runs);
     }
   }
 
@@ -153,9 +155,8 @@ class Probe {
                   .memory = where_it_is ? array.memory : MemoryKind::pinned,
                   .size = where_it_is ? array.size : resident.size};
       const BufferId of = schedule.add_buffer(std::move(buffer));
-      // What is resident, and what is written, begins with the range.
       kernel.operands.push_back(
-          {{of, where_it_is ? part.offset : Bytes{0}, part.length}, access_mode(array.role), part.offset});
+          {{of, where_it_is ? part.offset : in_probe(a, part), part.length}, access_mode(array.role), part.offset});
       if (!mode.covers(array.role)) continue;
       if (is_input(array.role))
         kernel.flows.push_back(
@@ -167,6 +168,16 @@ class Probe {
     schedule.add({.what = std::move(kernel), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
     add_copy_buffers(schedule);
     return schedule;
+  }
+
+  /// Where a part of an array lies in what the probe has of it: the middle slice, or room for what is only written.
+  Bytes in_probe(std::size_t a, const Slice& part) const {
+    const Role role = job_.arrays[a].role;
+    if (!is_input(role) && !stays(role)) return Bytes{0};
+    const Access& middle = std::get<Kernel>(base_->schedule().ops.front().what).operands[a];
+    if (part.offset < middle.origin || part.offset + part.length > middle.origin + middle.region.length)
+      throw Unsupported(fmt::format("{}: a part of the middle slice reaches beyond it", job_.arrays[a].name));
+    return part.offset - middle.origin;
   }
 
   /// For virtual devices: of threads that have one wide access under way each.
@@ -219,7 +230,7 @@ class Probe {
     if (schedule.buffers.size() > 2)
       for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
         const Array& array = job_.arrays[a];
-        data.push_back(!mode.covers(array.role)     ? base_->own(BufferId{static_cast<std::uint32_t>(a)}).data()
+        data.push_back(!mode.covers(array.role)    ? base_->own(BufferId{static_cast<std::uint32_t>(a)}).data()
                        : array.role == Role::inout ? host_[a].data()
                                                    : array.data);
       }
@@ -232,11 +243,14 @@ class Probe {
   Seconds median_of(const Sample& sample, unsigned runs) {
     std::vector<double> seconds;
     sample();  // first use
-    for (unsigned i = 0; i < runs; ++i) {
-      seconds.push_back(sample().count());
-      spent_ += Seconds{seconds.back()};
-    }
+    for (unsigned i = 0; i < runs; ++i) seconds.push_back(sample().count());
     return Seconds{median(seconds)};
+  }
+  /// Its makespan, which counts.
+  Seconds run(Prepared& prepared, const RunOptions& options = {.hold = true}) {
+    const Seconds makespan = prepared.run(options).timeline.makespan;
+    spent_ += makespan;
+    return makespan;
   }
   /// An odd number; fewer of long ones and when the budget is spent.
   unsigned runs_for(std::uint64_t items) const {
@@ -256,12 +270,13 @@ class Probe {
     const unsigned most = moves(mode) && items < job_.items ? runs + 1 : 1;
     for (unsigned p = 0; p < most; ++p) {
       const ItemRange range = place(mode, items, places_used_++);
-      places.push_back({ready(launch(mode, blocks, range), mode), 1.0 / static_cast<double>(average_items(job_, range))});
+      places.push_back(
+          {ready(launch(mode, blocks, range), mode), 1.0 / static_cast<double>(average_items(job_, range))});
     }
     unsigned next = 0;
     const auto sample = [&] {
       Place& at = places[next++ % most];
-      const Seconds time = at.launch.run({.hold = true}).timeline.makespan;
+      const Seconds time = run(at.launch);
       return std::max(Seconds{1e-9}, time - launch_latency_) * at.per_average_item;
     };
     return median_of(sample, runs);
@@ -274,7 +289,7 @@ class Probe {
     add_copies(schedule, copies_left(mode), 3 + static_cast<std::uint32_t>(std::min(60.0, 2.5 * alone.count() / copy)));
     Prepared both = ready(std::move(schedule), mode);
     const RunOptions options{.hold = true, .timed = QueueId{0}};
-    const Seconds beside = median_of([&] { return both.run(options).timeline.makespan; }, runs_for(items));
+    const Seconds beside = median_of([&] { return run(both, options); }, runs_for(items));
     return std::max(Seconds{1e-9}, beside - launch_latency_) / static_cast<double>(average_items(job_, range));
   }
 
@@ -282,7 +297,7 @@ class Probe {
     const CopyWays ways = copies_left(mode);
     const auto time_of = [&](Prepared& prepared, QueueId queue) {
       const RunOptions options{.hold = true, .timed = queue};
-      return median_of([&] { return prepared.run(options).timeline.makespan; }, runs_for(slice_));
+      return median_of([&] { return run(prepared, options); }, runs_for(slice_));
     };
     Prepared copies = ready(copies_alone(ways));
     std::vector<Seconds> without{time_of(copies, QueueId{0})};
@@ -313,11 +328,13 @@ class Probe {
     for (const std::uint64_t size : items) {
       const Seconds alone = time_alone(mode, blocks, size);
       add(row.alone, size, std::max(alone, of_the_link(mode)));
-      if (size == slice_ && is_hopeless(row)) return {.in = mode.in, .out = mode.out, .blocks = blocks, .alone = row.alone, .beside = {}};
+      if (size == slice_ && is_hopeless(row))
+        return {.in = mode.in, .out = mode.out, .blocks = blocks, .alone = row.alone, .beside = {}};
       if (copies_left(mode).any())
         add(row.beside, size, time_beside_copies(mode, blocks, size, alone * static_cast<double>(size)));
     }
-    if (copies_left(mode).any()) row.copies_beside = times_as_long_are_copies(mode, blocks, row.alone.back().work.value);
+    if (copies_left(mode).any())
+      row.copies_beside = times_as_long_are_copies(mode, blocks, row.alone.back().work.value);
     return row;
   }
 
@@ -346,8 +363,7 @@ class Probe {
     }
     const double share = static_cast<double>(slice_) / static_cast<double>(job_.items);
     double best = job_.cost.at(average_items(job_, launched_items(job_, slice_))).count();
-    for (const bool way : {false, true})
-      best = std::max(best, in_bytes(ways[way]) * share * per_byte(way));
+    for (const bool way : {false, true}) best = std::max(best, in_bytes(ways[way]) * share * per_byte(way));
     return slice_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
   }
 

@@ -15,7 +15,7 @@
 namespace shiplap {
 namespace {
 
-constexpr double far_behind = 1.5;    // predicted times as long as the best: not worth a run
+constexpr double far_behind = 1.5;   // predicted times as long as the best: not worth a run
 constexpr double beyond_reach = 10;  // not even where the best may be predicted far too fast
 constexpr std::uint32_t most_queues = 16;
 constexpr Seconds long_run = milliseconds(2);  // beside which what was in the caches before matters little
@@ -63,6 +63,16 @@ std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const 
   return choices;
 }
 
+bool is_open(const PlanOptions& options, const Choice& choice) {
+  const auto among = [](const auto& chosen, const auto& value) {
+    return chosen.empty() || std::ranges::find(chosen, value) != chosen.end();
+  };
+  return among(options.chunks, choice.chunks) && among(options.ramps, choice.ramp) &&
+         among(options.layouts, choice.layout) && among(options.blocks, choice.blocks) &&
+         among(options.threads, choice.threads) && (choice.graph || !options.graph) &&
+         (!choice.graph || options.graph || options.graphs);
+}
+
 }  // namespace
 
 Originals::Originals(const Job& job) {
@@ -76,7 +86,7 @@ Originals::~Originals() {
 }
 
 std::vector<Candidate> finalists_of(const Job& job, const Profile& profile, const Plan& plan, const Limits& limits,
-                                    std::size_t most) {
+                                    const PlanOptions& options, std::size_t most) {
   std::vector<Candidate> finalists{plan.best()};
   const auto has = [&](const Choice& choice) {
     return std::ranges::find(finalists, choice, &Candidate::choice) != finalists.end();
@@ -105,7 +115,7 @@ std::vector<Candidate> finalists_of(const Job& job, const Profile& profile, cons
       if (n < choices.size()) further.push_back(choices[n]);
   for (const Choice& choice : further) {
     if (finalists.size() >= most) break;
-    if (has(choice)) continue;
+    if (has(choice) || !is_open(options, choice)) continue;
     try {
       Candidate candidate = predict(job, profile, choice, limits);
       if (near(candidate)) finalists.push_back(std::move(candidate));
@@ -169,8 +179,8 @@ std::string RaceResult::to_string() const {
   if (kept)
     return fmt::format("{} won an earlier race of {}{}", shiplap::to_string(best().choice), finalists.size(),
                        note.empty() ? "" : ", " + note);
-  std::string text = fmt::format("{} won a race of {} over {} rounds", shiplap::to_string(best().choice),
-                                 finalists.size(), rounds);
+  std::string text =
+      fmt::format("{} won a race of {} over {} rounds", shiplap::to_string(best().choice), finalists.size(), rounds);
   if (!best().seconds.empty()) text += fmt::format(" with {}", shiplap::to_string(median_of(best())));
   if (winner != 0 && !first.seconds.empty())
     text += fmt::format("; the plan's first choice took {}", shiplap::to_string(median_of(first)));
@@ -207,12 +217,12 @@ RaceResult race_from_json(const JsonReader& in) {
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     const JsonReader f = finalists.at(i);
     const JsonReader predicted = f.at("predicted_ms");
-    Finalist finalist{.choice = choice_from_json(f.at("choice")),
-                      .predicted = {milliseconds(predicted.at("value").number()),
-                                    milliseconds(predicted.at("low").number()),
-                                    milliseconds(predicted.at("high").number())},
-                      .seconds = {},
-                      .dropped = f.at("dropped").boolean()};
+    Finalist finalist{
+        .choice = choice_from_json(f.at("choice")),
+        .predicted = {milliseconds(predicted.at("value").number()), milliseconds(predicted.at("low").number()),
+                      milliseconds(predicted.at("high").number())},
+        .seconds = {},
+        .dropped = f.at("dropped").boolean()};
     const JsonReader samples = f.at("samples_ms");
     for (std::size_t s = 0; s < samples.size(); ++s) finalist.seconds.push_back(samples.at(s).number() / 1e3);
     if (const auto why = f.find("not_run")) finalist.not_run = why->string();

@@ -16,11 +16,11 @@ namespace shiplap {
 
 /// What took part in a race.
 struct Finalist {
-  Choice choice;                   ///< what was done
-  Interval<Seconds> predicted;     ///< of it, by the plan
-  std::vector<double> seconds{};   ///< observed makespans, a round each, until it was dropped
-  bool dropped = false;            ///< surely slower than the winner
-  std::string not_run{};           ///< why it could not be made ready, else ""
+  Choice choice;                  ///< what was done
+  Interval<Seconds> predicted;    ///< of it, by the plan
+  std::vector<double> seconds{};  ///< observed makespans, a round each, until it was dropped
+  bool dropped = false;           ///< surely slower than the winner
+  std::string not_run{};          ///< why it could not be made ready, else ""
 };
 
 /// What a race found.
@@ -38,16 +38,19 @@ struct RaceResult {
   std::string to_string() const;
 };
 
-/// What is to run for a job: the plan's first choice, then the best of every other strategy that is predicted within half
-/// as much again as the best, and of those that only copy in any case; then what is near the first three in turn: a
-/// graph of it, other numbers of chunks, other queues, grids and threads. At most `most`.
-std::vector<Candidate> finalists_of(const Job&, const Profile&, const Plan&, const Limits&, std::size_t most = 12);
+/// What is to run for a job: the plan's first choice, then the best of every other strategy that is predicted within
+/// half as much again as the best, and of those that only copy in any case; then what is near the first three in turn:
+/// a graph of it, other numbers of chunks, other queues, grids and threads, as far as the options, those of the plan,
+/// leave them open. At most `most`.
+std::vector<Candidate> finalists_of(const Job&, const Profile&, const Plan&, const Limits&, const PlanOptions& = {},
+                                    std::size_t most = 12);
 
 /// How a race makes a choice ready to run.
 using MakeReady = std::function<Prepared(const Choice&)>;
 
-/// Runs the finalists in turn (see Elimination) until one is left or `budget` of their makespans is spent; each runs
-/// twice at least, the first time untimed. Whatever cannot be made ready is left out. Throws Error when nothing can.
+/// Runs the finalists in turn (see Elimination) until one is left or `budget` of their makespans is spent: each once
+/// for first use and in two rounds at least, those of less than 2 ms each time behind an untimed run of their own.
+/// Whatever cannot be made ready is left out. Throws Error when nothing can.
 RaceResult race(const std::vector<Candidate>& finalists, const MakeReady&, Seconds budget,
                 const EliminationOptions& = {});
 
@@ -55,6 +58,7 @@ RaceResult race(const std::vector<Candidate>& finalists, const MakeReady&, Secon
 /// are still wanted as they are.
 class Originals {
  public:
+  /// Copies them.
   explicit Originals(const Job&);
   Originals(const Originals&) = delete;
   Originals& operator=(const Originals&) = delete;

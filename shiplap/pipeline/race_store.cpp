@@ -47,12 +47,14 @@ Json entries_in(const std::filesystem::path& path) {
 
 }  // namespace
 
-JobSignature signature_of(const DeviceInfo& info, const Job& job) {
+JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile& profile, const Limits& limits,
+                          std::uint32_t gpus) {
   JobSignature signature;
   signature.job = fmt::format("{}, {} launches, {} items a block", job.name.substr(0, job.name.find(':')), job.launches,
                               job.items_per_block);
-  signature.size = fmt::format("items {}, kernel {}", size_class(static_cast<double>(job.items)),
-                               size_class(job.cost.at(job.items).count()));
+  signature.size =
+      fmt::format("items {}, kernel {}, memory {}, {} GPU(s)", size_class(static_cast<double>(job.items)),
+                  size_class(job.cost.at(job.items).count()), size_class(in_bytes(limits.device_memory)), gpus);
   for (const Array& array : job.arrays) {
     signature.job += fmt::format("; {} {} of {} in {}", word(array.role), array.name, to_string(array.element),
                                  to_string(array.memory));
@@ -62,9 +64,9 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job) {
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? std::string("unknown") : found->second;
   };
-  signature.node =
-      fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}", info.is_virtual ? info.id : info.name, info.gpus,
-                  known("gpu.driver"), known("gpu.pci_bus_id"), host_name());
+  signature.node = fmt::format("{}, {} GPU(s), driver {}, bus {}, host {}",
+                               info.is_virtual ? info.id + " " + parameter_hash(profile) : info.name, info.gpus,
+                               known("gpu.driver"), known("gpu.pci_bus_id"), host_name());
   return signature;
 }
 
@@ -110,12 +112,19 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
     entries = Json::array();  // nothing that could be read is lost
   }
   Json others = Json::array();
-  for (const Json& entry : entries)
-    if (entry.value("node", "") != signature.node || entry.value("size", "") != signature.size) others.push_back(entry);
+  const JsonReader reader(entries, path->string());
+  for (std::size_t i = 0; i < reader.size(); ++i) try {
+      const JsonReader entry = reader.at(i);
+      if (entry.at("node").string() != signature.node || entry.at("size").string() != signature.size)
+        others.push_back(entry.value());
+    } catch (const Error&) {
+      continue;  // nothing that could be read is lost
+    }
   others.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
   try {
     std::filesystem::create_directories(path->parent_path(), error);
-    const Json json{{"schema", races_schema}, {"version", races_version}, {"job", signature.job}, {"races", std::move(others)}};
+    const Json json{
+        {"schema", races_schema}, {"version", races_version}, {"job", signature.job}, {"races", std::move(others)}};
     write_file_atomically(*path, json.dump(1) + "\n");
     return fmt::format("kept in {}", path->string());
   } catch (const Error& why) {
@@ -123,14 +132,35 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   }
 }
 
-RaceResult race_or_kept(const DeviceInfo& info, const Job& job, const std::vector<Candidate>& finalists,
-                        const MakeReady& make_ready, Seconds budget, bool anew) {
-  const JobSignature signature = signature_of(info, job);
+namespace {
+
+/// Whether the options leave out some of what there is.
+bool restricts(const PlanOptions& o) {
+  return !(o.strategies.empty() && o.chunks.empty() && o.layouts.empty() && o.orders.empty() && o.ramps.empty() &&
+           o.blocks.empty() && o.threads.empty()) ||
+         o.graph || !o.graphs;
+}
+
+}  // namespace
+
+RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const std::vector<Candidate>& finalists,
+                        const MakeReady& make_ready) {
+  if (restricts(terms.options)) return race(finalists, make_ready, terms.budget);
+  const JobSignature signature =
+      signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.options.gpus));
   std::string why_not;
-  if (!anew)
-    if (auto kept = kept_race(signature, why_not)) return *std::move(kept);
-  RaceResult result = race(finalists, make_ready, budget);
-  const std::string where = keep_race(signature, result);
+  if (auto kept = terms.anew ? std::nullopt : kept_race(signature, why_not)) {
+    try {
+      predict(terms.job, terms.profile, kept->best().choice, terms.limits);
+      return *std::move(kept);
+    } catch (const Error& why) {
+      why_not = fmt::format("raced anew: the winner that is kept does not fit this job ({})", why.what());
+    }
+  }
+  RaceResult result = race(finalists, make_ready, terms.budget);
+  const bool complete = std::ranges::all_of(result.finalists, [](const Finalist& f) { return f.not_run.empty(); });
+  const std::string where =
+      complete ? keep_race(signature, result) : std::string("the winner is not kept, as some could not be made ready");
   result.note = why_not.empty() ? where : why_not + "; " + where;
   return result;
 }

@@ -11,8 +11,8 @@
 #include "shiplap/pipeline/bound.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/probe.hpp"
-#include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -141,8 +141,7 @@ bool fixes_something(const PlanOptions& o) {
 namespace {
 
 /// Where page-locking pageable arrays pays over the runs, the plan is for them page-locked.
-void choose_to_page_lock(const Profile& profile, const PlanOptions& wanted, const JobOptions& options,
-                         JobPlan& plan) {
+void choose_to_page_lock(const Profile& profile, const PlanOptions& wanted, const JobOptions& options, JobPlan& plan) {
   if (array_memory(plan.job) != ArrayMemory::pageable || !options.may_page_lock || fixes_something(wanted)) return;
   const MemoryChoice ways = choose_memory(plan.job, profile, wanted, plan.ranking, options.runs);
   const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
@@ -169,25 +168,27 @@ std::vector<Memory> page_locked(Device& device, const Job& job) {
 void decide_by_race(const Node& node, const Profile& profile, const JobOptions& options, JobPlan& plan) {
   Plan field = plan.ranking;
   if (plan.page_locks) field.candidates = {plan.chosen};
-  const auto finalists = finalists_of(plan.job, profile, field, plan.limits);
+  const auto finalists = finalists_of(plan.job, profile, field, plan.limits, options.plan);
+  // Only where they do race.
+  std::optional<Originals> originals;
   std::vector<Memory> locked;
-  if (plan.page_locks) locked = page_locked(*node.device, plan.job);
   const MakeReady make_ready = [&](const Choice& choice) {
+    if (!originals && plan.page_locks) locked = page_locked(*node.device, plan.job);
+    if (!originals) originals.emplace(plan.job);
     return prepare(*node.device, plan.job, choice, plan.limits);
   };
-  const Originals originals(plan.job);
-  // What is kept was chosen among all there is.
-  plan.race = fixes_something(options.plan)
-                  ? race(finalists, make_ready, options.race)
-                  : race_or_kept(node.device->info(), plan.job, finalists, make_ready, options.race, options.race_anew);
-  if (plan.race->best().choice == plan.chosen.choice) return;
-  try {
+  PlanOptions wanted = options.plan;
+  wanted.gpus = std::max(options.gpus, wanted.gpus);
+  plan.race = race_or_kept(node.device->info(),
+                           {.job = plan.job,
+                            .profile = profile,
+                            .limits = plan.limits,
+                            .options = wanted,
+                            .budget = options.race,
+                            .anew = options.race_anew},
+                           finalists, make_ready);
+  if (plan.race->best().choice != plan.chosen.choice)
     plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
-  } catch (const Error&) {
-    // A job of the same size class may have too few items for what won.
-    plan.race = race(finalists, make_ready, options.race);
-    plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
-  }
 }
 
 }  // namespace

@@ -48,12 +48,12 @@ struct JobOptions {
 
 /// What will be done with a job. A value; it holds no memory.
 struct JobPlan {
-  Job job;                  ///< as planned: with the kernel's cost and the memory its arrays are in
-  Plan ranking;             ///< of all strategies for that memory
-  Candidate chosen;         ///< what will be done
-  Limits limits;            ///< under which it was planned and is to run
-  bool page_locks = false;  ///< arrays are page-locked when the job is prepared, and let go of with it
-  Seconds once{0};          ///< what that is predicted to take
+  Job job;                           ///< as planned: with the kernel's cost and the memory its arrays are in
+  Plan ranking;                      ///< of all strategies for that memory
+  Candidate chosen;                  ///< what will be done
+  Limits limits;                     ///< under which it was planned and is to run
+  bool page_locks = false;           ///< arrays are page-locked when the job is prepared, and let go of with it
+  Seconds once{0};                   ///< what that is predicted to take
   std::optional<RaceResult> race{};  ///< that chose; none: the plan did
 
   /// The ranking, the choice and the reasons as text of several lines.
@@ -63,8 +63,9 @@ struct JobPlan {
 };
 
 /// Looks up what memory the arrays are in, has the kernel captured once (CUDA) and its times measured unless they are
-/// stated, ranks the strategies and has the best race where that is asked for. Throws UsageError for arrays whose whereabouts or reach make no sense, Error when
-/// the kernel does more than enqueue, Unsupported when nothing can run it.
+/// stated, ranks the strategies and has the best race where that is asked for. Throws UsageError for arrays whose
+/// whereabouts or reach make no sense, Error when the kernel does more than enqueue, Unsupported when nothing can run
+/// it.
 JobPlan plan(const Node&, const Job&, const JobOptions& = {});
 
 /// Ready for repeated runs over the arrays of `job`, which has the shape of the planned one.

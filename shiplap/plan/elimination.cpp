@@ -8,7 +8,8 @@
 
 namespace shiplap {
 
-TimesCompared compare_times(std::span<const double> seconds, std::span<const double> other, const EliminationOptions& options) {
+TimesCompared compare_times(std::span<const double> seconds, std::span<const double> other,
+                            const EliminationOptions& options) {
   const std::size_t rounds = std::min(seconds.size(), other.size());
   if (rounds == 0) return {};
   std::vector<double> logarithms;
@@ -76,7 +77,8 @@ bool Elimination::decided() const {
 std::size_t Elimination::winner() const {
   const std::size_t best = fastest();
   for (std::size_t c = 0; c < best; ++c)
-    if (left_[c] && !seconds_[c].empty() && compare_times(seconds_[c], seconds_[best], options_).slower <= options_.alike)
+    if (left_[c] && !seconds_[c].empty() &&
+        compare_times(seconds_[c], seconds_[best], options_).slower <= options_.alike)
       return c;
   return best;
 }

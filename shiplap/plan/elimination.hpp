@@ -26,8 +26,8 @@ struct TimesCompared {
 /// Of as many rounds as both have; from their first on.
 TimesCompared compare_times(std::span<const double> seconds, std::span<const double> other, const EliminationOptions&);
 
-/// Sequential elimination: every candidate that is left runs once in each round; one is dropped when it is surely slower
-/// than the fastest so far.
+/// Sequential elimination: every candidate that is left runs once in each round; one is dropped when it is surely
+/// slower than the fastest so far.
 class Elimination {
  public:
   /// At least one candidate, in the order of how likely each is the fastest.
@@ -44,9 +44,9 @@ class Elimination {
   bool decided() const;
   /// The fastest by its median; of those that are not surely slower and differ by no more than `alike`, the first.
   std::size_t winner() const;
-  bool is_left(std::size_t candidate) const { return left_[candidate]; }           ///< whether it is not dropped
+  bool is_left(std::size_t candidate) const { return left_[candidate]; }  ///< whether it is not dropped
   const std::vector<double>& seconds(std::size_t candidate) const { return seconds_[candidate]; }  ///< by round
-  unsigned rounds() const { return rounds_; }                                      ///< that have ended
+  unsigned rounds() const { return rounds_; }                                                      ///< that have ended
 
  private:
   std::size_t fastest() const;

@@ -84,6 +84,7 @@ constexpr double close_shared = 0.05;
 struct Tried {
   Choice choice;
   Seconds time{0};
+  bool leads = false;  // the first of its strategy
 };
 
 // Engines that serve one queue each, then a queue for each chunk, then queues that chunks share.
@@ -364,6 +365,7 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
     }
     result.assumptions = search.assumptions;
     rank(search.tried);
+    search.tried.front().leads = true;
     search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
     listed.insert(listed.end(), search.tried.begin(), search.tried.end());
   }
@@ -375,12 +377,8 @@ Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
   }
   rank(listed);
   // The neighbourhood of the best, and the best of every other strategy.
-  std::vector<std::string> seen;
-  std::erase_if(listed, [&, best = listed.front().choice.strategy](const Tried& tried) {
-    if (tried.choice.strategy == best) return false;
-    const bool again = std::find(seen.begin(), seen.end(), tried.choice.strategy) != seen.end();
-    seen.push_back(tried.choice.strategy);
-    return again;
+  std::erase_if(listed, [best = listed.front().choice.strategy](const Tried& tried) {
+    return tried.choice.strategy != best && !tried.leads;
   });
   for (const Tried& tried : listed) result.candidates.push_back(predict(job, profile, tried.choice, limits));
   std::vector<Interval<Seconds>> times;

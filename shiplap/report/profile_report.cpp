@@ -100,10 +100,10 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     std::vector<std::string> cells{to_string(row.in_flight)};
     for (const auto& [name, table] : mapped_beside_names) {
       const auto found = std::ranges::find(model.*table, row.in_flight, &MappedBeside::in_flight);
-      cells.push_back(found == (model.*table).end() ? "–"
-                                                    : fmt::format("{:.1f} / {:.1f}",
-                                                                  in_gigabytes_per_second(found->kernel.value),
-                                                                  in_gigabytes_per_second(found->copy.value)));
+      cells.push_back(found == (model.*table).end()
+                          ? "–"
+                          : fmt::format("{:.1f} / {:.1f}", in_gigabytes_per_second(found->kernel.value),
+                                        in_gigabytes_per_second(found->copy.value)));
     }
     beside.add(std::move(cells));
   }

@@ -42,7 +42,8 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
     table.add({to_string(finalist.choice), with_range(finalist.predicted), to_string(observed),
                signed_percent(finalist.predicted.value / observed - 1), outcome(result, f)});
   }
-  std::string text = bold(job, style) + "\n\n" + table.text(style) + "\n" + wrap(result.to_string(), style.width) + "\n";
+  std::string text =
+      bold(job, style) + "\n\n" + table.text(style) + "\n" + wrap(result.to_string(), style.width) + "\n";
   if (!result.kept)
     text += wrap(fmt::format("the runs took {}, with making ready {}", to_string(result.ran), to_string(result.took)),
                  style.width) +

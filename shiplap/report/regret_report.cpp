@@ -11,13 +11,8 @@ namespace shiplap {
 namespace {
 
 std::vector<Column> columns() {
-  return {{"job"},
-          {"best of the sweep"},
-          {"time", Align::right},
-          {"plan"},
-          {"beyond", Align::right},
-          {"race"},
-          {"beyond", Align::right}};
+  return {{"job"},  {"best of the sweep"},   {"time", Align::right}, {"plan"}, {"beyond", Align::right},
+          {"race"}, {"beyond", Align::right}};
 }
 void add_job(Table& table, const JobRegret& job) {
   if (!job.not_run.empty()) {
@@ -65,7 +60,7 @@ std::string sentences(const std::vector<JobRegret>& jobs) {
     ran.push_back(job.race_ran.count());
     took.push_back(job.race_took.count());
   }
-  if (s.jobs == 0) return "no job ran";
+  if (s.jobs == 0 || s.near == 0) return "no job ran";
   return fmt::format(
       "Of {} jobs the plan's choice is within 2 % of the sweep's best in {} (worst {}), the race's in {} (worst {}). A "
       "probe took {} (at most {}), a race's runs {} (at most {}), with making ready {}.",
@@ -94,8 +89,7 @@ std::string regret_markdown(const std::vector<JobRegret>& jobs) {
   Table table(columns());
   for (const JobRegret& job : jobs) add_job(table, job);
   return "# Jobs drawn at random\n\n" + sentences(jobs) + "\n\n" + errors_table(jobs).markdown() +
-         "\nOf choices predicted within half as much again as the best prediction of their job.\n\n" +
-         table.markdown();
+         "\nOf choices predicted within half as much again as the best prediction of their job.\n\n" + table.markdown();
 }
 
 }  // namespace shiplap

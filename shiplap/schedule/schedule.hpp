@@ -101,8 +101,8 @@ struct Kernel {
   /// Time from start to end with the GPU to itself, without the launch latency (which is the device's, not the
   /// kernel's).
   Seconds work{0};
-  std::uint64_t launches = 1;          ///< calls in which it is submitted: a kernel function may make several
-  std::uint64_t blocks = 1;            ///< grid of the launch
+  std::uint64_t launches = 1;  ///< calls in which it is submitted: a kernel function may make several
+  std::uint64_t blocks = 1;    ///< grid of the launch
   /// Blocks that the GPU has room for at once: what fewer leave free others can use.
   std::uint64_t resident_blocks = 1;
   /// Blocks that take all of the GPU's rate: those beyond it run in further waves, and where kernels that run at the

@@ -37,26 +37,45 @@ Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu
   return flows;
 }
 
-/// Seconds of the way's bytes at what such a kernel moves alone, or beside copies where `beside` has rows.
-double of_way(const Way& way, const std::vector<MappedRate>& alone, const std::vector<MappedBeside>* beside) {
+/// Copies of one direction, or none.
+enum class Copies : std::uint8_t { none, to_device, from_device };
+
+constexpr double same_way = 2;  // kernel and copies have half of the link each where they move the same way
+
+/// Seconds of the way's bytes at what such a kernel moves while these copies move.
+double of_way(const Flows& flows, bool reads, Copies copies) {
+  const Way& way = reads ? flows.reads : flows.writes;
   if (way.bytes <= 0) return 0;
-  const Bandwidth rate = beside == nullptr || beside->empty() ? rate_at(alone, way.in_flight)
-                                                              : kernel_rate_at(*beside, way.in_flight);
-  return way.bytes / rate.bytes_per_second;
+  const ZeroCopyModel& link = *flows.link;
+  const double alone = way.bytes / rate_at(reads ? link.read : link.write, way.in_flight).bytes_per_second;
+  if (copies == Copies::none) return alone;
+  if (reads == (copies == Copies::to_device)) return same_way * alone;
+  const std::vector<MappedBeside>& beside = reads ? link.read_beside_d2h : link.write_beside_h2d;
+  return beside.empty() ? alone : way.bytes / kernel_rate_at(beside, way.in_flight).bytes_per_second;
 }
 
 /// Both ways share the link as those of a kernel do that moves as much one way as the other.
-double on_the_link(const Flows& flows, const std::vector<MappedBeside>* reads, const std::vector<MappedBeside>* writes) {
-  const double apart =
-      std::max(of_way(flows.reads, flows.link->read, reads), of_way(flows.writes, flows.link->write, writes));
+double on_the_link(const Flows& flows, Copies copies) {
+  const double apart = std::max(of_way(flows, true, copies), of_way(flows, false, copies));
   if (flows.reads.bytes <= 0 || flows.writes.bytes <= 0) return apart;
   const double in_flight = std::max(flows.reads.in_flight, flows.writes.in_flight);
   const double each_way = rate_at(flows.link->both, in_flight).bytes_per_second;
   return std::max(apart, (flows.reads.bytes + flows.writes.bytes) / (2 * each_way));
 }
 
-double copy_per_byte(const Way& way, const std::vector<MappedBeside>& rows) {
-  return way.bytes <= 0 || rows.empty() ? 0 : 1 / copy_rate_at(rows, way.in_flight).bytes_per_second;
+/// The least time of a byte of these copies.
+double copy_per_byte(const Flows& flows, Copies copies) {
+  const bool to_device = copies == Copies::to_device;
+  const ZeroCopyModel& link = *flows.link;
+  const Way& along = to_device ? flows.reads : flows.writes;
+  const Way& against = to_device ? flows.writes : flows.reads;
+  double longest = 0;
+  if (along.bytes > 0)
+    longest = same_way / rate_at(to_device ? link.read : link.write, along.in_flight).bytes_per_second;
+  const std::vector<MappedBeside>& beside = to_device ? link.write_beside_h2d : link.read_beside_d2h;
+  if (against.bytes > 0 && !beside.empty())
+    longest = std::max(longest, 1 / copy_rate_at(beside, against.in_flight).bytes_per_second);
+  return longest;
 }
 
 }  // namespace
@@ -71,15 +90,12 @@ KernelFlowTimes kernel_flow_times(const Schedule& schedule, const Kernel& kernel
             .copy_per_byte = {}};
   }
   const Flows flows = flows_of(schedule, kernel, gpu, machine);
-  const ZeroCopyModel& link = *flows.link;
   const double work = kernel.work.count();
-  KernelFlowTimes times{.alone = std::max(work, on_the_link(flows, nullptr, nullptr)),
-                        .beside = {std::max(work, on_the_link(flows, &link.read_beside_d2h, nullptr)),
-                                   std::max(work, on_the_link(flows, nullptr, &link.write_beside_h2d))},
-                        .copies_beside = 1,
-                        .copy_per_byte = {copy_per_byte(flows.reads, link.read_beside_d2h),
-                                          copy_per_byte(flows.writes, link.write_beside_h2d)}};
-  return times;
+  return {.alone = std::max(work, on_the_link(flows, Copies::none)),
+          .beside = {std::max(work, on_the_link(flows, Copies::from_device)),
+                     std::max(work, on_the_link(flows, Copies::to_device))},
+          .copies_beside = 1,
+          .copy_per_byte = {copy_per_byte(flows, Copies::from_device), copy_per_byte(flows, Copies::to_device)}};
 }
 
 }  // namespace shiplap::sim

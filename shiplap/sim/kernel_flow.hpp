@@ -11,9 +11,9 @@ namespace shiplap::sim {
 
 /// What the simulator asks of a kernel with flows.
 struct KernelFlowTimes {
-  double alone = 0;             ///< seconds while no copy moves
-  double beside[2] = {};        ///< seconds while copies move: [0] from the GPU, [1] to it
-  double copies_beside = 1;     ///< how many times as long as otherwise a byte of a copy takes meanwhile
+  double alone = 0;              ///< seconds while no copy moves
+  double beside[2] = {};         ///< seconds while copies move: [0] from the GPU, [1] to it
+  double copies_beside = 1;      ///< how many times as long as otherwise a byte of a copy takes meanwhile
   double copy_per_byte[2] = {};  ///< the least time in seconds that a byte of a copy takes, [1] of one to the GPU
 };
 /// Measured times as they are. Else a kernel takes as long as its bytes take on the link with so much under way, or as

@@ -389,7 +389,8 @@ void Simulator::update_flow(std::uint32_t e, double now) {
   double per_byte = duplex ? node.copy.duplex_per_byte + (slowed ? node.copy.duplex_waiting_per_byte : 0)
                            : node.copy.per_byte + (slowed ? node.copy.waiting_per_byte : 0);
   if (const std::uint32_t felt = flow_engines_[engine.gpu].felt; felt != none)
-    per_byte = std::max(per_byte * kernel_flows_[felt].copies_beside, kernel_flows_[felt].copy_per_byte[node.to_device]);
+    per_byte =
+        std::max(per_byte * kernel_flows_[felt].copies_beside, kernel_flows_[felt].copy_per_byte[node.to_device]);
   if (now > engine.updated) {
     engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
     engine.updated = now;

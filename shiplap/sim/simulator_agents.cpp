@@ -58,8 +58,7 @@ void Simulator::launch_graph() {
   std::size_t launches = nodes_.size();
   for (const Node& node : nodes_) launches += node.further_launches;
   submission_ = machine_.graph_launch(launches);
-  for (std::uint32_t op = 0; op < nodes_.size(); ++op)
-    events_.push({.time = 0.0, .op = op, .kind = EventKind::queued});
+  for (std::uint32_t op = 0; op < nodes_.size(); ++op) events_.push({.time = 0.0, .op = op, .kind = EventKind::queued});
 }
 
 // Where the next call belongs to another op, those of the last one have all been made.

@@ -100,7 +100,7 @@ std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, 
   if (below == nullptr && above == nullptr) return std::nullopt;
   if (above == nullptr || below == above) return *below;
   // Of smaller grids nothing was measured.
-  if (below == nullptr && above->blocks == 0) return *above;
+  if (below == nullptr && above->blocks == 0) return std::nullopt;
   ZeroCopy result = *above;
   result.blocks = blocks;
   const auto scaled = [&](std::vector<Point>& points, const std::vector<Point>& fewer, double factor) {

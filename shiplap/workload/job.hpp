@@ -119,10 +119,10 @@ struct KernelCost {
   std::vector<Limited> limited{};
   /// Launches whose inputs, outputs or both are in host memory (zero-copy), at one grid.
   struct ZeroCopy {
-    bool in = false;            ///< the inputs are in host memory
-    bool out = false;           ///< the outputs are, and arrays that go in and come back
-    std::uint64_t blocks = 0;   ///< of the launch, at most; 0: the kernel's own grid
-    std::vector<Point> alone;   ///< by increasing items, while no copy moves
+    bool in = false;           ///< the inputs are in host memory
+    bool out = false;          ///< the outputs are, and arrays that go in and come back
+    std::uint64_t blocks = 0;  ///< of the launch, at most; 0: the kernel's own grid
+    std::vector<Point> alone;  ///< by increasing items, while no copy moves
     /// Likewise while copies move the way that the kernel leaves to them: to the GPU where its inputs are not in host
     /// memory, else from it. Empty where none are left, or where the kernel is too slow for it to matter.
     std::vector<Point> beside;
@@ -132,8 +132,8 @@ struct KernelCost {
     Seconds at(std::uint64_t items) const;
     Seconds beside_at(std::uint64_t items) const;  ///< likewise beside copies, no less than alone
   };
-  std::vector<ZeroCopy> zero_copy{};    ///< empty: not measured
-  std::uint64_t resident_blocks = 0;    ///< that the GPU holds at once, by the CUDA runtime; 0: unknown
+  std::vector<ZeroCopy> zero_copy{};  ///< empty: not measured
+  std::uint64_t resident_blocks = 0;  ///< that the GPU holds at once, by the CUDA runtime; 0: unknown
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
   /// Of a launch over so many items, with the cache shared by others over `beside` items. Throws Error when there are
@@ -248,8 +248,9 @@ std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
 /// The most items for which so many blocks are enough; at least those of one block.
 std::uint64_t items_of(const Job&, std::uint64_t blocks);
 
-/// What the threads of `blocks` blocks that run at once take for their shares if none waits for another: in proportion to `KernelCost::limited`, by whole rounds of all blocks, or along the line
-/// through its two points; 0 where that is unknown.
+/// What the threads of `blocks` blocks that run at once take for their shares if none waits for another: in proportion
+/// to `KernelCost::limited`, by whole rounds of all blocks, or along the line through its two points; 0 where that is
+/// unknown.
 Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 
 /// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without

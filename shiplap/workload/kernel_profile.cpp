@@ -103,8 +103,11 @@ KernelCost kernel_cost_from_json(const JsonReader& json) {
 
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost& cost,
                          const std::filesystem::path& path) {
-  const Json json{
-      {"schema", kernel_profile_schema}, {"version", kernel_profile_version}, {"workload", workload}, {"gpu", device_name}, {"kernel", to_json(cost)}};
+  const Json json{{"schema", kernel_profile_schema},
+                  {"version", kernel_profile_version},
+                  {"workload", workload},
+                  {"gpu", device_name},
+                  {"kernel", to_json(cost)}};
   write_file_atomically(path, json.dump(1) + "\n");
 }
 

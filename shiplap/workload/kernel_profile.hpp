@@ -14,7 +14,8 @@ Json to_json(const KernelCost&);
 /// What to_json wrote, and what evaluations of earlier versions have. Throws Error naming source and key.
 KernelCost kernel_cost_from_json(const JsonReader&);
 
-/// The kernel profile of a workload, of the schema docs/schema/kernel-profile.schema.json. Throws Error naming the path.
+/// The kernel profile of a workload, of the schema docs/schema/kernel-profile.schema.json. Throws Error naming the
+/// path.
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost&,
                          const std::filesystem::path&);
 /// Throws Error naming the path, UsageError where it is of another workload.

@@ -41,8 +41,9 @@ TEST_F(Cli, a_kernel_profile_of_one_device_is_read_where_the_kernel_cannot_run) 
   const Outcome wrote = shiplap("tune --race 5ms --device virtual:h200 --write-kernel " + file + " " + job);
   EXPECT_EQ(wrote.code, 0) << wrote.err;
   Json profile = Json::parse(read(file));
-  EXPECT_EQ(JsonSchema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/kernel-profile.schema.json"))).problems(profile),
-            std::vector<std::string>{});
+  EXPECT_EQ(
+      JsonSchema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/kernel-profile.schema.json"))).problems(profile),
+      std::vector<std::string>{});
   // What a GPU would have found: a kernel that is very slow on host memory.
   const auto point = [](int items, double ms) {
     return Json{{"items", items}, {"ms", {{"value", ms}, {"low", ms}, {"high", ms}}}};

@@ -31,8 +31,8 @@ TEST(RandomJobs, exist_and_are_of_every_workload_and_from_small_to_large) {
     most = std::max(most, larger);
     EXPECT_LE(larger, 2_GiB) << name;
     if (name.starts_with("scalar-add"))
-      most_uneven = std::max(most_uneven, in_bytes(larger) / in_bytes(std::min(workload.job.arrays[0].size,
-                                                                               workload.job.arrays[1].size)));
+      most_uneven = std::max(
+          most_uneven, in_bytes(larger) / in_bytes(std::min(workload.job.arrays[0].size, workload.job.arrays[1].size)));
   }
   EXPECT_EQ(kinds.size(), built_in_workloads().size());
   EXPECT_LT(least, 128_KiB);

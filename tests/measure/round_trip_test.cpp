@@ -124,10 +124,10 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     for (const auto& [name, table] : mapped_beside_names)
       for (const MappedBeside& row : model.*table) {
         const auto in_flight = static_cast<double>(row.in_flight.count);
-        all.push_back({at(name, row.in_flight) + ", kernel",
-                       kernel_rate_at(planted.*table, in_flight).bytes_per_second, plain(row.kernel)});
-        all.push_back({at(name, row.in_flight) + ", copy",
-                       copy_rate_at(planted.*table, in_flight).bytes_per_second, plain(row.copy)});
+        all.push_back({at(name, row.in_flight) + ", kernel", kernel_rate_at(planted.*table, in_flight).bytes_per_second,
+                       plain(row.kernel)});
+        all.push_back({at(name, row.in_flight) + ", copy", copy_rate_at(planted.*table, in_flight).bytes_per_second,
+                       plain(row.copy)});
       }
   }
   const auto& slowed = truth.link(0).waiting_queues;
@@ -179,7 +179,9 @@ TEST(RoundTrip, recovers_every_planted_parameter_within_a_thousandth) {
   const auto device = times_of(truth);
   const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
   for (const Compared& parameter : compare_parameters(truth, fitted)) {
-    const double allowed = is(parameter.name, "waiting queues, duplex") ? 1e-2 : is(parameter.name, "zero copy") ? 1e-2 : 1e-3;
+    const double allowed = is(parameter.name, "waiting queues, duplex") ? 1e-2
+                           : is(parameter.name, "zero copy")            ? 1e-2
+                                                                        : 1e-3;
     EXPECT_LT(parameter.relative_error(), allowed)
         << fmt::format("{}: planted {}, fitted {}", parameter.name, parameter.truth, parameter.fitted.value);
   }

@@ -1,8 +1,8 @@
 // Races on a virtual device, where every run takes what is predicted, and what is kept of them.
 #include "shiplap/pipeline/race.hpp"
 
-#include <gtest/gtest.h>
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,8 +18,9 @@ namespace shiplap {
 namespace {
 
 struct Race : ::testing::Test {
-  std::filesystem::path cache = std::filesystem::temp_directory_path() /
-                                ("shiplap-race-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+  std::filesystem::path cache =
+      std::filesystem::temp_directory_path() /
+      ("shiplap-race-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
   std::unique_ptr<Device> device = open("virtual:h200");
   Node node = node_of(*device, find_profile("h200"));
   std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
@@ -83,18 +84,43 @@ TEST_F(Race, begins_anew_for_another_size_and_says_so) {
   EXPECT_THAT(other.explain(), ::testing::HasSubstr("of other sizes"));
 }
 
-TEST_F(Race, begins_anew_on_another_gpu_and_says_so) {
+TEST_F(Race, begins_anew_on_another_gpu_or_driver_and_says_so) {
   plan(node, job(), {.race = milliseconds(20)});
-  const auto another = open("virtual:gh200-2025-258389");
-  const Node other_node = node_of(*another, find_profile("gh200-2025-258389"));
-  const JobPlan other = plan(other_node, job(), {.race = milliseconds(20)});
-  EXPECT_FALSE(other.race->kept);
-  EXPECT_THAT(other.race->note, ::testing::HasSubstr("of another GPU, driver or host"));
+  const DeviceInfo here = device->info();
+  const JobPlan planned = plan(node, job(), {.race = milliseconds(20)});
+  for (const char* what : {"gpu.driver", "gpu.pci_bus_id"}) {
+    DeviceInfo there = here;
+    there.conditions[what] = "another";
+    std::string why_not;
+    EXPECT_FALSE(kept_race(signature_of(there, planned.job, node.profile, planned.limits, 1), why_not));
+    EXPECT_THAT(why_not, ::testing::HasSubstr("of another GPU, driver or host")) << what;
+  }
+  std::string why_not;
+  EXPECT_TRUE(kept_race(signature_of(here, planned.job, node.profile, planned.limits, 1), why_not));
+}
+
+TEST_F(Race, is_among_what_the_options_leave_open_and_then_not_kept) {
+  const PlanOptions wanted{.strategies = {"staged"}, .chunks = {4}, .graphs = false};
+  const JobPlan planned = plan(node, job(), {.plan = wanted, .race = milliseconds(20)});
+  for (const Finalist& finalist : planned.race->finalists) EXPECT_EQ(finalist.choice.chunks, 4u);
+  EXPECT_FALSE(std::filesystem::exists(cache / "shiplap" / "races"));
+}
+
+TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
+  const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
+  const JobSignature signature = signature_of(device->info(), first.job, node.profile, first.limits, 1);
+  RaceResult of_another = *first.race;
+  of_another.finalists[of_another.winner].choice = {.strategy = "streams", .chunks = 1u << 30};
+  keep_race(signature, of_another);
+  const JobPlan second = plan(node, job(), {.race = milliseconds(20)});
+  EXPECT_FALSE(second.race->kept);
+  EXPECT_THAT(second.race->note, ::testing::HasSubstr("does not fit this job"));
+  EXPECT_TRUE(plan(node, job(), {.race = milliseconds(20)}).race->kept) << "the new winner is kept instead";
 }
 
 TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
   const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
-  const auto path = race_path(signature_of(device->info(), first.job));
+  const auto path = race_path(signature_of(device->info(), first.job, node.profile, first.limits, 1));
   ASSERT_TRUE(path && std::filesystem::exists(*path));
   std::ofstream(*path) << "{";
   const JobPlan second = plan(node, job(), {.race = milliseconds(20)});

@@ -43,8 +43,7 @@ Elimination raced(const std::vector<double>& times, double spread, unsigned seed
 
 TEST(Elimination, finds_the_fastest_through_noise_that_all_of_a_round_share) {
   unsigned right = 0;
-  for (unsigned seed = 0; seed < 200; ++seed)
-    right += raced({1.03, 1.00, 1.06, 1.5}, 0.01, seed).winner() == 1 ? 1 : 0;
+  for (unsigned seed = 0; seed < 200; ++seed) right += raced({1.03, 1.00, 1.06, 1.5}, 0.01, seed).winner() == 1 ? 1 : 0;
   EXPECT_GE(right, 195u);
 }
 

@@ -58,7 +58,7 @@ TEST(Plan, takes_kernels_that_share_the_link_with_copies_only_where_they_promise
   // A kernel that was measured to write host memory as fast as the GPU's leaves copies to the GPU a link of their own:
   // hybrid pipelines nearly reach the bound, the more the less they slow these copies down.
   bool seen[2] = {};
-  for (const double slower : {1.0, 1.02, 1.04, 1.06, 1.08, 1.1}) {
+  for (const double slower : {1.0, 1.03, 1.06, 1.09, 1.12, 1.15}) {
     Job job = job_of(1.2);
     const KernelCost::Point whole{job.items, Interval<Seconds>::exact(milliseconds(1.2))};
     job.cost.zero_copy = {

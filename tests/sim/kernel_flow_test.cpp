@@ -83,6 +83,15 @@ TEST(KernelFlow, gives_the_link_back_to_the_copy_when_it_ends) {
   EXPECT_NEAR(b.end_us(copy), 4000 + 2400, 1e-6);
 }
 
+TEST(KernelFlow, has_half_of_the_link_beside_copies_the_same_way_and_so_have_they) {
+  Bench b;
+  const OpId kernel = b.kernel(b.s.add_queue("k"), Seconds{0}, true, false);
+  const OpId copy = b.copy(b.s.add_queue("c"), 2);
+  // Alone the kernel reads 0.5 GB/s, so that both have 0.25: in 4 ms 1 MB each, and the copy goes on at 1.
+  EXPECT_NEAR(b.end_us(kernel), 4000, 1e-6);
+  EXPECT_NEAR(b.end_us(copy), 5000, 1e-6);
+}
+
 TEST(KernelFlow, lets_kernels_of_several_queues_take_turns) {
   Bench b;
   const OpId first = b.kernel(b.s.add_queue("a"), Seconds{0}, false, true);

@@ -211,6 +211,8 @@ TEST(KernelOnHostMemory, at_a_grid_between_two_is_in_proportion_to_the_smaller_a
   EXPECT_NEAR(us(4), 800, 1e-9) << "half as many as the fewest";
   EXPECT_NEAR(us(2000), 40, 1e-9) << "more than it has is its own";
   EXPECT_FALSE(cost.zero_copy_at(true, true, 0, 1000)) << "not measured with its outputs there";
+  const KernelCost own{.points = {point(1000, 5)}, .zero_copy = {at_grid(0, {{1000, 40}})}, .origin = "measured"};
+  EXPECT_FALSE(own.zero_copy_at(true, false, 4, 1000)) << "nothing is known of smaller grids";
 }
 
 TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {

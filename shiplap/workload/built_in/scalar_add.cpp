@@ -25,6 +25,8 @@ struct Part {
   std::uint64_t count = 0;
 };
 Part part_of(const ScalarAddShape& shape, std::uint64_t item, std::uint64_t elements) {
+  // Of uneven items there are few enough for the products below.
+  if (shape.even()) return {elements / shape.items * item, elements / shape.items};
   const std::uint64_t first = elements * item / shape.items;
   return {first, elements * (item + 1) / shape.items - first};
 }
@@ -106,8 +108,8 @@ std::uint64_t int32_elements(Parameters& parameters, const std::string& name) {
 }
 
 // An item is the smallest piece with whole numbers of both: in / gcd inputs and out / gcd outputs. Where that is too
-// much for the job to be cut finely, there are as many items as give a warp's worth of the smaller array to each, and of
-// outputs no more than a block of threads, as far as there are inputs; they are as alike as whole elements allow.
+// much for the job to be cut finely, there are as many items as give a warp's worth of the smaller array to each, and
+// of outputs no more than a block of threads, as far as there are inputs; they are as alike as whole elements allow.
 std::uint64_t items_of_sizes(std::uint64_t in, std::uint64_t out) {
   constexpr std::uint64_t warp = 32;
   constexpr std::uint64_t largest = 256;  // elements of the smaller array
@@ -116,8 +118,8 @@ std::uint64_t items_of_sizes(std::uint64_t in, std::uint64_t out) {
   return alike >= smaller / largest ? alike : std::min(smaller, std::max(smaller / warp, out / largest));
 }
 
-// With f(x) = x + iterations · scalar (mod 2^32) output t of an item is f(input t mod inputs) when there are at least as
-// many outputs as inputs, else the sum of f over inputs t, t + outputs, t + 2·outputs …
+// With f(x) = x + iterations · scalar (mod 2^32) output t of an item is f(input t mod inputs) when there are at least
+// as many outputs as inputs, else the sum of f over inputs t, t + outputs, t + 2·outputs …
 Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t in = int32_elements(parameters, "in");
   const std::uint64_t out = int32_elements(parameters, "out");
@@ -126,8 +128,7 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   if (wanted > 1u << 30) parameters.refuse("iterations must be at most 2^30");
   const auto iterations = static_cast<std::uint32_t>(wanted);
   const std::uint64_t items = items_of_sizes(in, out);
-  const ScalarAddShape shape{
-      .inputs = in, .outputs = out, .items = items, .scalar = scalar, .iterations = iterations};
+  const ScalarAddShape shape{.inputs = in, .outputs = out, .items = items, .scalar = scalar, .iterations = iterations};
   const bool one_to_one = in == items && out == items;
   Workload w;
   w.job = Job{.items = items,
@@ -159,7 +160,8 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
     const auto source = as_elements<std::uint32_t>(arrays[0]);
     const auto target = as_elements<std::uint32_t>(arrays[1]);
     const auto expected = [&](std::uint64_t o) {
-      const std::uint64_t item = ((o + 1) * shape.items - 1) / shape.outputs;
+      const std::uint64_t item =
+          shape.even() ? o / (shape.outputs / shape.items) : ((o + 1) * shape.items - 1) / shape.outputs;
       const Part outputs = part_of(shape, item, shape.outputs);
       return output(shape, part_of(shape, item, shape.inputs), outputs.count, o - outputs.first, source_at);
     };

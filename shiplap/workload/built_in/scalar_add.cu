@@ -12,6 +12,7 @@ KernelFunction cuda_scalar_add(const ScalarAddShape& shape) {
     throw Error("scalar-add needs at least one input and one output an item");
   return [shape](const Launch& launch) {
     const auto of = [&](std::uint64_t elements) {
+      if (shape.even()) return elements / shape.items * launch.items;
       const std::uint64_t end = launch.first_item + launch.items;
       return elements * end / shape.items - elements * launch.first_item / shape.items;
     };

@@ -28,25 +28,27 @@ constexpr std::uint32_t pieces = 4;
 
 /// The runtime's name of a call of the fake.
 std::string runtime_name(const std::string& call) {
-  static const std::map<std::string, std::string> names{{"set_device", "cudaSetDevice"},
-                                                        {"pointer_get_attributes", "cudaPointerGetAttributes"},
-                                                        {"host_alloc", "cudaHostAlloc"},
-                                                        {"host_get_device_pointer", "cudaHostGetDevicePointer"},
-                                                        {"memcpy_async", "cudaMemcpyAsync"},
-                                                        {"memcpy_batch_async", "cudaMemcpyBatchAsync"},
-                                                        {"stream_create", "cudaStreamCreateWithFlags"},
-                                                        {"stream_synchronize", "cudaStreamSynchronize"},
-                                                        {"stream_wait_event", "cudaStreamWaitEvent"},
-                                                        {"stream_begin_capture", "cudaStreamBeginCapture"},
-                                                        {"stream_end_capture", "cudaStreamEndCapture"},
-                                                        {"graph_instantiate", "cudaGraphInstantiateWithFlags"},
-                                                        {"graph_upload", "cudaGraphUpload"},
-                                                        {"graph_launch", "cudaGraphLaunch"},
-                                                        {"event_create", "cudaEventCreateWithFlags"},
-                                                        {"event_record", "cudaEventRecord"},
-                                                        {"event_synchronize", "cudaEventSynchronize"},
-                                                        {"event_elapsed_time", "cudaEventElapsedTime"},
-                                                        {"launch_kernel", "cudaLaunchKernel"}};
+  static const std::map<std::string, std::string> names{
+      {"set_device", "cudaSetDevice"},
+      {"pointer_get_attributes", "cudaPointerGetAttributes"},
+      {"host_alloc", "cudaHostAlloc"},
+      {"host_get_device_pointer", "cudaHostGetDevicePointer"},
+      {"memcpy_async", "cudaMemcpyAsync"},
+      {"memcpy_batch_async", "cudaMemcpyBatchAsync"},
+      {"stream_create", "cudaStreamCreateWithFlags"},
+      {"stream_synchronize", "cudaStreamSynchronize"},
+      {"stream_wait_event", "cudaStreamWaitEvent"},
+      {"stream_begin_capture", "cudaStreamBeginCapture"},
+      {"stream_end_capture", "cudaStreamEndCapture"},
+      {"occupancy_max_active_blocks", "cudaOccupancyMaxActiveBlocksPerMultiprocessor"},
+      {"graph_instantiate", "cudaGraphInstantiateWithFlags"},
+      {"graph_upload", "cudaGraphUpload"},
+      {"graph_launch", "cudaGraphLaunch"},
+      {"event_create", "cudaEventCreateWithFlags"},
+      {"event_record", "cudaEventRecord"},
+      {"event_synchronize", "cudaEventSynchronize"},
+      {"event_elapsed_time", "cudaEventElapsedTime"},
+      {"launch_kernel", "cudaLaunchKernel"}};
   const auto found = names.find(call);
   return found == names.end() ? "no name for " + call : found->second;
 }
