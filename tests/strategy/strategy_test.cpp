@@ -192,6 +192,14 @@ TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
   }
 }
 
+TEST(Streams, are_no_graph_where_the_driver_waits_for_a_copy) {
+  Job job = job_with({Role::in, Role::out, Role::resident}, 4000);
+  EXPECT_TRUE(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true}, roomy).as_graph);
+  job.arrays[2].memory = MemoryKind::pageable;
+  EXPECT_NO_THROW(find_strategy("streams").schedule(job, {.chunks = 4}, roomy));
+  EXPECT_THROW(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true}, roomy), Unsupported);
+}
+
 TEST(HybridMirror, takes_what_was_measured_of_the_kernel_on_its_inputs_in_host_memory) {
   Job job = job_with({Role::in, Role::out}, 4000);
   const auto at = [](std::uint64_t items, double us) {
