@@ -72,9 +72,8 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
   app.add_option("--out", flags.out, "stated by hand: bytes that come back")->type_name("SIZE");
   app.add_option("--kernel", flags.kernel, "kernel time of the whole job, stated instead of measured or derived")
       ->type_name("TIME");
-  app.add_option(
-         "--kernel-profile", flags.kernel_profile,
-         "what was measured of the WORKLOAD's kernel (tune --write-kernel), instead of measuring or deriving it")
+  app.add_option("--kernel-profile", flags.kernel_profile,
+                 "kernel times from this file (written by tune --write-kernel) instead of measured or derived ones")
       ->type_name("FILE")
       ->excludes("--kernel");
   app.add_option("--memory", flags.memory,
@@ -97,7 +96,7 @@ Workload workload_of(const WorkloadFlags& flags) {
           .origin = "stated"};
     if (!flags.kernel_profile.empty()) workload.job.cost = load_kernel_profile(workload.job.name, flags.kernel_profile);
   } else if (!flags.kernel_profile.empty()) {
-    throw UsageError("--kernel-profile needs the WORKLOAD whose kernel was measured");
+    throw UsageError("--kernel-profile needs a WORKLOAD: name the one whose kernel was measured");
   } else if (!flags.in.empty() || !flags.out.empty()) {
     if (flags.kernel.empty())
       throw UsageError("--kernel is missing: the kernel time of the whole job, as in --kernel 12ms");

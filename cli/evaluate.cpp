@@ -144,17 +144,19 @@ void add_evaluate(CLI::App& app) {
                    "this version predicts on --profile")
       ->type_name("FILE")
       ->excludes(workloads);
-  command
-      ->add_option(
-          "--random", flags->random,
-          "so many jobs drawn at random by --seed: what following the plan, and a race behind it, costs against "
-          "an exhaustive sweep")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 100000u))
-      ->excludes(workloads);
-  command->add_option("--seed", flags->seed, "of --random (default: 1)")->type_name("N");
-  command->add_option("--race", flags->race, "with --random: the time of the race's runs (default: 200ms)")
-      ->type_name("TIME");
+  auto* random =
+      command
+          ->add_option(
+              "--random", flags->random,
+              "evaluate N randomly drawn jobs: how much slower the plan's and the race's choice are than the best "
+              "of an exhaustive sweep")
+          ->type_name("N")
+          ->check(CLI::Range(1u, 100000u))
+          ->excludes(workloads);
+  command->add_option("--seed", flags->seed, "seed of --random (default: 1)")->type_name("N")->needs(random);
+  command->add_option("--race", flags->race, "time budget of each race of --random (default: 200ms)")
+      ->type_name("TIME")
+      ->needs(random);
   auto* only =
       command->add_flag("--transfers", flags->transfers_only, "copies alone only, from 16 MiB on")->excludes(workloads);
   command->add_flag("--no-transfers", flags->no_transfers, "leave the copies alone out")->excludes(only);
@@ -233,8 +235,11 @@ void run_again(const EvaluateFlags& flags) {
 
 void run_random(const EvaluateFlags& flags) {
   if (!flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
-      !flags.blocks.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers)
-    throw UsageError("--random: sizes and grid are drawn and given; leave out what is about them");
+      !flags.blocks.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers ||
+      flags.memory != EvaluateFlags{}.memory)
+    throw UsageError(
+        "--random draws the sizes and sweeps the whole grid of pinned arrays; leave out options for sizes, memory, "
+        "transfers and the grid");
   const auto began = std::chrono::steady_clock::now();
   const Seconds budget =
       flags.budget.empty() ? Seconds{std::numeric_limits<double>::infinity()} : parse_seconds(flags.budget, "--budget");

@@ -25,7 +25,7 @@ struct EvaluateFlags {
   std::string budget;
   std::string data;
   std::string again;
-  unsigned random = 0;  ///< so many jobs drawn at random instead of WORKLOADs
+  unsigned random = 0;  ///< number of randomly drawn jobs; 0: the named workloads
   std::uint64_t seed = 1;
   std::string race;
   bool transfers_only = false;

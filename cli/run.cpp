@@ -41,8 +41,8 @@ void add_run(CLI::App& app) {
   command
       ->add_option(
           "--race", flags->race,
-          "let the best candidates race for so much time of their runs, as in 200ms, unless the winner for such "
-          "a job on this node is kept")
+          "run the best candidates in turn until the fastest is known or this time of runs is spent, as in 200ms; "
+          "a cached winner of such a job is used instead")
       ->type_name("TIME");
   CLI::Option* adaptive = add_adaptive_flags(*command, flags->adaptive);
   for (const char* of_one_run : {"--repeat", "--race", "--gantt", "--svg", "--trace", "--explain"})

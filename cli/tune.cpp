@@ -17,22 +17,24 @@ namespace shiplap::cli {
 void add_tune(CLI::App& app) {
   auto flags = std::make_shared<TuneFlags>();
   auto* command = app.add_subcommand(
-      "tune", "Let the best candidates of a plan race on a workload, and keep the winner for such jobs on this node");
+      "tune",
+      "Run the best candidates of a plan in turn until the fastest is known, and cache the winner for such jobs");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_flag(*command, flags->device);
   command->add_option("--profile", flags->profile, "plan from this profile (default: the device's own)")
       ->type_name("P");
-  command->add_option("--race", flags->race, "time of the race's runs")->type_name("TIME")->capture_default_str();
+  command->add_option("--race", flags->race, "time budget of the runs")->type_name("TIME")->capture_default_str();
   command
       ->add_option("--write-kernel", flags->write_kernel,
-                   "write what was measured of the kernel into this file, for --kernel-profile")
+                   "write the measured kernel times to this file, for --kernel-profile")
       ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
-      "Candidates run in turn and are dropped when they are surely slower than the fastest. The winner is kept under "
-      "the job's kernel and arrays, sizes to a factor of about 1.4, GPU, driver and host; `shiplap run --race` and "
-      "plan() with a race take it from there. A winner among choices that were restricted by flags is not kept.");
+      "Candidates run in turn and are dropped when they are significantly slower than the fastest. The cache key is "
+      "the "
+      "job's kernel and arrays, its sizes in steps of a factor 1.4, the GPU, the driver and the host; `shiplap run "
+      "--race` and plan() with a race read the cache. A race among choices that flags restrict is not cached.");
   command->callback([flags] { run_tune(*flags); });
 }
 

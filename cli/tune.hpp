@@ -1,4 +1,4 @@
-// shiplap tune: the best candidates of a plan race, and the winner is kept.
+// shiplap tune: runs a race and caches the winner.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job
   if (choice.blocks > 0 || (choice.strategy == "hybrid" && other_hybrid)) return {};
   if (choice.strategy == "explicit") return {.throughout = explicit_time(work_of(link, job, 1)), .while_both_move = {}};
   const auto& mapped = bench.profile.links.front().zero_copy;
-  constexpr double access = 16;  // bytes that a thread has under way
+  constexpr double access = 16;  // bytes in flight per thread
   const double in_flight = static_cast<double>(bench.limits.resident_threads) * access;
   if (choice.strategy == "implicit") {
     const Work work = work_of(link, job, 1);

@@ -98,11 +98,11 @@ struct RunResult {
   Seconds ended{0};
 };
 
-/// A kernel launch as the CUDA runtime sees it.
+/// Grid, block and occupancy of a kernel launch.
 struct LaunchShape {
-  std::uint64_t blocks = 1;        ///< grid
-  unsigned threads = 1;            ///< of a block
-  std::uint64_t held_at_once = 0;  ///< blocks of it that one multiprocessor holds at once; 0: unknown
+  std::uint64_t blocks = 1;             ///< number of blocks in the grid
+  unsigned threads = 1;                 ///< number of threads in a block
+  std::uint64_t max_blocks_per_sm = 0;  ///< by the occupancy API; 0 when unknown
 };
 
 /// A schedule made ready to run many times: streams, events and checks are done once.
@@ -125,7 +125,7 @@ class Execution {
     submit(options);
     return wait();
   }
-  /// The kernels that a graph launches, in no order; empty where the schedule is no graph, or nothing is known.
+  /// The kernel launches of a graph, in no particular order. Empty when the schedule is not a graph.
   virtual std::vector<LaunchShape> launches() const { return {}; }
 };
 

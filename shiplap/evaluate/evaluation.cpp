@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/time_json.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -14,9 +15,6 @@
 namespace shiplap {
 namespace {
 
-Json milliseconds_json(const Interval<Seconds>& t) {
-  return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
-}
 Json estimate_json(const std::vector<double>& samples_ms) {
   if (samples_ms.empty()) return nullptr;
   const Estimate e = median_estimate(samples_ms);

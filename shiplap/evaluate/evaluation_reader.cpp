@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/time_json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/plan/plan.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -16,11 +17,6 @@ std::uint64_t read_positive(const JsonReader& json, std::uint64_t most = ~std::u
 }
 
 Seconds seconds_of_ms(double ms) { return Seconds{ms / 1e3}; }
-
-Interval<Seconds> read_milliseconds(const JsonReader& json) {
-  return {seconds_of_ms(json.at("value").non_negative()), seconds_of_ms(json.at("low").non_negative()),
-          seconds_of_ms(json.at("high").non_negative())};
-}
 
 std::vector<double> read_samples(const JsonReader& json) {
   std::vector<double> samples;
@@ -55,7 +51,7 @@ Engine read_engine(const JsonReader& json) {
 EvaluatedPoint read_point(const JsonReader& json) {
   EvaluatedPoint point{.choice = choice_from_json(json.at("choice")),
                        .planned = json.at("planned").boolean(),
-                       .predicted = read_milliseconds(json.at("predicted_ms")),
+                       .predicted = milliseconds_from_json(json.at("predicted_ms")),
                        .models = {},
                        .busiest = read_engine(json.at("busiest")),
                        .busy = json.at("busy").number(),
@@ -87,7 +83,7 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
     const auto of_average = cost->find("of_average_items");
     workload.cost_of_average_items = of_average && of_average->boolean();
   }
-  workload.bound = read_milliseconds(json.at("predicted_bound_ms"));
+  workload.bound = milliseconds_from_json(json.at("predicted_bound_ms"));
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) workload.points.push_back(read_point(points.at(i)));
   const JsonReader skipped = json.at("skipped");

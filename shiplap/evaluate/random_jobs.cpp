@@ -10,15 +10,15 @@
 namespace shiplap {
 namespace {
 
-/// Numbers that depend on the seed alone: the distributions of the standard library differ between libraries.
+/// Random numbers that depend on the seed alone. The distributions of <random> differ between standard libraries.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : engine_(seed) {}
-  /// Of [0, 1).
+  /// Uniformly distributed in [0, 1).
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
   double log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
   std::uint64_t count(double low, double high) { return static_cast<std::uint64_t>(log_uniform(low, high + 0.999)); }
-  /// Each as likely.
+  /// One of the values, all equally likely.
   template <class T, std::size_t n>
   T one_of(const std::array<T, n>& choices) {
     return choices[std::min(n - 1, static_cast<std::size_t>(uniform() * n))];

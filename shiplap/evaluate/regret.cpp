@@ -11,6 +11,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/time_json.hpp"
 #include "shiplap/pipeline/pipeline.hpp"
 #include "shiplap/plan/plan.hpp"
 
@@ -166,10 +167,7 @@ class JobRun {
 
 Json swept_json(const SweptChoice& one) {
   return {{"choice", to_json(one.choice)},
-          {"predicted_ms",
-           {{"value", in_milliseconds(one.predicted.value)},
-            {"low", in_milliseconds(one.predicted.low)},
-            {"high", in_milliseconds(one.predicted.high)}}},
+          {"predicted_ms", milliseconds_json(one.predicted)},
           {"observed_ms", in_milliseconds(one.observed)}};
 }
 

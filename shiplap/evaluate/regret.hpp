@@ -1,4 +1,4 @@
-// What following the plan, and a race behind it, costs against an exhaustive sweep: on jobs that nobody chose.
+// Regret: how much slower the choices of the plan and of the race are than the best choice of an exhaustive sweep.
 #pragma once
 
 #include <cstdint>
@@ -18,57 +18,57 @@ namespace shiplap {
 
 struct RegretOptions {
   GridOptions grid{};
-  unsigned rounds = 3;         ///< of every choice of the sweep; of one that is far behind one
-  unsigned final_rounds = 15;  ///< of the fastest of the sweep, and of the best, the plan's and the race's choice
+  unsigned rounds = 3;         ///< timed runs of every choice in the sweep; a choice that is far behind runs once
+  unsigned final_rounds = 15;  ///< timed runs of each choice in either final
   Seconds race{milliseconds(200)};
   std::function<void(std::string_view what)> progress{};
 };
 
-/// A choice as it was predicted and observed.
+/// A choice with its predicted and observed times.
 struct SweptChoice {
   Choice choice;
   Interval<Seconds> predicted;
-  Seconds observed{0};  ///< median of the sweep's rounds; of the best, the planned and the raced one of the final's
-  /// For the plan: not at a grid at which the kernel was not measured, nor on queues that chunks share, which the plan
-  /// takes only where they promise much.
+  Seconds observed{0};  ///< median of the sweep; for the best, planned and raced choice the median of the final
+  /// Whether the plan considers the choice: its grid was measured, and no stream is shared by several chunks (the plan
+  /// takes shared streams only when they are predicted to be 5 % faster).
   bool is_candidate = true;
 };
 
-/// One job.
+/// The result of one job.
 struct JobRegret {
   std::string name;
-  std::string not_run{};    ///< why nothing was found, else ""
-  Seconds probe_took{0};    ///< by the host's clock
-  Seconds race_ran{0};      ///< makespans of all runs of the race
-  Seconds race_took{0};     ///< by the host's clock
-  std::size_t choices = 0;  ///< swept
-  SweptChoice best{};       ///< of the sweep, by two sets of runs
+  std::string not_run{};    ///< why the job did not run; empty when it ran
+  Seconds probe_took{0};    ///< host time of the kernel probe
+  Seconds race_ran{0};      ///< sum of the makespans of the race
+  Seconds race_took{0};     ///< host time of the race including preparation
+  std::size_t choices = 0;  ///< number of choices in the sweep
+  SweptChoice best{};       ///< fastest of the sweep, confirmed in a final
   SweptChoice planned{};
   SweptChoice raced{};
-  Seconds unprobed{0};  ///< what a plan without probe and race would take, observed; 0: it would take the same
-  /// All candidates for the plan that were predicted within half as much again as the best prediction.
+  Seconds unprobed{0};  ///< observed time of the choice of a plan without the probe; 0 when it is the plan's choice
+  /// Candidates of the plan that are predicted within 1.5 times the best prediction.
   std::vector<SweptChoice> near{};
-  std::string wrong{};  ///< what differs from the host reference first, of the planned and the raced choice
+  std::string wrong{};  ///< first difference from the host reference; empty when both results are right
 
   double plan_regret() const { return planned.observed / best.observed - 1; }
   double race_regret() const { return raced.observed / best.observed - 1; }
 };
 
-/// Probes, plans, races, sweeps and sets what came of it against each other.
+/// Probes the kernel, plans, races, sweeps, and compares the planned and the raced choice with the best of the sweep.
 JobRegret regret_of(Device&, const Profile&, const Limits&, Workload, const RegretOptions& = {});
 
-/// Of all jobs that ran.
+/// Statistics over all jobs that ran.
 struct RegretSummary {
   std::size_t jobs = 0;
-  double plan_within_2 = 0;  ///< share of the jobs in which the plan's choice is within 2 % of the best
+  double plan_within_2 = 0;  ///< fraction of jobs whose planned choice is within 2 % of the best
   double plan_worst = 0;
   double race_within_2 = 0;
   double race_worst = 0;
-  std::size_t near = 0;  ///< choices predicted within half as much again as the best
+  std::size_t near = 0;  ///< number of choices in JobRegret::near
   double error_median = 0;
   double error_p95 = 0;
   double error_worst = 0;
-  double covered = 0;  ///< share of them whose observed time is within the predicted range
+  double covered = 0;  ///< fraction of them whose observed time is within the prediction interval
 };
 RegretSummary summary_of(const std::vector<JobRegret>&);
 

@@ -10,20 +10,20 @@
 namespace shiplap {
 namespace {
 
-constexpr double fitted_width = 16;  // bytes of an access; what is under way counts, whatever the width
+constexpr double fitted_width = 16;  // bytes per access; rates depend on bytes in flight, not on the width
 
 Bytes in_flight_of(const Observation& o) {
   return Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)};
 }
 
-/// One launch or copy more.
+/// Time of one additional launch or copy.
 struct Period {
   Bytes size;
   Uncertain time;
 };
 
-/// By the bytes under way, of kernels of 16 bytes an access. Files of before have launches and copies of several sizes:
-/// of launches those of 8 MiB count, or where a grid was measured with others the longest, and of copies the longest.
+/// The periods by bytes in flight, for kernels with 16 bytes per access. Profiles written by earlier versions have
+/// several sizes for one grid: launches of 8 MiB are preferred, else the longest launches; the longest copies are used.
 std::map<Bytes, Period> periods_of(const Observations& observations, const std::string& primitive, bool of_copies) {
   std::map<std::pair<Bytes, Bytes>, std::vector<Observation>> by_size;
   for (const Observation& o : observations.of(primitive)) {

@@ -117,7 +117,7 @@ inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
 
 /// Kernels that access host memory, in one queue, and copies in another.
 struct MappedKernels {
-  /// Of host memory; the other side is device memory.
+  /// How the kernel accesses host memory. Its other operand is in device memory.
   enum class Access : std::uint8_t { read, write, both };
   Access access = Access::read;
   Bytes size;            ///< of one kernel

@@ -32,7 +32,8 @@ std::uint64_t resident_blocks_of(Device& device, const Job& job, const Limits& l
   std::uint64_t fewest = 0;
   try {
     for (const LaunchShape& shape : Prepared(device, std::move(launch), {}, job.binding).launches())
-      if (shape.held_at_once > 0 && (fewest == 0 || shape.held_at_once < fewest)) fewest = shape.held_at_once;
+      if (shape.max_blocks_per_sm > 0 && (fewest == 0 || shape.max_blocks_per_sm < fewest))
+        fewest = shape.max_blocks_per_sm;
   } catch (const Error&) {
     return 0;  // whoever runs the kernel is told why
   }

@@ -12,10 +12,10 @@ namespace shiplap {
 /// One launch of a kernel that does nothing: what timing a kernel sees beside the kernel.
 std::unique_ptr<Execution> prepare_empty_launch(Device&);
 
-/// What measuring a kernel may take.
+/// Limits of the measurement of a kernel.
 struct ProbeOptions {
-  unsigned repeats = 7;  ///< of each launch on resident data
-  /// GPU time of the launches with arrays in host memory, beyond one of each kind; 0: none of them.
+  unsigned repeats = 7;  ///< timed repetitions of each launch on resident data
+  /// GPU time of the zero-copy launches beyond two of each kind; 0: zero-copy is not measured.
   Seconds zero_copy{milliseconds(20)};
 };
 

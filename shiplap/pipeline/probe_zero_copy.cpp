@@ -16,12 +16,12 @@
 namespace shiplap {
 namespace {
 
-constexpr Bytes slice_size = 32_MiB;  // several waves of threads with a wide access each, most of an L2 cache
-constexpr std::uint64_t steps = 4;    // from one size of launches to the next
+constexpr Bytes slice_size = 32_MiB;  // several waves of threads with 16-byte accesses
+constexpr std::uint64_t steps = 4;    // factor between two launch sizes
 constexpr std::size_t sizes = 3;
 constexpr Bytes copy_size = 4_MiB;
 constexpr std::uint32_t copies_timed = 4;
-constexpr double hopeless = 2;  // times as long as copies, or as the kernel on resident data
+constexpr double hopeless = 2;  // slower than copying by this factor: no plan would choose it
 
 /// Which arrays are in host memory.
 struct Mode {
@@ -30,7 +30,7 @@ struct Mode {
   bool covers(Role role) const { return role == Role::in ? in : is_output(role) && out; }
 };
 
-/// Which ways copies move beside the kernel: of the arrays that are cut and not in host memory.
+/// The directions of the copies that remain when the kernel accesses the arrays of a mode in host memory.
 struct CopyWays {
   bool to_device = false;
   bool from_device = false;
@@ -94,7 +94,7 @@ class Probe {
  private:
   static constexpr unsigned few_runs = 5;
 
-  // Items of the slice: of the array that moves most.
+  // The slice is measured by the largest array that is cut.
   void choose_slice() {
     Bytes most;
     for (const Array& array : job_.arrays)
@@ -108,7 +108,7 @@ class Probe {
     while (slice_ > 1 && resident_size(job_, slice_) > limits_.device_memory / 2) slice_ = (slice_ + 1) / 2;
   }
 
-  /// Slices may be anywhere where the kernel reads nothing that was brought for one of them.
+  /// Whether launches may use slices anywhere in the job: only if no input was copied to the GPU for one slice.
   bool moves(const Mode& mode) const {
     return mode.in && std::ranges::none_of(job_.arrays, [](const Array& a) { return a.role == Role::inout; });
   }
@@ -121,7 +121,7 @@ class Probe {
     const double share = std::modf(0.5 + run * golden, &whole);
     const auto first = static_cast<std::uint64_t>(share * static_cast<double>(job_.items - items));
     const ItemRange anywhere{first - first % job_.items_per_block, items};
-    // What the kernel writes there must fit into what the probe has of it on the GPU.
+    // Arrays on the GPU must have room for the slice.
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       if (!mode.covers(job_.arrays[a].role) &&
           reach(job_, job_.arrays[a], anywhere).length > base_->schedule().buffers[a].size)
@@ -129,7 +129,7 @@ class Probe {
     return anywhere;
   }
 
-  /// The launch, on arrays in host memory as the mode says. Buffers: as `bindings` has them.
+  /// One launch over `range`. The buffers are the job's arrays in their order, then the two of the copies.
   Schedule launch(const Mode& mode, std::uint64_t blocks, ItemRange range) const {
     Schedule schedule;
     const KernelId id = schedule.add_kernel(job_.name);
@@ -170,17 +170,18 @@ class Probe {
     return schedule;
   }
 
-  /// Where a part of an array lies in what the probe has of it: the middle slice, or room for what is only written.
+  /// Offset of a part of an array in the probe's buffer, which holds the middle slice of an input.
   Bytes in_probe(std::size_t a, const Slice& part) const {
     const Role role = job_.arrays[a].role;
     if (!is_input(role) && !stays(role)) return Bytes{0};
     const Access& middle = std::get<Kernel>(base_->schedule().ops.front().what).operands[a];
     if (part.offset < middle.origin || part.offset + part.length > middle.origin + middle.region.length)
-      throw Unsupported(fmt::format("{}: a part of the middle slice reaches beyond it", job_.arrays[a].name));
+      throw Unsupported(fmt::format(
+          "{}: a smaller slice reaches beyond the middle one, so zero-copy cannot be measured", job_.arrays[a].name));
     return part.offset - middle.origin;
   }
 
-  /// For virtual devices: of threads that have one wide access under way each.
+  /// Bytes in flight with one 16-byte access per resident thread. Virtual devices need it.
   Bytes in_flight(const Kernel& kernel) const {
     return 16_B * (std::min(kernel.blocks, wave_of(job_, limits_.resident_threads)) * job_.threads_per_block);
   }
@@ -191,13 +192,13 @@ class Probe {
     schedule.add_buffer(
         {.name = "GPU side of copies", .place = Place::gpu(), .memory = MemoryKind::device, .size = copy_size * 2});
   }
-  /// As many each way that there is, in a queue each: to the GPU first.
+  /// Adds `count` copies for each direction, each direction in its own queue, H2D first.
   static void add_copies(Schedule& schedule, const CopyWays& ways, std::uint32_t count) {
     const auto last = static_cast<std::uint32_t>(schedule.buffers.size()) - 1;
     for (const bool to_device : {true, false}) {
       if (!(to_device ? ways.to_device : ways.from_device)) continue;
       const QueueId queue = schedule.add_queue(to_device ? "copies in" : "copies out");
-      // Halves, so that nothing is read while it is written.
+      // Each direction has its own half of the buffers, so that none is read while it is written.
       const Bytes offset = to_device ? Bytes{0} : copy_size;
       const Region host{BufferId{last - 1}, offset, copy_size};
       const Region device{BufferId{last}, offset, copy_size};
@@ -246,20 +247,20 @@ class Probe {
     for (unsigned i = 0; i < runs; ++i) seconds.push_back(sample().count());
     return Seconds{median(seconds)};
   }
-  /// Its makespan, which counts.
+  /// Runs once and charges the makespan to the budget.
   Seconds run(Prepared& prepared, const RunOptions& options = {.hold = true}) {
     const Seconds makespan = prepared.run(options).timeline.makespan;
     spent_ += makespan;
     return makespan;
   }
-  /// An odd number; fewer of long ones and when the budget is spent.
+  /// Number of timed runs: odd, fewer for long launches, one when the budget is spent.
   unsigned runs_for(std::uint64_t items) const {
     if (spent_ > budget_) return 1;
     return items * steps > slice_ && slice_ < job_.items ? 3 : 7;
   }
 
-  /// Every run is of another place, where slices may be anywhere: what the kernel reads is in no cache, and its
-  /// addresses not translated, as in the whole job. Launch latency taken off, of an item of average density.
+  /// Time per item of average density without the launch latency. Each run uses another slice where that is possible:
+  /// as in the whole job, its data are in no cache and its addresses in no TLB.
   Seconds time_alone(const Mode& mode, std::uint64_t blocks, std::uint64_t items) {
     struct Place {
       Prepared launch;
@@ -309,7 +310,7 @@ class Probe {
     add_copies(schedule, ways, copies_timed);
     Prepared both = ready(std::move(schedule), mode);
     double longest = 1;
-    for (std::uint32_t way = 0; way < without.size(); ++way)  // behind the kernels' queue
+    for (std::uint32_t way = 0; way < without.size(); ++way)  // queue 0 holds the kernels
       longest = std::max(longest, time_of(both, QueueId{1 + way}) / without[way]);
     return longest;
   }
@@ -338,7 +339,7 @@ class Probe {
     return row;
   }
 
-  /// What an item's bytes take at least: what is written may still be on its way in the caches when a launch ends.
+  /// Least time per item at the rate of the copy engines. A launch may end while its writes are still in the L2 cache.
   Seconds of_the_link(const Mode& mode) const {
     double longest = 0;
     for (const bool to_device : {false, true}) {
@@ -373,8 +374,8 @@ class Probe {
   Seconds budget_;
   Seconds spent_{0};
   std::uint64_t slice_ = 1;
-  std::optional<Prepared> base_;  ///< all of the slice on the GPU
-  std::vector<Memory> host_;      ///< for what is read and written again
+  std::optional<Prepared> base_;  ///< the middle slice in device memory
+  std::vector<Memory> host_;      ///< pinned copies of the `inout` arrays
   Memory host_copy_;
   Memory device_copy_;
   std::unique_ptr<Execution> empty_;

@@ -1,4 +1,4 @@
-// Measures what the kernel of a job takes when it accesses page-locked arrays where they are.
+// Measures the kernel of a job with zero-copy: the kernel accesses pinned arrays in host memory.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace shiplap {
 
-/// Of every set of arrays that a strategy leaves in host memory (inputs, outputs, both), launches of three sizes: over
-/// slices of about 32, 8 and 2 MiB from all over the job, or the whole of a smaller one, a quarter and a sixteenth of
-/// it: alone, and where copies of the other arrays would move beside them, both the launches and such copies. With the
-/// kernel's own grid and, where it does its work with any grid, with a block for every fourth and every twelfth
-/// multiprocessor. What is clearly slower than copying is not looked into further. Event-timed, medians, the launch
-/// latency taken off. Each kind of launch is timed once at least; when `budget` of GPU time is spent, no more often.
-/// Inputs are read where they are, and outputs written there: what they hold afterwards is undefined, as before a run.
-/// Arrays that go in and come back are not touched. `job.cost` has the times on resident data. Empty for a job whose
-/// kernel is not to access host memory, and for arrays that are not page-locked.
+/// Measures three modes: inputs, outputs or both in host memory. Each mode is launched over slices of about 32, 8 and
+/// 2 MiB from all over the job (of a smaller job: the whole, a quarter and a sixteenth), alone and beside copies of the
+/// remaining arrays; the slow-down of these copies is measured too. The grids are the kernel's own and, if the kernel
+/// takes any grid, SMs/4 and SMs/12. A grid that takes more than twice the time of copying ends its mode. Times are
+/// medians by events without the launch latency.
+/// Every kind of launch runs at least twice; `budget` limits the GPU time of further repetitions. The kernel reads
+/// inputs in place and writes `out` arrays in place, so their content afterwards is undefined. `inout` arrays are not
+/// modified. `job.cost` must hold the times on resident data. Returns no rows for jobs without zero-copy and for arrays
+/// that are not pinned. Throws Error when memory is short.
 std::vector<KernelCost::ZeroCopy> probe_zero_copy(Device&, const Job&, const Limits&, Seconds budget);
 
 }  // namespace shiplap

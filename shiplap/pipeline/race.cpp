@@ -6,23 +6,23 @@
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/core/time_json.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr double far_behind = 1.5;   // predicted times as long as the best: not worth a run
-constexpr double beyond_reach = 10;  // not even where the best may be predicted far too fast
+constexpr double far_behind = 1.5;   // predicted slower than the best by this factor: no finalist
+constexpr double beyond_reach = 10;  // the same for strategies without zero-copy, whose predictions are reliable
 constexpr std::uint32_t most_queues = 16;
-constexpr Seconds long_run = milliseconds(2);  // beside which what was in the caches before matters little
+constexpr Seconds long_run = milliseconds(2);  // runs of this length do not depend on the content of the caches before
 
 Seconds median_of(const Finalist& finalist) { return Seconds{median(finalist.seconds)}; }
 
-/// What is near the best: other numbers of chunks, without its ramp, on other queues, in one call.
+/// Variants of a choice: as a graph, with other numbers of chunks, layouts, grids and threads.
 std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const Choice& best) {
   std::vector<Choice> choices;
   const Strategy& strategy = find_strategy(best.strategy);
@@ -63,6 +63,7 @@ std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const 
   return choices;
 }
 
+/// Whether the options allow the choice.
 bool is_open(const PlanOptions& options, const Choice& choice) {
   const auto among = [](const auto& chosen, const auto& value) {
     return chosen.empty() || std::ranges::find(chosen, value) != chosen.end();
@@ -98,15 +99,15 @@ std::vector<Candidate> finalists_of(const Job& job, const Profile& profile, cons
   const auto near = [&](const Candidate& c) {
     return c.predicted.value <= best * far_behind || c.predicted.low <= plan.best().predicted.high;
   };
-  // Where a strategy's model is wrong, all of its candidates are: first the best of each. Of those that only copy
-  // whatever is predicted: they are the ones that are predicted well.
+  // An error in the model of a strategy affects all its candidates, so every strategy is represented. Strategies
+  // without zero-copy are predicted best and take part even if another prediction is far better.
   for (const Candidate& candidate : plan.candidates) {
     const bool copies = !find_strategy(candidate.choice.strategy).mapped;
     const bool takes_part = near(candidate) || (copies && candidate.predicted.value <= best * beyond_reach);
     if (takes_part && !has_strategy(candidate.choice.strategy)) finalists.push_back(candidate);
   }
   std::vector<Choice> further;
-  // Of the leaders in turn, so that none fills the field.
+  // The leaders take turns, so that the variants of one do not fill the field.
   std::vector<std::vector<Choice>> near_leaders;
   for (std::size_t f = 0; f < std::min<std::size_t>(finalists.size(), 3); ++f)
     near_leaders.push_back(neighbours_of(job, profile, finalists[f].choice));
@@ -138,7 +139,7 @@ RaceResult race(const std::vector<Candidate>& finalists, const MakeReady& make_r
     result.ran += makespan;
     return makespan;
   };
-  // A job that is run again comes behind itself: behind another one caches hold something else.
+  // A repeated job finds its own data in the caches, so a short run follows one of the same finalist.
   const auto run = [&](std::size_t i) {
     const Seconds first = once(i);
     return first < long_run ? once(i) : first;
@@ -197,10 +198,7 @@ Json to_json(const RaceResult& result) {
     Json samples = Json::array();
     for (const double s : f.seconds) samples.push_back(s * 1e3);
     json["finalists"].push_back({{"choice", to_json(f.choice)},
-                                 {"predicted_ms",
-                                  {{"value", in_milliseconds(f.predicted.value)},
-                                   {"low", in_milliseconds(f.predicted.low)},
-                                   {"high", in_milliseconds(f.predicted.high)}}},
+                                 {"predicted_ms", milliseconds_json(f.predicted)},
                                  {"samples_ms", std::move(samples)},
                                  {"dropped", f.dropped},
                                  {"not_run", f.not_run.empty() ? Json(nullptr) : Json(f.not_run)}});
@@ -216,13 +214,10 @@ RaceResult race_from_json(const JsonReader& in) {
   const JsonReader finalists = in.at("finalists");
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     const JsonReader f = finalists.at(i);
-    const JsonReader predicted = f.at("predicted_ms");
-    Finalist finalist{
-        .choice = choice_from_json(f.at("choice")),
-        .predicted = {milliseconds(predicted.at("value").number()), milliseconds(predicted.at("low").number()),
-                      milliseconds(predicted.at("high").number())},
-        .seconds = {},
-        .dropped = f.at("dropped").boolean()};
+    Finalist finalist{.choice = choice_from_json(f.at("choice")),
+                      .predicted = milliseconds_from_json(f.at("predicted_ms")),
+                      .seconds = {},
+                      .dropped = f.at("dropped").boolean()};
     const JsonReader samples = f.at("samples_ms");
     for (std::size_t s = 0; s < samples.size(); ++s) finalist.seconds.push_back(samples.at(s).number() / 1e3);
     if (const auto why = f.find("not_run")) finalist.not_run = why->string();

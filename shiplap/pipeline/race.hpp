@@ -1,8 +1,7 @@
-// Runs the best candidates of a plan against each other, and keeps the one that turns out to be the fastest.
+// A race: the best candidates of a plan run in turn on the device until the fastest one is known.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,51 +13,52 @@
 
 namespace shiplap {
 
-/// What took part in a race.
+/// A candidate that took part in a race.
 struct Finalist {
-  Choice choice;                  ///< what was done
-  Interval<Seconds> predicted;    ///< of it, by the plan
-  std::vector<double> seconds{};  ///< observed makespans, a round each, until it was dropped
-  bool dropped = false;           ///< surely slower than the winner
-  std::string not_run{};          ///< why it could not be made ready, else ""
+  Choice choice;                  ///< the strategy and its parameters
+  Interval<Seconds> predicted;    ///< the plan's prediction
+  std::vector<double> seconds{};  ///< measured makespan of each round until the candidate was dropped
+  bool dropped = false;           ///< whether it was significantly slower than the fastest
+  std::string not_run{};          ///< why it could not be prepared; empty when it ran
 };
 
-/// What a race found.
+/// The outcome of a race.
 struct RaceResult {
   std::vector<Finalist> finalists;  ///< the plan's first choice in front
-  std::size_t winner = 0;           ///< of them
-  unsigned rounds = 0;              ///< that were run
-  Seconds ran{0};                   ///< makespans of all runs together
-  Seconds took{0};                  ///< by the host's clock, with making ready
-  bool kept = false;                ///< found on an earlier occasion (race_store.hpp)
-  std::string note{};               ///< for people: why a kept winner was not taken, where the winner is kept
+  std::size_t winner = 0;           ///< index into `finalists`
+  unsigned rounds = 0;              ///< number of rounds
+  Seconds ran{0};                   ///< sum of the makespans of all runs
+  Seconds took{0};                  ///< host time including preparation
+  bool kept = false;                ///< whether the result was read from the cache (race_store.hpp)
+  std::string note{};               ///< for the user: why the cache was not used, and where the result is cached
 
   const Finalist& best() const { return finalists[winner]; }  ///< the winner
-  /// One sentence: who won, of how many, and what the plan's first choice took.
+  /// One sentence with the winner, the number of candidates and the time of the plan's first choice.
   std::string to_string() const;
 };
 
-/// What is to run for a job: the plan's first choice, then the best of every other strategy that is predicted within
-/// half as much again as the best, and of those that only copy in any case; then what is near the first three in turn:
-/// a graph of it, other numbers of chunks, other queues, grids and threads, as far as the options, those of the plan,
-/// leave them open. At most `most`.
+/// Selects at most `most` candidates for a race. The plan's first choice comes first. Then follows the best candidate
+/// of every other strategy that is predicted within 1.5 times the best, and of every strategy without zero-copy even
+/// beyond that. The rest are variants of the first three: as a graph, with other numbers of chunks, layouts, grids and
+/// threads. Variants that the plan's options exclude are left out.
 std::vector<Candidate> finalists_of(const Job&, const Profile&, const Plan&, const Limits&, const PlanOptions& = {},
                                     std::size_t most = 12);
 
-/// How a race makes a choice ready to run.
+/// Prepares a choice for repeated runs.
 using MakeReady = std::function<Prepared(const Choice&)>;
 
-/// Runs the finalists in turn (see Elimination) until one is left or `budget` of their makespans is spent: each once
-/// for first use and in two rounds at least, those of less than 2 ms each time behind an untimed run of their own.
-/// Whatever cannot be made ready is left out. Throws Error when nothing can.
+/// Runs the finalists in turn (see Elimination) until the fastest is known or the sum of makespans exceeds `budget`.
+/// Each finalist runs once for warm-up and in at least two rounds, whatever the budget. A timed run of less than 2 ms
+/// follows an untimed run of the same finalist, so that the caches hold its data. Finalists that cannot be prepared are
+/// left out. Throws Error when none can be prepared.
 RaceResult race(const std::vector<Candidate>& finalists, const MakeReady&, Seconds budget,
                 const EliminationOptions& = {});
 
-/// Copies of the arrays that a job reads and writes again; they are put back when this goes. For races on data that
-/// are still wanted as they are.
+/// Saves the `inout` and `carried` arrays of a job and restores them in its destructor. A race on the user's own arrays
+/// runs the kernel on them repeatedly.
 class Originals {
  public:
-  /// Copies them.
+  /// Copies the arrays into pageable memory.
   explicit Originals(const Job&);
   Originals(const Originals&) = delete;
   Originals& operator=(const Originals&) = delete;
@@ -68,9 +68,9 @@ class Originals {
   std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept_;
 };
 
-/// Every finalist with its times.
+/// Writes every finalist with its times.
 Json to_json(const RaceResult&);
-/// What to_json wrote. Throws Error that names the key.
+/// Reads what to_json wrote. Throws Error that names the key.
 RaceResult race_from_json(const JsonReader&);
 
 }  // namespace shiplap

@@ -132,20 +132,10 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   }
 }
 
-namespace {
-
-/// Whether the options leave out some of what there is.
-bool restricts(const PlanOptions& o) {
-  return !(o.strategies.empty() && o.chunks.empty() && o.layouts.empty() && o.orders.empty() && o.ramps.empty() &&
-           o.blocks.empty() && o.threads.empty()) ||
-         o.graph || !o.graphs;
-}
-
-}  // namespace
-
 RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const std::vector<Candidate>& finalists,
                         const MakeReady& make_ready) {
-  if (restricts(terms.options)) return race(finalists, make_ready, terms.budget);
+  if (restricts_choices(terms.options) || terms.options.graph || !terms.options.graphs)
+    return race(finalists, make_ready, terms.budget);
   const JobSignature signature =
       signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.options.gpus));
   std::string why_not;

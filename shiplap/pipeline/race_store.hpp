@@ -1,4 +1,4 @@
-// Winners of races, kept so that a job that comes again need not race again.
+// A cache of race results, so that a job that was raced before need not race again.
 #pragma once
 
 #include <filesystem>
@@ -9,35 +9,36 @@
 
 namespace shiplap {
 
-/// What a race is kept under. A winner holds for another job where all three are equal.
+/// The key of a cached race. A result is reused only for jobs with an equal key.
 struct JobSignature {
-  std::string job;   ///< its kernel by name, and its arrays: name, role, element and memory
-  std::string node;  ///< GPU, its bus address, driver and host; of a virtual one its profile
-  std::string
-      size;  ///< of items, arrays, device memory and the kernel's time, to a factor of about 1.4, and the GPUs used
+  std::string job;   ///< kernel name; name, role, element type and memory kind of every array
+  std::string node;  ///< GPU, bus address, driver and host; for a virtual GPU the hash of its profile
+  std::string size;  ///< items, array sizes, device memory and kernel time in steps of a factor 1.4; number of GPUs
 };
-/// Of a job whose kernel's cost is known.
+/// Builds the key. The job's kernel cost must be known.
 JobSignature signature_of(const DeviceInfo&, const Job&, const Profile&, const Limits&, std::uint32_t gpus);
 
-/// Where races of such jobs are kept; nullopt where there is no cache directory.
+/// Path of the cache file; nullopt when there is no cache directory.
 std::optional<std::filesystem::path> race_path(const JobSignature&);
-/// The kept race of the signature. None: `why_not` then says so where races of the job are kept for another node or
-/// size, or the file cannot be read; it is left as it is otherwise.
+/// Returns the cached race. When it returns nullopt and races of the same job exist for another node or size, or the
+/// file cannot be read, `why_not` receives a sentence about it; otherwise `why_not` is unchanged.
 std::optional<RaceResult> kept_race(const JobSignature&, std::string& why_not);
-/// Keeps it in place of an earlier one of the same signature. Returns where, or why it could not be kept, for people.
+/// Writes the race to the cache and replaces an earlier one with the same key. Returns a phrase for the user with the
+/// path, or the reason why nothing was written.
 std::string keep_race(const JobSignature&, const RaceResult&);
 
-/// A race on a device: what it is about, and what was asked for.
+/// Arguments of race_or_kept.
 struct RaceTerms {
-  const Job& job;              ///< with its kernel's cost
-  const Profile& profile;      ///< that it was planned from
-  const Limits& limits;        ///< under which it is to run
-  const PlanOptions& options;  ///< of the plan
-  Seconds budget;              ///< of makespans
-  bool anew = false;           ///< whatever is kept
+  const Job& job;              ///< with a known kernel cost
+  const Profile& profile;      ///< the profile that the plan was made from
+  const Limits& limits;        ///< the limits of the runs
+  const PlanOptions& options;  ///< the options of the plan
+  Seconds budget;              ///< most time of all runs (sum of makespans)
+  bool anew = false;           ///< whether to race although a result is cached
 };
-/// The kept race of such a job where there is one that fits it; else the finalists race, and it is kept, unless some
-/// could not be made ready or the options leave out some of what there is. `note` of the result says which.
+/// Returns the cached race when there is one whose winner can run this job; otherwise runs the race and caches it. A
+/// race is neither read from nor written to the cache when the options restrict the choices, and it is not written when
+/// a finalist could not be prepared. `RaceResult::note` says what happened.
 RaceResult race_or_kept(const DeviceInfo&, const RaceTerms&, const std::vector<Candidate>& finalists, const MakeReady&);
 
 }  // namespace shiplap

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/time_json.hpp"
 #include "shiplap/pipeline/bound.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/probe.hpp"
@@ -130,19 +131,10 @@ Node load_or_measure(Device& device, const std::function<void(std::string_view)>
 
 namespace {
 
-/// Whoever chose strategies, chunks or layouts chose them for the memory as it is.
-bool fixes_something(const PlanOptions& o) {
-  return !(o.strategies.empty() && o.chunks.empty() && o.layouts.empty() && o.orders.empty() && o.ramps.empty() &&
-           o.blocks.empty() && o.threads.empty());
-}
-
-}  // namespace
-
-namespace {
-
-/// Where page-locking pageable arrays pays over the runs, the plan is for them page-locked.
+/// Plans for pinned arrays where pinning pageable ones pays over the runs. A user who chose strategies, chunks or
+/// layouts chose them for the memory as it is, so the arrays then stay pageable.
 void choose_to_page_lock(const Profile& profile, const PlanOptions& wanted, const JobOptions& options, JobPlan& plan) {
-  if (array_memory(plan.job) != ArrayMemory::pageable || !options.may_page_lock || fixes_something(wanted)) return;
+  if (array_memory(plan.job) != ArrayMemory::pageable || !options.may_page_lock || restricts_choices(wanted)) return;
   const MemoryChoice ways = choose_memory(plan.job, profile, wanted, plan.ranking, options.runs);
   const auto registered = std::ranges::find(ways.ways, "registered", &MemoryWay::name);
   const auto as_it_is = std::ranges::find(ways.ways, "as it is", &MemoryWay::name);
@@ -155,7 +147,7 @@ void choose_to_page_lock(const Profile& profile, const PlanOptions& wanted, cons
   memory_of_fronts(plan.job);
 }
 
-/// The arrays that are cut, for as long as what is returned lives.
+/// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
 std::vector<Memory> page_locked(Device& device, const Job& job) {
   std::vector<Memory> locked;
   for (const Array& array : job.arrays)
@@ -164,12 +156,12 @@ std::vector<Memory> page_locked(Device& device, const Job& job) {
   return locked;
 }
 
-/// Has the finalists race, and takes the winner.
+/// Runs the race among the finalists of the plan and makes the winner the plan's choice.
 void decide_by_race(const Node& node, const Profile& profile, const JobOptions& options, JobPlan& plan) {
   Plan field = plan.ranking;
   if (plan.page_locks) field.candidates = {plan.chosen};
   const auto finalists = finalists_of(plan.job, profile, field, plan.limits, options.plan);
-  // Only where they do race.
+  // A kept winner needs neither pinned arrays nor copies of the originals.
   std::optional<Originals> originals;
   std::vector<Memory> locked;
   const MakeReady make_ready = [&](const Choice& choice) {
@@ -283,10 +275,7 @@ Json JobReport::to_json() const {
           {"job", job},
           {"device", device},
           {"choice", shiplap::to_json(choice)},
-          {"predicted_ms",
-           {{"value", in_milliseconds(predicted.value)},
-            {"low", in_milliseconds(predicted.low)},
-            {"high", in_milliseconds(predicted.high)}}},
+          {"predicted_ms", milliseconds_json(predicted)},
           {"observed_ms", in_milliseconds(observed)},
           {"submission_ms", in_milliseconds(submission)},
           {"host_total_ms", in_milliseconds(host_total)}};

@@ -1,4 +1,5 @@
-// Which of several ways is the fastest, by running them in turn and dropping those that are surely slower.
+// Finds the fastest of several candidates by sequential elimination: candidates run in turn, and one is dropped as soon
+// as it is significantly slower than the fastest.
 #pragma once
 
 #include <cstddef>
@@ -9,44 +10,47 @@
 
 namespace shiplap {
 
-/// How much is asked of a verdict.
+/// Thresholds of the elimination.
 struct EliminationOptions {
-  unsigned least_rounds = 3;    ///< before a test decides anything
-  unsigned most_rounds = 200;   ///< after which what is left counts as equally fast
-  double alike = 0.002;         ///< share by which two may differ and be as good as each other
-  double clearly_slower = 0.3;  ///< share beyond which two rounds are enough
+  unsigned least_rounds = 3;    ///< rounds before the t-test may drop a candidate
+  unsigned most_rounds = 200;   ///< rounds after which the remaining candidates count as equally fast
+  double alike = 0.002;         ///< relative difference below which two candidates count as equal
+  double clearly_slower = 0.3;  ///< relative difference above which two rounds suffice to drop a candidate
 };
 
-/// What two sets of times, taken in turn, say of each other. By the ratios of times of the same round, so that what
-/// slows down all of a round slows down none of them: Student's t on their logarithms, one-sided at 97.5 %.
+/// Comparison of two candidates by the ratio of their times in each round. Noise that slows down a whole round cancels
+/// in the ratio. Significance is decided by Student's t on the logarithms of the ratios, one-sided at 97.5 %.
 struct TimesCompared {
-  double slower = 0;    ///< share by which the first is slower than the second: the median over the rounds
-  bool surely = false;  ///< more than `alike`, and not by chance
+  double slower = 0;    ///< relative difference: median over the rounds of first / second, minus 1
+  bool surely = false;  ///< whether the first is slower by more than `alike`, and significantly so
 };
-/// Of as many rounds as both have; from their first on.
+/// Compares the rounds that both candidates took part in. Element i of each span is the time in round i, in seconds.
 TimesCompared compare_times(std::span<const double> seconds, std::span<const double> other, const EliminationOptions&);
 
-/// Sequential elimination: every candidate that is left runs once in each round; one is dropped when it is surely
-/// slower than the fastest so far.
+/// Sequential elimination. Every remaining candidate runs once in each round; after the round, candidates that are
+/// significantly slower than the fastest are dropped.
 class Elimination {
  public:
-  /// At least one candidate, in the order of how likely each is the fastest.
+  /// Candidates are numbered from 0, the one that is most likely the fastest first. Throws Error when there are none.
   explicit Elimination(std::size_t candidates, const EliminationOptions& = {});
 
-  /// Whoever runs in the present round, by number; the order changes from round to round.
+  /// Returns the candidates of the current round in the order to run them. The order differs between rounds.
   std::vector<std::size_t> round() const;
-  /// What a candidate of the round took.
+  /// Records the time of a candidate in the current round.
   void observe(std::size_t candidate, Seconds);
-  /// Behind the last of a round: drops who is surely slower.
+  /// Ends the round and drops the candidates that are significantly slower than the fastest.
   void end_round();
 
-  /// One is left, or those that are left are alike, or all rounds are spent.
+  /// Returns whether one candidate remains, the remaining ones are known to be equal, or all rounds are used.
   bool decided() const;
-  /// The fastest by its median; of those that are not surely slower and differ by no more than `alike`, the first.
+  /// Returns the candidate with the least median time. Among candidates that differ by at most `alike`, it is the one
+  /// with the lowest number.
   std::size_t winner() const;
-  bool is_left(std::size_t candidate) const { return left_[candidate]; }  ///< whether it is not dropped
-  const std::vector<double>& seconds(std::size_t candidate) const { return seconds_[candidate]; }  ///< by round
-  unsigned rounds() const { return rounds_; }                                                      ///< that have ended
+  bool is_left(std::size_t candidate) const { return left_[candidate]; }  ///< whether the candidate remains
+  const std::vector<double>& seconds(std::size_t candidate) const {
+    return seconds_[candidate];
+  }                                            ///< times by round, in seconds
+  unsigned rounds() const { return rounds_; }  ///< number of rounds that have ended
 
  private:
   std::size_t fastest() const;

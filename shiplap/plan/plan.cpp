@@ -64,18 +64,18 @@ std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
   return ramps;
 }
 
-// What queues cost that chunks share with others is predicted to several per cent only: they must promise more.
+// Pipelines with shared streams are predicted to several per cent only, so they must be predicted faster by more.
 constexpr double close_layout = 0.05;
 // Ramps too: the steeper, the more depends on how far the two directions differ. Steep ones also depend on what small
 // launches of the kernel cost.
 constexpr double close_ramp = 0.002;
 constexpr double close_steep_ramp = 0.01;
 constexpr double steep_growth = 1.5;
-// Fewer blocks than the kernel's own must promise this much: they leave multiprocessors to other work, but one that is
-// slow to answer holds up more of the kernel.
+// A smaller grid than the kernel's own must be predicted faster by this much: each of its blocks does more of the work,
+// so one slow SM delays more of it.
 constexpr double close_grid = 0.01;
 
-// A graph has to be made before the first run, which must pay.
+// A graph must be predicted faster by this much, because it has to be instantiated before the first run.
 constexpr double close_graph = 0.005;
 
 // Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.
@@ -146,7 +146,7 @@ class Search {
   void run(const Strategy& strategy) {
     run_op_by_op(strategy);
     if (options_.graph || !options_.graphs || options_.gpus > 1 || strategy.memory != ArrayMemory::page_locked) return;
-    // The fastest once more in one call each.
+    // The fastest choices are tried as graphs too.
     constexpr std::size_t worth_a_graph = 3;
     std::vector<Tried> fastest = tried;
     std::ranges::stable_sort(fastest, {}, &Tried::time);
@@ -284,7 +284,7 @@ class Search {
     return counts;
   }
 
-  /// Where the kernel was measured on arrays in host memory, the grids with which it was.
+  /// The measured grids where zero-copy was measured, otherwise a fixed list.
   std::vector<std::uint64_t> grids_worth_trying() const {
     if (!job_.cost.zero_copy.empty()) {
       std::set<std::uint64_t> measured;
@@ -337,6 +337,11 @@ class Search {
 };
 
 }  // namespace
+
+bool restricts_choices(const PlanOptions& o) {
+  return !(o.strategies.empty() && o.chunks.empty() && o.ramps.empty() && o.layouts.empty() && o.orders.empty() &&
+           o.blocks.empty() && o.threads.empty());
+}
 
 Plan plan(const Job& job, const Profile& profile, const PlanOptions& options) {
   if (options.gpus == 0) throw UsageError("a job runs on one GPU at least, not on none");

@@ -29,6 +29,8 @@ struct PlanOptions {
   std::uint32_t gpus = 1;                 ///< that share the job
   Bytes device_memory{0};                 ///< 0: what the profile says
 };
+/// Whether strategies, chunks, ramps, layouts, orders, grids or threads are restricted.
+bool restricts_choices(const PlanOptions&);
 
 /// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
 /// `total`, the predicted time minus the bound.

@@ -28,9 +28,8 @@ Job with_cost(const Job& job, bool high) {
   return moved;
 }
 
-// What the simulator is off by itself, found on an H200 with jobs drawn at random (results/h200/random): times that no
-// term explains, whatever the strategy; queues that several chunks share with others; and the tables of the link for
-// kernels that were not measured on arrays in host memory.
+// Errors of the simulator itself, set on random jobs on an H200 (docs/evaluation.md): an absolute time for every
+// prediction, and relative errors for streams that chunks share and for zero-copy kernels that were not measured.
 constexpr Seconds unexplained = microseconds(5);
 constexpr double other_queues = 0.12;
 constexpr double unmeasured_zero_copy = 0.3;

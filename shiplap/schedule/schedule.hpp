@@ -72,19 +72,19 @@ struct Access {
   Bytes origin{};
 };
 
-/// What a kernel sends over a link while it runs (zero-copy): bytes that reach the link, not the payload.
+/// What a kernel sends over a link while it runs (zero-copy).
 struct Flow {
   BufferId buffer;                     ///< host memory that the kernel accesses
   AccessMode mode = AccessMode::read;  ///< read: towards the GPU; write: towards the host
   Bytes bytes;                         ///< that cross the link
-  Bytes in_flight{};                   ///< under way at once at most: threads that run at once, times an access
+  Bytes in_flight{};                   ///< most bytes in flight at once: resident threads times bytes per access
 };
 
-/// What was measured of a launch that has flows: it stands for what the simulator would compute from them.
+/// Measured times of a zero-copy launch. When a kernel has them, the simulator uses them and ignores its flows.
 struct MeasuredFlow {
-  Seconds alone{0};          ///< start to end while no copy moves
-  Seconds beside_copies{0};  ///< while copies move
-  double copies_beside = 1;  ///< how many times as long copies take meanwhile
+  Seconds alone{0};          ///< time from start to end while no copy moves
+  Seconds beside_copies{0};  ///< time from start to end while copies move
+  double copies_beside = 1;  ///< factor by which copies take longer while the kernel runs
 };
 
 /// A copy by a copy engine (DMA). `from` and `to` have the same length.
@@ -111,7 +111,7 @@ struct Kernel {
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
   std::vector<Access> operands;
   std::vector<Flow> flows;  ///< what it moves over links while it runs; empty where all its data are on the GPU
-  std::optional<MeasuredFlow> measured{};  ///< of these flows; none: they are computed
+  std::optional<MeasuredFlow> measured{};  ///< replaces the simulator's computation from `flows`
 };
 
 /// A copy by a host thread (memcpy), performed by the op's agent itself, not by a queue.

@@ -7,8 +7,8 @@
 namespace shiplap::sim {
 namespace {
 
-/// One way: bytes, and how many of them are under way at once at most. Accesses of a thread to several buffers wait for
-/// none of each other.
+/// Traffic of a kernel in one direction. Accesses of a thread to several buffers are independent, so their bytes in
+/// flight add up.
 struct Way {
   double bytes = 0;
   double in_flight = 0;

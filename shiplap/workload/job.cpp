@@ -195,15 +195,6 @@ Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks, s
   return blocks == 0 ? any_grid : std::max(any_grid, time_of_threads(job, items, blocks));
 }
 
-double KernelCost::busy_items() const {
-  if (!has_floor || points.size() < 2) return 0;
-  const Point& last = points[points.size() - 1];
-  const Point& before = points[points.size() - 2];
-  const Seconds more = last.work.value - before.work.value;
-  if (more <= Seconds{0}) return 0;
-  return points[0].work.value / more * static_cast<double>(last.items - before.items);
-}
-
 namespace {
 
 // Ends of the chunks in units; every chunk has at least one.

@@ -117,34 +117,33 @@ struct KernelCost {
   /// Measured only for kernels that may be throttled, by increasing items: of one size, or of two with as many blocks
   /// where a wave has no two items, so that what a launch does but once shows.
   std::vector<Limited> limited{};
-  /// Launches whose inputs, outputs or both are in host memory (zero-copy), at one grid.
+  /// Measured launch times with zero-copy: the kernel accesses inputs, outputs or both in pinned host memory.
   struct ZeroCopy {
-    bool in = false;           ///< the inputs are in host memory
-    bool out = false;          ///< the outputs are, and arrays that go in and come back
-    std::uint64_t blocks = 0;  ///< of the launch, at most; 0: the kernel's own grid
-    std::vector<Point> alone;  ///< by increasing items, while no copy moves
-    /// Likewise while copies move the way that the kernel leaves to them: to the GPU where its inputs are not in host
-    /// memory, else from it. Empty where none are left, or where the kernel is too slow for it to matter.
+    bool in = false;           ///< whether the `in` arrays are in host memory
+    bool out = false;          ///< whether the `out` and `inout` arrays are in host memory
+    std::uint64_t blocks = 0;  ///< most blocks of the launch; 0 stands for the kernel's own grid
+    std::vector<Point> alone;  ///< times while no copy moves, by increasing items
+    /// Times while the remaining arrays are copied, by increasing items. Empty when no arrays remain to be copied, or
+    /// when the kernel is so slow on host memory that no plan would choose it.
     std::vector<Point> beside;
-    double copies_beside = 1;  ///< how many times as long these copies take meanwhile
-    /// Of a launch over so many items of average density: by straight lines between the points, the last one goes on;
-    /// below the first in proportion to it.
+    double copies_beside = 1;  ///< factor by which these copies take longer while the kernel runs
+    /// Time of a launch over `items` items of average density while no copy moves. Piecewise linear between the points;
+    /// the last line is extended; below the first point the time is proportional to the items.
     Seconds at(std::uint64_t items) const;
-    Seconds beside_at(std::uint64_t items) const;  ///< likewise beside copies, no less than alone
+    /// Time of the launch while the remaining arrays are copied; at least the time without copies.
+    Seconds beside_at(std::uint64_t items) const;
   };
-  std::vector<ZeroCopy> zero_copy{};  ///< empty: not measured
-  std::uint64_t resident_blocks = 0;  ///< that the GPU holds at once, by the CUDA runtime; 0: unknown
+  std::vector<ZeroCopy> zero_copy{};  ///< empty when zero-copy was not measured
+  std::uint64_t resident_blocks = 0;  ///< blocks that fit on the GPU at once, by the occupancy API; 0 when unknown
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
 
   /// Of a launch over so many items, with the cache shared by others over `beside` items. Throws Error when there are
   /// no points.
   Seconds at(std::uint64_t items, std::uint64_t beside = 0) const;
-  /// At `blocks` blocks (0: the kernel's own grid), with these arrays in host memory: from the next smaller grid that
-  /// was measured in proportion to the blocks, no faster than the next larger one. None where nothing of the kind was
-  /// measured.
+  /// The zero-copy times for a grid of `blocks` blocks (0: the kernel's own grid, which has `own_blocks`). Between two
+  /// measured grids the time of the smaller one is scaled by the number of blocks and never falls below the time of the
+  /// larger one. Returns nullopt when neither this grid nor a smaller one was measured.
   std::optional<ZeroCopy> zero_copy_at(bool in, bool out, std::uint64_t blocks, std::uint64_t own_blocks) const;
-  /// Items of the smallest launch that keeps the GPU busy: where the floor meets the full rate; 0 without a floor.
-  double busy_items() const;
 };
 
 template <class... Elements>

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/time_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -12,19 +13,12 @@ namespace {
 constexpr std::string_view kernel_profile_schema = "shiplap/kernel-profile";
 constexpr std::uint64_t kernel_profile_version = 1;
 
-Json milliseconds_json(const Interval<Seconds>& t) {
-  return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
-}
 Json points_json(const std::vector<KernelCost::Point>& points) {
   Json json = Json::array();
   for (const KernelCost::Point& p : points) json.push_back({{"items", p.items}, {"ms", milliseconds_json(p.work)}});
   return json;
 }
 
-Interval<Seconds> read_milliseconds(const JsonReader& json) {
-  return {milliseconds(json.at("value").non_negative()), milliseconds(json.at("low").non_negative()),
-          milliseconds(json.at("high").non_negative())};
-}
 std::uint64_t read_positive(const JsonReader& json) {
   const std::uint64_t value = json.unsigned_integer();
   if (value == 0) json.fail("a number of at least 1");
@@ -36,7 +30,7 @@ std::vector<KernelCost::Point> read_points(const JsonReader& json) {
     const std::uint64_t items = read_positive(json.at(i).at("items"));
     if (!points.empty() && items <= points.back().items)
       json.at(i).at("items").fail("more items than the point before");
-    points.push_back({items, read_milliseconds(json.at(i).at("ms"))});
+    points.push_back({items, milliseconds_from_json(json.at(i).at("ms"))});
   }
   return points;
 }
@@ -48,7 +42,7 @@ std::vector<KernelCost::Limited> read_limited(const JsonReader& json) {
     const JsonReader one = of_one_size ? json : json.at(i);
     limited.push_back({.items = read_positive(one.at("items")),
                        .blocks = read_positive(one.at("blocks")),
-                       .work = read_milliseconds(one.at("ms"))});
+                       .work = milliseconds_from_json(one.at("ms"))});
     if (i > 0 && limited[i].items <= limited[i - 1].items) one.at("items").fail("more items than the point before");
   }
   return limited;

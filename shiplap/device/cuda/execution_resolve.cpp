@@ -232,7 +232,7 @@ void CudaExecution::note_launches(cudaGraph_t graph) {
     if (is_known(api_.occupancy_max_active_blocks(&held, kernel.func, static_cast<int>(shape.threads),
                                                   kernel.sharedMemBytes),
                  "cudaOccupancyMaxActiveBlocksPerMultiprocessor"))
-      shape.held_at_once = static_cast<std::uint64_t>(held);
+      shape.max_blocks_per_sm = static_cast<std::uint64_t>(held);
     launches_.push_back(shape);
   }
 }

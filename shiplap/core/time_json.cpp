@@ -1,0 +1,17 @@
+#include "shiplap/core/time_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace shiplap {
+
+Json milliseconds_json(const Interval<Seconds>& t) {
+  return {{"value", in_milliseconds(t.value)}, {"low", in_milliseconds(t.low)}, {"high", in_milliseconds(t.high)}};
+}
+
+Interval<Seconds> milliseconds_from_json(const JsonReader& json) {
+  // Division by 1000 is the inverse that gives back the same number.
+  const auto seconds = [&](const char* key) { return Seconds{json.at(key).non_negative() / 1e3}; };
+  return {seconds("value"), seconds("low"), seconds("high")};
+}
+
+}  // namespace shiplap

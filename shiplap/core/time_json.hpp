@@ -1,0 +1,15 @@
+// A time interval in JSON: {"value", "low", "high"}, in milliseconds.
+#pragma once
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// Writes the interval in milliseconds.
+Json milliseconds_json(const Interval<Seconds>&);
+/// Reads what milliseconds_json wrote. Throws Error that names the key when an entry is missing or negative.
+Interval<Seconds> milliseconds_from_json(const JsonReader&);
+
+}  // namespace shiplap
