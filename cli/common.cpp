@@ -168,6 +168,9 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->type_name("ORDER")
       ->capture_default_str();
   app.add_flag("--graph", flags.graph, "submit all ops in one call, as a CUDA graph that is made once");
+  app.add_flag("--batched", flags.batched,
+               "submit the copies of a chunk in each direction in one call (cudaMemcpyBatchAsync)")
+      ->excludes("--graph");
   app.add_option("--threads", flags.threads,
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
@@ -195,6 +198,7 @@ PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
     options.queues = choice.queues;
   }
   options.graph = flags.graph;
+  options.batched = flags.batched;
   if (flags.threads != "auto") options.threads = {threads_of(flags.threads)};
   if (flags.order != "auto") options.orders = {parse_order(flags.order)};
   return options;

@@ -42,6 +42,7 @@ struct ChoiceFlags {
   std::string order = "auto";
   std::string threads = "auto";
   bool graph = false;
+  bool batched = false;
 };
 void add_choice_flags(CLI::App&, ChoiceFlags&);
 /// Throws UsageError for an unknown word, and for more chunks than the job has items. A number of chunks that does not

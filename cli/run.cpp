@@ -66,7 +66,7 @@ void run_run(const RunFlags& flags) {
   options.device_memory = subject.limits.device_memory;
   // The ops of a graph cannot be told apart while it runs.
   const bool trace = flags.gantt || flags.explain || !flags.svg.empty() || !flags.trace.empty();
-  options.graphs = !trace;
+  options.fewer_calls = !trace;
 
   Progress progress;
   progress.update("preparing the data …");
@@ -88,12 +88,12 @@ void run_run(const RunFlags& flags) {
   if (race_budget > Seconds{0}) {
     progress.update("racing …");
     const Job& job = pipeline.workload().job;
-    const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits, options);
+    const RaceField field = race_field(job, subject.profile, ranked, subject.limits, options);
     const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, subject.limits); };
     raced = race_or_kept(
         subject.info,
         {.job = job, .profile = subject.profile, .limits = subject.limits, .options = options, .budget = race_budget},
-        finalists, make_ready);
+        field, make_ready);
     best = predict(job, subject.profile, raced->best().choice, subject.limits);
   }
 

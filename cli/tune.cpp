@@ -59,7 +59,7 @@ void run_tune(const TuneFlags& flags) {
   const Plan ranked = plan(job, subject.profile, options);
   progress.update("racing …");
   const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, subject.limits); };
-  const auto finalists = finalists_of(job, subject.profile, ranked, subject.limits, options);
+  const RaceField field = race_field(job, subject.profile, ranked, subject.limits, options);
   const RaceResult result = race_or_kept(subject.info,
                                          {.job = job,
                                           .profile = subject.profile,
@@ -67,7 +67,7 @@ void run_tune(const TuneFlags& flags) {
                                           .options = options,
                                           .budget = budget,
                                           .anew = true},
-                                         finalists, make_ready);
+                                         field, make_ready);
   progress.clear();
   if (flags.json) {
     Json json = to_json(result);

@@ -23,6 +23,7 @@ class Harness {
         pipeline_(pipeline),
         way_(way_of_run(schedule, pipeline)) {
     for (const Op& op : schedule.ops) {
+      batches_ = batches_ || op.batched;
       touches_ = touches_ || std::holds_alternative<HostCall>(op.what);
       prefetches_ = prefetches_ || std::holds_alternative<Prefetch>(op.what);
     }
@@ -39,6 +40,7 @@ class Harness {
     HarnessText out;
     out.helpers = std::string(snippets::check) + std::string(snippets::cast);
     if (way_.threaded) out.helpers += snippets::await;
+    if (batches_) out.helpers += snippets::together;
     if (touches_ || managed_) out.helpers += snippets::touch;
     if (prefetches_) out.helpers += snippets::prefetch;
     out.declarations = declarations();
@@ -216,7 +218,7 @@ class Harness {
   const Structure& s_;
   const Names& names_;
   const PipelineText& pipeline_;
-  bool touches_ = false, prefetches_ = false, managed_ = false, pinned_ = false, pageable_ = false;
+  bool batches_ = false, touches_ = false, prefetches_ = false, managed_ = false, pinned_ = false, pageable_ = false;
   WayOfRun way_;
 };
 

@@ -40,7 +40,7 @@ std::string identifier(const std::string& name) {
 }
 
 Names::Names(const Job& job, const Schedule& schedule, const Structure& structure) {
-  std::set<std::string> taken;
+  std::set<std::string> taken{"together"};
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
     const Buffer& one_buffer = schedule.buffers[b];
     std::optional<std::size_t> of;

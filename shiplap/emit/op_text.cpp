@@ -136,6 +136,9 @@ std::string OpText::copy(std::size_t slot, const std::string& key) {
   const auto to = [](const Op& o) { return std::get<Copy>(o.what).to; };
   const auto from = [](const Op& o) { return std::get<Copy>(o.what).from; };
   const CopyDirection way = direction(schedule_, std::get<Copy>(first_op(slot).what));
+  if (is_batched(slot))
+    return fmt::format("together.add({}, {}, {});\n", address(slot, to, key), address(slot, from, key),
+                       way == CopyDirection::device_to_host ? length(slot, to, key) : length(slot, from, key));
   return fmt::format("check(cudaMemcpyAsync({}, {}, {}, cudaMemcpy{}, {}));\n", address(slot, to, key),
                      address(slot, from, key),
                      way == CopyDirection::device_to_host ? length(slot, to, key) : length(slot, from, key),
@@ -144,6 +147,12 @@ std::string OpText::copy(std::size_t slot, const std::string& key) {
                      : way == CopyDirection::host_to_host   ? "HostToHost"
                                                             : "DeviceToDevice",
                      stream(slot, key));
+}
+
+bool OpText::is_batched(std::size_t slot) const {
+  return std::ranges::any_of(s_.slots[slot].ops, [&](OpId id) {
+    return !id.is_none() && first_of_batch(schedule_, id) != last_of_batch(schedule_, id);
+  });
 }
 
 std::string OpText::submit(std::size_t slot, const std::string& key) {

@@ -18,6 +18,9 @@ class OpText {
   /// The statement for the slot's op of the key that the variable `key` holds, or of its only key where that is empty.
   /// Throws Unsupported for an op that has none.
   std::string submit(std::size_t slot, const std::string& key);
+  /// Whether copies of the slot are in batches: then the statement adds one to the batch, which is submitted after its
+  /// last copy.
+  bool is_batched(std::size_t slot) const;
   /// The queue of that op.
   std::string stream(std::size_t slot, const std::string& key);
   Expressions& expressions() { return say_; }

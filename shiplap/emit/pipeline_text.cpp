@@ -77,20 +77,21 @@ class Writer {
         awaited_.insert(step.awaited);
         break;
       case Step::Kind::synchronize:
-        around.synchronized.push_back(step.awaited);
+        around.synchronized.push_back(last_of_batch(schedule_, step.awaited));
         break;
       case Step::Kind::wait:
-        around.waited.push_back(step.awaited);
+        around.waited.push_back(last_of_batch(schedule_, step.awaited));
         break;
-      case Step::Kind::record:
-        around.recorded = true;
-        recorded_.insert(s_.slot[step.op.index()]);
+      case Step::Kind::record: {
+        const OpId last = last_of_batch(schedule_, step.op);
+        around_[last.index()].recorded = true;
+        recorded_.insert(s_.slot[last.index()]);
         break;
+      }
       case Step::Kind::finish:
         ending_.push_back(step.queue);
         break;
       case Step::Kind::submit:
-        if (step.batch > 1) throw Unsupported("--emit cuda: copies in batches cannot be written as a program yet");
         break;
     }
   }
@@ -180,6 +181,10 @@ class Writer {
            waits(slot, &Around::synchronized, "_done", "check(cudaEventSynchronize({what}));", key) +
            waits(slot, &Around::waited, "_done", "check(cudaStreamWaitEvent({stream}, {what}, 0));", key) +
            ops_.submit(slot, key) +
+           (ops_.is_batched(slot) ? after(
+                                        slot, [&](OpId id) { return last_of_batch(schedule_, id) == id; },
+                                        "together.submit({stream});", "", key)
+                                  : "") +
            after(
                slot, [&](OpId id) { return around_[id.index()].recorded; }, "check(cudaEventRecord({what}, {stream}));",
                "_done", key) +

@@ -22,6 +22,36 @@ void await(const std::atomic<int>& made) {
 }
 )";
 
+const std::string_view together = R"(
+// Copies that are submitted in one call. Nothing orders them among each other.
+struct Together {
+  std::vector<void*> to;
+  std::vector<const void*> from;
+  std::vector<std::size_t> bytes;
+
+  void add(char* destination, const char* source, std::uint64_t count) {
+    to.push_back(destination);
+    from.push_back(source);
+    bytes.push_back(count);
+  }
+  void submit(cudaStream_t stream) {
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    std::size_t first = 0;
+#if CUDART_VERSION >= 13000
+    check(cudaMemcpyBatchAsync(to.data(), from.data(), bytes.data(), to.size(), &attributes, &first, 1, stream));
+#else  // from 12.8 on
+    std::size_t failed = 0;
+    check(cudaMemcpyBatchAsync(to.data(), const_cast<void**>(from.data()), bytes.data(), to.size(), &attributes, &first,
+                               1, &failed, stream));
+#endif
+    to.clear();
+    from.clear();
+    bytes.clear();
+  }
+} together;
+)";
+
 const std::string_view touch = R"(
 // Reads and writes a byte of every page, which brings it to the host.
 void touch(char* p, std::uint64_t bytes) {

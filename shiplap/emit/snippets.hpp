@@ -8,6 +8,7 @@ namespace shiplap::snippets {
 extern const std::string_view check;          ///< ends the program when a call has failed
 extern const std::string_view cast;           ///< of untyped memory
 extern const std::string_view await;          ///< threads that wait for what others submit
+extern const std::string_view together;       ///< copies in batches
 extern const std::string_view touch;          ///< pages
 extern const std::string_view prefetch;       ///< pages, whatever the version of the runtime
 extern const std::string_view pinned;         ///< obtains memory

@@ -37,7 +37,7 @@ class JobRun {
     const Choice without = plan(unprobed, profile_, {.device_memory = limits_.device_memory}).best().choice;
     progress("racing");
     const RaceResult raced = race(
-        finalists_of(job(), profile_, planned, limits_),
+        race_field(job(), profile_, planned, limits_),
         [&](const Choice& choice) { return pipeline_.prepare(choice, limits_); }, options_.race);
     result.race_ran = raced.ran;
     result.race_took = raced.took;

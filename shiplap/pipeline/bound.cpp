@@ -14,7 +14,7 @@ namespace {
 
 // `pieces` launches over the same resident data, each of items / pieces items.
 Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t pieces, const Limits& limits,
-                         std::uint64_t blocks) {
+                         std::uint64_t blocks, DeviceRing::Alignment aligned = DeviceRing::Alignment::own) {
   Schedule schedule;
   const QueueId queue = schedule.add_queue("compute");
   const KernelId kernel = schedule.add_kernel(job.name);
@@ -22,9 +22,13 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
   std::vector<Access> operands;
   for (const Array& array : job.arrays) {
     const Slice part = reach(job, array, most);
-    const BufferId buffer = schedule.add_buffer(
-        {.name = array.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = part.length});
-    operands.push_back({{buffer, Bytes{0}, part.length}, access_mode(array.role), part.offset});
+    const bool in_array = aligned == DeviceRing::Alignment::in_array && part.length.count > 0;
+    const BufferId buffer = schedule.add_buffer({.name = array.name + " on the GPU",
+                                                 .place = Place::gpu(),
+                                                 .memory = MemoryKind::device,
+                                                 .size = part.length + (in_array ? DeviceRing::alignment : Bytes{})});
+    const Bytes offset = in_array ? DeviceRing::offset_in_slot(part.offset, aligned) : Bytes{};
+    operands.push_back({{buffer, offset, part.length}, access_mode(array.role), part.offset});
   }
   for (std::uint32_t p = 0; p * most.count < items; ++p) {
     const std::uint64_t count = std::min(most.count, items - p * most.count);
@@ -59,7 +63,7 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
     if (array.role == Role::scratch) continue;
     const std::size_t source = array.front_of.value_or(a);
     const Buffer& on_gpu = prepared.schedule().buffers[a];
-    const Slice part{operands[a].origin, on_gpu.size};
+    const Slice part{operands[a].origin, operands[a].region.length};
     const MemoryKind memory = job.arrays[source].memory;
     const bool copied = memory == MemoryKind::managed;
     if (copied) {
@@ -74,7 +78,7 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
     const BufferId to = load.add_buffer(on_gpu);
     bindings.buffers.push_back(prepared.own(BufferId{a}).data());
     if (part.length.count == 0) continue;
-    load.add({.what = Copy{{from, part.offset, part.length}, {to, Bytes{0}, part.length}},
+    load.add({.what = Copy{{from, part.offset, part.length}, {to, operands[a].region.offset, part.length}},
               .queue = queue,
               .agent = AgentId{0},
               .after = {},
@@ -127,13 +131,14 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits) {
   return loaded(device, job, kernel_schedule(job, job.items, pieces, limits, 0));
 }
 
-Schedule launch_schedule(const Job& job, std::uint64_t items, const Limits& limits, std::uint64_t blocks) {
-  return kernel_schedule(job, items, 1, limits, blocks);
+Schedule launch_schedule(const Job& job, std::uint64_t items, const Limits& limits, std::uint64_t blocks,
+                         DeviceRing::Alignment aligned) {
+  return kernel_schedule(job, items, 1, limits, blocks, aligned);
 }
 
-Prepared prepare_launch(Device& device, const Job& job, std::uint64_t items, const Limits& limits,
-                        std::uint64_t blocks) {
-  return loaded(device, job, launch_schedule(job, items, limits, blocks));
+Prepared prepare_launch(Device& device, const Job& job, std::uint64_t items, const Limits& limits, std::uint64_t blocks,
+                        DeviceRing::Alignment aligned) {
+  return loaded(device, job, launch_schedule(job, items, limits, blocks, aligned));
 }
 
 }  // namespace shiplap

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/strategy/device_ring.hpp"
 
 namespace shiplap {
 
@@ -18,9 +19,11 @@ Prepared prepare_kernel(Device&, const Job&, const Limits&);
 /// So many items in the middle of the job: the first and the last ones often have less to do.
 ItemRange launched_items(const Job&, std::uint64_t items);
 /// One launch over these on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid).
-Schedule launch_schedule(const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0);
+Schedule launch_schedule(const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
+                         DeviceRing::Alignment = DeviceRing::Alignment::own);
 /// The same, ready to run on the job's data.
-Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0);
+Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
+                        DeviceRing::Alignment = DeviceRing::Alignment::own);
 
 /// Bytes of device memory that all arrays take for so many items in the middle of the job.
 Bytes resident_size(const Job&, std::uint64_t items);

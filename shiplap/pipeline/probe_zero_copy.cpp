@@ -18,7 +18,7 @@ namespace {
 
 constexpr Bytes slice_size = 32_MiB;  // several waves of threads with 16-byte accesses
 constexpr std::uint64_t steps = 4;    // factor between two launch sizes
-constexpr std::size_t sizes = 3;
+constexpr std::size_t launch_sizes = 3;
 constexpr Bytes copy_size = 4_MiB;
 constexpr std::uint32_t copies_timed = 4;
 constexpr double hopeless = 2;  // slower than copying by this factor: no plan would choose it
@@ -53,14 +53,15 @@ class Probe {
   Probe(Device& device, const Job& job, const Limits& limits, Seconds budget)
       : device_(device), job_(job), limits_(limits), budget_(budget) {
     choose_slice();
-    base_ = prepare_launch(device_, job_, slice_, limits_);
+    base_ = prepare_launch(device_, job_, slice_, limits_, 0, aligned);
     host_.resize(job_.arrays.size());
     const std::vector<Access>& operands = std::get<Kernel>(base_->schedule().ops.front().what).operands;
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
       if (array.role != Role::inout) continue;
-      host_[a] = device_.allocate(Place::host(), MemoryKind::pinned, operands[a].region.length);
-      std::memcpy(host_[a].data(), array.data + operands[a].origin.count, operands[a].region.length.count);
+      const Region& region = operands[a].region;
+      host_[a] = device_.allocate(Place::host(), MemoryKind::pinned, base_->schedule().buffers[a].size);
+      std::memcpy(host_[a].data() + region.offset.count, array.data + operands[a].origin.count, region.length.count);
     }
     host_copy_ = device_.allocate(Place::host(), MemoryKind::pinned, copy_size * 2);
     device_copy_ = device_.allocate(Place::gpu(), MemoryKind::device, copy_size * 2);
@@ -93,6 +94,8 @@ class Probe {
 
  private:
   static constexpr unsigned few_runs = 5;
+  // As in the strategies with zero-copy: a kernel may take another path where its arrays are aligned differently.
+  static constexpr DeviceRing::Alignment aligned = DeviceRing::Alignment::in_array;
 
   // The slice is measured by the largest array that is cut.
   void choose_slice() {
@@ -124,7 +127,8 @@ class Probe {
     // Arrays on the GPU must have room for the slice.
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       if (!mode.covers(job_.arrays[a].role) &&
-          reach(job_, job_.arrays[a], anywhere).length > base_->schedule().buffers[a].size)
+          in_probe(a, reach(job_, job_.arrays[a], anywhere)) + reach(job_, job_.arrays[a], anywhere).length >
+              base_->schedule().buffers[a].size)
         return middle;
     return anywhere;
   }
@@ -173,12 +177,13 @@ class Probe {
   /// Offset of a part of an array in the probe's buffer, which holds the middle slice of an input.
   Bytes in_probe(std::size_t a, const Slice& part) const {
     const Role role = job_.arrays[a].role;
-    if (!is_input(role) && !stays(role)) return Bytes{0};
+    if (part.length.count == 0) return Bytes{0};
+    if (!is_input(role) && !stays(role)) return DeviceRing::offset_in_slot(part.offset, aligned);
     const Access& middle = std::get<Kernel>(base_->schedule().ops.front().what).operands[a];
     if (part.offset < middle.origin || part.offset + part.length > middle.origin + middle.region.length)
       throw Unsupported(fmt::format(
           "{}: a smaller slice reaches beyond the middle one, so zero-copy cannot be measured", job_.arrays[a].name));
-    return part.offset - middle.origin;
+    return part.offset - middle.origin + middle.region.offset;
   }
 
   /// Bytes in flight with one 16-byte access per resident thread. Virtual devices need it.
@@ -318,7 +323,7 @@ class Probe {
   KernelCost::ZeroCopy measured(const Mode& mode, std::uint64_t blocks) {
     KernelCost::ZeroCopy row{.in = mode.in, .out = mode.out, .blocks = blocks, .alone = {}, .beside = {}};
     std::vector<std::uint64_t> items;
-    for (std::uint64_t size = slice_; items.size() < sizes && size > 0; size /= steps)
+    for (std::uint64_t size = slice_; items.size() < launch_sizes && size > 0; size /= steps)
       items.insert(items.begin(),
                    size < slice_ && size > job_.items_per_block ? size - size % job_.items_per_block : size);
     const auto add = [&](std::vector<KernelCost::Point>& points, std::uint64_t size, Seconds of_item) {

@@ -18,6 +18,7 @@ namespace {
 constexpr double far_behind = 1.5;   // predicted slower than the best by this factor: no finalist
 constexpr double beyond_reach = 10;  // the same for strategies without zero-copy, whose predictions are reliable
 constexpr std::uint32_t most_queues = 16;
+constexpr unsigned most_heats = 4;
 constexpr Seconds long_run = milliseconds(2);  // runs of this length do not depend on the content of the caches before
 
 Seconds median_of(const Finalist& finalist) { return Seconds{median(finalist.seconds)}; }
@@ -35,18 +36,30 @@ std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const 
     choices.push_back(choice);
   };
   if (strategy.memory == ArrayMemory::page_locked && best.gpus == 1) {
-    Choice choice = best;
-    choice.graph = !best.graph;
-    choices.push_back(choice);
+    const auto with_calls = [&](bool graph, bool batched) {
+      if (graph == best.graph && batched == best.batched) return;
+      Choice choice = best;
+      choice.graph = graph;
+      choice.batched = batched;
+      choices.push_back(choice);
+    };
+    with_calls(false, false);
+    with_calls(true, false);
+    with_calls(false, true);
   }
   if (strategy.chunked)
-    for (const double factor : {2.0, 0.5, 1.0, 4.0}) with_chunks(factor);
-  if (strategy.chunked && !strategy.threaded && best.chunks > 1 && best.chunks <= most_queues &&
-      best.layout == Layout::three) {
-    Choice choice = best;
-    choice.layout = Layout::per_chunk;
-    choices.push_back(choice);
+    for (const double factor : {2.0, 0.5, 1.0, 4.0, 1.4, 0.7}) with_chunks(factor);
+  if (strategy.chunked && !strategy.threaded && best.chunks == 1 && most >= 2) {
+    with_chunks(2);
+    choices.back().layout = Layout::per_chunk;
   }
+  if (strategy.chunked && !strategy.threaded && best.chunks > 1)
+    for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three}) {
+      Choice choice = best;
+      choice.layout = layout;
+      const bool too_many = layout == Layout::per_chunk && best.chunks > most_queues;
+      if (layout != best.layout && !too_many && !is_emulated(best.layout)) choices.push_back(choice);
+    }
   if (strategy.mapped && job.any_grid)
     for (const std::uint64_t blocks :
          {best.blocks == 0 ? std::uint64_t{profile.gpus.front().multiprocessors} : 0, 2 * best.blocks}) {
@@ -71,7 +84,8 @@ bool is_open(const PlanOptions& options, const Choice& choice) {
   return among(options.chunks, choice.chunks) && among(options.ramps, choice.ramp) &&
          among(options.layouts, choice.layout) && among(options.blocks, choice.blocks) &&
          among(options.threads, choice.threads) && (choice.graph || !options.graph) &&
-         (!choice.graph || options.graph || options.graphs);
+         (choice.batched || !options.batched) && (!choice.graph || options.graph || options.fewer_calls) &&
+         (!choice.batched || options.batched || options.fewer_calls);
 }
 
 }  // namespace
@@ -86,93 +100,146 @@ Originals::~Originals() {
   for (const auto& [data, bytes] : kept_) std::memcpy(data, bytes.data(), bytes.size());
 }
 
-std::vector<Candidate> finalists_of(const Job& job, const Profile& profile, const Plan& plan, const Limits& limits,
-                                    const PlanOptions& options, std::size_t most) {
-  std::vector<Candidate> finalists{plan.best()};
+RaceField race_field(const Job& job, const Profile& profile, const Plan& plan, const Limits& limits,
+                     const PlanOptions& options, std::size_t most) {
+  std::vector<Candidate> field{plan.best()};
   const auto has = [&](const Choice& choice) {
-    return std::ranges::find(finalists, choice, &Candidate::choice) != finalists.end();
+    return std::ranges::find(field, choice, &Candidate::choice) != field.end();
   };
   const auto has_strategy = [&](const std::string& name) {
-    return std::ranges::any_of(finalists, [&](const Candidate& c) { return c.choice.strategy == name; });
+    return std::ranges::any_of(field, [&](const Candidate& c) { return c.choice.strategy == name; });
   };
-  const Seconds best = plan.best().predicted.value;
-  const auto near = [&](const Candidate& c) {
-    return c.predicted.value <= best * far_behind || c.predicted.low <= plan.best().predicted.high;
+  const auto near = [best = plan.best().predicted](const Candidate& c) {
+    return c.predicted.value <= best.value * far_behind || c.predicted.low <= best.high;
   };
   // An error in the model of a strategy affects all its candidates, so every strategy is represented. Strategies
   // without zero-copy are predicted best and take part even if another prediction is far better.
   for (const Candidate& candidate : plan.candidates) {
     const bool copies = !find_strategy(candidate.choice.strategy).mapped;
-    const bool takes_part = near(candidate) || (copies && candidate.predicted.value <= best * beyond_reach);
-    if (takes_part && !has_strategy(candidate.choice.strategy)) finalists.push_back(candidate);
+    const bool takes_part =
+        near(candidate) || (copies && candidate.predicted.value <= plan.best().predicted.value * beyond_reach);
+    if (takes_part && !has_strategy(candidate.choice.strategy)) field.push_back(candidate);
   }
-  std::vector<Choice> further;
-  // The leaders take turns, so that the variants of one do not fill the field.
-  std::vector<std::vector<Choice>> near_leaders;
-  for (std::size_t f = 0; f < std::min<std::size_t>(finalists.size(), 3); ++f)
-    near_leaders.push_back(neighbours_of(job, profile, finalists[f].choice));
-  for (std::size_t n = 0; n < most; ++n)
-    for (const std::vector<Choice>& choices : near_leaders)
-      if (n < choices.size()) further.push_back(choices[n]);
-  for (const Choice& choice : further) {
-    if (finalists.size() >= most) break;
-    if (has(choice) || !is_open(options, choice)) continue;
-    try {
-      Candidate candidate = predict(job, profile, choice, limits);
-      if (near(candidate)) finalists.push_back(std::move(candidate));
-    } catch (const Error&) {
-      continue;  // more chunks than there is memory for, no figures for graphs
+  for (const Candidate& candidate : plan.candidates)
+    if (candidate.predicted.value < plan.best().predicted.value && !has(candidate.choice)) field.push_back(candidate);
+
+  const auto variants = [&job, &profile, limits, options, near](const Choice& of) {
+    std::vector<Candidate> candidates;
+    for (const Choice& choice : neighbours_of(job, profile, of)) {
+      if (!is_open(options, choice)) continue;
+      try {
+        Candidate candidate = predict(job, profile, choice, limits);
+        if (near(candidate)) candidates.push_back(std::move(candidate));
+      } catch (const Error&) {
+        continue;  // more chunks than there is memory for, no figures for graphs or batches
+      }
     }
-  }
-  if (finalists.size() > most) finalists.resize(most);
-  return finalists;
+    return candidates;
+  };
+  // The leaders take turns, so that the variants of one do not fill the field.
+  std::vector<std::vector<Candidate>> near_leaders;
+  for (std::size_t f = 0; f < std::min<std::size_t>(field.size(), 3); ++f)
+    near_leaders.push_back(variants(field[f].choice));
+  for (std::size_t n = 0; n < most; ++n)
+    for (const std::vector<Candidate>& candidates : near_leaders)
+      if (n < candidates.size() && field.size() < most && !has(candidates[n].choice)) field.push_back(candidates[n]);
+  if (field.size() > most) field.resize(most);
+  return {std::move(field), variants};
 }
 
-RaceResult race(const std::vector<Candidate>& finalists, const MakeReady& make_ready, Seconds budget,
-                const EliminationOptions& options) {
-  const auto began = std::chrono::steady_clock::now();
-  RaceResult result;
-  std::vector<std::size_t> numbers;  // of those that are ready
-  std::vector<Prepared> ready;
-  const auto once = [&](std::size_t i) {
-    const Seconds makespan = ready[i].run().timeline.makespan;
-    result.ran += makespan;
-    return makespan;
-  };
-  // A repeated job finds its own data in the caches, so a short run follows one of the same finalist.
-  const auto run = [&](std::size_t i) {
-    const Seconds first = once(i);
-    return first < long_run ? once(i) : first;
-  };
-  for (const Candidate& candidate : finalists) {
-    result.finalists.push_back({.choice = candidate.choice, .predicted = candidate.predicted});
-    try {
-      ready.push_back(make_ready(candidate.choice));
-      run(ready.size() - 1);  // first use
-      numbers.push_back(result.finalists.size() - 1);
-    } catch (const Cancelled&) {
-      throw;
-    } catch (const Error& why) {
-      if (ready.size() > numbers.size()) ready.pop_back();
-      result.finalists.back().not_run = why.what();
+namespace {
+
+class Race {
+ public:
+  Race(const MakeReady& make_ready, Seconds budget, const EliminationOptions& options)
+      : make_ready_(make_ready), budget_(budget), options_(options) {}
+
+  bool is_over() const { return result_.ran > budget_; }
+  bool has(const Choice& choice) const {
+    return std::ranges::find(result_.finalists, choice, &Finalist::choice) != result_.finalists.end();
+  }
+  const Finalist& best() const { return result_.best(); }
+
+  /// Adds the candidates and lets them run against the winner of the heats before. Returns whether another one won.
+  bool run_heat(const std::vector<Candidate>& candidates) {
+    std::vector<std::size_t> entered;
+    if (heats_ > 0) entered.push_back(result_.winner);
+    for (const Candidate& candidate : candidates) {
+      if (has(candidate.choice)) continue;
+      entered.push_back(result_.finalists.size());
+      result_.finalists.push_back({.choice = candidate.choice, .predicted = candidate.predicted});
     }
+    std::vector<Prepared> ready;
+    std::vector<std::size_t> numbers;  // of those that are ready
+    for (const std::size_t number : entered) {
+      try {
+        ready.push_back(make_ready_(result_.finalists[number].choice));
+        run(ready.back());  // first use
+        numbers.push_back(number);
+      } catch (const Cancelled&) {
+        throw;
+      } catch (const Error& why) {
+        if (ready.size() > numbers.size()) ready.pop_back();
+        result_.finalists[number].not_run = why.what();
+      }
+    }
+    if (ready.empty()) {
+      if (heats_ > 0) return false;
+      throw Error(fmt::format("nothing of what was planned can run: {}", result_.finalists.front().not_run));
+    }
+    Elimination elimination(ready.size(), options_);
+    while (!elimination.decided()) {
+      for (const std::size_t i : elimination.round()) elimination.observe(i, run(ready[i]));
+      elimination.end_round();
+      if (is_over() && elimination.rounds() >= 2) break;
+    }
+    for (std::size_t i = 0; i < ready.size(); ++i) {
+      result_.finalists[numbers[i]].seconds = elimination.seconds(i);
+      result_.finalists[numbers[i]].dropped = !elimination.is_left(i);
+    }
+    const std::size_t before = std::exchange(result_.winner, numbers[elimination.winner()]);
+    result_.rounds += elimination.rounds();
+    ++heats_;
+    return result_.winner != before;
   }
-  if (ready.empty())
-    throw Error(fmt::format("nothing of what was planned can run: {}", result.finalists.front().not_run));
-  Elimination elimination(ready.size(), options);
-  while (!elimination.decided()) {
-    for (const std::size_t i : elimination.round()) elimination.observe(i, run(i));
-    elimination.end_round();
-    if (result.ran > budget && elimination.rounds() >= 2) break;
+
+  RaceResult result() && {
+    result_.took = std::chrono::steady_clock::now() - began_;
+    return std::move(result_);
   }
-  for (std::size_t i = 0; i < ready.size(); ++i) {
-    result.finalists[numbers[i]].seconds = elimination.seconds(i);
-    result.finalists[numbers[i]].dropped = !elimination.is_left(i);
+
+ private:
+  // A repeated job finds its own data in the caches, so a short run follows one of the same candidate.
+  Seconds run(Prepared& prepared) {
+    const Seconds first = once(prepared);
+    return first < long_run ? once(prepared) : first;
   }
-  result.winner = numbers[elimination.winner()];
-  result.rounds = elimination.rounds();
-  result.took = std::chrono::steady_clock::now() - began;
-  return result;
+  Seconds once(Prepared& prepared) {
+    const Seconds makespan = prepared.run().timeline.makespan;
+    result_.ran += makespan;
+    return makespan;
+  }
+
+  const MakeReady& make_ready_;
+  Seconds budget_;
+  const EliminationOptions& options_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  RaceResult result_;
+  unsigned heats_ = 0;
+};
+
+}  // namespace
+
+RaceResult race(const RaceField& field, const MakeReady& make_ready, Seconds budget,
+                const EliminationOptions& options) {
+  Race race(make_ready, budget, options);
+  race.run_heat(field.first_heat);
+  for (unsigned heat = 1; heat < most_heats && field.variants && !race.is_over(); ++heat) {
+    std::vector<Candidate> variants = field.variants(race.best().choice);
+    std::erase_if(variants, [&](const Candidate& c) { return race.has(c.choice); });
+    if (variants.empty() || !race.run_heat(variants)) break;
+  }
+  return std::move(race).result();
 }
 
 std::string RaceResult::to_string() const {

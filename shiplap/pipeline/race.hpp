@@ -17,7 +17,7 @@ namespace shiplap {
 struct Finalist {
   Choice choice;                  ///< the strategy and its parameters
   Interval<Seconds> predicted;    ///< the plan's prediction
-  std::vector<double> seconds{};  ///< measured makespan of each round until the candidate was dropped
+  std::vector<double> seconds{};  ///< measured makespan of each round of its last heat
   bool dropped = false;           ///< whether it was significantly slower than the fastest
   std::string not_run{};          ///< why it could not be prepared; empty when it ran
 };
@@ -37,22 +37,31 @@ struct RaceResult {
   std::string to_string() const;
 };
 
-/// Selects at most `most` candidates for a race. The plan's first choice comes first. Then follows the best candidate
-/// of every other strategy that is predicted within 1.5 times the best, and of every strategy without zero-copy even
-/// beyond that. The rest are variants of the first three: as a graph, with other numbers of chunks, layouts, grids and
-/// threads. Variants that the plan's options exclude are left out.
-std::vector<Candidate> finalists_of(const Job&, const Profile&, const Plan&, const Limits&, const PlanOptions& = {},
-                                    std::size_t most = 12);
+/// The candidates of a race.
+struct RaceField {
+  std::vector<Candidate> first_heat;  ///< the plan's first choice in front
+  /// Returns variants of a winner, which race it in a further heat. May be empty: then there is one heat.
+  std::function<std::vector<Candidate>(const Choice& winner)> variants{};
+};
+
+/// Selects the candidates of a race, at most `most` for the first heat. The plan's first choice comes first. Then
+/// follow the best candidate of every other strategy that is predicted within 1.5 times the best, and of every strategy
+/// without zero-copy even beyond that; candidates that are predicted faster than the plan's first choice, which the
+/// plan prefers for its simplicity; and variants of the first three: as a graph, with other numbers of chunks, layouts,
+/// grids and threads. Variants that the plan's options exclude are left out. The job and the profile must outlive the
+/// result.
+RaceField race_field(const Job&, const Profile&, const Plan&, const Limits&, const PlanOptions& = {},
+                     std::size_t most = 12);
 
 /// Prepares a choice for repeated runs.
 using MakeReady = std::function<Prepared(const Choice&)>;
 
-/// Runs the finalists in turn (see Elimination) until the fastest is known or the sum of makespans exceeds `budget`.
-/// Each finalist runs once for warm-up and in at least two rounds, whatever the budget. A timed run of less than 2 ms
-/// follows an untimed run of the same finalist, so that the caches hold its data. Finalists that cannot be prepared are
-/// left out. Throws Error when none can be prepared.
-RaceResult race(const std::vector<Candidate>& finalists, const MakeReady&, Seconds budget,
-                const EliminationOptions& = {});
+/// Runs the candidates of the first heat in turn (see Elimination) until the fastest is known. Variants of the winner
+/// race it in further heats, at most three, until it wins again. No heat begins after the sum of makespans has exceeded
+/// `budget`, and a heat ends then. Each candidate runs once for warm-up and in at least two rounds, whatever the
+/// budget. A timed run of less than 2 ms follows an untimed run of the same candidate, so that the caches hold its
+/// data. Candidates that cannot be prepared are left out. Throws Error when none of the first heat can be prepared.
+RaceResult race(const RaceField&, const MakeReady&, Seconds budget, const EliminationOptions& = {});
 
 /// Saves the `inout` and `carried` arrays of a job and restores them in its destructor. A race on the user's own arrays
 /// runs the kernel on them repeatedly.

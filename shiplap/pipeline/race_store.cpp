@@ -132,10 +132,10 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   }
 }
 
-RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const std::vector<Candidate>& finalists,
+RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const RaceField& field,
                         const MakeReady& make_ready) {
-  if (restricts_choices(terms.options) || terms.options.graph || !terms.options.graphs)
-    return race(finalists, make_ready, terms.budget);
+  if (restricts_choices(terms.options) || terms.options.graph || terms.options.batched || !terms.options.fewer_calls)
+    return race(field, make_ready, terms.budget);
   const JobSignature signature =
       signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.options.gpus));
   std::string why_not;
@@ -147,7 +147,7 @@ RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const st
       why_not = fmt::format("raced anew: the winner that is kept does not fit this job ({})", why.what());
     }
   }
-  RaceResult result = race(finalists, make_ready, terms.budget);
+  RaceResult result = race(field, make_ready, terms.budget);
   const bool complete = std::ranges::all_of(result.finalists, [](const Finalist& f) { return f.not_run.empty(); });
   const std::string where =
       complete ? keep_race(signature, result) : std::string("the winner is not kept, as some could not be made ready");

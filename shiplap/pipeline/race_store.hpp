@@ -39,6 +39,6 @@ struct RaceTerms {
 /// Returns the cached race when there is one whose winner can run this job; otherwise runs the race and caches it. A
 /// race is neither read from nor written to the cache when the options restrict the choices, and it is not written when
 /// a finalist could not be prepared. `RaceResult::note` says what happened.
-RaceResult race_or_kept(const DeviceInfo&, const RaceTerms&, const std::vector<Candidate>& finalists, const MakeReady&);
+RaceResult race_or_kept(const DeviceInfo&, const RaceTerms&, const RaceField&, const MakeReady&);
 
 }  // namespace shiplap

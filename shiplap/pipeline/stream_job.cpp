@@ -158,9 +158,9 @@ std::vector<Memory> page_locked(Device& device, const Job& job) {
 
 /// Runs the race among the finalists of the plan and makes the winner the plan's choice.
 void decide_by_race(const Node& node, const Profile& profile, const JobOptions& options, JobPlan& plan) {
-  Plan field = plan.ranking;
-  if (plan.page_locks) field.candidates = {plan.chosen};
-  const auto finalists = finalists_of(plan.job, profile, field, plan.limits, options.plan);
+  Plan ranking = plan.ranking;
+  if (plan.page_locks) ranking.candidates = {plan.chosen};
+  const RaceField field = race_field(plan.job, profile, ranking, plan.limits, options.plan);
   // A kept winner needs neither pinned arrays nor copies of the originals.
   std::optional<Originals> originals;
   std::vector<Memory> locked;
@@ -178,7 +178,7 @@ void decide_by_race(const Node& node, const Profile& profile, const JobOptions& 
                             .options = wanted,
                             .budget = options.race,
                             .anew = options.race_anew},
-                           finalists, make_ready);
+                           field, make_ready);
   if (plan.race->best().choice != plan.chosen.choice)
     plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
 }

@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/plan/elimination.hpp"
 
 namespace shiplap {
 namespace {
@@ -17,8 +18,8 @@ constexpr std::uint32_t batches_of_a_trial = 4;
 constexpr std::uint32_t batches_observed_at_first = 3;
 /// What differs more than this, as a logarithm, is a change and not what a choice takes beyond its prediction.
 constexpr double most_learned = 0.25;
-/// A choice that is tried is left at once when it takes so many times as long as the one before.
-constexpr double too_long = 1.1;
+/// A trial ends after two batches that are both slower by this than the choice before.
+constexpr double clearly_slower = 0.1;
 constexpr std::uint32_t quiet_before_a_trial = 8;
 constexpr std::uint32_t batches_that_agree = 8;
 /// At getting to know a choice while kernels change.
@@ -149,9 +150,12 @@ std::string Adaptation::explain_change(const BatchSeen& seen) {
 }
 
 bool Adaptation::is_hopeless() const {
-  if (!trial_->compares() || trial_->residuals.size() < 2) return false;
-  const double least = *std::ranges::min_element(trial_->residuals);
-  return expected(trial_->choice).period * std::exp(least) > period(trial_->from) * too_long;
+  if (!trial_->compares()) return false;
+  std::vector<double> tried;
+  for (const double residual : trial_->residuals)
+    tried.push_back(expected(trial_->choice).period.count() * std::exp(residual));
+  const std::vector<double> before(tried.size(), period(trial_->from).count());
+  return compare_times(tried, before, {.least_rounds = batches_of_a_trial, .clearly_slower = clearly_slower}).surely;
 }
 
 bool Adaptation::has_seen_enough() const {

@@ -50,7 +50,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
   try {
     // What was asked of the way for pageable memory is not asked of this one.
     fastest = plan(page_locked, profile,
-                   {.graph = options.graph, .gpus = options.gpus, .device_memory = options.device_memory})
+                   {.graph = options.graph,
+                    .batched = options.batched,
+                    .gpus = options.gpus,
+                    .device_memory = options.device_memory})
                   .best();
   } catch (const Unsupported& reason) {
     why_not = reason.what();

@@ -76,7 +76,9 @@ constexpr double steep_growth = 1.5;
 constexpr double close_grid = 0.01;
 
 // A graph must be predicted faster by this much, because it has to be instantiated before the first run.
-constexpr double close_graph = 0.005;
+double close_graph(Seconds time) { return std::max(0.005, microseconds(1) / time); }
+// Batches are no simpler than single copies.
+constexpr double close_batch = 0.002;
 
 // Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.
 constexpr double close_shared = 0.05;
@@ -125,7 +127,9 @@ void rank(std::vector<Tried>& tried) {
   prefer(tried, close_steep_ramp, alike,
          [&](const Choice& a, const Choice& b) { return growth(a) < steep_growth && growth(b) >= steep_growth; });
   prefer(tried, close_ramp, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
-  prefer(tried, close_graph, alike, [](const Choice& a, const Choice& b) { return !a.graph && b.graph; });
+  prefer(tried, close_graph(tried.front().time), alike,
+         [](const Choice& a, const Choice& b) { return !a.graph && b.graph; });
+  prefer(tried, close_batch, alike, [](const Choice& a, const Choice& b) { return !a.batched && b.batched; });
   prefer(tried, close_grid, alike, [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
 }
 
@@ -145,15 +149,22 @@ class Search {
 
   void run(const Strategy& strategy) {
     run_op_by_op(strategy);
-    if (options_.graph || !options_.graphs || options_.gpus > 1 || strategy.memory != ArrayMemory::page_locked) return;
-    // The fastest choices are tried as graphs too.
-    constexpr std::size_t worth_a_graph = 3;
+    const bool chosen = options_.graph || options_.batched || !options_.fewer_calls;
+    if (chosen || options_.gpus > 1 || strategy.memory != ArrayMemory::page_locked) return;
+    // The fastest choices are tried with fewer calls too.
+    constexpr std::size_t worth_it = 3;
     std::vector<Tried> fastest = tried;
     std::ranges::stable_sort(fastest, {}, &Tried::time);
-    for (Tried& one : fastest | std::views::take(worth_a_graph)) {
-      one.choice.graph = true;
-      try_choice(strategy, one.choice);
+    const std::string refusal_of_single_calls = refusal;
+    for (const Tried& one : fastest | std::views::take(worth_it)) {
+      Choice choice = one.choice;
+      choice.graph = true;
+      try_choice(strategy, choice);
+      choice.graph = false;
+      choice.batched = true;
+      try_choice(strategy, choice);
     }
+    refusal = refusal_of_single_calls;
   }
 
  private:
@@ -314,6 +325,7 @@ class Search {
 
   void try_choice(const Strategy& strategy, Choice choice) {
     choice.graph = choice.graph || options_.graph;
+    choice.batched = choice.batched || options_.batched;
     choice.gpus = options_.gpus;
     if (std::ranges::find(tried, choice, &Tried::choice) != tried.end()) return;
     try {

@@ -28,6 +28,7 @@ Json to_json(const Choice& choice) {
           {"blocks", choice.blocks == 0 ? Json(own_grid) : Json(choice.blocks)},
           {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
           {"graph", choice.graph},
+          {"batched", choice.batched},
           {"gpus", choice.gpus},
           {"ring", choice.ring == 0 ? Json(as_many_as_chunks) : Json(choice.ring)}};
 }
@@ -50,6 +51,7 @@ Choice choice_from_json(const JsonReader& json) {
   choice.blocks = unless("blocks", own_grid);
   if (json.find("threads_each_way")) choice.threads = small("threads_each_way");
   choice.graph = json.at("graph").boolean();
+  if (const auto batched = json.find("batched")) choice.batched = batched->boolean();  // older files have none
   if (json.find("gpus")) choice.gpus = small("gpus");  // files of before several GPUs have none
   choice.ring = static_cast<std::uint32_t>(unless("ring", as_many_as_chunks));
   return choice;

@@ -37,9 +37,10 @@ std::string ranking(const Plan& plan, const PlanReportOptions& options) {
                choice.threads > 0 ? fmt::format("{} threads a way", choice.threads)
                : laid_out         ? to_string(choice.layout, choice.queues)
                                   : "–",
-               choice.graph ? "graph"
-               : laid_out   ? (choice.order == IssueOrder::depth ? "depth" : "breadth")
-                            : "–",
+               choice.graph     ? "graph"
+               : choice.batched ? "batches"
+               : laid_out       ? (choice.order == IssueOrder::depth ? "depth" : "breadth")
+                                : "–",
                choice.blocks > 0 ? std::to_string(choice.blocks) : "–", with_range(candidate.predicted),
                fmt::format("{:.3f}", candidate.predicted.value / plan.bound.value),
                fmt::format("{:.0f} %", 100 * candidate.probability_best),

@@ -54,11 +54,16 @@ void Simulator::submit(Caller& caller, const Step& step) {
   caller.clock += static_cast<double>(node.further_launches) * machine_.submit_launch;
 }
 
+// On an H200 a graph of kernels begins as soon as a single kernel does, a graph with copies about as much later as its
+// launch takes.
 void Simulator::launch_graph() {
   std::size_t launches = nodes_.size();
   for (const Node& node : nodes_) launches += node.further_launches;
   submission_ = machine_.graph_launch(launches);
-  for (std::uint32_t op = 0; op < nodes_.size(); ++op) events_.push({.time = 0.0, .op = op, .kind = EventKind::queued});
+  const bool copies = std::ranges::any_of(nodes_, &Node::is_copy);
+  const double queued = copies && !held_ ? submission_ : 0.0;
+  for (std::uint32_t op = 0; op < nodes_.size(); ++op)
+    events_.push({.time = queued, .op = op, .kind = EventKind::queued});
 }
 
 // Where the next call belongs to another op, those of the last one have all been made.

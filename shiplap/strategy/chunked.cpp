@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/device_ring.hpp"
@@ -66,6 +67,7 @@ class PipelineBuilder {
     for (const Array& a : job.arrays)
       pieces_.push_back(stays(a.role) ? std::vector<Piece>{} : pieces(job, a, part_.ranges));
     add_buffers();
+    if (choice_.batched) require_batches();
     add_queues();
     kernel_op_.resize(chunks_);
     in_op_.assign(chunks_, std::vector<OpId>(job.arrays.size()));
@@ -94,6 +96,9 @@ class PipelineBuilder {
   bool mapped(std::size_t array) const {
     return !stays(job_.arrays[array].role) && mapping_.covers(job_.arrays[array].role);
   }
+  DeviceRing::Alignment alignment() const {
+    return mapping_.in || mapping_.out ? DeviceRing::Alignment::in_array : DeviceRing::Alignment::own;
+  }
   bool staged(std::size_t array) const { return rings_.covers(array) && !mapped(array); }
   std::uint32_t number(std::uint32_t chunk) const { return part_.first_chunk + chunk; }
   AgentId agent(std::uint32_t chunk) const { return rings_.used() ? rings_.agent(chunk) : AgentId{agent_}; }
@@ -105,7 +110,7 @@ class PipelineBuilder {
       if (stays(job_.arrays[a].role)) {
         fixed += job_.arrays[a].size;
       } else if (!mapped(a)) {
-        const DeviceRing::Room room = DeviceRing::room(pieces_[a]);
+        const DeviceRing::Room room = DeviceRing::room(pieces_[a], alignment());
         per_slot += room.each_slot;
         fixed += room.beyond;
       }
@@ -113,7 +118,8 @@ class PipelineBuilder {
     choose_ring(fixed, per_slot);
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
-      device_rings_.push_back(mapped(a) || stays(array.role) ? DeviceRing() : DeviceRing(pieces_[a], ring_));
+      device_rings_.push_back(mapped(a) || stays(array.role) ? DeviceRing()
+                                                             : DeviceRing(pieces_[a], ring_, alignment()));
       device_.push_back(
           mapped(a) ? BufferId{}
                     : schedule_.add_buffer({.name = array.name + (part_.gpus == 1 ? " on the GPU" : on_gpu(" on")),
@@ -195,6 +201,13 @@ class PipelineBuilder {
     }
   }
 
+  // Whether the chunk waits for an earlier one whose place it takes.
+  bool takes_used_place(std::uint32_t chunk) const {
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+      if (!mapped(a) && !stays(job_.arrays[a].role) && !device_rings_[a][chunk].overwritten.empty()) return true;
+    return false;
+  }
+
   // Scratch lies in slots as everything does. Mostly the chunk waits for the users of its slot anyway: whatever else
   // goes through a ring leaves or enters after them.
   void depend_on_users_of_scratch(Op& op, std::uint32_t chunk) {
@@ -264,7 +277,33 @@ class PipelineBuilder {
     }
   }
 
+  /// Copies of arrays in one direction for a chunk.
+  using Copies = std::vector<std::pair<std::size_t, Op>>;
+
+  /// Adds the copies. In a batch the first one waits for everything that any of them waits for.
+  void add_copies(Copies&& copies, std::vector<OpId>& ids) {
+    if (choice_.batched) {
+      for (std::size_t i = 1; i < copies.size(); ++i) {
+        Op& op = copies[i].second;
+        op.batched = true;
+        for (const OpId on : op.after) keep_latest(copies.front().second.after, on);
+        op.after.clear();
+      }
+    }
+    for (auto& [array, op] : copies) ids[array] = schedule_.add(std::move(op));
+  }
+  void keep_latest(std::vector<OpId>& after, OpId on) const {
+    const QueueId queue = schedule_.ops[on.index()].queue;
+    const auto same =
+        std::ranges::find_if(after, [&](OpId other) { return schedule_.ops[other.index()].queue == queue; });
+    if (same == after.end())
+      after.push_back(on);
+    else
+      *same = std::max(*same, on);
+  }
+
   void copy_in(std::uint32_t chunk) {
+    Copies copies;
     for (const std::size_t a : inputs_) {
       move_to_the_front(a, chunk);
       Region from = in_array(a, pieces_[a][chunk].fresh);
@@ -288,8 +327,10 @@ class PipelineBuilder {
             .after = std::move(after),
             .chunk = number(chunk)};
       depend_on_earlier(op, a, chunk);
-      in_op_[chunk][a] = schedule_.add(std::move(op));
+      copies.emplace_back(a, std::move(op));
+      if (!choice_.batched) add_copies(std::exchange(copies, {}), in_op_[chunk]);
     }
+    add_copies(std::move(copies), in_op_[chunk]);
   }
 
   // What of the chunk is on the GPU already, as the front of the array, comes from there. Returns how much that is.
@@ -363,7 +404,7 @@ class PipelineBuilder {
           .after = {},
           .chunk = number(chunk)};
     // Later chunks wait for an earlier one that did, unless what they share lets them evict nothing.
-    if (chunk < ring_ || shares_) depend(op, resident_);
+    if (shares_ || !takes_used_place(chunk)) depend(op, resident_);
     if (carries_) depend(op, last_kernel_);
     for (const std::size_t a : inputs_)
       for (std::uint32_t c = device_rings_[a][chunk].first_brought_by; c <= chunk; ++c) depend_on_bringing(op, a, c);
@@ -393,6 +434,7 @@ class PipelineBuilder {
   }
 
   void copy_out(std::uint32_t chunk) {
+    Copies copies;
     for (const std::size_t a : outputs_) {
       const Region to = in_array(a, pieces_[a][chunk].fresh);
       if (to.length.count == 0) continue;
@@ -404,9 +446,24 @@ class PipelineBuilder {
             .chunk = number(chunk)};
       if (!free.emptied.is_none()) op.after.push_back(free.emptied);
       depend(op, choice_.layout == Layout::implicit_sync && !rings_.used() ? last_kernel_ : kernel_op_[chunk]);
-      out_op_[chunk][a] = schedule_.add(std::move(op));
+      copies.emplace_back(a, std::move(op));
+      if (!choice_.batched) add_copies(std::exchange(copies, {}), out_op_[chunk]);
       if (staged(a)) rings_.empty(a, chunk, number(chunk), out_op_[chunk][a], to);
     }
+    add_copies(std::move(copies), out_op_[chunk]);
+  }
+
+  /// Whether batches are possible, and some have more than one copy.
+  void require_batches() const {
+    if (choice_.graph) throw UsageError("copies cannot be in batches and in a graph: choose one of the two");
+    if (rings_.used() || array_memory(job_) != ArrayMemory::page_locked)
+      throw Unsupported(fmt::format("{}: copies in batches need page-locked arrays", job_.name));
+    if (shares_ || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.front_of.has_value(); }))
+      throw Unsupported(fmt::format(
+          "{}: chunks share data that is copied within the GPU, so copies cannot be in batches", job_.name));
+    if (inputs_.size() < 2 && outputs_.size() < 2)
+      throw Unsupported(
+          fmt::format("{}: there is one copy in each direction for a chunk, so there is nothing to batch", job_.name));
   }
 
   Schedule& schedule_;

@@ -5,28 +5,31 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t alignment = 256;  // bytes
-
 Bytes shared(const Piece& piece) { return piece.fresh.offset - piece.reach.offset; }
 Bytes end(const Slice& slice) { return slice.offset + slice.length; }
 
 }  // namespace
 
-DeviceRing::Room DeviceRing::room(const std::vector<Piece>& pieces) {
+Bytes DeviceRing::offset_in_slot(Bytes in_array, Alignment aligned) {
+  return Bytes{aligned == Alignment::in_array ? in_array.count % alignment.count : 0};
+}
+
+DeviceRing::Room DeviceRing::room(const std::vector<Piece>& pieces, Alignment aligned) {
   Room room;
-  for (const Piece& piece : pieces) {
-    room.each_slot = std::max(room.each_slot, piece.fresh.length);
-    room.beyond = std::max(room.beyond, shared(piece) * 2);
-  }
-  if (room.beyond.count == 0) room.each_slot = Bytes{(room.each_slot.count + alignment - 1) / alignment * alignment};
+  for (const Piece& piece : pieces) room.beyond = std::max(room.beyond, shared(piece) * 2);
+  const bool slots = room.beyond.count == 0;
+  for (const Piece& piece : pieces)
+    room.each_slot =
+        std::max(room.each_slot, piece.fresh.length + (slots ? offset_in_slot(piece.fresh.offset, aligned) : Bytes{}));
+  if (slots) room.each_slot = Bytes{(room.each_slot.count + alignment.count - 1) / alignment.count * alignment.count};
   return room;
 }
 
 // At the seam the part that is needed again has to move past itself: twice that part beyond the slots makes sure that
 // it does, since the seam comes only when what is left is less than a slot.
-DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots) : pieces_(pieces) {
+DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots, Alignment aligned) : pieces_(pieces) {
   const auto chunks = static_cast<std::uint32_t>(pieces.size());
-  const Room room = DeviceRing::room(pieces);
+  const Room room = DeviceRing::room(pieces, aligned);
   shares_ = room.beyond.count > 0;
   Bytes all;
   for (const Piece& piece : pieces) all += piece.fresh.length;
@@ -48,11 +51,13 @@ DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots) : 
       from = Bytes{0};
       head = place.moved;
     }
-    place.fresh = head;
-    place.reach = head - shared(piece);
+    place.fresh = shares_ ? head : head + offset_in_slot(piece.fresh.offset, aligned);
+    place.reach = place.fresh - shared(piece);
     head += advance;
     if (shares_)
       place.overwritten = overwrite({c, from, head, end(piece.fresh) - (head - from)});
+    else if (aligned == Alignment::in_array)  // two small pieces in a slot may lie beside each other
+      place.overwritten = overwrite({c, place.fresh, place.fresh + piece.fresh.length, piece.fresh.offset});
     else
       place.overwritten = before_in_slot(c, slots);
     placements_.push_back(std::move(place));

@@ -12,6 +12,14 @@ namespace shiplap {
 
 class DeviceRing {
  public:
+  static constexpr Bytes alignment{256};  ///< of cudaMalloc
+  /// Where a piece that shares nothing with others begins.
+  enum class Alignment : std::uint8_t {
+    own,       ///< at a multiple of 256 bytes, so that the kernel may use wide accesses
+    in_array,  ///< at the same offset modulo 256 bytes as in the array. A kernel that has other arrays of the chunk in
+               ///< host memory then finds all of them aligned alike, as in a launch over the whole job.
+  };
+
   /// A chunk whose bytes lay where others come to lie.
   struct Overwritten {
     std::uint32_t chunk;
@@ -31,9 +39,8 @@ class DeviceRing {
 
   /// Without pieces: of an array that has no ring.
   DeviceRing() = default;
-  /// Room for `slots` chunks of the largest size. Pieces that share nothing lie at multiples of 256 bytes, as
-  /// cudaMalloc aligns them, so that every one allows wide accesses.
-  DeviceRing(const std::vector<Piece>&, std::uint32_t slots);
+  /// Room for `slots` chunks of the largest size. Pieces that share data follow one another.
+  DeviceRing(const std::vector<Piece>&, std::uint32_t slots, Alignment = Alignment::own);
 
   /// Bytes of the buffer: `each_slot` for every slot, and `beyond`, at most.
   Bytes size() const { return size_; }
@@ -45,7 +52,9 @@ class DeviceRing {
     Bytes each_slot;
     Bytes beyond;
   };
-  static Room room(const std::vector<Piece>&);
+  /// Offset in its slot of a piece that begins at `in_array` in its array.
+  static Bytes offset_in_slot(Bytes in_array, Alignment);
+  static Room room(const std::vector<Piece>&, Alignment = Alignment::own);
 
  private:
   /// Bytes in the ring and whose they are.

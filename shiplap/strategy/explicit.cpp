@@ -7,8 +7,13 @@ namespace {
 
 Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::page_locked, "explicit");
-  return chunked_schedule(
-      job, {.strategy = "explicit", .chunks = 1, .layout = Layout::per_chunk, .graph = choice.graph}, limits);
+  return chunked_schedule(job,
+                          {.strategy = "explicit",
+                           .chunks = 1,
+                           .layout = Layout::per_chunk,
+                           .graph = choice.graph,
+                           .batched = choice.batched},
+                          limits);
 }
 
 std::optional<Seconds> predict_explicit(const Job& job, const Choice&, const Profile& profile) {

@@ -13,7 +13,8 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
                            .chunks = 1,
                            .layout = Layout::per_chunk,
                            .blocks = choice.blocks,
-                           .graph = choice.graph},
+                           .graph = choice.graph,
+                           .batched = choice.batched},
                           limits, {.in = true, .out = true});
 }
 

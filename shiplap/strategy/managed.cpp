@@ -82,7 +82,7 @@ void require_one_gpu(const Choice& choice, std::string_view strategy) {
 Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_one_gpu(choice, "managed");
   require_memory(job, ArrayMemory::managed, "managed");
-  require_no_graph(choice, "managed");
+  require_single_calls(choice, "managed");
   if (choice.threads == 0) throw UsageError("--threads: managed needs at least 1 thread that touches the results");
   Schedule schedule;
   add_arrays(job, schedule, limits);
@@ -115,7 +115,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
 Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_one_gpu(choice, "managed-prefetch");
   require_memory(job, ArrayMemory::managed, "managed-prefetch");
-  require_no_graph(choice, "managed-prefetch");
+  require_single_calls(choice, "managed-prefetch");
   Schedule schedule;
   add_arrays(job, schedule, limits);
   schedule.agents = {{.name = "in", .numa_node = {}}, {.name = "out", .numa_node = {}}};

@@ -11,13 +11,13 @@ namespace {
 
 Schedule pageable_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::pageable, "pageable");
-  require_no_graph(choice, "pageable");
+  require_single_calls(choice, "pageable");
   return chunked_schedule(job, {.strategy = "pageable", .chunks = 1, .layout = Layout::per_chunk}, limits);
 }
 
 Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::pageable, "staged");
-  require_no_graph(choice, "staged");
+  require_single_calls(choice, "staged");
   if (choice.threads == 0) throw UsageError("--threads: staged needs at least 1 thread each way");
   return chunked_schedule(job, choice, limits, {}, {.threads = choice.threads});
 }

@@ -6,9 +6,12 @@
 
 namespace shiplap {
 
-void require_no_graph(const Choice& choice, std::string_view strategy) {
+void require_single_calls(const Choice& choice, std::string_view strategy) {
   if (choice.graph)
     throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave --graph out)", strategy));
+  if (choice.batched)
+    throw Unsupported(fmt::format(
+        "{} cannot have its copies in batches: host threads take part in it (leave --batched out)", strategy));
 }
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {

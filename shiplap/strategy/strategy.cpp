@@ -81,14 +81,14 @@ std::string to_string(const Choice& choice) {
                        strategy.chunked ? " each way" : "");
   }
   const std::string grid = choice.blocks == 0 ? "" : fmt::format(", {} blocks", choice.blocks);
-  const char* graph = choice.graph ? ", as a graph" : "";
-  if (!strategy.chunked) return choice.strategy + grid + graph;
+  const char* calls = choice.graph ? ", as a graph" : choice.batched ? ", copies in batches" : "";
+  if (!strategy.chunked) return choice.strategy + grid + calls;
   if (strategy.memory != ArrayMemory::page_locked)
     return fmt::format("{}, {} chunk{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s");
   return fmt::format("{}, {} chunk{}{}, {}, {}-first{}{}", choice.strategy, choice.chunks,
                      choice.chunks == 1 ? "" : "s", choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
                      to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth",
-                     grid, graph);
+                     grid, calls);
 }
 
 std::string to_string(const Ramp& ramp) {

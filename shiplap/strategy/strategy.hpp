@@ -48,6 +48,9 @@ struct Choice {
   std::uint32_t gpus = 1;
   /// All ops in one call, as a graph that is made once and launched for every run: for page-locked memory.
   bool graph = false;
+  /// The copies of a chunk in each direction in one call (cudaMemcpyBatchAsync): for page-locked arrays of which
+  /// several are copied the same way. Not together with `graph`.
+  bool batched = false;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// "streams, 32 chunks, three queues, depth-first"
@@ -90,8 +93,8 @@ struct Strategy {
   double model_error = 0;
 
   /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is
-  /// sound
-  /// (`validate`) and every dependency in it is needed. Throws UsageError (chunks that cannot be), Unsupported (memory
+  /// sound (`validate`) and every dependency in it is needed, except that the first copy of a batch waits for all that
+  /// any copy of the batch waits for. Throws UsageError (chunks that cannot be), Unsupported (memory
   /// kinds the strategy refuses, with what to do), Error (device memory, with the numbers).
   Schedule (*schedule)(const Job&, const Choice&, const Limits&);
   /// The papers' closed form for it; nullopt where they have none for these parameters.

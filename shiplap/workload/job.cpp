@@ -28,12 +28,12 @@ Seconds launches_themselves(std::span<const KernelCost::Point> points) {
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   std::span<const Point> known = points;
-  auto x = static_cast<double>(items);
-  if (has_floor) {
-    const std::uint64_t one_each = known[0].items;
-    x = static_cast<double>((items + one_each - 1) / one_each * one_each);
-  }
-  const auto in_proportion_to = [x](const Point& p) { return p.work.value * (x / static_cast<double>(p.items)); };
+  // With a floor launches are counted in blocks of the busiest multiprocessor, those of the points too.
+  const auto in_rounds = [&, one_each = std::max<std::uint64_t>(1, known[0].items)](std::uint64_t of) {
+    return static_cast<double>(has_floor ? (of + one_each - 1) / one_each * one_each : of);
+  };
+  const double x = in_rounds(items);
+  const auto in_proportion_to = [&](const Point& p) { return p.work.value * (x / in_rounds(p.items)); };
   // What the cache does not keep has another rate and says nothing of what it does.
   if (cached_items > 0)
     while (known.size() > 1 && known.back().items > cached_items) known = known.first(known.size() - 1);
@@ -41,22 +41,24 @@ Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
     const Point& whole = points.back();
     const Seconds launches = std::min(launches_themselves(known), whole.work.value);
     const Seconds time = std::max(has_floor ? points[0].work.value : Seconds{0},
-                                  launches + (whole.work.value - launches) * (x / static_cast<double>(whole.items)));
+                                  launches + (whole.work.value - launches) * (x / in_rounds(whole.items)));
     return items > cached_items ? time : std::max(time, at(items));
   }
   if (known.size() == 1) return in_proportion_to(known[0]);
   std::size_t above = has_floor && known.size() > 2 ? 2 : 1;
-  while (above + 1 < known.size() && static_cast<double>(known[above].items) < x) ++above;
+  while (above + 1 < known.size() && in_rounds(known[above].items) < x) ++above;
   const Point& low = known[above - 1];
   const Point& high = known[above];
-  const double t = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
+  const auto share_between = [&](const Point& from, const Point& to) {
+    return (x - in_rounds(from.items)) / std::max(1.0, in_rounds(to.items) - in_rounds(from.items));
+  };
+  const double t = share_between(low, high);
   const Seconds line = low.work.value + (high.work.value - low.work.value) * t;
   if (!has_floor) return std::max(Seconds{0}, line);
   const Seconds time = std::max(known[0].work.value, line);
-  if (x >= static_cast<double>(known[1].items)) return time;
+  if (x >= in_rounds(known[1].items)) return time;
   // Small launches may be faster for each item than the line says: what they work on stays in the caches.
-  const double from_floor =
-      (x - static_cast<double>(known[0].items)) / static_cast<double>(known[1].items - known[0].items);
+  const double from_floor = share_between(known[0], known[1]);
   const Seconds between = known[0].work.value + (known[1].work.value - known[0].work.value) * std::max(0.0, from_floor);
   return std::max(known[0].work.value, std::min(time, between));
 }

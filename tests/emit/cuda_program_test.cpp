@@ -163,11 +163,8 @@ TEST(CudaProgram, refuses_what_it_cannot_say) {
            .queue = queue,
            .agent = AgentId{0},
            .after = {},
-           .chunk = c,
-           .batched = c == 1});
+           .chunk = c});
   const Workload workload = example("roles").workload;
-  EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, s)), Unsupported);
-  s.ops[1].batched = false;
   s.buffers[1].place = Place::gpu(1);
   EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, s)), Unsupported);
   EXPECT_THROW(static_cast<void>(cuda_program(workload, {}, Schedule{})), Unsupported);

@@ -29,8 +29,8 @@ Example stated() {
 }
 
 // All roles, a ring that holds few chunks, and a kernel of which there is no text.
-Example roles() {
-  Example example = make("roles", "saxpy:n=100000", {.strategy = "streams", .chunks = 7, .ring = 3});
+Example roles(const char* of, bool batched) {
+  Example example = make(of, "saxpy:n=100000", {.chunks = 7, .ring = 3, .batched = batched});
   example.workload.real_kernel = false;
   example.workload.program = {};
   const auto array = [](const char* name, Role role, std::uint64_t element) {
@@ -60,7 +60,8 @@ std::vector<Example> examples_for_gpus() {
       make("diffusion", "diffusion:nx=67,ny=64,nz=12,steps=3", {.chunks = 6, .layout = Layout::per_chunk, .ring = 3}),
       make("diffusion_steps", "diffusion:nx=67,ny=64,nz=3,steps=6,split=steps", {.chunks = 3}),
       make("convolution", "convolution:height=100,width=133", {.chunks = 7, .ring = 3}),
-      make("spmv", "spmv:rows=2000,nonzeros=40000", {.chunks = 6})};
+      make("spmv", "spmv:rows=2000,nonzeros=40000", {.chunks = 6}),
+      make("pop_state_batched", "pop-state:nx=33,ny=32,nz=12,outputs=3", {.chunks = 5, .ring = 2, .batched = true})};
   for (Example& example : all) example.faked = false;
   return all;
 }
@@ -78,6 +79,7 @@ std::vector<Example> interpreted_examples() {
           make("per_chunk", saxpy, {.chunks = 6, .layout = Layout::per_chunk, .order = IssueOrder::breadth}),
           make("graph", saxpy, {.chunks = 6, .layout = Layout::few, .queues = 4, .graph = true}),
           make("graph_three", add, {.chunks = 8, .ring = 4, .graph = true}),
+          make("batched", saxpy, {.chunks = 7, .ring = 3, .batched = true}),
           make("implicit_sync", saxpy, {.chunks = 6, .layout = Layout::implicit_sync, .order = IssueOrder::breadth}),
           make("implicit", ratio, {.strategy = "implicit", .blocks = 24}),
           make("hybrid", saxpy, {.strategy = "hybrid", .chunks = 5, .blocks = 32}),
@@ -88,7 +90,8 @@ std::vector<Example> interpreted_examples() {
           make("managed", saxpy, {.strategy = "managed", .threads = 2}),
           make("managed_prefetch", add, {.strategy = "managed-prefetch", .chunks = 4}),
           stated(),
-          roles()};
+          roles("roles", false),
+          roles("roles_batched", true)};
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_F(Race, begins_anew_on_another_gpu_or_driver_and_says_so) {
 }
 
 TEST_F(Race, is_among_what_the_options_leave_open_and_then_not_kept) {
-  const PlanOptions wanted{.strategies = {"staged"}, .chunks = {4}, .graphs = false};
+  const PlanOptions wanted{.strategies = {"staged"}, .chunks = {4}, .fewer_calls = false};
   const JobPlan planned = plan(node, job(), {.plan = wanted, .race = milliseconds(20)});
   for (const Finalist& finalist : planned.race->finalists) EXPECT_EQ(finalist.choice.chunks, 4u);
   EXPECT_FALSE(std::filesystem::exists(cache / "shiplap" / "races"));
@@ -128,12 +128,43 @@ TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
   EXPECT_THAT(second.race->note, ::testing::HasSubstr("cannot be read"));
 }
 
+TEST_F(Race, goes_on_with_variants_of_the_winner_until_it_wins_again) {
+  Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
+  workload.job.cost = derived_cost(workload.job, node.profile);
+  Pipeline pipeline(*device, std::move(workload));
+  const auto in_chunks = [&](std::uint32_t chunks) {
+    return predict(pipeline.workload().job, node.profile, {.strategy = "streams", .chunks = chunks}, node.limits);
+  };
+  std::vector<std::uint32_t> asked;
+  const RaceField field{.first_heat = {in_chunks(1)}, .variants = [&](const Choice& winner) {
+                          asked.push_back(winner.chunks);
+                          return std::vector<Candidate>{in_chunks(winner.chunks), in_chunks(2 * winner.chunks)};
+                        }};
+  const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, node.limits); };
+  const RaceResult result = race(field, make_ready, milliseconds(200));
+  EXPECT_EQ(asked, (std::vector<std::uint32_t>{1, 2, 4})) << "at most four heats";
+  EXPECT_EQ(result.best().choice.chunks, 8u);
+  EXPECT_EQ(result.finalists.size(), 4u) << "nobody enters twice";
+  for (const Finalist& finalist : result.finalists) EXPECT_FALSE(finalist.seconds.empty()) << finalist.choice.chunks;
+
+  asked.clear();
+  const RaceField worse{.first_heat = {in_chunks(8)}, .variants = [&](const Choice& winner) {
+                          asked.push_back(winner.chunks);
+                          return std::vector<Candidate>{in_chunks(1)};
+                        }};
+  EXPECT_EQ(race(worse, make_ready, milliseconds(200)).best().choice.chunks, 8u);
+  EXPECT_EQ(asked.size(), 1u) << "the winner won again";
+  asked.clear();
+  race(field, make_ready, Seconds{0});
+  EXPECT_TRUE(asked.empty()) << "the budget was spent";
+}
+
 TEST_F(Race, has_finalists_that_differ_in_strategy) {
   Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
   workload.job.cost = derived_cost(workload.job, node.profile);
   const Plan planned = plan(workload.job, node.profile);
   std::vector<std::string> names;
-  for (const Candidate& c : finalists_of(workload.job, node.profile, planned, node.limits))
+  for (const Candidate& c : race_field(workload.job, node.profile, planned, node.limits).first_heat)
     names.push_back(c.choice.strategy);
   EXPECT_THAT(names, ::testing::Contains("streams"));
   EXPECT_THAT(names, ::testing::Contains("explicit"));
@@ -150,11 +181,11 @@ TEST_F(Race, leaves_out_what_cannot_be_made_ready_and_fails_when_nothing_can) {
     if (choice == finalists[0].choice) throw Error("no memory");
     return pipeline.prepare(choice, node.limits);
   };
-  const RaceResult result = race(finalists, only_second, milliseconds(5));
+  const RaceResult result = race({finalists}, only_second, milliseconds(5));
   EXPECT_EQ(result.winner, 1u);
   EXPECT_EQ(result.finalists[0].not_run, "no memory");
   const MakeReady none = [](const Choice&) -> Prepared { throw Error("no memory"); };
-  EXPECT_THROW(race(finalists, none, milliseconds(5)), Error);
+  EXPECT_THROW(race({finalists}, none, milliseconds(5)), Error);
 }
 
 }  // namespace

@@ -129,6 +129,21 @@ TEST(DeviceRing, aligns_pieces_that_share_nothing_as_the_allocator_does) {
   EXPECT_EQ(ring.size(), Bytes{3 * 512});  // 300 bytes each
 }
 
+TEST(DeviceRing, aligns_pieces_as_in_their_array_beside_arrays_in_host_memory) {
+  for (const std::uint32_t chunks : {1u, 7u, 10u})
+    for (const std::uint32_t slots : {1u, 3u}) {
+      const auto pieces = pieces_of(1000, 0, 0, chunks);
+      const DeviceRing ring(pieces, slots, DeviceRing::Alignment::in_array);
+      Played played(ring, pieces);
+      for (std::uint32_t c = 0; c < chunks; ++c) {
+        EXPECT_EQ(ring[c].fresh.count % 256, pieces[c].fresh.offset.count % 256);
+        EXPECT_EQ(ring[c].reach, ring[c].fresh);
+        EXPECT_LE(ring[c].fresh + pieces[c].fresh.length, ring.size());
+        played.play(c);
+      }
+    }
+}
+
 TEST(Pieces, refuse_a_mapping_that_goes_back_leaves_the_array_or_has_two_chunks_write_the_same) {
   Job job{.items = 10, .name = "mapped", .arrays = {{.name = "a", .size = Bytes{100}}}};
   const auto chunks = split(job, 5);

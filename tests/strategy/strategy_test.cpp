@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "shiplap/core/error.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "tests/support/jobs.hpp"
@@ -49,6 +51,42 @@ TEST(Streams, gives_sound_schedules_in_every_shape) {
       const auto found = problems(find_strategy("streams").schedule(job_with(roles), choice, roomy));
       EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
     }
+}
+
+TEST(Streams, gives_sound_schedules_with_the_copies_of_a_chunk_in_one_call_each_way) {
+  for (const auto& roles : pinned_roles) {
+    const auto to_device = std::ranges::count_if(roles, is_input);
+    const auto from_device = std::ranges::count_if(roles, is_output);
+    for (Choice choice : all_shapes()) {
+      choice.batched = true;
+      const Job job = job_with(roles);
+      if (to_device < 2 && from_device < 2) {
+        EXPECT_THROW(find_strategy("streams").schedule(job, choice, roomy), Unsupported);
+        continue;
+      }
+      const Schedule schedule = find_strategy("streams").schedule(job, choice, roomy);
+      const auto found = problems(schedule);
+      EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
+      EXPECT_EQ(
+          std::ranges::count_if(schedule.ops, &Op::batched),
+          choice.chunks * (std::max<std::ptrdiff_t>(0, to_device - 1) + std::max<std::ptrdiff_t>(0, from_device - 1)));
+    }
+  }
+}
+
+TEST(Streams, are_in_batches_only_where_every_copy_is_of_page_locked_memory_and_by_itself) {
+  const Choice batched{.chunks = 4, .batched = true};
+  Job job = job_with({Role::in, Role::in, Role::out}, 4000);
+  EXPECT_NO_THROW(find_strategy("streams").schedule(job, batched, roomy));
+  EXPECT_THROW(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true, .batched = true}, roomy),
+               UsageError);
+  EXPECT_THROW(find_strategy("implicit").schedule(job, batched, roomy), Unsupported) << "it copies nothing";
+  job.arrays[0].reach = neighbours(1, 1);
+  EXPECT_THROW(find_strategy("streams").schedule(job, batched, roomy), Unsupported) << "a halo stays on the GPU";
+  job = job_with({Role::in, Role::in, Role::out}, 4000);
+  for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+  for (const char* name : {"staged", "pageable"})
+    EXPECT_THROW(find_strategy(name).schedule(job, batched, roomy), Unsupported) << name;
 }
 
 TEST(Streams, has_no_dependency_that_could_be_left_out) {
@@ -176,6 +214,27 @@ TEST(Hybrid, gives_sound_schedules_that_copy_one_way_and_map_the_other) {
       }
 }
 
+TEST(Hybrid, aligns_what_it_copies_as_the_array_is_so_that_all_operands_of_a_kernel_are_aligned_alike) {
+  Job job = job_with({Role::in, Role::out}, 6045);
+  for (Array& array : job.arrays) array.size = Bytes{6045 * 3};
+  for (const char* name : {"hybrid", "hybrid-mirror"}) {
+    const Schedule schedule = find_strategy(name).schedule(job, {.chunks = 7}, roomy);
+    for (const Op& op : schedule.ops) {
+      const auto* kernel = std::get_if<Kernel>(&op.what);
+      if (kernel == nullptr) continue;
+      for (const Access& operand : kernel->operands)
+        EXPECT_EQ(operand.region.offset.count % 256, operand.origin.count % 256) << name;
+    }
+  }
+  // Without arrays in host memory the kernel may use the widest accesses in every chunk.
+  const Schedule streams = find_strategy("streams").schedule(job, {.chunks = 7}, roomy);
+  for (const Op& op : streams.ops) {
+    const auto* kernel = std::get_if<Kernel>(&op.what);
+    if (kernel == nullptr) continue;
+    for (const Access& operand : kernel->operands) EXPECT_EQ(operand.region.offset.count % 256, 0u);
+  }
+}
+
 TEST(Implicit, moves_every_byte_by_the_kernel_and_copies_only_what_stays) {
   Job job = job_with({Role::in, Role::inout, Role::out, Role::resident}, 6000);
   job.cost.limited = {{.items = 6000, .blocks = 2, .work = Interval<Seconds>::exact(milliseconds(9))}};
@@ -224,8 +283,9 @@ TEST(HybridMirror, takes_what_was_measured_of_the_kernel_on_its_inputs_in_host_m
   EXPECT_EQ(kernels, 4u);
   // Nothing was measured of its outputs there.
   const Schedule hybrid = find_strategy("hybrid").schedule(job, {.chunks = 4}, roomy);
-  for (const Op& op : hybrid.ops)
+  for (const Op& op : hybrid.ops) {
     if (const auto* kernel = std::get_if<Kernel>(&op.what)) EXPECT_FALSE(kernel->measured);
+  }
 }
 
 TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {

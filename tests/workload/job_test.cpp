@@ -15,7 +15,7 @@ KernelCost::Point point(std::uint64_t items, double us) { return {items, Interva
 TEST(KernelCost, is_a_line_through_the_two_largest_points_and_never_below_the_smallest) {
   // A full GPU takes 10 µs + 1 µs an item; a launch that does not fill it takes 25 µs at least.
   const KernelCost cost{
-      .points = {point(4, 25), point(30, 40), point(1000, 1010)}, .has_floor = true, .origin = "test"};
+      .points = {point(4, 25), point(32, 42), point(1000, 1010)}, .has_floor = true, .origin = "test"};
   EXPECT_NEAR(in_microseconds(cost.at(2000)), 2010, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(500)), 510, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(20)), 30, 1e-9);
@@ -94,7 +94,7 @@ TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
 TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
   // One block for each of 4 multiprocessors takes 25 µs, and 10 more items 10 µs more.
   const KernelCost cost{
-      .points = {point(4, 25), point(30, 40), point(1000, 1010)}, .has_floor = true, .origin = "measured"};
+      .points = {point(4, 25), point(32, 42), point(1000, 1010)}, .has_floor = true, .origin = "measured"};
   EXPECT_NEAR(in_microseconds(cost.at(21)), 34, 1e-9) << "as 24";
   EXPECT_NEAR(in_microseconds(cost.at(24)), 34, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(33)), 46, 1e-9) << "as 36";
@@ -110,11 +110,20 @@ TEST(KernelCost, takes_pieces_of_a_launch_that_is_the_floor_as_long_as_all_of_it
   EXPECT_NEAR(in_microseconds(two.at(20)), 630, 1e-9) << "as 24";
 }
 
+TEST(KernelCost, is_what_was_measured_where_a_launch_has_few_more_blocks_than_the_gpu_has_multiprocessors) {
+  // 132 blocks of 1024 items, and 140 blocks: two for the busiest multiprocessor.
+  const KernelCost cost{.points = {point(135168, 135), point(142976, 172)}, .has_floor = true, .origin = "measured"};
+  EXPECT_NEAR(in_microseconds(cost.at(142976)), 172, 1e-9);
+  EXPECT_NEAR(in_microseconds(cost.at(270336)), 172, 1e-9) << "two blocks each";
+  EXPECT_NEAR(in_microseconds(cost.at(270337)), 209, 1e-9) << "three for the busiest";
+  EXPECT_NEAR(in_microseconds(cost.at(71488)), 135, 1e-9);
+}
+
 TEST(KernelCost, is_no_slower_than_between_the_floor_and_the_next_point_where_small_launches_are_faster) {
   const KernelCost cost{
-      .points = {point(30, 150), point(260, 875), point(7980, 22400)}, .has_floor = true, .origin = ""};
+      .points = {point(30, 150), point(270, 875), point(7980, 22400)}, .has_floor = true, .origin = ""};
   EXPECT_NEAR(in_microseconds(cost.at(30)), 150, 1e-9);
-  EXPECT_NEAR(in_microseconds(cost.at(120)), 150 + 90.0 / 230 * 725, 1e-9) << "the line from 260 on says 486";
+  EXPECT_NEAR(in_microseconds(cost.at(120)), 150 + 90.0 / 240 * 725, 1e-9) << "the line from 270 on says 456";
   EXPECT_NEAR(in_microseconds(cost.at(7980)), 22400, 1e-9);
 }
 

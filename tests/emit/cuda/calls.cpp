@@ -42,6 +42,7 @@ struct Reader {
     if (kind == "memory") blocks.push_back({std::stoull(a, nullptr, 16), std::stoull(b)});
     if (kind == "clock") clocks.insert(a);
     if (kind == "copy") work(a, fmt::format("copy {} <- {}, {} bytes, kind {}", place(b), place(c), d, e));
+    if (kind == "batch") work(a, fmt::format("batch of {}", b));
     if (kind == "prefetch") work(a, fmt::format("prefetch {}, {} bytes, to {}", place(b), c, d));
     if (kind == "launch") {
       std::string what = fmt::format("launch {} blocks, {} bytes, {}", b, c, place(d));

@@ -59,6 +59,13 @@ Api logging_api() {
     note("copy {} {} {} {} {}", fmt::ptr(stream), to, from, bytes, static_cast<int>(kind));
     return below.memcpy_async(to, from, bytes, kind, stream);
   };
+  api.memcpy_batch_async = [](void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
+                              cudaStream_t stream) {
+    note("batch {} {}", fmt::ptr(stream), count);
+    for (std::size_t i = 0; i < count; ++i)
+      note("copy {} {} {} {} {}", fmt::ptr(stream), to[i], from[i], bytes[i], static_cast<int>(cudaMemcpyDefault));
+    return below.memcpy_batch_async(to, from, bytes, count, stream);
+  };
   api.mem_prefetch_async = [](const void* data, std::size_t bytes, int to, cudaStream_t stream) {
     note("prefetch {} {} {} {}", fmt::ptr(stream), data, bytes, to == cudaCpuDeviceId ? 0 : 1);
     return below.mem_prefetch_async(data, bytes, to, stream);

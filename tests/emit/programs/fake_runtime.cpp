@@ -241,6 +241,20 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   return submit([=] { std::memcpy(to, from, bytes); });
 }
 #if CUDART_VERSION >= 13000
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
+                                 cudaMemcpyAttributes*, std::size_t*, std::size_t, cudaStream_t stream) {
+#else
+cudaError_t cudaMemcpyBatchAsync(void** to, void** from, std::size_t* bytes, std::size_t count, cudaMemcpyAttributes*,
+                                 std::size_t*, std::size_t, std::size_t*, cudaStream_t stream) {
+#endif
+  note("batch %p %zu\n", static_cast<void*>(stream), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    note("copy %p %p %p %zu %d\n", static_cast<void*>(stream), to[i], from[i], bytes[i], 4);
+    submit([to = to[i], from = from[i], bytes = bytes[i]] { std::memcpy(to, from, bytes); });
+  }
+  return cudaSuccess;
+}
+#if CUDART_VERSION >= 13000
 cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t bytes, cudaMemLocation to, unsigned,
                                  cudaStream_t stream) {
   const bool there = to.type == cudaMemLocationTypeDevice;
