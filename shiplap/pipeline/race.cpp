@@ -15,8 +15,9 @@
 namespace shiplap {
 namespace {
 
-constexpr double far_behind = 1.5;   // predicted slower than the best by this factor: no finalist
-constexpr double beyond_reach = 10;  // the same for strategies without zero-copy, whose predictions are reliable
+constexpr double far_behind = 1.5;        // a variant that is predicted slower than the best by this factor is left out
+constexpr double strategy_behind = 2;     // the same for the best of a strategy
+constexpr double copies_far_behind = 10;  // the same for strategies without zero-copy, whose predictions are reliable
 constexpr std::uint32_t most_queues = 16;
 constexpr unsigned most_heats = 4;
 constexpr Seconds long_run = milliseconds(2);  // runs of this length do not depend on the content of the caches before
@@ -115,9 +116,8 @@ RaceField race_field(const Job& job, const Profile& profile, const Plan& plan, c
   // An error in the model of a strategy affects all its candidates, so every strategy is represented. Strategies
   // without zero-copy are predicted best and take part even if another prediction is far better.
   for (const Candidate& candidate : plan.candidates) {
-    const bool copies = !find_strategy(candidate.choice.strategy).mapped;
-    const bool takes_part =
-        near(candidate) || (copies && candidate.predicted.value <= plan.best().predicted.value * beyond_reach);
+    const double behind = find_strategy(candidate.choice.strategy).mapped ? strategy_behind : copies_far_behind;
+    const bool takes_part = near(candidate) || candidate.predicted.value <= plan.best().predicted.value * behind;
     if (takes_part && !has_strategy(candidate.choice.strategy)) field.push_back(candidate);
   }
   for (const Candidate& candidate : plan.candidates)

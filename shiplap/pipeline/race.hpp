@@ -45,7 +45,7 @@ struct RaceField {
 };
 
 /// Selects the candidates of a race, at most `most` for the first heat. The plan's first choice comes first. Then
-/// follow the best candidate of every other strategy that is predicted within 1.5 times the best, and of every strategy
+/// follow the best candidate of every other strategy that is predicted within twice the best, and of every strategy
 /// without zero-copy even beyond that; candidates that are predicted faster than the plan's first choice, which the
 /// plan prefers for its simplicity; and variants of the first three: as a graph, with other numbers of chunks, layouts,
 /// grids and threads. Variants that the plan's options exclude are left out. The job and the profile must outlive the

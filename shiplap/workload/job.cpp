@@ -105,8 +105,8 @@ std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, 
   if (below == nullptr && above->blocks == 0) return std::nullopt;
   ZeroCopy result = *above;
   result.blocks = blocks;
-  const auto scaled = [&](std::vector<Point>& points, const std::vector<Point>& fewer, double factor) {
-    for (Point& point : points)
+  const auto scaled = [&](std::vector<Point>& times, const std::vector<Point>& fewer, double factor) {
+    for (Point& point : times)
       point.work = Interval<Seconds>::exact(std::max(point.work.value, on_lines(fewer, point.items) * factor));
   };
   const auto of = [&](std::uint64_t count) { return static_cast<double>(std::min(grid_of(count), own_blocks)); };
