@@ -141,6 +141,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
       throw UsageError(
           fmt::format("{} {}: --adaptive chooses how batches are cut and laid out; leave it out", flag, *value));
   if (choice.graph) throw UsageError("--graph: batches that overlap cannot be graphs; leave it out");
+  if (choice.batched) throw UsageError("--batched: adaptive runs submit copies one by one; leave it out");
   AdaptiveOptions options{.in_flight = flags.in_flight};
   if (!flags.latency_limit.empty())
     options.adaptation.latency_limit = parse_seconds(flags.latency_limit, "--latency-limit");

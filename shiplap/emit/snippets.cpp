@@ -23,7 +23,7 @@ void await(const std::atomic<int>& made) {
 )";
 
 const std::string_view together = R"(
-// Copies that are submitted in one call. Nothing orders them among each other.
+// Submits copies in one call (CUDA 12.8 and newer). Nothing orders them among each other.
 struct Together {
   std::vector<void*> to;
   std::vector<const void*> from;

@@ -270,8 +270,9 @@ Json to_json(const std::vector<JobRegret>& jobs, const Device& device, const Pro
       Json near = Json::array();
       for (const SweptChoice& choice : job.near)
         near.push_back({choice.choice.strategy, choice.choice.chunks, name_of(choice.choice.layout),
-                        choice.choice.blocks, choice.choice.graph, in_microseconds(choice.observed),
-                        std::round(1e4 * error_of(choice)) / 1e4, is_covered(choice)});
+                        choice.choice.blocks, choice.choice.graph, choice.choice.batched,
+                        in_microseconds(choice.observed), std::round(1e4 * error_of(choice)) / 1e4,
+                        is_covered(choice)});
       one["near"] = std::move(near);
     }
     json["jobs"].push_back(std::move(one));

@@ -18,7 +18,8 @@ Prepared prepare_kernel(Device&, const Job&, const Limits&);
 
 /// So many items in the middle of the job: the first and the last ones often have less to do.
 ItemRange launched_items(const Job&, std::uint64_t items);
-/// One launch over these on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid).
+/// One launch over these on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid). The alignment
+/// says where the arrays begin in their buffers.
 Schedule launch_schedule(const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
                          DeviceRing::Alignment = DeviceRing::Alignment::own);
 /// The same, ready to run on the job's data.

@@ -24,7 +24,7 @@ constexpr Seconds long_run = milliseconds(2);  // runs of this length do not dep
 
 Seconds median_of(const Finalist& finalist) { return Seconds{median(finalist.seconds)}; }
 
-/// Variants of a choice: as a graph, with other numbers of chunks, layouts, grids and threads.
+/// Variants of a choice: as a graph, with copies in batches, with other numbers of chunks, layouts, grids and threads.
 std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const Choice& best) {
   std::vector<Choice> choices;
   const Strategy& strategy = find_strategy(best.strategy);
@@ -179,25 +179,27 @@ class Race {
       } catch (const Cancelled&) {
         throw;
       } catch (const Error& why) {
+        if (heats_ > 0 && number == result_.winner) return end_without_heat(entered);
         if (ready.size() > numbers.size()) ready.pop_back();
         result_.finalists[number].not_run = why.what();
       }
     }
-    if (ready.empty()) {
-      if (heats_ > 0) return false;
+    if (ready.empty())
       throw Error(fmt::format("nothing of what was planned can run: {}", result_.finalists.front().not_run));
-    }
     Elimination elimination(ready.size(), options_);
     while (!elimination.decided()) {
       for (const std::size_t i : elimination.round()) elimination.observe(i, run(ready[i]));
       elimination.end_round();
       if (is_over() && elimination.rounds() >= 2) break;
     }
+    const std::size_t before = std::exchange(result_.winner, numbers[elimination.winner()]);
+    // Who raced in an earlier heat only was not compared with a winner that came later.
+    if (result_.winner != before)
+      for (Finalist& finalist : result_.finalists) finalist.dropped = finalist.not_run.empty();
     for (std::size_t i = 0; i < ready.size(); ++i) {
       result_.finalists[numbers[i]].seconds = elimination.seconds(i);
       result_.finalists[numbers[i]].dropped = !elimination.is_left(i);
     }
-    const std::size_t before = std::exchange(result_.winner, numbers[elimination.winner()]);
     result_.rounds += elimination.rounds();
     ++heats_;
     return result_.winner != before;
@@ -209,6 +211,13 @@ class Race {
   }
 
  private:
+  // The winner cannot be prepared again, so nobody can race it: it stays the winner.
+  bool end_without_heat(const std::vector<std::size_t>& entered) {
+    for (const std::size_t number : entered)
+      if (number != result_.winner)
+        result_.finalists[number].not_run = "the winner of the heat before could not be prepared again";
+    return false;
+  }
   // A repeated job finds its own data in the caches, so a short run follows one of the same candidate.
   Seconds run(Prepared& prepared) {
     const Seconds first = once(prepared);

@@ -18,7 +18,7 @@ struct Finalist {
   Choice choice;                  ///< the strategy and its parameters
   Interval<Seconds> predicted;    ///< the plan's prediction
   std::vector<double> seconds{};  ///< measured makespan of each round of its last heat
-  bool dropped = false;           ///< whether it was significantly slower than the fastest
+  bool dropped = false;           ///< significantly slower than the winner of its heat, or lost to that of a later one
   std::string not_run{};          ///< why it could not be prepared; empty when it ran
 };
 
@@ -47,9 +47,9 @@ struct RaceField {
 /// Selects the candidates of a race, at most `most` for the first heat. The plan's first choice comes first. Then
 /// follow the best candidate of every other strategy that is predicted within twice the best, and of every strategy
 /// without zero-copy even beyond that; candidates that are predicted faster than the plan's first choice, which the
-/// plan prefers for its simplicity; and variants of the first three: as a graph, with other numbers of chunks, layouts,
-/// grids and threads. Variants that the plan's options exclude are left out. The job and the profile must outlive the
-/// result.
+/// plan prefers for its simplicity; and variants of the first three: as a graph, in batches, with other numbers of
+/// chunks, layouts, grids and threads. Variants that the plan's options exclude are left out. The job and the profile
+/// must outlive the result.
 RaceField race_field(const Job&, const Profile&, const Plan&, const Limits&, const PlanOptions& = {},
                      std::size_t most = 12);
 

@@ -18,7 +18,7 @@ constexpr std::uint32_t batches_of_a_trial = 4;
 constexpr std::uint32_t batches_observed_at_first = 3;
 /// What differs more than this, as a logarithm, is a change and not what a choice takes beyond its prediction.
 constexpr double most_learned = 0.25;
-/// A trial ends after two batches that are both slower by this than the choice before.
+/// A trial ends early once two or three batches are all slower by this than the choice before.
 constexpr double clearly_slower = 0.1;
 constexpr std::uint32_t quiet_before_a_trial = 8;
 constexpr std::uint32_t batches_that_agree = 8;

@@ -52,6 +52,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
     fastest = plan(page_locked, profile,
                    {.graph = options.graph,
                     .batched = options.batched,
+                    .fewer_calls = options.fewer_calls,
                     .gpus = options.gpus,
                     .device_memory = options.device_memory})
                   .best();

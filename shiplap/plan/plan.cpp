@@ -77,7 +77,7 @@ constexpr double close_grid = 0.01;
 
 // A graph must be predicted faster by this much, because it has to be instantiated before the first run.
 double close_graph(Seconds time) { return std::max(0.005, microseconds(1) / time); }
-// Batches are no simpler than single copies.
+// Copies in batches must be predicted faster by this much.
 constexpr double close_batch = 0.002;
 
 // Kernels and copies that share the link are predicted to a few per cent only: they must promise more than that.

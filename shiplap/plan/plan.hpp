@@ -24,8 +24,8 @@ struct PlanOptions {
   std::uint32_t queues = 4;               ///< for Layout::few
   std::vector<std::uint64_t> blocks{};    ///< of kernels that access host memory; 0: their own grid
   std::vector<std::uint32_t> threads{};   ///< each way, of strategies in which host threads take part
-  bool graph = false;                     ///< as a graph each
-  bool batched = false;                   ///< with the copies of a chunk in batches each
+  bool graph = false;                     ///< all candidates as graphs
+  bool batched = false;                   ///< all candidates with the copies of a chunk in batches
   bool fewer_calls = true;                ///< the fastest of each strategy as a graph and in batches too
   std::uint32_t gpus = 1;                 ///< that share the job
   Bytes device_memory{0};                 ///< 0: what the profile says

@@ -29,7 +29,8 @@ namespace shiplap::sim {
 /// - A kernel that accesses host memory takes as long as kernel_flow.hpp says, alone and while copies move beside it,
 ///   and slows these down.
 /// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. The
-///   GPU begins with a graph while the call that launches it goes on: all of its ops are queued from the start.
+///   ops of a graph without copies are queued from the start of the call that launches it, those of a graph with
+///   copies when the call returns.
 /// - An agent makes its calls one after the other. It waits in the call for a copy of pageable memory until that has
 ///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,

@@ -203,8 +203,12 @@ class PipelineBuilder {
 
   // Whether the chunk waits for an earlier one whose place it takes.
   bool takes_used_place(std::uint32_t chunk) const {
-    for (std::size_t a = 0; a < job_.arrays.size(); ++a)
-      if (!mapped(a) && !stays(job_.arrays[a].role) && !device_rings_[a][chunk].overwritten.empty()) return true;
+    for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+      const Role role = job_.arrays[a].role;
+      if (mapped(a) || stays(role) || device_rings_[a][chunk].overwritten.empty()) continue;
+      // Of an input without a piece nothing is copied, so nothing waits.
+      if (!is_input(role) || pieces_[a][chunk].fresh.length.count > 0) return true;
+    }
     return false;
   }
 
@@ -453,17 +457,20 @@ class PipelineBuilder {
     add_copies(std::move(copies), out_op_[chunk]);
   }
 
-  /// Whether batches are possible, and some have more than one copy.
+  /// Throws unless copies can be in batches and some batch has more than one copy.
   void require_batches() const {
     if (choice_.graph) throw UsageError("copies cannot be in batches and in a graph: choose one of the two");
     if (rings_.used() || array_memory(job_) != ArrayMemory::page_locked)
-      throw Unsupported(fmt::format("{}: copies in batches need page-locked arrays", job_.name));
+      throw Unsupported(
+          fmt::format("{}: copies in batches need pinned arrays: pin them or submit one by one", job_.name));
     if (shares_ || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.front_of.has_value(); }))
       throw Unsupported(fmt::format(
-          "{}: chunks share data that is copied within the GPU, so copies cannot be in batches", job_.name));
+          "{}: chunks share data that is copied within the GPU, so copies cannot be in batches: submit them one by one",
+          job_.name));
     if (inputs_.size() < 2 && outputs_.size() < 2)
-      throw Unsupported(
-          fmt::format("{}: there is one copy in each direction for a chunk, so there is nothing to batch", job_.name));
+      throw Unsupported(fmt::format(
+          "{}: a chunk has at most one copy in each direction, so there is nothing to batch: submit them one by one",
+          job_.name));
   }
 
   Schedule& schedule_;

@@ -56,8 +56,6 @@ DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots, Al
     head += advance;
     if (shares_)
       place.overwritten = overwrite({c, from, head, end(piece.fresh) - (head - from)});
-    else if (aligned == Alignment::in_array)  // two small pieces in a slot may lie beside each other
-      place.overwritten = overwrite({c, place.fresh, place.fresh + piece.fresh.length, piece.fresh.offset});
     else
       place.overwritten = before_in_slot(c, slots);
     placements_.push_back(std::move(place));

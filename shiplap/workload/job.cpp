@@ -28,7 +28,8 @@ Seconds launches_themselves(std::span<const KernelCost::Point> points) {
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   std::span<const Point> known = points;
-  // With a floor launches are counted in blocks of the busiest multiprocessor, those of the points too.
+  // With a floor the items of launches and of points are rounded up to whole blocks of every multiprocessor: a launch
+  // takes as long as the busiest one.
   const auto in_rounds = [&, one_each = std::max<std::uint64_t>(1, known[0].items)](std::uint64_t of) {
     return static_cast<double>(has_floor ? (of + one_each - 1) / one_each * one_each : of);
   };
@@ -50,7 +51,8 @@ Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   const Point& low = known[above - 1];
   const Point& high = known[above];
   const auto share_between = [&](const Point& from, const Point& to) {
-    return (x - in_rounds(from.items)) / std::max(1.0, in_rounds(to.items) - in_rounds(from.items));
+    const double apart = in_rounds(to.items) - in_rounds(from.items);
+    return apart > 0 ? (x - in_rounds(from.items)) / apart : 1.0;
   };
   const double t = share_between(low, high);
   const Seconds line = low.work.value + (high.work.value - low.work.value) * t;

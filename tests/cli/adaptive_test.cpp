@@ -79,6 +79,8 @@ TEST_F(Cli, adaptive_refuses_what_makes_no_sense_with_it) {
   expect_refused(shiplap(std::string(run_small) + " --chunks 4"), 64, {"--adaptive", "chunks"});
   expect_refused(shiplap(std::string(run_small) + " --order breadth"), 64, {"--order breadth", "--adaptive"});
   expect_refused(shiplap(std::string(run_small) + " --gantt"), 64, {"--gantt"});
+  expect_refused(shiplap(std::string(run_small) + " --graph"), 64, {"--graph"});
+  expect_refused(shiplap(std::string(run_small) + " --batched"), 64, {"--batched"});
   expect_refused(shiplap(std::string(run_small) + " --memory pageable"), 64, {"--memory"});
   expect_refused(shiplap(std::string(run_small) + " --latency-limit 5"), 64, {"--latency-limit", "5"});
   for (const std::string wrong : {"1,2", ":", "1:", ":5", "1:0", "1,:5", ",1:5", "0:5", "-1:5", "a:5", "1:5x", "1:-5"})

@@ -58,7 +58,7 @@ TEST(BuiltInJobs, give_schedules_from_which_no_needed_dependency_can_be_left_out
           without.ops[i].after.erase(without.ops[i].after.begin() + static_cast<std::ptrdiff_t>(d));
           if (!problems(without, 1).empty())
             ++needed;
-          else
+          else if (!strategy.mapped)  // beside arrays in host memory, small pieces in a slot may lie beside each other
             EXPECT_TRUE(is_ordered(without, before, OpId{i}))
                 << name << ", " << to_string(choice) << ": " << describe(schedule, OpId{i}) << " need not wait for "
                 << describe(schedule, before) << ", says the validation";

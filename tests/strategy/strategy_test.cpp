@@ -214,6 +214,33 @@ TEST(Hybrid, gives_sound_schedules_that_copy_one_way_and_map_the_other) {
       }
 }
 
+TEST(Hybrid, gives_sound_schedules_whatever_the_sizes_of_its_arrays_and_their_places_in_slots) {
+  for (const char* name : {"hybrid", "hybrid-mirror", "streams"})
+    for (const std::uint64_t size : {100u, 128u, 300u, 700u})
+      for (Choice choice : all_shapes()) {
+        // As found by chance: pieces of one array lie beside each other in a slot where those of others do not.
+        Job job = job_with({Role::scratch, Role::in, Role::out, Role::resident}, 12);
+        for (std::size_t a = 0; a < 3; ++a) job.arrays[a].size = Bytes{12 * (size / (a + 1) | 1)};
+        choice.chunks = std::min(choice.chunks, 12u);
+        const auto found = problems(find_strategy(name).schedule(job, choice, roomy));
+        EXPECT_TRUE(found.empty()) << name << " " << size << " " << to_string(choice) << ", ring " << choice.ring
+                                   << ": " << found.front();
+      }
+}
+
+TEST(Streams, wait_for_what_stays_where_a_chunk_brings_nothing) {
+  // All data belong to the first chunks.
+  for (Choice choice : all_shapes()) {
+    Job job = job_with({Role::resident, Role::in}, 12);
+    job.arrays[1].reach = mapped_by([](ItemRange r) {
+      const auto end = [](std::uint64_t item) { return std::min<std::uint64_t>(item * 4, 12); };
+      return ElementRange{end(r.first), end(r.first + r.count) - end(r.first)};
+    });
+    const auto found = problems(find_strategy("streams").schedule(job, choice, roomy));
+    EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
+  }
+}
+
 TEST(Hybrid, aligns_what_it_copies_as_the_array_is_so_that_all_operands_of_a_kernel_are_aligned_alike) {
   Job job = job_with({Role::in, Role::out}, 6045);
   for (Array& array : job.arrays) array.size = Bytes{6045 * 3};
