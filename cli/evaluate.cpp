@@ -21,6 +21,7 @@
 #include "shiplap/evaluate/random_jobs.hpp"
 #include "shiplap/evaluate/regret.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/report/evaluate_csv.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/published_report.hpp"
@@ -84,6 +85,7 @@ std::vector<std::string> names_of(const EvaluateFlags& flags, const std::vector<
 void save(const EvaluateFlags& flags, const Evaluation& evaluation) {
   if (!flags.output.empty()) write_file_atomically(flags.output, to_json(evaluation).dump(1) + "\n");
   if (!flags.markdown.empty()) write_file_atomically(flags.markdown, evaluate_markdown(evaluation));
+  if (!flags.csv.empty()) write_file_atomically(flags.csv, evaluation_csv(evaluation));
 }
 
 }  // namespace
@@ -164,6 +166,8 @@ void add_evaluate(CLI::App& app) {
       ->add_option("-o,--output", flags->output, "write points, samples and statistics to this JSON file as they come")
       ->type_name("FILE");
   command->add_option("--markdown", flags->markdown, "write the tables to this Markdown page")->type_name("FILE");
+  command->add_option("--csv", flags->csv, "write the points to this file, one a line, without their samples")
+      ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer(
       "Predictions are made before anything of a workload runs, from a profile whose hash is noted first. Every choice "
@@ -188,6 +192,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
 
 void run_published(const EvaluateFlags& flags) {
   if (!flags.markdown.empty()) throw UsageError("--markdown: a published sweep has no page; give -o for its JSON");
+  if (!flags.csv.empty()) throw UsageError("--csv: a published sweep has no points of this form; give -o for its JSON");
   if (about_a_run(flags) || !flags.profile.empty() || !flags.again.empty())
     throw UsageError("--data: nothing runs on a device; leave out what is about a device or a grid");
   const PublishedEvaluation evaluation = evaluate_published(load_published(flags.data));
@@ -206,6 +211,7 @@ void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
   print(evaluate_report(evaluation, style_of_stdout()));
   if (!flags.output.empty()) print(fmt::format("\nresults written to {}\n", flags.output));
   if (!flags.markdown.empty()) print(fmt::format("\npage written to {}\n", flags.markdown));
+  if (!flags.csv.empty()) print(fmt::format("\npoints written to {}\n", flags.csv));
 }
 
 void require_right(const Evaluation& evaluation) {
@@ -216,7 +222,7 @@ void require_right(const Evaluation& evaluation) {
 void run_again(const EvaluateFlags& flags) {
   if (about_a_run(flags))
     throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
-  for (const std::string& written : {flags.output, flags.markdown})
+  for (const std::string& written : {flags.output, flags.markdown, flags.csv})
     if (is_same_file(written, flags.again))
       throw UsageError(fmt::format("{}: that is the file of --again, and would be lost: name another", written));
   Evaluation recorded = evaluation_from_json(read_json_file(flags.again), flags.again);
@@ -234,6 +240,7 @@ void run_again(const EvaluateFlags& flags) {
 }
 
 void run_random(const EvaluateFlags& flags) {
+  if (!flags.csv.empty()) throw UsageError("--csv: --random has a page and JSON; give --markdown or -o");
   if (!flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
       !flags.blocks.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers ||
       flags.memory != EvaluateFlags{}.memory)
@@ -282,6 +289,7 @@ void run_evaluate(const EvaluateFlags& flags) {
   if (!flags.output.empty()) require_writable(flags.output, "-o");
   if (!flags.data.empty()) return run_published(flags);
   if (!flags.markdown.empty()) require_writable(flags.markdown, "--markdown");
+  if (!flags.csv.empty()) require_writable(flags.csv, "--csv");
   if (!flags.again.empty()) return run_again(flags);
   if (flags.random > 0) return run_random(flags);
   EvaluateOptions options;

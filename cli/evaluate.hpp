@@ -32,6 +32,7 @@ struct EvaluateFlags {
   bool no_transfers = false;
   std::string output;
   std::string markdown;
+  std::string csv;
   bool json = false;
 };
 void add_evaluate(CLI::App&);

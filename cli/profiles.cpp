@@ -77,10 +77,16 @@ void add_profiles(CLI::App& app) {
       ->add_option("-o,--output", options->output, "write the profile to this file, which may be the one that was read")
       ->required()
       ->type_name("FILE");
+  auto* schema = command->add_subcommand("schema", "Print the JSON Schema of profile files");
+  schema->callback([options] { options->schema = true; });
   command->callback([options] { run_profiles(*options); });
 }
 
 void run_profiles(const ProfilesOptions& options) {
+  if (options.schema) {
+    print_json(profile_schema());
+    return;
+  }
   if (!options.refit.empty()) {
     require_writable(options.output, "-o");
     const Profile before = find_any_profile(options.refit);

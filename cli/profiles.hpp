@@ -9,8 +9,9 @@ namespace shiplap::cli {
 
 struct ProfilesOptions {
   bool json = false;
-  std::string show;   ///< name or path; empty lists
-  std::string refit;  ///< likewise, of the one to be fitted again; empty: none
+  bool schema = false;  ///< the JSON Schema of profile files instead
+  std::string show;     ///< name or path; empty lists
+  std::string refit;    ///< likewise, of the one to be fitted again; empty: none
   std::string output;
 };
 void add_profiles(CLI::App&);

@@ -213,7 +213,7 @@ std::uint64_t JsonReader::unsigned_integer() const {
   return value_->get<std::uint64_t>();
 }
 
-void JsonReader::only_keys(std::initializer_list<std::string_view> allowed) const {
+void JsonReader::only_keys(std::span<const std::string_view> allowed) const {
   if (!value_->is_object()) fail("an object");
   for (const auto& item : value_->items())
     if (std::find(allowed.begin(), allowed.end(), item.key()) == allowed.end())

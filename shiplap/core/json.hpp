@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,7 +41,9 @@ class JsonReader {
   /// A whole number of at most 64 bits, 0 or more.
   std::uint64_t unsigned_integer() const;
   /// Refuses any key of this object that is not in `allowed`: a misspelt key must not pass silently.
-  void only_keys(std::initializer_list<std::string_view> allowed) const;
+  void only_keys(std::span<const std::string_view> allowed) const;
+  /// The same.
+  void only_keys(std::initializer_list<std::string_view> allowed) const { only_keys(std::span(allowed)); }
 
   /// As it is, without a check.
   const Json& value() const { return *value_; }

@@ -139,6 +139,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   fit_gpu(observations, profile.gpus.front(), findings);
   if (!profile.links.empty())
     profile.gpus.front().queue_groups = fit_queue_groups(observations, profile.links.front(), findings);
+  else
+    findings.missing.push_back({"gpus[0].queue_groups", "not measured: needs the times of copies"});
   profile.gpus.front().handovers =
       fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
   profile.host = fit_host(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);

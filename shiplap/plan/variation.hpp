@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "shiplap/profile/profile.hpp"
+#include "shiplap/profile/parameter_table.hpp"
 
 namespace shiplap {
-
-/// Parameters that are uncertain together because they were measured together.
-enum class ParameterGroup : std::uint8_t { rates, gaps, latencies, submission };
-inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGroup::gaps, ParameterGroup::latencies,
-                                             ParameterGroup::submission};
 
 /// Which end of the interval: `low` is the fast one.
 enum class End : std::uint8_t { low, high };
@@ -24,20 +19,6 @@ Profile moved(const Profile&, ParameterGroup, End);
 enum class Cause : std::uint8_t { host, submission, duplex_gap, gap, latency };
 Profile freed_of(const Profile&, Cause);
 
-/// What a prediction of copies, kernels and zero-copy depends on besides the kernel's own time, for elasticities. The
-/// latency of device memory is none of them: it says which part of a kernel's time another memory would save.
-enum class CostTerm : std::uint8_t {
-  h2d_rate,  ///< time per byte of copies to the GPU, alone and beside the other direction
-  d2h_rate,
-  zero_copy_rate,  ///< of kernels that access host memory, and of the copies beside them
-  gaps,
-  latencies,
-  submission,
-  host,  ///< copies and faults by host threads, pageable copies, prefetches
-};
-inline constexpr std::array cost_terms{CostTerm::h2d_rate, CostTerm::d2h_rate,  CostTerm::zero_copy_rate,
-                                       CostTerm::gaps,     CostTerm::latencies, CostTerm::submission,
-                                       CostTerm::host};
 /// "H2D copies, per byte", "gaps between ops (g)".
 std::string to_string(CostTerm);
 /// The profile with the times of that term multiplied by `factor` (rates divided).

@@ -238,15 +238,13 @@ struct GpuModel {
   unsigned copy_engines = 2;                          ///< 1: both directions share it; 2: one each
   EngineOrder engine_order = EngineOrder::readiness;  ///< of its copy engines
   /// A copy engine serves queues in so many groups, every n-th queue in the same one: one group until none of its
-  /// copies is ready, then the next. Only by readiness. None in profiles from before it was measured: taken as one
-  /// group.
+  /// copies is ready, then the next. Only by readiness. None: taken as one group.
   std::optional<unsigned> queue_groups{};
   ImplicitSync implicit_sync = ImplicitSync::none;  ///< what a copy to the host waits for beyond its dependencies
   bool concurrent_kernels = true;                   ///< kernels of different queues can run at the same time
   Parameter<Seconds> launch_latency;                ///< event-timed empty kernel
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
-  /// None in profiles from before it was measured: taken as nothing.
-  std::optional<EventGap> event_gap{};
+  std::optional<EventGap> event_gap{};     ///< none: taken as no time
   std::optional<HandoverModel> handovers;  ///< none: taken as no time
   Parameter<double> resident_threads;      ///< threads that the GPU holds at once
   Parameter<Bandwidth> memory_bandwidth;   ///< of a kernel that reads and writes device memory
@@ -305,7 +303,7 @@ std::string condition(const Conditions&, const std::string& name);
 /// What is known of one node.
 struct Profile {
   static constexpr std::string_view schema = "shiplap/profile";  ///< what a file says it is
-  static constexpr std::uint64_t version = 6;                    ///< of the file format
+  static constexpr std::uint64_t version = 1;                    ///< of the file format
 
   std::string name;                       ///< "h200"
   Origin origin = Origin::measured;       ///< of its figures
@@ -329,6 +327,8 @@ struct Profile {
 Profile profile_from_json(const Json&, const std::string& source);
 /// What profile_from_json reads.
 Json to_json(const Profile&);
+/// The JSON Schema of files of profiles, made from the table of parameters.
+Json profile_schema();
 /// Reads a file. Throws Error as profile_from_json does, and when there is no such file.
 Profile load_profile(const std::filesystem::path&);
 /// Writes a file, whole or not at all. Throws Error naming the path, and what load_profile would not take.

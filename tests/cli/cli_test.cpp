@@ -320,7 +320,7 @@ TEST_F(Cli, measure_goes_on_where_it_was_interrupted_and_only_there) {
 }
 
 TEST_F(Cli, an_unknown_schema_version_is_refused) {
-  const auto file = write("p.json", replaced(profile_text(), "\"version\": 6", "\"version\": 99"));
+  const auto file = write("p.json", replaced(profile_text(), "\"version\": 1", "\"version\": 99"));
   expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile '" + file.string() + "'"), 1,
                  {"p.json", "version", "99"});
 }

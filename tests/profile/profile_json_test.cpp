@@ -230,21 +230,29 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
   }
 }
 
-TEST(ProfileJson, reads_files_from_before_events_between_kernels_were_measured) {
-  Profile before = planted_profile();
-  before.gpus[0].event_gap.reset();
-  const Json json = to_json(before);
-  EXPECT_FALSE(json.at("gpus").at(0).contains("event_gap"));
-  const Profile read = profile_from_json(json, "test");
+TEST(ProfileJson, may_lack_what_is_absent_with_a_reason_only) {
+  Profile lacking = planted_profile();
+  lacking.gpus[0].event_gap.reset();
+  lacking.gpus[0].queue_groups.reset();
+  EXPECT_NE(refusal(to_json(lacking)), "");
+  lacking.missing.push_back({"gpus[0].event_gap", "not measured"});
+  lacking.missing.push_back({"gpus[0].queue_groups", "not measured"});
+  const Profile read = profile_from_json(to_json(lacking), "test");
   EXPECT_FALSE(read.gpus[0].event_gap);
-  EXPECT_EQ(parameter_hash(read), parameter_hash(before));
+  EXPECT_FALSE(read.gpus[0].queue_groups);
+  EXPECT_EQ(parameter_hash(read), parameter_hash(lacking));
+}
+
+TEST(ProfileJson, has_the_schema_that_is_documented_and_follows_it) {
+  const Json documented = read_json_file(SHIPLAP_SOURCE_DIR "/docs/schema/profile.schema.json");
+  EXPECT_EQ(documented, profile_schema()) << "shiplap profiles schema > docs/schema/profile.schema.json";
 }
 
 // ---- bad input ----
 
 TEST(ProfileJson, refuses_another_schema_and_another_version) {
   expect_names(refusal_with(planted_profile(), "/schema", "shiplap/job"), "schema", "shiplap/profile");
-  expect_names(refusal_with(planted_profile(), "/version", 1), "version", "6");
+  expect_names(refusal_with(planted_profile(), "/version", 2), "version", "1");
   expect_names(refusal_without(planted_profile(), "", "version"), "version", "");
 }
 
@@ -317,10 +325,10 @@ TEST(ProfileJson, refuses_limits_that_do_not_enclose_the_value) {
 }
 
 TEST(ProfileJson, refuses_sizes_that_do_not_increase) {
-  expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/2/size", 65536), "links[0].h2d.costs[2].size",
-               "above");
-  expect_names(refusal_with(planted_profile(), "/links/0/d2h/duplex/gaps/1/size", 1),
-               "links[0].d2h.duplex.gaps[1].size", "above");
+  expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/2/size", 65536), "links[0].h2d.costs[2]",
+               "behind the one before it");
+  expect_names(refusal_with(planted_profile(), "/links/0/d2h/duplex/gaps/1/size", 1), "links[0].d2h.duplex.gaps[1]",
+               "behind the one before it");
   expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/0/size", 0), "links[0].h2d.costs[0].size", "from 1");
 }
 

@@ -170,6 +170,7 @@ Profile paper_profile(const PaperOptions& options) {
                      {"links[0].waiting_queues", reason}, {"links[0].zero_copy", reason},
                      {"links[0].pageable", reason},       {"links[0].managed", reason},
                      {"gpus[0].copy_bandwidth", reason},  {"host", reason},
+                     {"gpus[0].event_gap", reason},       {"gpus[0].queue_groups", reason},
                      {"links[0].h2d.batched", reason},    {"links[0].d2h.batched", reason},
                      {"submission.batched_copy", reason}, {"submission.graph_launch", reason},
                      {"submission.graph_op", reason}};

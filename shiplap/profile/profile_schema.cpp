@@ -1,0 +1,224 @@
+// The JSON Schema of profiles, made from the table of parameters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "shiplap/profile/parameter_table.hpp"
+
+namespace shiplap {
+namespace {
+
+Json text_schema(std::string_view meaning) { return {{"type", "string"}, {"minLength", 1}, {"description", meaning}}; }
+Json list_schema(Json items, std::string_view meaning) {
+  return {{"type", "array"}, {"description", meaning}, {"items", std::move(items)}};
+}
+Json reference(std::string_view name) { return {{"$ref", fmt::format("#/$defs/{}", name)}}; }
+
+Json or_null(Json schema, std::string_view meaning) {
+  return {{"description", fmt::format("{} Null when unknown; then \"missing\" says why.", meaning)},
+          {"oneOf", Json::array({std::move(schema), {{"type", "null"}}})}};
+}
+
+Json object_schema(Json properties) {
+  Json required = Json::array();
+  for (const auto& property : properties.items()) required.push_back(property.key());
+  return {{"type", "object"},
+          {"required", std::move(required)},
+          {"additionalProperties", false},
+          {"properties", std::move(properties)}};
+}
+
+/// Makes the properties of an object of the table.
+class SchemaWriter {
+ public:
+  Json properties = Json::object();
+
+  template <class T>
+  void fact(std::string_view name, const T&, std::string_view meaning, std::uint64_t least = 0,
+            std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+    Json& out = properties[std::string(name)];
+    if constexpr (std::is_same_v<T, EngineOrder>)
+      out = {{"enum", {"submission", "readiness"}}};
+    else if constexpr (std::is_same_v<T, ImplicitSync>)
+      out = {{"enum", {"none", "until_started", "until_ended"}}};
+    else if constexpr (std::is_same_v<T, Bytes>)
+      out = reference("size");
+    else if constexpr (std::is_same_v<T, bool>)
+      out = {{"type", "boolean"}};
+    else if constexpr (std::is_unsigned_v<T>)
+      out = {{"type", "integer"},
+             {"minimum", least},
+             {"maximum", std::min<std::uint64_t>(most, std::numeric_limits<T>::max())}};
+    else
+      out = text_schema(meaning);
+    out["description"] = meaning;
+  }
+  void optional_fact(std::string_view name, const std::optional<unsigned>&, unsigned least, std::string_view meaning) {
+    properties[std::string(name)] = or_null({{"type", "integer"}, {"minimum", least}}, meaning);
+  }
+  template <class T>
+  void value(const ParameterInfo& info, const Interval<T>&, const Quantity<T>& quantity) {
+    Json out = reference(name_of(quantity));
+    out["description"] = info.meaning;
+    properties[std::string(info.name)] = std::move(out);
+  }
+  template <class T>
+  void optional_value(const ParameterInfo& info, const Parameter<T>&, const Quantity<T>& quantity) {
+    properties[std::string(info.name)] = or_null(reference(name_of(quantity)), info.meaning);
+  }
+  template <class Row>
+  void rows(const RowsInfo& info, const std::vector<Row>&, Tag tag) {
+    Json out = list_schema(schema_of(Row{}, tag),
+                           fmt::format("{} Rows increase.{}", info.meaning,
+                                       info.may_be_empty ? " Empty only when \"missing\" names it." : ""));
+    if (!info.may_be_empty) out["minItems"] = 1;
+    properties[std::string(info.name)] = std::move(out);
+  }
+  template <class Part, class... More>
+  void part(std::string_view name, const Part& part, std::string_view meaning, More... more) {
+    Json out = schema_of(part, more...);
+    out["description"] = meaning;
+    properties[std::string(name)] = std::move(out);
+  }
+  template <class Part, class... More>
+  void optional_part(std::string_view name, const std::optional<Part>&, std::string_view meaning, More... more) {
+    properties[std::string(name)] = or_null(schema_of(Part{}, more...), meaning);
+  }
+  void lists(std::string_view name, const std::map<std::string, std::vector<TimeAt>>&, Tag tag,
+             std::string_view meaning) {
+    properties[std::string(name)] = {
+        {"type", "object"},
+        {"description", meaning},
+        {"additionalProperties",
+         list_schema(schema_of(TimeAt{}, tag), "Rows increase. Empty only when \"missing\" names all of them.")}};
+  }
+
+  template <class Part, class... More>
+  static Json schema_of(const Part& part, More... more) {
+    SchemaWriter writer;
+    describe(writer, part, more...);
+    return object_schema(std::move(writer.properties));
+  }
+
+  template <class T>
+  static std::string name_of(const Quantity<T>& quantity) {
+    std::string name;
+    for (const char c : quantity.unit) name += c == '/' ? "_per_" : std::string(1, c);
+    return name + (quantity.may_be_zero ? "" : "_above_0");
+  }
+};
+
+template <class T>
+void define(Json& definitions, const Quantity<T>& quantity) {
+  const char* bound = quantity.may_be_zero ? "minimum" : "exclusiveMinimum";
+  const auto number = [&](std::string_view meaning) -> Json {
+    return {{"type", "number"}, {bound, 0}, {"description", fmt::format("{}, in {}.", meaning, quantity.unit)}};
+  };
+  Json schema = object_schema({{"value", number("The fitted value")},
+                               {"low", number("Lower end of the 95 % interval; absent: the value")},
+                               {"high", number("Upper end of the 95 % interval; absent: the value")},
+                               {"unit", {{"const", quantity.unit}}}});
+  schema["required"] = {"value", "unit"};
+  definitions[SchemaWriter::name_of(quantity)] = std::move(schema);
+}
+
+Json measurement_schema() {
+  Json schema = object_schema(
+      {{"primitive", text_schema("What was measured, such as copy.pinned.h2d.")},
+       {"arguments",
+        {{"type", "object"},
+         {"additionalProperties", {{"type", "number"}}},
+         {"description", "The point, such as {\"bytes\": 4096, \"copies\": 16}; sizes in bytes."}}},
+       {"clock",
+        {{"enum", {"events", "host"}},
+         {"description", "events: between two events of the device; host: on the host, with the wait."}}},
+       {"visits",
+        {{"enum", {1, 2}},
+         {"description",
+          "2: the second half of the samples was taken much later in the run. When the medians of the two halves "
+          "differ "
+          "by more than their 95 % intervals, the slower one was disturbed and figures come from the other."}}},
+       {"verified",
+        {{"type", "boolean"}, {"description", "Whether the bytes that moved were compared and found equal."}}},
+       {"samples_us",
+        {{"type", "array"},
+         {"minItems", 1},
+         {"items", {{"type", "number"}, {"minimum", 0}}},
+         {"description", "Every sample, in us, rounded to 4 decimals (0.1 ns) when written."}}}});
+  schema["properties"]["held_by"] =
+      text_schema("What held the GPU's clocks down meanwhile; absent when nothing did, or nothing is known.");
+  return schema;
+}
+
+}  // namespace
+
+Json profile_schema() {
+  Json definitions{{"size",
+                    {{"type", "integer"},
+                     {"minimum", 1},
+                     {"maximum", std::numeric_limits<std::uint64_t>::max()},
+                     {"description", "A number of bytes."}}}};
+  define(definitions, time_quantity);
+  define(definitions, per_byte_quantity);
+  define(definitions, more_per_byte_quantity);
+  define(definitions, bandwidth_quantity);
+  define(definitions, threads_quantity);
+  define(definitions, flop_rate_quantity);
+
+  Json gpus = list_schema(SchemaWriter::schema_of(GpuModel{}), "The GPUs in the order of the device's numbers.");
+  gpus["minItems"] = 1;
+  Json submission = SchemaWriter::schema_of(SubmissionModel{});
+  submission["description"] = "Host time of one call, per kind of call.";
+  Json schema = object_schema(
+      {{"schema", {{"const", Profile::schema}}},
+       {"version", {{"const", Profile::version}, {"description", "Version of this format. Readers refuse any other."}}},
+       {"name", text_schema("Name of the profile.")},
+       {"origin",
+        {{"enum", {"measured", "published", "derived", "planted"}},
+         {"description", "Where the figures come from; planted: a test's own truth."}}},
+       {"source", text_schema("How the figures were obtained: the command, or the publication and its tables.")},
+       {"conditions",
+        {{"type", "object"},
+         {"additionalProperties", {{"type", "string"}}},
+         {"description", "Facts about the node at the time of measuring: driver, CPU, clocks."}}},
+       {"gpus", std::move(gpus)},
+       {"links",
+        list_schema(SchemaWriter::schema_of(LinkModel{}),
+                    "The links between host NUMA nodes and GPUs. Empty only when \"missing\" names \"links\".")},
+       {"peers", list_schema(SchemaWriter::schema_of(PeerModel{}), "Copies between the GPUs of a node.")},
+       {"host", or_null(SchemaWriter::schema_of(HostModel{}), "What host threads do themselves.")},
+       {"submission", std::move(submission)},
+       {"missing", list_schema(object_schema({{"parameter", text_schema("Path of the parameter in this file, such as "
+                                                                        "gpus[0].launch_latency.")},
+                                              {"reason", text_schema("Why there is no value.")}}),
+                               "What the profile does not know, each with the reason.")},
+       {"residuals",
+        list_schema(
+            object_schema({{"parameter", text_schema("Path of the parameter or of the part of the profile, such "
+                                                     "as links[0].h2d.costs.")},
+                           {"worst",
+                            {{"type", "number"},
+                             {"minimum", 0},
+                             {"description", "Largest |fit - measured| / measured, a fraction."}}},
+                           {"at", {{"type", "string"}, {"description", "The point where it is worst."}}}}),
+            "What the fit could not explain.")},
+       {"measurements", list_schema(measurement_schema(), "Raw samples, so that every figure can be fitted again.")}});
+  Json top{
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"$id", fmt::format("urn:{}:{}", Profile::schema, Profile::version)},
+      {"title", "shiplap profile"},
+      {"description",
+       "What is known of one node: its GPUs, the links to them, fitted parameters with 95 % intervals, and the raw "
+       "measurements behind them. The reader checks some rules that a schema cannot state: rows of a list increase, "
+       "low <= value <= high, a link names an existing GPU and no pair of NUMA node and GPU has two links, every "
+       "null and every empty list is named in \"missing\" where its description says so, and nothing named there by "
+       "its path has a value. Paths are written like links[0].h2d.duplex."}};
+  top.update(schema);
+  top["$defs"] = std::move(definitions);
+  return top;
+}
+
+}  // namespace shiplap
