@@ -162,9 +162,10 @@ std::vector<Missing> missing_parameters() {
     out.push_back({fmt::format("links[0].{}.batched", way), absent});
   }
   for (const char* parameter :
-       {"gpus[0].event_gap", "gpus[0].queue_groups", "gpus[0].memory_bandwidth", "gpus[0].copy_bandwidth", "gpus[0].flop_rate", "links[0].waiting_queues",
-        "links[0].zero_copy", "links[0].pageable", "links[0].managed", "host", "submission.event_record",
-        "submission.event_wait", "submission.batched_copy", "submission.graph_launch", "submission.graph_op"})
+       {"gpus[0].event_gap", "gpus[0].queue_groups", "gpus[0].memory_bandwidth", "gpus[0].copy_bandwidth",
+        "gpus[0].flop_rate", "links[0].waiting_queues", "links[0].zero_copy", "links[0].pageable", "links[0].managed",
+        "host", "submission.event_record", "submission.event_wait", "submission.batched_copy",
+        "submission.graph_launch", "submission.graph_op"})
     out.push_back({parameter, absent});
   return out;
 }
