@@ -28,12 +28,6 @@ Json samples_json(const std::vector<double>& samples_ms) {
   return json;
 }
 
-Json cost_json(const KernelCost& cost, bool of_average_items) {
-  Json json = to_json(cost);
-  json["of_average_items"] = of_average_items;
-  return json;
-}
-
 Json point_json(const EvaluatedPoint& point) {
   Json models = Json::object();
   for (const ModelTime& m : point.models) models[m.model] = in_milliseconds(m.time);
@@ -72,7 +66,7 @@ Json workload_json(const EvaluatedWorkload& workload) {
             {"memory", to_string(workload.memory)},
             {"not_run", workload.not_run.empty() ? Json(nullptr) : Json(workload.not_run)},
             {"kernel_ms", in_milliseconds(workload.kernel)},
-            {"kernel_cost", cost_json(workload.cost, workload.cost_of_average_items)},
+            {"kernel_cost", to_json(workload.cost)},
             {"predicted_bound_ms", milliseconds_json(workload.bound)},
             {"points", Json::array()},
             {"skipped", Json::array()},

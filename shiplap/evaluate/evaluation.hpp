@@ -67,8 +67,6 @@ struct EvaluatedWorkload {
   std::string name;
   MemoryKind memory = MemoryKind::pinned;
   KernelCost cost{};  ///< what the predictions know of the kernel
-  /// Whether the cost is of items of average density; files of before that have it as measured on the first items.
-  bool cost_of_average_items = true;
   Seconds kernel{0};
   Interval<Seconds> bound{};
   std::vector<EvaluatedPoint> points{};

@@ -24,11 +24,9 @@ std::vector<double> read_samples(const JsonReader& json) {
   return samples;
 }
 
-/// Of files from before groups kept their samples there is the median.
-std::vector<double> read_samples(const JsonReader& json, std::string_view samples, std::string_view estimate) {
-  if (const auto found = json.find(samples)) return read_samples(*found);
-  if (const auto found = json.find(estimate)) return {found->at("value").positive()};
-  return {};
+std::vector<double> read_samples_or_none(const JsonReader& json, std::string_view key) {
+  const auto found = json.find(key);
+  return found ? read_samples(*found) : std::vector<double>{};
 }
 
 std::string read_text_or_none(const JsonReader& json, std::string_view key) {
@@ -78,11 +76,7 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
                              .memory = read_memory_kind(json.at("memory")),
                              .kernel = seconds_of_ms(json.at("kernel_ms").number()),
                              .not_run = read_text_or_none(json, "not_run")};
-  if (const auto cost = json.find("kernel_cost")) {
-    workload.cost = kernel_cost_from_json(*cost);
-    const auto of_average = cost->find("of_average_items");
-    workload.cost_of_average_items = of_average && of_average->boolean();
-  }
+  if (const auto cost = json.find("kernel_cost")) workload.cost = kernel_cost_from_json(*cost);
   workload.bound = milliseconds_from_json(json.at("predicted_bound_ms"));
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) workload.points.push_back(read_point(points.at(i)));
@@ -92,8 +86,8 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
   const JsonReader groups = json.at("groups");
   for (std::size_t i = 0; i < groups.size(); ++i)
     workload.groups.push_back({.choices = groups.at(i).at("choices").unsigned_integer(),
-                               .automatic_ms = read_samples(groups.at(i), "automatic_samples_ms", "automatic_ms"),
-                               .bound_ms = read_samples(groups.at(i), "bound_samples_ms", "bound_ms")});
+                               .automatic_ms = read_samples(groups.at(i).at("automatic_samples_ms")),
+                               .bound_ms = read_samples_or_none(groups.at(i), "bound_samples_ms")});
   if (const auto duel = json.find("duel")) workload.duel = read_duel(*duel);
   return workload;
 }

@@ -17,17 +17,9 @@ ModelTime as_recorded(const EvaluatedPoint& point) {
   return {std::string(engine_as_recorded), point.predicted.value};
 }
 
-void make_of_average_items(KernelCost& cost, const Job& job) {
-  for (KernelCost::Point& point : cost.points) point.items = average_items(job, {0, point.items});
-  for (KernelCost::Limited& limited : cost.limited) limited.items = average_items(job, {0, limited.items});
-}
-
-// The cost of its kernel is made one of average items.
-Job job_of(EvaluatedWorkload& recorded) {
+Job job_of(const EvaluatedWorkload& recorded) {
   Workload workload = find_workload(recorded.name, {});
   put_into(workload, recorded.memory);
-  if (!recorded.cost_of_average_items) make_of_average_items(recorded.cost, workload.job);
-  recorded.cost_of_average_items = true;
   workload.job.cost = recorded.cost;
   return std::move(workload.job);
 }

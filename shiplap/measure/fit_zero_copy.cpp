@@ -22,22 +22,14 @@ struct Period {
   Uncertain time;
 };
 
-/// The periods by bytes in flight, for kernels with 16 bytes per access. Profiles written by earlier versions have
-/// several sizes for one grid: launches of 8 MiB are preferred, else the longest launches; the longest copies are used.
+/// The periods by bytes in flight.
 std::map<Bytes, Period> periods_of(const Observations& observations, const std::string& primitive, bool of_copies) {
-  std::map<std::pair<Bytes, Bytes>, std::vector<Observation>> by_size;
-  for (const Observation& o : observations.of(primitive)) {
-    if (o.argument("width") != fitted_width) continue;
-    if (of_copies && o.bytes() != mapped_launch) continue;
-    by_size[{in_flight_of(o), of_copies ? copy_size_beside(o.measurement->arguments) : o.bytes()}].push_back(o);
-  }
+  const std::vector<Observation> points = observations.of(primitive);
   std::map<Bytes, Period> result;
-  for (const auto& [key, points] : by_size)
-    for (const auto& [in_flight, time] : periods(points, "count", in_flight_of)) {
-      const auto found = result.find(in_flight);
-      if (!of_copies && found != result.end() && found->second.size == mapped_launch) continue;
-      result.insert_or_assign(in_flight, Period{key.second, time});
-    }
+  for (const auto& [in_flight, time] : periods(points, "count", in_flight_of))
+    for (const Observation& o : points)
+      if (in_flight_of(o) == in_flight)
+        result[in_flight] = {of_copies ? copy_size_beside(o.measurement->arguments) : o.bytes(), time};
   return result;
 }
 

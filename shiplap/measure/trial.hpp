@@ -109,10 +109,9 @@ constexpr Bytes mapped_footprint = 256_MiB;
 constexpr Bytes mapped_launch = 8_MiB;
 constexpr Bytes long_copy_beside = 16_MiB;
 
-/// The size of the copies in a measurement beside kernels; 8 MiB where its arguments do not say (older files).
+/// The size of the copies in a measurement beside kernels.
 inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
-  const auto copy = arguments.find("copy");
-  return copy == arguments.end() ? 8_MiB : Bytes{static_cast<std::uint64_t>(copy->second)};
+  return {static_cast<std::uint64_t>(arguments.at("copy"))};
 }
 
 /// Kernels that access host memory, in one queue, and copies in another.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t most_chunks = 256;
 // Pipelines of many queues are unsteady: on an H200 runs of one and the same schedule differ by up to 25 % with 128
-// queues and more at 256 MiB each way, and by up to 19 % with 32 and 64 at 64 MiB (results/h200/pipeline_grid*.json).
+// queues and more at 256 MiB each way, and by up to 19 % with 32 and 64 at 64 MiB (a sweep of 492 pipelines).
 // More than these are used when they are asked for.
 constexpr std::uint32_t most_queues = 32;
 constexpr std::size_t listed_per_strategy = 4;

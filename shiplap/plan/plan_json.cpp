@@ -51,8 +51,8 @@ Choice choice_from_json(const JsonReader& json) {
   choice.blocks = unless("blocks", own_grid);
   if (json.find("threads_each_way")) choice.threads = small("threads_each_way");
   choice.graph = json.at("graph").boolean();
-  if (const auto batched = json.find("batched")) choice.batched = batched->boolean();  // older files have none
-  if (json.find("gpus")) choice.gpus = small("gpus");  // files of before several GPUs have none
+  choice.batched = json.at("batched").boolean();
+  choice.gpus = small("gpus");
   choice.ring = static_cast<std::uint32_t>(unless("ring", as_many_as_chunks));
   return choice;
 }

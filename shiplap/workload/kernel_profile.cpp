@@ -37,9 +37,8 @@ std::vector<KernelCost::Point> read_points(const JsonReader& json) {
 
 std::vector<KernelCost::Limited> read_limited(const JsonReader& json) {
   std::vector<KernelCost::Limited> limited;
-  const bool of_one_size = json.value().is_object();  // in files of earlier versions
-  for (std::size_t i = 0; i < (of_one_size ? 1 : json.size()); ++i) {
-    const JsonReader one = of_one_size ? json : json.at(i);
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const JsonReader one = json.at(i);
     limited.push_back({.items = read_positive(one.at("items")),
                        .blocks = read_positive(one.at("blocks")),
                        .work = milliseconds_from_json(one.at("ms"))});

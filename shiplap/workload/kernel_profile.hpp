@@ -11,7 +11,7 @@ namespace shiplap {
 
 /// All of it; times in milliseconds.
 Json to_json(const KernelCost&);
-/// What to_json wrote, and what evaluations of earlier versions have. Throws Error naming source and key.
+/// What to_json wrote. Throws Error naming source and key.
 KernelCost kernel_cost_from_json(const JsonReader&);
 
 /// The kernel profile of a workload, of the schema docs/schema/kernel-profile.schema.json. Throws Error naming the

@@ -45,13 +45,6 @@ TEST(Figures, keep_what_was_measured_with_other_grids_and_widths_apart) {
 }
 
 TEST(Figures, of_copies_beside_kernels_count_the_bytes_of_the_copies) {
-  const auto all = figures(std::vector{
-      events("copies.h2d.beside.read", {{"bytes", 2 << 20}, {"blocks", 4}, {"width", 16}, {"count", 1}}, 200),
-      events("copies.h2d.beside.read", {{"bytes", 2 << 20}, {"blocks", 4}, {"width", 16}, {"count", 4}}, 650)});
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].bytes, 8_MiB) << "as older files have them";
-  EXPECT_NEAR(in_microseconds(all[0].time.value), 150, 1e-9);
-
   const auto sized = figures(
       std::vector{events("copies.h2d.beside.read",
                          {{"bytes", 2 << 20}, {"blocks", 4}, {"width", 16}, {"copy", 16 << 20}, {"count", 1}}, 400)});
