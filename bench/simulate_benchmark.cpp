@@ -1,7 +1,7 @@
 // How many ops the simulator handles per second on one core, and how long a whole plan takes.
 #include <benchmark/benchmark.h>
 
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
@@ -33,7 +33,7 @@ BENCHMARK_CAPTURE(simulate_ops, a_queue_per_chunk, Layout::per_chunk)->Arg(16)->
 void plan_a_job(benchmark::State& state) {
   const Profile profile = find_profile("h200");
   const Job job = job_of(256_MiB);
-  for (auto _ : state) benchmark::DoNotOptimize(plan(job, profile).best().predicted.value);
+  for (auto _ : state) benchmark::DoNotOptimize(rank(job, profile).best().predicted.value);
 }
 BENCHMARK(plan_a_job)->Unit(benchmark::kMillisecond);
 

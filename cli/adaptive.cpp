@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/report/adaptive_report.hpp"
@@ -126,7 +125,7 @@ CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
 }
 
 void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flags, const ChoiceFlags& choice,
-                  const std::string& device, const std::string& profile, bool json) {
+                  const NodeFlags& node_flags, bool json) {
   if (flags.frames.empty()) throw UsageError("--adaptive needs --frames: how many items there are in all");
   const std::uint64_t frames = parse_count(flags.frames, "--frames");
   if (frames == 0) throw UsageError("--frames 0: there is nothing to run");
@@ -153,16 +152,16 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   if (batches * workload.job.items != frames)
     note(fmt::format("{} items are {} batches of {}: the last one is run as a whole", frames, batches,
                      workload.job.items));
-  const Subject subject(device, profile);
+  const OpenedNode opened = open_node(node_flags);
+  const Node& node = opened.node;
   std::uint64_t submitted = 0;  // the batch whose kernels are performed
   if (!flags.vary.empty()) {
-    if (!subject.info.is_virtual) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
-    workload.job = subject.costed(workload);
+    if (node.has_gpu()) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
+    give_derived_cost(node, workload);
     workload.job.binding.duration = [job = workload.job, by = variation_of(flags.vary), &submitted](const Launch& l) {
       return kernel_time(job, average_items(job, {l.first_item, l.items}), 0) * by(submitted);
     };
   }
-  const Node node{.device = subject.device.get(), .profile = subject.profile, .limits = subject.limits};
 
   shiplap::Progress preparing;
   preparing.update("preparing every choice …");
@@ -177,9 +176,9 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   preparing.clear();
 
   AdaptiveRun run{.workload = workload.job.name,
-                  .device = subject.info.id,
-                  .profile = subject.profile.name,
-                  .profile_hash = parameter_hash(subject.profile),
+                  .device = opened.device->info().id,
+                  .profile = node.profile.name,
+                  .profile_hash = parameter_hash(node.profile),
                   .items_of_batch = workload.job.items,
                   .table = adaptive.table(),
                   .report = {},

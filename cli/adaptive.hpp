@@ -7,6 +7,7 @@
 
 #include "cli/cli11.hpp"
 #include "cli/common.hpp"
+#include "cli/node.hpp"
 
 namespace shiplap::cli {
 
@@ -20,8 +21,7 @@ struct AdaptiveFlags {
 };
 /// Returns --adaptive.
 CLI::Option* add_adaptive_flags(CLI::App&, AdaptiveFlags&);
-void run_adaptive(const AdaptiveFlags&, const WorkloadFlags&, const ChoiceFlags&, const std::string& device,
-                  const std::string& profile, bool json);
+void run_adaptive(const AdaptiveFlags&, const WorkloadFlags&, const ChoiceFlags&, const NodeFlags&, bool json);
 
 void add_replay(CLI::App&);
 

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cli/parameter_names.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -171,36 +172,79 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
   app.add_flag("--batched", flags.batched,
                "submit the copies of a chunk in each direction in one call (cudaMemcpyBatchAsync)")
       ->excludes("--graph");
+  app.add_option("--gpus", flags.gpus, "number of the device's GPUs that share the items, as with --device cuda:0,1")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 64u))
+      ->capture_default_str();
+  app.add_option("--device-memory", flags.device_memory,
+                 "most memory of each GPU that may be used, as in 8GiB (default: what is free)")
+      ->type_name("SIZE");
   app.add_option("--threads", flags.threads,
                  "host threads each way (staged), or that touch the results (managed), or auto")
       ->type_name("N")
       ->capture_default_str();
 }
 
-PlanOptions plan_options_of(const ChoiceFlags& flags, const Job& job) {
-  PlanOptions options;
+void add_use_flags(CLI::App& app, UseFlags& flags) {
+  app.add_option("--reuse", flags.reuse, "number of runs with the same arrays: whether pinning pageable ones pays")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53))
+      ->capture_default_str();
+  app.add_flag("--no-pin", flags.no_pin, "leave pageable arrays pageable even where pinning them would pay");
+  app.add_flag("--check-reach", flags.check_reach,
+               "first run a few chunks by themselves, and fail when the kernel reads or writes what the workload does "
+               "not declare");
+}
+
+void add_race_flag(CLI::App& app, std::string& race, const std::string& help) {
+  app.add_option("--race", race, help)->type_name("TIME")->capture_default_str();
+}
+
+namespace {
+
+SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
+  SearchSpace space;
   if (flags.strategy != "auto") {
-    options.strategies = {std::string(find_strategy(flags.strategy).name)};
+    space.strategies = {std::string(find_strategy(flags.strategy).name)};
     note_meaningless(flags);
   }
-  if (flags.chunks != "auto") options.chunks = {chunks_of(flags.chunks, job)};
+  if (flags.chunks != "auto") space.chunks = {chunks_of(flags.chunks, job)};
   if (flags.blocks == "full")
-    options.blocks = {0};
+    space.blocks = {0};
   else if (flags.blocks != "auto")
-    options.blocks = {parse_count(flags.blocks, "--blocks")};
-  if (options.blocks == std::vector<std::uint64_t>{0} && flags.blocks != "full")
+    space.blocks = {parse_count(flags.blocks, "--blocks")};
+  if (space.blocks == std::vector<std::uint64_t>{0} && flags.blocks != "full")
     throw UsageError("--blocks 0: give 1 or more, full, or auto");
-  if (flags.ramp != "auto") options.ramps = {parse_ramp(flags.ramp)};
+  if (flags.ramp != "auto") space.ramps = {parse_ramp(flags.ramp)};
   if (flags.layout != "auto") {
     Choice choice;
     parse_layout(flags.layout, choice);
-    options.layouts = {choice.layout};
-    options.queues = choice.queues;
+    space.layouts = {choice.layout};
+    space.queues = choice.queues;
   }
-  options.graph = flags.graph;
-  options.batched = flags.batched;
-  if (flags.threads != "auto") options.threads = {threads_of(flags.threads)};
-  if (flags.order != "auto") options.orders = {parse_order(flags.order)};
+  space.graph = flags.graph;
+  space.batched = flags.batched;
+  space.gpus = flags.gpus;
+  if (flags.threads != "auto") space.threads = {threads_of(flags.threads)};
+  if (flags.order != "auto") space.orders = {parse_order(flags.order)};
+  return space;
+}
+
+}  // namespace
+
+PlanOptions plan_options_of(const ChoiceFlags& choice, const UseFlags& use, const Job& job) {
+  PlanOptions options{.space = space_of(choice, job)};
+  if (!choice.device_memory.empty()) {
+    options.device_memory = parse_bytes(choice.device_memory, "--device-memory");
+    if (options.device_memory.count == 0) throw UsageError("--device-memory 0: give more than 0 bytes");
+  }
+  const auto is_pageable = [](const Array& array) { return array.memory == MemoryKind::pageable; };
+  if (use.reuse > 1 && std::ranges::none_of(job.arrays, is_pageable))
+    throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
+  options.runs = use.reuse;
+  options.may_pin = !use.no_pin;
+  options.check_reach = use.check_reach;
+  if (!use.race.empty()) options.race = parse_seconds(use.race, "--race");
   return options;
 }
 
@@ -225,11 +269,15 @@ TextStyle style_of_stdout() {
   return style;
 }
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print_verbatim(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void print_json(const Json& json) { print(json.dump(2) + "\n"); }
+void print(std::string_view text) { print_verbatim(in_flags(text)); }
 
-void note(std::string_view text) { fmt::print(stderr, "{}\n", wrap(fmt::format("note: {}", text), 100, "      ")); }
+void print_json(const Json& json) { print_verbatim(json.dump(2) + "\n"); }
+
+void note(std::string_view text) {
+  fmt::print(stderr, "{}\n", wrap(fmt::format("note: {}", in_flags(text)), 100, "      "));
+}
 
 void require_writable(const std::filesystem::path& path, std::string_view flag) {
   namespace fs = std::filesystem;

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "cli/common.hpp"
-#include "cli/subject.hpp"
+#include "cli/node.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
@@ -250,7 +250,8 @@ void run_random(const EvaluateFlags& flags) {
   const auto began = std::chrono::steady_clock::now();
   const Seconds budget =
       flags.budget.empty() ? Seconds{std::numeric_limits<double>::infinity()} : parse_seconds(flags.budget, "--budget");
-  const Subject subject(flags.device, flags.profile);
+  const OpenedNode opened = open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
+  const Node& node = opened.node;
   RegretOptions options;
   if (flags.rounds > 0) options.rounds = flags.rounds;
   if (flags.duel_rounds > 0) options.final_rounds = flags.duel_rounds;
@@ -259,8 +260,7 @@ void run_random(const EvaluateFlags& flags) {
   options.progress = [&](std::string_view what) { progress.update(what); };
   std::vector<JobRegret> jobs;
   const auto keep = [&] {
-    if (!flags.output.empty())
-      write_file_atomically(flags.output, to_json(jobs, *subject.device, subject.profile, flags.seed).dump() + "\n");
+    if (!flags.output.empty()) write_file_atomically(flags.output, to_json(jobs, node, flags.seed).dump() + "\n");
     if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(jobs));
   };
   for (const std::string& name : random_workloads(flags.random, flags.seed)) {
@@ -269,14 +269,14 @@ void run_random(const EvaluateFlags& flags) {
       continue;
     }
     Workload workload = find_workload(name);
-    if (!wants_probe(workload, subject.info)) workload.job = subject.costed(workload);
-    jobs.push_back(regret_of(*subject.device, subject.profile, subject.limits, std::move(workload), options));
+    give_derived_cost(node, workload);
+    jobs.push_back(regret_of(node, std::move(workload), options));
     keep();
   }
   keep();
   progress.clear();
   if (flags.json)
-    print_json(to_json(jobs, *subject.device, subject.profile, flags.seed));
+    print_json(to_json(jobs, node, flags.seed));
   else
     print(regret_report(jobs, style_of_stdout()));
   for (const JobRegret& job : jobs)
@@ -299,8 +299,9 @@ void run_evaluate(const EvaluateFlags& flags) {
   const Bytes any_size{std::numeric_limits<std::uint64_t>::max()};
   for (const std::string& name : names_of(flags, sizes_of(flags, {1_MiB}, any_size))) find_workload(name);
 
-  const Subject subject(flags.device, flags.profile);
-  const bool is_virtual = subject.info.is_virtual;
+  const OpenedNode opened = open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
+  const Node& node = opened.node;
+  const bool is_virtual = !node.has_gpu();
   options.rounds = flags.rounds > 0 ? flags.rounds : is_virtual ? 1 : options.rounds;
   options.duel_rounds = flags.duel_rounds > 0 ? flags.duel_rounds : is_virtual ? 1 : options.duel_rounds;
   // The memory of a virtual GPU is the host's.
@@ -312,14 +313,13 @@ void run_evaluate(const EvaluateFlags& flags) {
   const Bytes most = is_virtual ? 16_MiB : any_size;
   const auto began = std::chrono::steady_clock::now();
   const auto spent = [&] { return Seconds{std::chrono::steady_clock::now() - began} > budget; };
-  Evaluation evaluation = begin_evaluation(*subject.device, subject.profile);
+  Evaluation evaluation = begin_evaluation(node);
 
   if (!flags.no_transfers && flags.workloads.empty()) {
     const std::vector<std::uint32_t> pieces{1, 2, 4, 8, 16, 32, 64, 128, 256};
-    evaluation.transfers =
-        evaluate_transfers(*subject.device, subject.profile,
-                           sizes_of(flags, {16_MiB, 32_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB, 1_GiB}, most),
-                           options.grid.chunks.empty() ? pieces : options.grid.chunks, options);
+    evaluation.transfers = evaluate_transfers(
+        *opened.device, node.profile, sizes_of(flags, {16_MiB, 32_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB, 1_GiB}, most),
+        options.grid.chunks.empty() ? pieces : options.grid.chunks, options);
     save(flags, evaluation);
   }
   if (!flags.transfers_only) {
@@ -334,9 +334,8 @@ void run_evaluate(const EvaluateFlags& flags) {
               {.name = workload.job.name, .memory = memory_kind(memory), .not_run = "the time of --budget was spent"});
           continue;
         }
-        if (!wants_probe(workload, subject.info)) workload.job = subject.costed(workload);
-        evaluation.workloads.push_back(
-            evaluate(*subject.device, subject.profile, subject.limits, std::move(workload), options));
+        give_derived_cost(node, workload);
+        evaluation.workloads.push_back(evaluate(node, std::move(workload), options));
         save(flags, evaluation);
       }
   }

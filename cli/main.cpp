@@ -12,6 +12,7 @@
 #include "cli/devices.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/measure.hpp"
+#include "cli/parameter_names.hpp"
 #include "cli/plan.hpp"
 #include "cli/predict.hpp"
 #include "cli/profiles.hpp"
@@ -23,7 +24,7 @@
 namespace {
 
 int complain(const char* message, shiplap::ExitCode code) {
-  fmt::print(stderr, "shiplap: {}\n", message);
+  fmt::print(stderr, "shiplap: {}\n", shiplap::cli::in_flags(message));
   return static_cast<int>(code);
 }
 

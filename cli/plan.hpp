@@ -5,19 +5,18 @@
 
 #include "cli/cli11.hpp"
 #include "cli/common.hpp"
+#include "cli/node.hpp"
 
 namespace shiplap::cli {
 
 struct PlanFlags {
   WorkloadFlags workload;
   ChoiceFlags choice;
-  std::string device;
-  std::string profile;
-  std::string scale;
+  UseFlags use;
+  NodeFlags node;
   std::string trace;
   std::string emit;
   std::string output;
-  std::uint64_t reuse = 1;
   bool json = false;
 };
 void add_plan(CLI::App&);

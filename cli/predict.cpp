@@ -9,9 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/profile_cache.hpp"
-#include "cli/subject.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/plan.hpp"
 #include "shiplap/plan/models.hpp"
 #include "shiplap/report/models_report.hpp"
 
@@ -19,7 +18,7 @@ namespace shiplap::cli {
 namespace {
 
 /// The best choice of each strategy.
-std::vector<Choice> best_of_each(const Plan& ranked) {
+std::vector<Choice> best_of_each(const Ranking& ranked) {
   std::vector<Choice> choices;
   std::set<std::string> seen;
   for (const Candidate& c : ranked.candidates)
@@ -46,12 +45,7 @@ void add_predict(CLI::App& app) {
       "predict", "What every model says of a workload: the simulation, and the papers' closed forms beside it");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
-  add_device_flag(*command, flags->device);
-  auto* profile =
-      command->add_option("--profile", flags->profile, "predict for a profile (name or file) instead of a device")
-          ->type_name("P")
-          ->excludes("--device");
-  add_scale_flag(*command, flags->scale)->needs(profile);
+  add_device_or_profile_flags(*command, flags->node);
   command->add_option("--model", flags->model, "one model only, as in engine or van-werkhoven-2014")
       ->type_name("M")
       ->capture_default_str();
@@ -62,40 +56,29 @@ void add_predict(CLI::App& app) {
 }
 
 void run_predict(const PredictFlags& flags) {
-  Workload workload = workload_of(flags.workload);
-  PlanOptions options = plan_options_of(flags.choice, workload.job);
-  Profile profile;
-  Limits limits;
-  Job job = workload.job;
-  if (!flags.profile.empty()) {
-    profile = scaled(find_any_profile(flags.profile), flags.scale);
-    limits = limits_of(profile);
-    give_derived_cost(job, profile);
-  } else {
-    const Subject subject(flags.device, "");
-    profile = subject.profile;
-    limits = subject.limits;
-    options.device_memory = limits.device_memory;
-    job = subject.costed(std::move(workload));
-  }
+  const Workload workload = workload_of(flags.workload);
+  const PlanOptions options = plan_options_of(flags.choice, {.no_pin = true}, workload.job);
+  const OpenedNode opened = open_node_or_profile(flags.node);
+  const Plan made = plan_workload(opened.node, workload, options);
+  const Profile profile = profile_of_gpus(opened.node, options.space.gpus);
   std::vector<ModelComparison> comparisons;
-  for (const Choice& choice : best_of_each(plan(job, profile, options)))
-    comparisons.push_back(compare_models(job, profile, choice, limits));
+  for (const Choice& choice : best_of_each(made.ranking))
+    comparisons.push_back(compare_models(made.job, profile, choice, made.limits));
   keep_only(flags.model, comparisons);
   if (flags.json) {
     Json choices = Json::array();
     for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
     print_json({{"schema", "shiplap/prediction"},
                 {"version", 1},
-                {"job", job.name},
-                {"kernel_cost", job.cost.origin},
+                {"job", made.job.name},
+                {"kernel_cost", made.job.cost.origin},
                 {"profile", profile.name},
                 {"profile_hash", parameter_hash(profile)},
                 {"choices", std::move(choices)}});
     return;
   }
-  print(fmt::format("{} on profile {} ({})\nkernel time: {}\n\n{}", job.name, profile.name, parameter_hash(profile),
-                    job.cost.origin, models_report(comparisons, style_of_stdout())));
+  print(fmt::format("{} on profile {} ({})\nkernel time: {}\n\n{}", made.job.name, profile.name,
+                    parameter_hash(profile), made.job.cost.origin, models_report(comparisons, style_of_stdout())));
 }
 
 }  // namespace shiplap::cli

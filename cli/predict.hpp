@@ -5,15 +5,14 @@
 
 #include "cli/cli11.hpp"
 #include "cli/common.hpp"
+#include "cli/node.hpp"
 
 namespace shiplap::cli {
 
 struct PredictFlags {
   WorkloadFlags workload;
   ChoiceFlags choice;
-  std::string device;
-  std::string profile;
-  std::string scale;
+  NodeFlags node;
   std::string model = "all";
   bool json = false;
 };

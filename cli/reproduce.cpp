@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cli/common.hpp"
-#include "cli/subject.hpp"
+#include "cli/node.hpp"
 #include "experiments/page.hpp"
 #include "experiments/reproduction.hpp"
 #include "shiplap/core/error.hpp"
@@ -92,12 +92,12 @@ void run_reproduce(const ReproduceFlags& flags) {
   experiments::RunLimits limits{.only = flags.only};
   if (!flags.budget.empty()) limits.budget = parse_seconds(flags.budget, "--budget");
   experiments::require_steps(experiment, flags.only);
-  const Subject subject(flags.device, flags.profile);
+  const OpenedNode opened = open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
   Progress progress;
-  const experiments::Bench bench{.device = *subject.device,
-                                 .info = subject.info,
-                                 .profile = subject.profile,
-                                 .limits = subject.limits,
+  const experiments::Bench bench{.device = *opened.device,
+                                 .info = opened.device->info(),
+                                 .profile = opened.node.profile,
+                                 .limits = opened.node.limits,
                                  .quick = flags.quick,
                                  .progress = [&](std::string_view what, std::size_t done, std::size_t total) {
                                    progress.update(what, done, total);

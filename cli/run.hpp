@@ -6,19 +6,19 @@
 #include "cli/adaptive.hpp"
 #include "cli/cli11.hpp"
 #include "cli/common.hpp"
+#include "cli/node.hpp"
 
 namespace shiplap::cli {
 
 struct RunFlags {
   WorkloadFlags workload;
   ChoiceFlags choice;
-  std::string device;
-  std::string profile;
+  UseFlags use;
+  NodeFlags node;
   unsigned repeat = 0;  ///< 0: 21 on a GPU; 1 on a virtual device, where all repeats are equal
   bool gantt = false;
   std::string svg;
   std::string trace;
-  std::string race;
   bool explain = false;
   AdaptiveFlags adaptive;
   bool json = false;

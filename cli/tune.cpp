@@ -5,9 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/subject.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
 #include "shiplap/pipeline/race_store.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/report/progress.hpp"
 #include "shiplap/report/race_report.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -21,10 +20,9 @@ void add_tune(CLI::App& app) {
       "Run the best candidates of a plan in turn until the fastest is known, and cache the winner for such jobs");
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
-  add_device_flag(*command, flags->device);
-  command->add_option("--profile", flags->profile, "plan from this profile (default: the device's own)")
-      ->type_name("P");
-  command->add_option("--race", flags->race, "time budget of the runs")->type_name("TIME")->capture_default_str();
+  add_use_flags(*command, flags->use);
+  add_race_flag(*command, flags->use.race, "time budget of the runs");
+  add_device_flags(*command, flags->node);
   command
       ->add_option("--write-kernel", flags->write_kernel,
                    "write the measured kernel times to this file, for --kernel-profile")
@@ -39,46 +37,29 @@ void add_tune(CLI::App& app) {
 }
 
 void run_tune(const TuneFlags& flags) {
-  const Seconds budget = parse_seconds(flags.race, "--race");
   if (!flags.write_kernel.empty()) require_writable(flags.write_kernel, "--write-kernel");
   Workload workload = workload_of(flags.workload);
-  PlanOptions options = plan_options_of(flags.choice, workload.job);
-  const Subject subject(flags.device, flags.profile);
-  options.device_memory = subject.limits.device_memory;
+  PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
+  if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
+  options.race_anew = true;
+  const OpenedNode opened = open_node(flags.node);
   Progress progress;
   progress.update("preparing the data …");
-  const bool probe = wants_probe(workload, subject.info);
-  if (!probe) workload.job = subject.costed(workload);
-  Pipeline pipeline(*subject.device, std::move(workload));
-  if (probe) {
-    progress.update("measuring the kernel …");
-    pipeline.set_cost(pipeline.probe_kernel(subject.limits));
-  }
-  const Job& job = pipeline.workload().job;
-  if (!flags.write_kernel.empty()) save_kernel_profile(job.name, subject.info.name, job.cost, flags.write_kernel);
-  const Plan ranked = plan(job, subject.profile, options);
-  progress.update("racing …");
-  const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, subject.limits); };
-  const RaceField field = race_field(job, subject.profile, ranked, subject.limits, options);
-  const RaceResult result = race_or_kept(subject.info,
-                                         {.job = job,
-                                          .profile = subject.profile,
-                                          .limits = subject.limits,
-                                          .options = options,
-                                          .budget = budget,
-                                          .anew = true},
-                                         field, make_ready);
+  const WorkloadData data(*opened.device, std::move(workload));
+  progress.update("measuring the kernel and racing …");
+  const Plan made = plan(opened.node, data.job(), options);
   progress.clear();
+  const DeviceInfo info = opened.device->info();
+  if (!flags.write_kernel.empty()) save_kernel_profile(made.job.name, info.name, made.job.cost, flags.write_kernel);
   if (flags.json) {
-    Json json = to_json(result);
+    Json json = to_json(*made.race);
     json["schema"] = "shiplap/race";
     json["version"] = 1;
-    json["workload"] = job.name;
-    json["device"] = subject.info.id;
-    print_json(json);
-    return;
+    json["workload"] = made.job.name;
+    json["device"] = info.id;
+    return print_json(json);
   }
-  print(race_report(job.name, result, style_of_stdout()));
+  print(race_report(made.job.name, *made.race, style_of_stdout()));
 }
 
 }  // namespace shiplap::cli

@@ -4,15 +4,15 @@
 #include <string>
 
 #include "cli/common.hpp"
+#include "cli/node.hpp"
 
 namespace shiplap::cli {
 
 struct TuneFlags {
   WorkloadFlags workload;
   ChoiceFlags choice;
-  std::string device;
-  std::string profile;
-  std::string race = "1s";
+  UseFlags use{.race = "1s"};
+  NodeFlags node;
   std::string write_kernel;
   bool json = false;
 };

@@ -61,9 +61,9 @@ int main(int argc, char** argv) try {
                          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)
                            out[i] = {mixed(in[i].x), mixed(in[i].y), mixed(in[i].z), mixed(in[i].w)};
                        });
-  shiplap::JobOptions options;
-  options.plan.device_memory = budget;
-  options.plan.strategies = {"streams"};
+  shiplap::PlanOptions options;
+  options.device_memory = budget;
+  options.space.strategies = {"streams"};
   const auto plan = shiplap::plan(node, job, options);
   std::cout << plan.explain() << '\n';
 

@@ -10,8 +10,9 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/run_async.hpp"
-#include "shiplap/pipeline/stream_job.hpp"
 
 /// All that the library has. Errors are exceptions: see Error and those derived from it.
 namespace shiplap {}

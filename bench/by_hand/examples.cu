@@ -171,8 +171,8 @@ Comparison pageable_case(const Setting& s) {
           .kernel([](cudaStream_t stream, Chunk chunk, auto t, auto s, auto rho) {
             densities<<<blocks(chunk.count), 256, 0, stream>>>(chunk.count, t.data(), s.data(), rho.data());
           });
-  shiplap::JobOptions as_they_are;
-  as_they_are.may_page_lock = false;
+  shiplap::PlanOptions as_they_are;
+  as_they_are.may_pin = false;
   const auto plan = shiplap::plan(s.node, job, as_they_are);
   auto prepared = shiplap::prepare(s.gpu, plan, job);
   note(result, plan);

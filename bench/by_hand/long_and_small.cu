@@ -20,8 +20,8 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
   const Pinned<uint4> out(s.gpu, n);
   number(in.elements);
   const auto job = mix_job(in.elements, out.elements);
-  shiplap::JobOptions options;
-  options.plan.device_memory = budget;
+  shiplap::PlanOptions options;
+  options.device_memory = budget;
   const auto plan = shiplap::plan(s.node, job, options);
   auto prepared = shiplap::prepare(s.gpu, plan, job);
   auto bound = shiplap::prepare_duplex(s.gpu, plan.job, {.device_memory = budget});
@@ -97,11 +97,11 @@ void submission(const Setting& s, shiplap::Json& more) {
   const Pinned<uint4> out(s.gpu, n);
   number(in.elements);
   auto job = mix_job(in.elements, out.elements).takes(shiplap::microseconds(50));
-  shiplap::JobOptions options;
-  options.plan.strategies = {"streams"};
-  options.plan.chunks = {chunks};
-  options.plan.layouts = {shiplap::Layout::three};
-  options.plan.ramps = {shiplap::Ramp{}};
+  shiplap::PlanOptions options;
+  options.space.strategies = {"streams"};
+  options.space.chunks = {chunks};
+  options.space.layouts = {shiplap::Layout::three};
+  options.space.ramps = {shiplap::Ramp{}};
   const auto plan = shiplap::plan(s.node, job, options);
   auto prepared = shiplap::prepare(s.gpu, plan, job);
   ThreeStreams streams(chunks);

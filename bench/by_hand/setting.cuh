@@ -41,11 +41,11 @@ struct Pinned {
   std::span<T> elements;
 };
 
-inline void note(Comparison& c, const shiplap::JobPlan& plan) {
+inline void note(Comparison& c, const shiplap::Plan& plan) {
   c.predicted_ms = shiplap::in_milliseconds(plan.chosen.predicted.value);
 }
 
-inline Way planned(const shiplap::JobPlan& plan, shiplap::Prepared& prepared) {
+inline Way planned(const shiplap::Plan& plan, shiplap::Prepared& prepared) {
   return {shiplap::to_string(plan.chosen.choice), [&prepared] { prepared.run(); }};
 }
 

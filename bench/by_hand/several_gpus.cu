@@ -15,7 +15,7 @@ Comparison shared(const Setting& s, const std::string& name, const shiplap::Job&
   Comparison result{.name = name};
   const auto gpus = s.gpu.info().gpus;
   const auto one = shiplap::plan(s.node, job);
-  const auto all = shiplap::plan(s.node, job, {.gpus = gpus});
+  const auto all = shiplap::plan(s.node, job, {.space = {.gpus = gpus}});
   auto on_one = shiplap::prepare(s.gpu, one, job);
   auto on_all = shiplap::prepare(s.gpu, all, job);
   note(result, all);

@@ -7,7 +7,7 @@
 
 #include "experiments/eth2025/published.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap::experiments::eth {
@@ -21,7 +21,8 @@ void note_missing(Sweep& sweep, const std::string& why) {
 // What the plan would do. Its time is the one predicted, to be replaced by one observed.
 void plan_automatic(const Bench& bench, const Job& job, Bytes memory, Sweep& out) {
   try {
-    const Plan planned = plan(job, bench.profile, {.device_memory = memory});
+    const Ranking planned =
+        rank(job, bench.profile, {.device_memory = memory, .resident_threads = bench.limits.resident_threads});
     out.automatic = to_string(planned.best().choice);
     out.automatic_ms = in_milliseconds(planned.best().predicted.value);
     out.bound_ms = in_milliseconds(planned.bound.value);

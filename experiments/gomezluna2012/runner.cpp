@@ -13,8 +13,9 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/bound.hpp"
 #include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap::experiments::gomez_luna {
@@ -87,27 +88,27 @@ class ArrayCopies {
 class Observation {
  public:
   Observation(const Bench& bench, const Workload& workload, const std::vector<Choice>& choices)
-      : pipeline_(bench.device, workload) {
+      : data_(bench.device, workload) {
     Limits limits = bench.limits;
     limits.device_memory = limits.device_memory / 5 * 2;
     found_.cost = workload.job.cost;
-    if (found_.cost.points.empty()) found_.cost = pipeline_.probe_kernel(limits);
-    pipeline_.set_cost(found_.cost);
-    prepare(unstreamed(), limits);
+    if (found_.cost.points.empty()) found_.cost = probe_kernel(bench.device, data_.job(), limits);
+    data_.set_cost(found_.cost);
+    make_ready(bench.device, unstreamed(), limits);
     for (const Choice& choice : choices) try {
-        prepare(choice, limits);
+        make_ready(bench.device, choice, limits);
       } catch (const CheckFailed&) {
         throw;
       } catch (const Error& why) {
         found_.skipped.push_back(fmt::format("{}: {}", shiplap::to_string(choice), why.what()));
       }
-    const Job& job = pipeline_.workload().job;
+    const Job& job = data_.job();
     const auto in = [](const Array& a) { return is_input(a.role) && a.role != Role::resident; };
     copies_.emplace_back(bench.device, job, true, in);
     copies_.emplace_back(bench.device, job, true, [](const Array& a) { return a.role == Role::resident; });
     copies_.emplace_back(bench.device, job, false, [](const Array& a) { return is_output(a.role); });
     limits.device_memory = bench.limits.device_memory / 10;
-    kernel_.emplace(pipeline_.prepare_kernel(limits));
+    kernel_.emplace(prepare_kernel(bench.device, data_.job(), limits));
     launch_ = prepare_empty_launch(bench.device);
 
     std::vector<TimedRun> runs;
@@ -123,8 +124,8 @@ class Observation {
 
   /// Throws CheckFailed when the last runs left something else than the first.
   Found found() const {
-    if (const std::string difference = pipeline_.verify(); !difference.empty())
-      throw CheckFailed(fmt::format("{}: {}", pipeline_.workload().job.name, difference));
+    if (const std::string difference = data_.verify(); !difference.empty())
+      throw CheckFailed(fmt::format("{}: {}", data_.job().name, difference));
     Found found = found_;
     const auto time = [&](std::size_t i) { return milliseconds(turns_->of(i).ms); };
     found.before = time(1);
@@ -149,17 +150,16 @@ class Observation {
     Prepared prepared;
   };
 
-  void prepare(const Choice& choice, const Limits& limits) {
-    Ready ready{choice, pipeline_.prepare(choice, limits)};
-    pipeline_.refill();
+  void make_ready(Device& device, const Choice& choice, const Limits& limits) {
+    Ready ready{choice, prepare(device, data_.job(), choice, limits)};
+    data_.refill();
     ready.prepared.run();
-    if (const std::string difference = pipeline_.verify(); !difference.empty())
-      throw CheckFailed(
-          fmt::format("{}, {}: {}", pipeline_.workload().job.name, shiplap::to_string(choice), difference));
+    if (const std::string difference = data_.verify(); !difference.empty())
+      throw CheckFailed(fmt::format("{}, {}: {}", data_.job().name, shiplap::to_string(choice), difference));
     ready_.push_back(std::move(ready));
   }
 
-  Pipeline pipeline_;
+  WorkloadData data_;
   Found found_;
   std::deque<Ready> ready_;  // the runs below point to them
   std::deque<ArrayCopies> copies_;
@@ -375,8 +375,8 @@ Workload Runner::scalar_add(Bytes in, Bytes out, Seconds kernel) {
     constexpr double few = 512;
     constexpr double many = 2048;
     const auto time = [&](double iterations) {
-      Pipeline pipeline(bench_.device, find_workload(scalar_add_name(in, out, static_cast<std::uint64_t>(iterations))));
-      return pipeline.probe_kernel(bench_.limits).at(pipeline.workload().job.items).count();
+      WorkloadData data(bench_.device, find_workload(scalar_add_name(in, out, static_cast<std::uint64_t>(iterations))));
+      return probe_kernel(bench_.device, data.job(), bench_.limits).at(data.job().items).count();
     };
     const double at_few = time(few);
     const double each = (time(many) - at_few) / (many - few);

@@ -9,7 +9,7 @@
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/model/harris_2012.hpp"
 #include "shiplap/pipeline/bound.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap::experiments::harris {
@@ -32,8 +32,8 @@ SaxpyTimes simulated(const Bench& bench, Job job) {
 SaxpyTimes measured(const Bench& bench, Workload workload) {
   const unsigned repeats = bench.quick ? 15 : 51;
   const std::uint64_t elements = workload.job.items;
-  Pipeline pipeline(bench.device, std::move(workload));
-  Prepared kernel = pipeline.prepare_kernel(bench.limits);
+  WorkloadData data(bench.device, std::move(workload));
+  Prepared kernel = prepare_kernel(bench.device, data.job(), bench.limits);
   const Seconds first = kernel.run().timeline.makespan;
   std::vector<double> alone;
   std::vector<double> listed;

@@ -13,7 +13,7 @@
 #include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/model/van_werkhoven_2014_streams.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap::experiments::werkhoven {

@@ -18,20 +18,21 @@ namespace shiplap {
 
 /// What a device is, and what it is able to do.
 struct DeviceInfo {
-  std::string id;                           ///< "cuda:0", "cuda:0,1", "virtual:h200"
-  std::string name;                         ///< "NVIDIA H200"
-  bool is_virtual = false;                  ///< simulated: `virtual:PROFILE`
-  Bytes memory;                             ///< total
-  Bytes free_memory;                        ///< at the time of asking
-  unsigned multiprocessors = 0;             ///< of the GPU
-  unsigned copy_engines = 0;                ///< that can work at the same time
-  unsigned resident_threads = 0;            ///< threads that the GPU holds at once
-  Bytes l2_cache{};                         ///< of the GPU; 0 where none is known: virtual devices simulate none
-  unsigned gpus = 1;                        ///< what is said here of the GPU is said of the first
-  bool peer_access = false;                 ///< the GPUs can address each other's memory
-  std::vector<std::uint16_t> numa_nodes{};  ///< of the host, by the system's numbers
-  std::string limits;                       ///< facts a reader should know, one line ("ECC on, driver 580.159")
-  Conditions conditions;                    ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
+  std::string id;                              ///< "cuda:0", "cuda:0,1", "virtual:h200"
+  std::string name;                            ///< "NVIDIA H200"
+  bool is_virtual = false;                     ///< simulated: `virtual:PROFILE`
+  std::shared_ptr<const Profile> simulated{};  ///< the profile that a virtual device simulates; null for a GPU
+  Bytes memory;                                ///< total
+  Bytes free_memory;                           ///< at the time of asking
+  unsigned multiprocessors = 0;                ///< of the GPU
+  unsigned copy_engines = 0;                   ///< that can work at the same time
+  unsigned resident_threads = 0;               ///< threads that the GPU holds at once
+  Bytes l2_cache{};                            ///< of the GPU; 0 where none is known: virtual devices simulate none
+  unsigned gpus = 1;                           ///< what is said here of the GPU is said of the first
+  bool peer_access = false;                    ///< the GPUs can address each other's memory
+  std::vector<std::uint16_t> numa_nodes{};     ///< of the host, by the system's numbers
+  std::string limits;                          ///< facts a reader should know, one line ("ECC on, driver 580.159")
+  Conditions conditions;                       ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
 };
 
 /// Memory obtained from a device; freed when it goes out of scope.

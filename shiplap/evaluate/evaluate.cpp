@@ -9,7 +9,10 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 namespace {
@@ -17,12 +20,6 @@ namespace {
 double milliseconds_of(Prepared& prepared, bool hold = false) {
   return in_milliseconds(prepared.run({.hold = hold}).timeline.makespan);
 }
-
-struct BoundRuns {
-  Prepared copies;
-  Prepared kernel;
-  double sample() { return std::max(milliseconds_of(copies, true), milliseconds_of(kernel, true)); }
-};
 
 /// A choice with its prediction, and the memory that it needs beside the job's arrays.
 struct Entry {
@@ -44,23 +41,23 @@ Need need_of(const Schedule& schedule, const Job& job) {
 
 class WorkloadRun {
  public:
-  WorkloadRun(Device& device, const Profile& profile, const Limits& limits, const EvaluateOptions& options,
-              Pipeline& pipeline)
-      : profile_(profile),
-        whole_(limits),
-        for_one_(limits_of_one_choice(limits)),
-        for_bound_(limits),
+  WorkloadRun(const Node& node, const EvaluateOptions& options, WorkloadData& data)
+      : device_(*node.device),
+        profile_(node.profile),
+        whole_(node.limits),
+        for_one_(limits_of_one_choice(node.limits)),
+        for_bound_(node.limits),
         options_(options),
-        pipeline_(pipeline),
-        multiprocessors_(device.info().multiprocessors) {
-    for_bound_.device_memory = limits.device_memory / 10;
+        data_(data),
+        multiprocessors_(device_.info().multiprocessors) {
+    for_bound_.device_memory = node.limits.device_memory / 10;
   }
 
   void run(EvaluatedWorkload& result) {
-    const Job& job = pipeline_.workload().job;
+    const Job& job = data_.job();
     if (job.cost.points.empty()) {
       progress("timing the kernel on resident data");
-      pipeline_.set_cost(pipeline_.probe_kernel(for_one_));
+      data_.set_cost(probe_kernel(device_, job, for_one_));
     }
     result.cost = job.cost;
     result.kernel = job.cost.at(job.items);
@@ -70,9 +67,9 @@ class WorkloadRun {
     std::vector<Entry> entries;
     for (const Choice& choice : grid_of(job, options_.grid, multiprocessors_))
       predict_choice(choice, false, entries, result);
-    Plan planned;
+    Ranking planned;
     try {
-      planned = plan(job, profile_, {.strategies = options_.grid.strategies, .device_memory = for_one_.device_memory});
+      planned = rank(job, profile_, for_one_, {.strategies = options_.grid.strategies});
     } catch (const Unsupported& none) {
       result.not_run = none.what();
       return;
@@ -84,10 +81,10 @@ class WorkloadRun {
         predict_choice(candidate.choice, true, entries, result);
 
     automatic_choice_ = planned.best().choice;
-    automatic_ = pipeline_.prepare(automatic_choice_, for_one_);
-    bound_ = BoundRuns{pipeline_.prepare_duplex(for_bound_), pipeline_.prepare_kernel(for_bound_)};
+    automatic_ = prepare(device_, data_.job(), automatic_choice_, for_one_);
+    bound_.emplace(device_, job, for_bound_);
     milliseconds_of(*automatic_);
-    bound_->sample();
+    bound_->run();
     total_ = entries.size();
     for (std::size_t first = 0; first < entries.size();) {
       const std::size_t last = end_of_group(entries, first);
@@ -99,11 +96,11 @@ class WorkloadRun {
 
  private:
   void progress(std::string_view what, std::size_t done = 0, std::size_t total = 0) const {
-    if (options_.progress) options_.progress(fmt::format("{}: {}", pipeline_.workload().job.name, what), done, total);
+    if (options_.progress) options_.progress(fmt::format("{}: {}", data_.job().name, what), done, total);
   }
 
   void predict_choice(const Choice& choice, bool planned, std::vector<Entry>& entries, EvaluatedWorkload& result) {
-    const Job& job = pipeline_.workload().job;
+    const Job& job = data_.job();
     const auto same = [&](const Entry& entry) { return entry.point.choice == choice; };
     if (std::ranges::any_of(entries, same)) return;
     try {
@@ -121,8 +118,8 @@ class WorkloadRun {
 
   // As many as fit beside the automatic choice and the bound, at least one.
   std::size_t end_of_group(const std::vector<Entry>& entries, std::size_t first) const {
-    Bytes taken = need_of(automatic_->schedule(), pipeline_.workload().job).gpu;
-    taken += memory_at(bound_->copies.schedule(), Place::gpu()) + memory_at(bound_->kernel.schedule(), Place::gpu());
+    Bytes taken = need_of(automatic_->schedule(), data_.job()).gpu;
+    taken += bound_->device_memory();
     const Bytes left = taken < whole_.device_memory ? whole_.device_memory - taken : Bytes{0};
     const Bytes most = std::min(options_.ready, left);
     Bytes gpu;
@@ -146,10 +143,10 @@ class WorkloadRun {
     for (Entry& entry : entries) {
       progress(to_string(entry.point.choice), ++done_, total_);
       try {
-        Prepared prepared = pipeline_.prepare(entry.point.choice, for_one_);
-        pipeline_.refill();
+        Prepared prepared = prepare(device_, data_.job(), entry.point.choice, for_one_);
+        data_.refill();
         milliseconds_of(prepared);
-        entry.point.difference = pipeline_.verify();
+        entry.point.difference = data_.verify();
         entry.point.verified = entry.point.difference.empty();
         ready.push_back({&entry.point, std::move(prepared)});
       } catch (const Error& why) {
@@ -159,12 +156,12 @@ class WorkloadRun {
     // Once more, untimed: the others were prepared and verified since, and the first run after that takes longer.
     for (Ready& r : ready) milliseconds_of(r.prepared);
     milliseconds_of(*automatic_);
-    bound_->sample();
+    bound_->run();
     EvaluatedGroup group{.choices = ready.size(), .automatic_ms = {}, .bound_ms = {}};
     for (unsigned round = 0; round < options_.rounds; ++round) {
       for (Ready& r : ready) r.point->samples_ms.push_back(milliseconds_of(r.prepared));
       group.automatic_ms.push_back(milliseconds_of(*automatic_));
-      group.bound_ms.push_back(bound_->sample());
+      group.bound_ms.push_back(in_milliseconds(bound_->run()));
     }
     for (const Ready& r : ready) {
       r.point->group = result.groups.size();
@@ -182,24 +179,25 @@ class WorkloadRun {
     }
     if (winner == nullptr) return;
     progress("the automatic choice against the winner");
-    Prepared again = pipeline_.prepare(winner->choice, for_one_);
+    Prepared again = prepare(device_, data_.job(), winner->choice, for_one_);
     milliseconds_of(again);
     Duel duel{
         .automatic = automatic_choice_, .winner = winner->choice, .automatic_ms = {}, .winner_ms = {}, .bound_ms = {}};
     for (unsigned round = 0; round < options_.duel_rounds; ++round) {
       duel.automatic_ms.push_back(milliseconds_of(*automatic_));
       duel.winner_ms.push_back(milliseconds_of(again));
-      duel.bound_ms.push_back(bound_->sample());
+      duel.bound_ms.push_back(in_milliseconds(bound_->run()));
     }
     result.duel = std::move(duel);
   }
 
+  Device& device_;
   const Profile& profile_;
   Limits whole_;
   Limits for_one_;
   Limits for_bound_;
   const EvaluateOptions& options_;
-  Pipeline& pipeline_;
+  WorkloadData& data_;
   unsigned multiprocessors_;
   Choice automatic_choice_;
   std::optional<Prepared> automatic_;
@@ -210,34 +208,33 @@ class WorkloadRun {
 
 }  // namespace
 
-Evaluation begin_evaluation(const Device& device, const Profile& profile) {
-  const DeviceInfo info = device.info();
+Evaluation begin_evaluation(const Node& node) {
+  const DeviceInfo info = node.device->info();
   return {.device = info.id,
           .device_name = info.name,
           .simulated = info.is_virtual,
           .conditions = info.conditions,
-          .profile = profile.name,
-          .profile_hash = parameter_hash(profile),
+          .profile = node.profile.name,
+          .profile_hash = parameter_hash(node.profile),
           .workloads = {},
           .transfers = {}};
 }
 
-EvaluatedWorkload evaluate(Device& device, const Profile& profile, const Limits& limits, Workload workload,
-                           const EvaluateOptions& options) {
+EvaluatedWorkload evaluate(const Node& node, Workload workload, const EvaluateOptions& options) {
   EvaluatedWorkload result;
   result.name = workload.job.name;
   result.memory = memory_of(workload.job);
-  std::optional<Pipeline> pipeline;
+  std::optional<WorkloadData> data;
   try {
     if (options.progress) options.progress(fmt::format("{}: preparing the data", result.name), 0, 0);
-    pipeline.emplace(device, std::move(workload));
+    data.emplace(*node.device, std::move(workload));
   } catch (const Error& why) {
     // The memory is short, or the device has none of that kind.
     result.not_run = why.what();
     return result;
   }
   try {
-    WorkloadRun(device, profile, limits, options, *pipeline).run(result);
+    WorkloadRun(node, options, *data).run(result);
   } catch (const UsageError&) {
     throw;
   } catch (const Unsupported& why) {

@@ -8,7 +8,8 @@
 #include "shiplap/device/device.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/evaluate/grid.hpp"
-#include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/node.hpp"
+#include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
 
@@ -22,15 +23,15 @@ struct EvaluateOptions {
   std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress{};
 };
 
-/// What was said before anything ran: device and profile with its hash.
-Evaluation begin_evaluation(const Device&, const Profile&);
+/// What was said before anything ran: device and profile with its hash. The node must have a device.
+Evaluation begin_evaluation(const Node&);
 
 /// Predicts every choice, makes them ready in groups that fit into the memory, verifies each, runs each group in turn,
 /// and sets the automatic choice against the winner. The kernel is timed on resident data first where its job states no
-/// cost. `limits` are those of the whole device: two fifths of its memory are for any one choice, as much for the
-/// automatic one, the rest is for the bound. What a strategy or the device does not support, or has no memory for, is
-/// skipped with the reason; a wrong result is kept as such. Throws Error when the device fails.
-EvaluatedWorkload evaluate(Device&, const Profile&, const Limits&, Workload, const EvaluateOptions& = {});
+/// cost. The node's limits are those of the whole device: two fifths of its memory are for any one choice, as much for
+/// the automatic one, the rest is for the bound. What a strategy or the device does not support, or has no memory for,
+/// is skipped with the reason; a wrong result is kept as such. Throws Error when the device fails.
+EvaluatedWorkload evaluate(const Node&, Workload, const EvaluateOptions& = {});
 
 /// Copies alone, each direction by itself: every size in every number of equal copies, submitted back to back to one
 /// queue, in turn within a size. Bytes are compared after the first run of each.

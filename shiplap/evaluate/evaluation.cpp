@@ -9,7 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/time_json.hpp"
 #include "shiplap/evaluate/errors.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap {

@@ -4,7 +4,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/time_json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 
 namespace shiplap {

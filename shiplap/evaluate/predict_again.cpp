@@ -4,7 +4,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/models.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {

@@ -12,8 +12,9 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/time_json.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 namespace {
@@ -23,22 +24,22 @@ constexpr std::size_t sweep_finalists = 4;
 
 class JobRun {
  public:
-  JobRun(Device& device, const Profile& profile, const Limits& limits, const RegretOptions& options, Pipeline& pipeline)
-      : device_(device), profile_(profile), limits_(limits), options_(options), pipeline_(pipeline) {}
+  JobRun(const Node& node, const RegretOptions& options, WorkloadData& data)
+      : device_(*node.device), profile_(node.profile), limits_(node.limits), options_(options), data_(data) {}
 
   void run(JobRegret& result) {
     progress("probing the kernel");
     const auto began = std::chrono::steady_clock::now();
-    pipeline_.set_cost(pipeline_.probe_kernel(limits_));
+    data_.set_cost(probe_kernel(device_, job(), limits_));
     result.probe_took = std::chrono::steady_clock::now() - began;
-    const Plan planned = plan(job(), profile_, {.device_memory = limits_.device_memory});
+    const Ranking planned = rank(job(), profile_, limits_);
     Job unprobed = job();
     unprobed.cost.zero_copy.clear();
-    const Choice without = plan(unprobed, profile_, {.device_memory = limits_.device_memory}).best().choice;
+    const Choice without = rank(unprobed, profile_, limits_).best().choice;
     progress("racing");
     const RaceResult raced = race(
         race_field(job(), profile_, planned, limits_),
-        [&](const Choice& choice) { return pipeline_.prepare(choice, limits_); }, options_.race);
+        [&](const Candidate& candidate) { return prepare(device_, job(), candidate); }, options_.race);
     result.race_ran = raced.ran;
     result.race_took = raced.took;
 
@@ -59,7 +60,7 @@ class JobRun {
   }
 
  private:
-  const Job& job() const { return pipeline_.workload().job; }
+  const Job& job() const { return data_.job(); }
   void progress(std::string_view what) const {
     if (options_.progress) options_.progress(fmt::format("{}: {}", job().name, what));
   }
@@ -75,7 +76,7 @@ class JobRun {
         const bool other_queues = choice.chunks > 1 && choice.layout != Layout::three;
         one.is_candidate = !other_queues && (!find_strategy(choice.strategy).mapped || job().cost.zero_copy.empty() ||
                                              std::ranges::any_of(job().cost.zero_copy, at_its_grid));
-        Prepared prepared = pipeline_.prepare(choice, limits_);
+        Prepared prepared = prepare(device_, job(), choice, limits_);
         std::vector<double> seconds{seconds_of(prepared)};
         const bool is_behind = seconds.front() > near_best * best + 1e-3;
         if (!is_behind) {
@@ -97,7 +98,7 @@ class JobRun {
   /// Median makespans of the choices, in turn, each behind an untimed run of its own.
   std::vector<Seconds> in_turn(const std::vector<Choice>& choices) {
     std::vector<Prepared> ready;
-    for (const Choice& choice : choices) ready.push_back(pipeline_.prepare(choice, limits_));
+    for (const Choice& choice : choices) ready.push_back(prepare(device_, job(), choice, limits_));
     std::vector<std::vector<double>> seconds(choices.size());
     for (unsigned r = 0; r <= options_.final_rounds; ++r)
       for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -150,17 +151,17 @@ class JobRun {
   }
 
   std::string verify(const Choice& choice) {
-    Prepared prepared = pipeline_.prepare(choice, limits_);
-    pipeline_.refill();
+    Prepared prepared = prepare(device_, job(), choice, limits_);
+    data_.refill();
     prepared.run();
-    return pipeline_.verify();
+    return data_.verify();
   }
 
   Device& device_;
   const Profile& profile_;
   const Limits& limits_;
   const RegretOptions& options_;
-  Pipeline& pipeline_;
+  WorkloadData& data_;
   std::vector<SweptChoice> swept_;
   Choice best_;
 };
@@ -178,15 +179,14 @@ bool is_covered(const SweptChoice& one) {
 
 }  // namespace
 
-JobRegret regret_of(Device& device, const Profile& profile, const Limits& limits, Workload workload,
-                    const RegretOptions& options) {
+JobRegret regret_of(const Node& node, Workload workload, const RegretOptions& options) {
   JobRegret result{.name = workload.job.name};
   // As many as run in turn share the memory.
-  Limits of_one = limits;
-  of_one.device_memory = limits.device_memory / (2 * sweep_finalists);
+  Node for_one = node;
+  for_one.limits.device_memory = node.limits.device_memory / (2 * sweep_finalists);
   try {
-    Pipeline pipeline(device, std::move(workload));
-    JobRun(device, profile, of_one, options, pipeline).run(result);
+    WorkloadData data(*node.device, std::move(workload));
+    JobRun(for_one, options, data).run(result);
   } catch (const UsageError&) {
     throw;
   } catch (const Error& why) {
@@ -228,17 +228,17 @@ RegretSummary summary_of(const std::vector<JobRegret>& jobs) {
   return summary;
 }
 
-Json to_json(const std::vector<JobRegret>& jobs, const Device& device, const Profile& profile, std::uint64_t seed) {
+Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t seed) {
   const RegretSummary s = summary_of(jobs);
-  const DeviceInfo info = device.info();
+  const DeviceInfo info = node.device->info();
   Json json{{"schema", "shiplap/regret"},
             {"version", 1},
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},
             {"conditions", info.conditions},
-            {"profile", profile.name},
-            {"profile_hash", parameter_hash(profile)},
+            {"profile", node.profile.name},
+            {"profile_hash", parameter_hash(node.profile)},
             {"seed", seed},
             {"summary",
              {{"jobs", s.jobs},

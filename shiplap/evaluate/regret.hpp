@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
-#include "shiplap/device/device.hpp"
 #include "shiplap/evaluate/grid.hpp"
+#include "shiplap/pipeline/node.hpp"
 #include "shiplap/pipeline/race.hpp"
-#include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/workload.hpp"
 
 namespace shiplap {
@@ -55,7 +54,7 @@ struct JobRegret {
 };
 
 /// Probes the kernel, plans, races, sweeps, and compares the planned and the raced choice with the best of the sweep.
-JobRegret regret_of(Device&, const Profile&, const Limits&, Workload, const RegretOptions& = {});
+JobRegret regret_of(const Node&, Workload, const RegretOptions& = {});
 
 /// Statistics over all jobs that ran.
 struct RegretSummary {
@@ -72,6 +71,6 @@ struct RegretSummary {
 };
 RegretSummary summary_of(const std::vector<JobRegret>&);
 
-Json to_json(const std::vector<JobRegret>&, const Device&, const Profile&, std::uint64_t seed);
+Json to_json(const std::vector<JobRegret>&, const Node&, std::uint64_t seed);
 
 }  // namespace shiplap

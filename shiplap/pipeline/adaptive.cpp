@@ -30,7 +30,7 @@ Seconds time_of_marks(Device& device) {
 Job planned(const Node& node, const Job& batch, std::span<const std::span<std::byte>> arrays) {
   Job located = batch;
   for (std::size_t a = 0; a < located.arrays.size(); ++a) located.arrays[a].data = arrays[a].data();
-  Job result = plan(node, located, {.plan = {.strategies = {"streams"}}}).job;
+  Job result = plan(node, located, {.space = {.strategies = {"streams"}}}).job;
   for (Array& array : result.arrays) array.data = nullptr;
   return result;
 }

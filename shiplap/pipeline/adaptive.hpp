@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/prepared.hpp"
-#include "shiplap/pipeline/stream_job.hpp"
 #include "shiplap/plan/adaptation.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 namespace {
@@ -129,6 +129,17 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits) {
   std::uint32_t pieces = 1;
   while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
   return loaded(device, job, kernel_schedule(job, job.items, pieces, limits, 0));
+}
+
+BoundRuns::BoundRuns(Device& device, const Job& job, const Limits& limits)
+    : copies_(prepare_duplex(device, job, limits)), kernel_(prepare_kernel(device, job, limits)) {}
+
+Seconds BoundRuns::run() {
+  return std::max(copies_.run({.hold = true}).timeline.makespan, kernel_.run({.hold = true}).timeline.makespan);
+}
+
+Bytes BoundRuns::device_memory() const {
+  return memory_at(copies_.schedule(), Place::gpu()) + memory_at(kernel_.schedule(), Place::gpu());
 }
 
 Schedule launch_schedule(const Job& job, std::uint64_t items, const Limits& limits, std::uint64_t blocks,

@@ -16,6 +16,21 @@ Prepared prepare_duplex(Device&, const Job&, const Limits&);
 /// In launches that fit into the device memory, over the same data again and again.
 Prepared prepare_kernel(Device&, const Job&, const Limits&);
 
+/// Both parts of a job's bound, ready to run beside a choice.
+class BoundRuns {
+ public:
+  /// Each part uses at most the limit of device memory.
+  BoundRuns(Device&, const Job&, const Limits&);
+  /// Runs both parts, one after the other, and returns the larger makespan.
+  Seconds run();
+  /// Device memory of both parts.
+  Bytes device_memory() const;
+
+ private:
+  Prepared copies_;
+  Prepared kernel_;
+};
+
 /// So many items in the middle of the job: the first and the last ones often have less to do.
 ItemRange launched_items(const Job&, std::uint64_t items);
 /// One launch over these on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid). The alignment

@@ -86,6 +86,10 @@ std::vector<std::byte*> data_of(const Job& job) {
   return data;
 }
 
+Prepared prepare(Device& device, const Job& job, const Candidate& candidate) {
+  return {device, *candidate.schedule, data_of(job), job.binding};
+}
+
 Prepared prepare(Device& device, const Job& job, const Choice& choice, const Limits& limits) {
   std::vector<std::byte*> data = data_of(job);
   return {device, find_strategy(choice.strategy).schedule(job, choice, limits), std::move(data), job.binding};

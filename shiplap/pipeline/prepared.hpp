@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shiplap/device/device.hpp"
-#include "shiplap/strategy/strategy.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
@@ -46,7 +46,9 @@ class Prepared {
 /// when one of them is written.
 std::vector<std::byte*> data_of(const Job&);
 
-/// Throws as the strategy and the device do.
+/// Prepares a candidate of a ranking of this job, whose schedule is at hand. Throws as the device does.
+Prepared prepare(Device&, const Job&, const Candidate&);
+/// Builds the schedule of a choice and prepares it. Throws as the strategy and the device do.
 Prepared prepare(Device&, const Job&, const Choice&, const Limits&);
 
 }  // namespace shiplap

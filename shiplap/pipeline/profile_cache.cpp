@@ -81,7 +81,7 @@ Profile profile_of(Device& device,
                    const std::function<Measured(const MeasureOptions&, const std::string& command)>& measure_now,
                    const std::function<void(std::string_view)>& say) {
   const DeviceInfo info = device.info();
-  if (info.is_virtual) return find_profile(std::string_view(info.id).substr(virtual_prefix.size()));
+  if (info.simulated) return *info.simulated;
   const auto path = cache_path(info);
   std::error_code error;
   if (path && fs::exists(*path, error)) {

@@ -9,7 +9,7 @@
 #include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/plan/elimination.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 
@@ -50,11 +50,11 @@ struct RaceField {
 /// plan prefers for its simplicity; and variants of the first three: as a graph, in batches, with other numbers of
 /// chunks, layouts, grids and threads. Variants that the plan's options exclude are left out. The job and the profile
 /// must outlive the result.
-RaceField race_field(const Job&, const Profile&, const Plan&, const Limits&, const PlanOptions& = {},
+RaceField race_field(const Job&, const Profile&, const Ranking&, const Limits&, const SearchSpace& = {},
                      std::size_t most = 12);
 
-/// Prepares a choice for repeated runs.
-using MakeReady = std::function<Prepared(const Choice&)>;
+/// Prepares a candidate for repeated runs.
+using MakeReady = std::function<Prepared(const Candidate&)>;
 
 /// Runs the candidates of the first heat in turn (see Elimination) until the fastest is known. Variants of the winner
 /// race it in further heats, at most three, until it wins again. No heat begins after the sum of makespans has exceeded
@@ -72,6 +72,9 @@ class Originals {
   Originals(const Originals&) = delete;
   Originals& operator=(const Originals&) = delete;
   ~Originals();
+
+  /// Writes the saved values back.
+  void restore() const;
 
  private:
   std::vector<std::pair<std::byte*, std::vector<std::byte>>> kept_;

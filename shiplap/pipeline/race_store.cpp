@@ -134,10 +134,10 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
 
 RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const RaceField& field,
                         const MakeReady& make_ready) {
-  if (restricts_choices(terms.options) || terms.options.graph || terms.options.batched || !terms.options.fewer_calls)
+  if (terms.space.is_restricted() || terms.space.graph || terms.space.batched || !terms.space.fewer_calls)
     return race(field, make_ready, terms.budget);
   const JobSignature signature =
-      signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.options.gpus));
+      signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.space.gpus));
   std::string why_not;
   if (auto kept = terms.anew ? std::nullopt : kept_race(signature, why_not)) {
     try {

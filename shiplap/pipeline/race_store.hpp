@@ -29,12 +29,12 @@ std::string keep_race(const JobSignature&, const RaceResult&);
 
 /// Arguments of race_or_kept.
 struct RaceTerms {
-  const Job& job;              ///< with a known kernel cost
-  const Profile& profile;      ///< the profile that the plan was made from
-  const Limits& limits;        ///< the limits of the runs
-  const PlanOptions& options;  ///< the options of the plan
-  Seconds budget;              ///< most time of all runs (sum of makespans)
-  bool anew = false;           ///< whether to race although a result is cached
+  const Job& job;            ///< with a known kernel cost
+  const Profile& profile;    ///< the profile that the plan was made from
+  const Limits& limits;      ///< the limits of the runs
+  const SearchSpace& space;  ///< the space of the plan
+  Seconds budget;            ///< most time of all runs (sum of makespans)
+  bool anew = false;         ///< whether to race although a result is cached
 };
 /// Returns the cached race when there is one whose winner can run this job; otherwise runs the race and caches it. A
 /// race is neither read from nor written to the cache when the options restrict the choices, and it is not written when

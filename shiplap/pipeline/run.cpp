@@ -1,92 +1,169 @@
 #include "shiplap/pipeline/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/bound.hpp"
 
 namespace shiplap {
 namespace {
 
-double milliseconds_of(const RunResult& result) { return in_milliseconds(result.timeline.makespan); }
+// The two parts of the bound share what memory the choice leaves; some of it stays free for the driver.
+constexpr unsigned percent_for_a_part_of_the_bound = 40;
+
+Limits limits_of_the_bound(const Device& device, Limits limits) {
+  const Bytes part = device.info().free_memory / 100 * percent_for_a_part_of_the_bound;
+  limits.device_memory = std::min(limits.device_memory, part);
+  return limits;
+}
+
+Interval<Seconds> median_of(const std::vector<Seconds>& samples) {
+  std::vector<double> seconds;
+  for (const Seconds& sample : samples) seconds.push_back(sample.count());
+  const Estimate e = median_estimate(seconds);
+  return {Seconds{e.value}, Seconds{e.low}, Seconds{e.high}};
+}
+
+Report begin_report(const Device& device, const Plan& plan) {
+  const DeviceInfo info = device.info();
+  return {.job = plan.job.name, .device = info.id, .simulated = info.is_virtual, .planned = plan.chosen};
+}
+
+void add_sample(Report& report, const RunResult& result) {
+  report.samples.push_back(result.timeline.makespan);
+  report.submission = result.submission;
+  report.host_total = result.host_total;
+}
+
+/// Several runs over the same arrays, which end as after a single run.
+class RepeatedRuns {
+ public:
+  RepeatedRuns(Device& device, const Plan& plan, const Job& job, const ReportOptions& options)
+      : options_(options), prepared_(prepare(device, plan, job)) {
+    if (options.bound) bound_.emplace(device, job, limits_of_the_bound(device, plan.limits));
+    if (!options.refill) originals_.emplace(job);
+  }
+
+  void run(Report& report) {
+    renew();
+    once();
+    verify(report);
+    for (unsigned i = 0; i < options_.warm_up; ++i) {
+      once();
+      if (bound_) bound_->run();
+    }
+    for (unsigned i = 0; i < options_.repeats; ++i) {
+      add_sample(report, once());
+      if (bound_) report.bound_samples.push_back(bound_->run());
+    }
+    if (options_.trace != Trace::none) {
+      renew();
+      once(options_.trace);  // the first traced run sets the tracing up
+    }
+    renew();
+    const RunResult last = once(options_.trace);
+    report.timeline = last.timeline;
+    report.trace_source = last.trace_source;
+    verify(report);
+  }
+
+ private:
+  RunResult once(Trace trace = Trace::none) { return prepared_.run({.trace = trace, .stop = options_.stop}); }
+  void renew() {
+    if (options_.refill) return options_.refill();
+    originals_->restore();
+  }
+  void verify(Report& report) const {
+    if (!options_.verify) return;
+    const bool was_right = !report.difference || report.difference->empty();
+    if (was_right) report.difference = options_.verify();
+  }
+
+  const ReportOptions& options_;
+  Prepared prepared_;
+  std::optional<BoundRuns> bound_;
+  std::optional<Originals> originals_;
+};
 
 }  // namespace
 
-RunReport run(Pipeline& pipeline, Device& device, const Limits& limits, const RunPlan& wanted) {
-  RunReport report;
-  report.workload = pipeline.workload().job.name;
-  report.device = device.info().id;
-  report.choice = wanted.choice;
-  report.predicted = wanted.predicted;
-
-  auto chosen = pipeline.prepare(wanted.choice, limits);
-  // The bound is measured through what memory the choice leaves, in pieces if need be.
-  Limits rest = limits;
-  rest.device_memory = std::min(limits.device_memory, device.info().free_memory / 10 * 4);
-  auto copies = pipeline.prepare_duplex(rest);
-  auto kernel = pipeline.prepare_kernel(rest);
-  report.schedule = chosen.schedule();
-
-  pipeline.refill();
-  chosen.run();
-  report.difference = pipeline.verify();
-  for (unsigned i = 0; i < wanted.warm_up; ++i) {
-    chosen.run();
-    copies.run({.hold = true});
-    kernel.run({.hold = true});
-  }
-  for (unsigned i = 0; i < wanted.repeat; ++i) {
-    report.samples_ms.push_back(milliseconds_of(chosen.run()));
-    report.bound_samples_ms.push_back(
-        std::max(milliseconds_of(copies.run({.hold = true})), milliseconds_of(kernel.run({.hold = true}))));
-  }
-  // Once more after the timed runs, with fresh data.
-  pipeline.refill();
-  const RunOptions options{.trace = wanted.trace ? Trace::best : Trace::none};
-  RunResult last = chosen.run(options);
-  if (wanted.trace) {
-    // The first traced run sets the tracing up.
-    pipeline.refill();
-    last = chosen.run(options);
-  }
-  report.timeline = last.timeline;
-  report.trace_source = last.trace_source;
-  if (report.difference.empty()) report.difference = pipeline.verify();
-  report.verified = report.difference.empty();
-  report.observed_ms = median_estimate(report.samples_ms);
-  report.bound_ms = median_estimate(report.bound_samples_ms);
-  report.efficiency = report.bound_ms.value / report.observed_ms.value;
+Report report_of(const Device& device, const Plan& plan, const RunResult& result) {
+  Report report = begin_report(device, plan);
+  add_sample(report, result);
+  report.observed = Interval<Seconds>::exact(result.timeline.makespan);
+  report.timeline = result.timeline;
+  report.trace_source = result.trace_source;
   return report;
 }
 
-Json to_json(const RunReport& report) {
-  const auto estimate = [](const Estimate& e) {
-    return Json{{"value", e.value}, {"low", e.low}, {"high", e.high}, {"unit", "ms"}};
+Report run(Device& device, const Plan& plan, const Job& job, const ReportOptions& options) {
+  if (options.repeats == 0) throw UsageError("repeats: a report is made of one run at least");
+  const bool is_single = options.repeats == 1 && options.warm_up == 0 && !options.bound &&
+                         options.trace == Trace::none && !options.refill && !options.verify;
+  if (is_single) return report_of(device, plan, prepare(device, plan, job).run({.stop = options.stop}));
+  Report report = begin_report(device, plan);
+  RepeatedRuns(device, plan, job, options).run(report);
+  report.observed = median_of(report.samples);
+  if (options.bound) report.bound = median_of(report.bound_samples);
+  return report;
+}
+
+std::optional<double> Report::efficiency() const {
+  if (!bound) return std::nullopt;
+  return bound->value / observed.value;
+}
+
+std::string Report::to_string() const {
+  const Interval<Seconds>& predicted = planned.predicted;
+  return fmt::format("{} on {}: {}, predicted {} ({} to {}), {} {}", job, device, shiplap::to_string(planned.choice),
+                     shiplap::to_string(predicted.value), shiplap::to_string(predicted.low),
+                     shiplap::to_string(predicted.high), simulated ? "simulated" : "observed",
+                     shiplap::to_string(observed.value));
+}
+
+Json Report::to_json() const {
+  const auto estimate = [](const Interval<Seconds>& time) {
+    return Json{{"value", in_milliseconds(time.value)},
+                {"low", in_milliseconds(time.low)},
+                {"high", in_milliseconds(time.high)},
+                {"unit", "ms"}};
   };
+  const auto all_ms = [](const std::vector<Seconds>& samples) {
+    Json json = Json::array();
+    for (const Seconds& sample : samples) json.push_back(in_milliseconds(sample));
+    return json;
+  };
+  const std::optional<double> share = efficiency();
   Json json{{"schema", "shiplap/run"},
             {"version", 1},
-            {"workload", report.workload},
-            {"device", report.device},
-            {"choice", to_json(report.choice)},
-            {"predicted", report.predicted ? to_json(*report.predicted) : Json(nullptr)},
+            {"workload", job},
+            {"device", device},
+            {"simulated", simulated},
+            {"choice", shiplap::to_json(planned.choice)},
+            {"predicted", shiplap::to_json(planned)},
             {"clock", "device events, from the mark before the first op to the last end mark"},
-            {"observed", estimate(report.observed_ms)},
-            {"bound", estimate(report.bound_ms)},
-            {"efficiency", report.efficiency},
-            {"verified", report.verified},
-            {"difference", report.verified ? Json(nullptr) : Json(report.difference)},
-            {"samples_ms", report.samples_ms},
-            {"bound_samples_ms", report.bound_samples_ms}};
-  if (!report.timeline.spans.empty()) {
-    json["trace_source"] = report.trace_source;
-    json["timeline"] = Json::array();
-    for (std::size_t i = 0; i < report.timeline.spans.size(); ++i) {
-      const Span& span = report.timeline.spans[i];
-      json["timeline"].push_back({{"op", describe(report.schedule, OpId{static_cast<std::uint32_t>(i)})},
-                                  {"engine", to_string(span.engine)},
-                                  {"start_ms", in_milliseconds(span.start)},
-                                  {"end_ms", in_milliseconds(span.end)}});
-    }
+            {"observed", estimate(observed)},
+            {"submission_ms", in_milliseconds(submission)},
+            {"host_total_ms", in_milliseconds(host_total)},
+            {"bound", bound ? estimate(*bound) : Json(nullptr)},
+            {"efficiency", share ? Json(*share) : Json(nullptr)},
+            {"verified", difference ? Json(difference->empty()) : Json(nullptr)},
+            {"difference", difference && !difference->empty() ? Json(*difference) : Json(nullptr)},
+            {"samples_ms", all_ms(samples)},
+            {"bound_samples_ms", all_ms(bound_samples)}};
+  if (timeline.spans.empty()) return json;
+  json["trace_source"] = trace_source;
+  json["timeline"] = Json::array();
+  for (std::size_t i = 0; i < timeline.spans.size(); ++i) {
+    const Span& span = timeline.spans[i];
+    json["timeline"].push_back({{"op", describe(*planned.schedule, OpId{static_cast<std::uint32_t>(i)})},
+                                {"engine", shiplap::to_string(span.engine)},
+                                {"start_ms", in_milliseconds(span.start)},
+                                {"end_ms", in_milliseconds(span.end)}});
   }
   return json;
 }

@@ -1,42 +1,64 @@
-// Runs a workload on a device under a choice, verifies it, and reports predicted beside observed.
+// Runs what was planned and reports predicted beside observed.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/device/device.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/pipeline/plan.hpp"
 
 namespace shiplap {
 
-/// What a run of `repeat` repetitions observed, beside the prediction.
-struct RunReport {
-  std::string workload;
-  std::string device;
-  Choice choice;
-  std::optional<Candidate> predicted;  ///< absent without a profile
-  std::vector<double> samples_ms;      ///< event-timed makespans
-  Estimate observed_ms;
-  std::vector<double> bound_samples_ms;  ///< measured interleaved with the runs
-  Estimate bound_ms;
-  double efficiency = 0;  ///< bound / observed
-  bool verified = false;
-  std::string difference;  ///< what differs, when not verified
-  Schedule schedule;
-  Timeline timeline;         ///< of one further run, traced
-  std::string trace_source;  ///< what its spans were observed by
+/// What runs of a plan observed, beside the prediction.
+struct Report {
+  std::string job;                           ///< name of the job
+  std::string device;                        ///< id of the device, as in "cuda:0"
+  bool simulated = false;                    ///< whether the device is virtual, so that nothing was observed
+  Candidate planned;                         ///< the choice, with its schedule and prediction
+  std::vector<Seconds> samples{};            ///< makespan of every timed run, by device events or the host's clock
+  Interval<Seconds> observed{};              ///< median of `samples`, with the 95 % interval of the median
+  Seconds submission{0};                     ///< host time of all submitting calls of the last timed run
+  Seconds host_total{0};                     ///< host time of the last timed run until the host knew its end
+  std::vector<Seconds> bound_samples{};      ///< the bound, measured between the timed runs; empty where it was not
+  std::optional<Interval<Seconds>> bound{};  ///< median of `bound_samples`
+  /// What differed from the host reference first; "" when the result was right; none when nothing verified it.
+  std::optional<std::string> difference{};
+  Timeline timeline{};         ///< of one further, traced run; its spans are empty without a trace
+  std::string trace_source{};  ///< what observed the spans, for people
+
+  /// Whether a verification found no difference.
+  bool verified() const { return difference && difference->empty(); }
+  /// Bound over observed time; none where the bound was not measured.
+  std::optional<double> efficiency() const;
+  /// One line.
+  std::string to_string() const;
+  /// With schema and version. Times are in milliseconds, named so.
+  Json to_json() const;
 };
-struct RunPlan {
-  Choice choice;
-  std::optional<Candidate> predicted;
-  unsigned repeat = 21;
-  unsigned warm_up = 3;
-  bool trace = false;
+
+/// How often a plan is run for a report, and what is observed beside its time.
+struct ReportOptions {
+  unsigned repeats = 1;       ///< number of timed runs, at least 1
+  unsigned warm_up = 0;       ///< number of untimed runs before them
+  bool bound = false;         ///< whether the bound is measured between the timed runs
+  Trace trace = Trace::none;  ///< how a further run is traced
+  std::stop_token stop{};     ///< see RunOptions::stop
+  /// Fills the job's arrays anew. Called before runs whose result is verified or stays. Without it, inout and carried
+  /// arrays are restored to what they held before, so that they end as after a single run.
+  std::function<void()> refill{};
+  /// Compares the results with a reference; returns "" or what differs first. Called after the first and the last run.
+  std::function<std::string()> verify{};
 };
-RunReport run(Pipeline&, Device&, const Limits&, const RunPlan&);
-Json to_json(const RunReport&);
+
+/// Prepares, runs and reports. With the default options the job runs once. Whoever runs a job again and again prepares
+/// it once instead (`prepare`). Throws as `prepare` and Execution::run do, UsageError for no repeats.
+Report run(Device&, const Plan&, const Job&, const ReportOptions& = {});
+/// The report of one run of what was prepared from the plan.
+Report report_of(const Device&, const Plan&, const RunResult&);
 
 }  // namespace shiplap

@@ -27,29 +27,30 @@ std::string largest_part(const Distance& d) {
 
 }  // namespace
 
-std::string explain(const Plan& plan, const Bound& bound) {
-  const Candidate& best = plan.best();
+std::string explain(const Ranking& ranking, const Bound& bound) {
+  const Candidate& best = ranking.best();
   const auto [engine, busy] = busiest_engine(best.timeline);
   std::string text = fmt::format(
       "{} is predicted to take {}, {:.1f} % above the bound of {}, which is set by the {} (copies {}, kernel {}). {} "
       "is busy for {:.0f} % of the "
       "time.",
-      to_string(best.choice), to_string(best.predicted.value), share_in_percent(best.distance.total, plan.bound.value),
-      to_string(plan.bound.value), plan.bound_by, to_string(bound.copies), to_string(bound.kernel), to_string(engine),
+      to_string(best.choice), to_string(best.predicted.value),
+      share_in_percent(best.distance.total, ranking.bound.value), to_string(ranking.bound.value), ranking.bound_by,
+      to_string(bound.copies), to_string(bound.kernel), to_string(engine),
       share_in_percent(busy, best.predicted.value));
   if (best.distance.total.count() > 0) text += fmt::format(" Most of the rest is {}.", largest_part(best.distance));
-  const auto other = std::find_if(plan.candidates.begin(), plan.candidates.end(),
+  const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(),
                                   [&](const Candidate& c) { return c.choice.strategy != best.choice.strategy; });
-  if (other != plan.candidates.end())
+  if (other != ranking.candidates.end())
     text += fmt::format(" {} would take {}, {:.2f} times as long.", to_string(other->choice),
                         to_string(other->predicted.value), other->predicted.value / best.predicted.value);
   const auto fastest =
-      std::ranges::min_element(plan.candidates, {}, [](const Candidate& c) { return c.predicted.value; });
+      std::ranges::min_element(ranking.candidates, {}, [](const Candidate& c) { return c.predicted.value; });
   if (fastest->choice.strategy != best.choice.strategy && fastest->predicted.value < best.predicted.value)
     text += fmt::format(
         " {} promises {}, but predictions of kernels and copies that share the link are off by a few per cent: try it.",
         to_string(fastest->choice), to_string(fastest->predicted.value));
-  const auto ties = std::count_if(plan.candidates.begin() + 1, plan.candidates.end(),
+  const auto ties = std::count_if(ranking.candidates.begin() + 1, ranking.candidates.end(),
                                   [](const Candidate& c) { return c.tied_with_best; });
   if (ties > 0)
     text += fmt::format(" {} other choice{} within the range of the prediction: a tie.", ties,

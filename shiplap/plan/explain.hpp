@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 
-std::string explain(const Plan&, const Bound&);
+std::string explain(const Ranking&, const Bound&);
 
 }  // namespace shiplap

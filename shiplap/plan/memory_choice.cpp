@@ -29,8 +29,8 @@ std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_ru
 
 }  // namespace
 
-MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOptions& options, const Plan& as_it_is,
-                           std::uint64_t runs) {
+MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space,
+                           const Ranking& as_it_is, std::uint64_t runs) {
   if (runs == 0) throw UsageError("--reuse: arrays are used once at least");
   if (std::ranges::none_of(job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable; }))
     throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
@@ -48,14 +48,10 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const PlanOpt
   std::optional<Candidate> fastest;
   std::string why_not;
   try {
-    // What was asked of the way for pageable memory is not asked of this one.
-    fastest = plan(page_locked, profile,
-                   {.graph = options.graph,
-                    .batched = options.batched,
-                    .fewer_calls = options.fewer_calls,
-                    .gpus = options.gpus,
-                    .device_memory = options.device_memory})
-                  .best();
+    fastest =
+        rank(page_locked, profile, limits,
+             {.graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus})
+            .best();
   } catch (const Unsupported& reason) {
     why_not = reason.what();
   }

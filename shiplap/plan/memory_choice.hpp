@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 
@@ -27,12 +27,14 @@ struct MemoryChoice {
   std::vector<Refused> unknown;  ///< ways that the profile has no figures for
 };
 
-/// For a job with pageable arrays and its plan. Registering page-locks them where they are (cudaHostRegister) and lets
-/// go of them after the last run; the other way is a program that obtains its arrays page-locked, so that nothing is
-/// copied into them and what pageable ones would have cost to obtain is not counted. Throws UsageError when no array is
-/// pageable, or for no runs. Of the options only the device memory counts for page-locked arrays: strategies, chunks
-/// and threads were chosen for pageable ones.
-MemoryChoice choose_memory(const Job&, const Profile&, const PlanOptions&, const Plan& as_it_is, std::uint64_t runs);
+/// Compares ways to prepare the pageable arrays of a job, for a number of runs over the same arrays. `as_it_is` ranks
+/// the job with pageable arrays. Registering pins the arrays where they are (cudaHostRegister) and unpins them after
+/// the last run. The other way is a program that obtains its arrays pinned, so that nothing is copied into them; what
+/// obtaining pageable arrays would have cost is not counted. For pinned arrays the whole search space is open again but
+/// for graphs, batches and the number of GPUs: strategies, chunks and threads were given for pageable arrays. Throws
+/// UsageError when no array is pageable, or for no runs.
+MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const SearchSpace&, const Ranking& as_it_is,
+                           std::uint64_t runs);
 
 Json to_json(const MemoryChoice&);
 

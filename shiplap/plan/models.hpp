@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 

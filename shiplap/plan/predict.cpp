@@ -1,12 +1,14 @@
-// Predicted time of one choice, its range and where the time above the bound goes.
+// Predicted time of one choice, its interval and where the time above the bound goes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/plan/variation.hpp"
 #include "shiplap/sim/simulate.hpp"
 
@@ -42,10 +44,10 @@ double relative_error(const Job& job, const Choice& choice) {
   return copies_only && !one_each ? std::max(strategy.model_error, other_queues) : strategy.model_error;
 }
 
-// Range by sensitivities: each independent group of parameters is moved to the ends of its intervals while all others
-// stay; the changes are added in quadrature, and with them what the model itself is off by.
-Interval<Seconds> range(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits,
-                        const Schedule& schedule, Seconds value) {
+// Prediction interval by sensitivities: each independent group of parameters is moved to the ends of its intervals
+// while all others stay. The changes and the error of the model itself are added in quadrature.
+Interval<Seconds> interval(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits,
+                           const Schedule& schedule, Seconds value) {
   double up = 0;
   double down = 0;
   const auto add = [&](Seconds a, Seconds b) {
@@ -164,17 +166,21 @@ Candidate predict(const Job& job, const Profile& profile, const Choice& choice) 
 }
 
 Candidate predict(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
-  const Strategy& strategy = find_strategy(choice.strategy);
-  const Schedule schedule = strategy.schedule(job, choice, limits);
-  Prediction prediction = simulate(schedule, profile);
-  Candidate result;
-  result.choice = choice;
-  const Seconds value = prediction.timeline.makespan;
-  result.predicted = range(job, profile, choice, limits, schedule, value);
-  result.closed_form = strategy.predict(job, choice, profile);
-  result.distance = distance(schedule, profile, value, bound(job, profile, choice.gpus).time.value);
-  result.timeline = std::move(prediction.timeline);
-  return result;
+  return complete_prediction(job, profile, limits, {.choice = choice, .predicted = {}});
+}
+
+Candidate complete_prediction(const Job& job, const Profile& profile, const Limits& limits, Candidate candidate) {
+  const Strategy& strategy = find_strategy(candidate.choice.strategy);
+  if (!candidate.schedule) {
+    candidate.schedule = std::make_shared<const Schedule>(strategy.schedule(job, candidate.choice, limits));
+    candidate.timeline = simulate(*candidate.schedule, profile).timeline;
+  }
+  const Seconds value = candidate.timeline.makespan;
+  candidate.predicted = interval(job, profile, candidate.choice, limits, *candidate.schedule, value);
+  candidate.closed_form = strategy.predict(job, candidate.choice, profile);
+  candidate.distance =
+      distance(*candidate.schedule, profile, value, bound(job, profile, candidate.choice.gpus).time.value);
+  return candidate;
 }
 
 }  // namespace shiplap

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "shiplap/sim/simulate.hpp"
 

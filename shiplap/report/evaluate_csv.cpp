@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "shiplap/core/statistics.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 namespace {

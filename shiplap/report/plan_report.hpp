@@ -1,26 +1,17 @@
-// A plan for people: the ranking, the bound and what lies between the best and it, refusals, assumptions and the why.
+// A plan for people: the ranking, the ways to prepare pageable arrays, and what was chosen.
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <vector>
 
-#include "shiplap/plan/plan.hpp"
-#include "shiplap/report/table.hpp"
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/report/ranking_report.hpp"
 
 namespace shiplap {
 
-struct PlanReportOptions {
-  TextStyle style;
-  std::size_t most_candidates = 12;  ///< rows of the ranking; the rest is counted in a line below it
-};
+/// The choice is named where it is not the first of the ranking: after a race, or where arrays are pinned for it.
+std::string plan_report(const Plan&, const RankingReportOptions& = {});
 
-std::string plan_report(const Plan&, const PlanReportOptions& = {});
-
-/// Where the time above the bound goes, one line for each cause; "" when that is less than 0.05 % of the bound.
-std::string distance_report(const Distance&, Seconds bound, const TextStyle& = {});
-
-/// What the profile lacks and a prediction took as nothing; "" when there is nothing to say.
-std::string assumptions_report(const std::vector<std::string>& assumptions, const TextStyle& = {});
+/// What chose: the race, the pinning of the arrays, or the reasons of the ranking.
+std::string reasons_report(const Plan&, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -9,15 +9,15 @@
 namespace shiplap {
 
 /// What a virtual device gave is called simulated, not observed.
-std::string run_report(const RunReport&, const TextStyle& = {});
+std::string run_report(const Report&, const TextStyle& = {});
 
 /// (predicted − observed) / observed: negative when it took longer than predicted.
 double prediction_error(Seconds predicted, Seconds observed);
 
 /// The timelines of a run as an SVG picture, predicted above observed. Throws Error when the run was not traced.
-std::string run_picture(const RunReport&, unsigned width = 960);
+std::string run_picture(const Report&, unsigned width = 960);
 
 /// The same as text, under each other with one axis.
-std::string run_gantt(const RunReport&, const TextStyle& = {});
+std::string run_gantt(const Report&, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -28,13 +28,14 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
     // Report knows the value types, not what makes them.
-    {"report",
-     {"schedule/schedule.hpp", "schedule/timeline.hpp", "profile/profile.hpp",     "strategy/strategy.hpp",
-      "workload/job.hpp",      "plan/plan.hpp",         "plan/models.hpp",         "plan/memory_choice.hpp",
-      "measure/measure.hpp",   "measure/check.hpp",     "measure/compare.hpp",     "measure/figures.hpp",
-      "measure/limits.hpp",    "pipeline/run.hpp",      "pipeline/adaptive.hpp",   "pipeline/race.hpp",
-      "device/device.hpp",     "evaluate/errors.hpp",   "evaluate/evaluation.hpp", "evaluate/published_evaluation.hpp",
-      "evaluate/regret.hpp"}},
+    {"report", {"schedule/schedule.hpp", "schedule/timeline.hpp",   "profile/profile.hpp",
+                "strategy/strategy.hpp", "workload/job.hpp",        "plan/ranking.hpp",
+                "plan/models.hpp",       "plan/memory_choice.hpp",  "measure/measure.hpp",
+                "measure/check.hpp",     "measure/compare.hpp",     "measure/figures.hpp",
+                "measure/limits.hpp",    "pipeline/run.hpp",        "pipeline/plan.hpp",
+                "pipeline/adaptive.hpp", "pipeline/race.hpp",       "device/device.hpp",
+                "evaluate/errors.hpp",   "evaluate/evaluation.hpp", "evaluate/published_evaluation.hpp",
+                "evaluate/regret.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

@@ -48,8 +48,10 @@ EvaluateOptions few(std::vector<std::string> strategies) {
       .grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .blocks = {8}}, .rounds = 3, .duel_rounds = 3};
 }
 
+Node planted_node(Device& device) { return node_of(device, planted_profile()); }
+
 EvaluatedWorkload evaluate_on(Device& device, const EvaluateOptions& options, Workload workload = small_saxpy()) {
-  return evaluate(device, planted_profile(), limits_of(planted_profile()), std::move(workload), options);
+  return evaluate(planted_node(device), std::move(workload), options);
 }
 
 TEST(Evaluate, finds_the_factor_that_a_device_is_off_by) {
@@ -81,7 +83,7 @@ TEST(Evaluate, of_a_noisy_device_has_errors_as_large_as_its_noise) {
 
 TEST(Evaluate, keeps_a_wrong_result_as_such_and_counts_it_nowhere) {
   OffDevice device(1, true);
-  Evaluation evaluation = begin_evaluation(device, planted_profile());
+  Evaluation evaluation = begin_evaluation(planted_node(device));
   evaluation.workloads.push_back(evaluate_on(device, few({"explicit", "streams"})));
   ASSERT_FALSE(evaluation.workloads.front().points.empty());
   for (const EvaluatedPoint& point : evaluation.workloads.front().points) {

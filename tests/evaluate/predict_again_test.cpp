@@ -17,12 +17,13 @@ namespace {
 
 Evaluation recorded_on(const Profile& profile) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const Node node{.device = device.get(), .profile = profile, .limits = limits_of(profile)};
   const EvaluateOptions options{
       .grid = {.strategies = {}, .chunks = {1, 3}, .blocks = {8}}, .rounds = 2, .duel_rounds = 2};
-  Evaluation evaluation = begin_evaluation(*device, profile);
+  Evaluation evaluation = begin_evaluation(node);
   Workload workload = find_workload("saxpy:n=64Ki", {});
   workload.job.cost = derived_cost(workload.job, planted_profile());
-  evaluation.workloads.push_back(evaluate(*device, profile, limits_of(profile), workload, options));
+  evaluation.workloads.push_back(evaluate(node, workload, options));
   evaluation.transfers = evaluate_transfers(*device, profile, {1_MiB}, {1, 4}, options);
   return evaluation;
 }

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "shiplap/pipeline/check_reach.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {
@@ -47,8 +49,8 @@ TEST_F(BuiltInWorkloadsOnGpu, come_out_right_with_whatever_grid) {
 
 TEST_F(BuiltInWorkloadsOnGpu, do_what_their_jobs_say_and_nothing_else) {
   for (const std::string& name : testing::small_workloads()) {
-    Pipeline pipeline(*device, find_workload(name));
-    EXPECT_NO_THROW(require_declared_reach(*device, pipeline.workload().job)) << name;
+    WorkloadData data(*device, find_workload(name));
+    EXPECT_NO_THROW(require_declared_reach(*device, data.job())) << name;
   }
 }
 
@@ -58,8 +60,8 @@ TEST_F(BuiltInWorkloadsOnGpu, are_measured_where_the_cache_keeps_their_data) {
   ASSERT_GT(cache, 1_MiB);
   // Each launch reads and writes 256 KiB a level: four times what the cache holds.
   const std::uint64_t levels = 4 * cache.count / (256 * 1024);
-  Pipeline pipeline(*device, find_workload(fmt::format("diffusion:nx=128,ny=128,nz={},steps=32", levels)));
-  const KernelCost cost = pipeline.probe_kernel(Limits{.device_memory = device->info().free_memory});
+  WorkloadData data(*device, find_workload(fmt::format("diffusion:nx=128,ny=128,nz={},steps=32", levels)));
+  const KernelCost cost = probe_kernel(*device, data.job(), Limits{.device_memory = device->info().free_memory});
   EXPECT_GT(cost.cached_items, levels / 12);
   EXPECT_LE(cost.cached_items, levels / 6);
   ASSERT_EQ(cost.points.size(), 3u);

@@ -9,7 +9,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/emit/examples.hpp"
 
@@ -64,8 +65,8 @@ TEST_F(EmittedProgramsOnGpu, bring_every_byte_through) {
 // Medians in turn; other guests of the host disturb either, threads that copy most of all.
 TEST_F(EmittedProgramsOnGpu, are_as_fast_as_shiplaps_own_runs) {
   for (const Example& example : testing::large_examples()) {
-    Pipeline pipeline(*device, example.workload);
-    auto prepared = pipeline.prepare(example.choice, example.limits);
+    WorkloadData data(*device, example.workload);
+    auto prepared = prepare(*device, data.job(), example.choice, example.limits);
     std::vector<double> own;
     std::vector<double> emitted;
     for (int round = 0; round < rounds; ++round) {

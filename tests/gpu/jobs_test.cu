@@ -9,8 +9,9 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/run_async.hpp"
-#include "shiplap/pipeline/stream_job.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {
@@ -112,13 +113,13 @@ TEST_F(JobsOnGpu, are_planned_and_run_from_vectors_and_page_locked_when_that_is_
   Stencil stencil;
   const auto job = stencil.job();
   const Node node = node_of(*device, find_profile("h200"));
-  const JobPlan made = plan(node, job);
+  const Plan made = plan(node, job);
   EXPECT_GT(made.job.cost.at(rows), Seconds{0});  // measured
   Prepared prepared = prepare(*device, made, job);
   prepared.run();
   stencil.expect_right(prepared.schedule());
-  const JobPlan often = plan(node, job, {.runs = 1'000'000});
-  ASSERT_TRUE(often.page_locks);
+  const Plan often = plan(node, job, {.runs = 1'000'000});
+  ASSERT_TRUE(often.pins);
   {
     Prepared locked = prepare(*device, often, job);
     EXPECT_EQ(device->kind_of(reinterpret_cast<const std::byte*>(stencil.u.data())), MemoryKind::pinned);
@@ -182,7 +183,7 @@ TEST_F(JobsOnGpu, are_found_to_reach_beyond_what_they_say) {
   EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
   EXPECT_EQ(found[0].array, "u");
   EXPECT_EQ(found[0].result, "out");
-  JobOptions options;
+  PlanOptions options;
   options.check_reach = true;
   EXPECT_THROW(plan(node_of(*device, find_profile("h200")), stencil.job(each), options), CheckFailed);
 }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 #include "tests/support/built_in_workloads.hpp"
@@ -70,17 +72,17 @@ TEST_F(OccupancyOnGpu, of_every_built_in_kernel_is_found_by_a_probe) {
       EXPECT_EQ(threads, workload.job.threads_per_block) << name;
       fewest = std::min(fewest, static_cast<std::uint64_t>(blocks));
     }
-    Pipeline pipeline(*device, std::move(workload));
-    const KernelCost cost = pipeline.probe_kernel(Limits{.device_memory = device->info().free_memory},
-                                                  {.repeats = 1, .zero_copy = Seconds{0}});
+    WorkloadData data(*device, std::move(workload));
+    const KernelCost cost = probe_kernel(*device, data.job(), Limits{.device_memory = device->info().free_memory},
+                                         {.repeats = 1, .zero_copy = Seconds{0}});
     EXPECT_EQ(cost.resident_blocks, fewest * static_cast<std::uint64_t>(multiprocessors)) << name;
   }
 }
 
 TEST_F(OccupancyOnGpu, of_kernels_on_host_memory_a_probe_finds_plausible_times_and_leaves_what_is_read) {
   Workload workload = find_workload("scalar-add:in=48MiB,out=12MiB");
-  Pipeline pipeline(*device, std::move(workload));
-  const KernelCost cost = pipeline.probe_kernel(Limits{.device_memory = device->info().free_memory});
+  WorkloadData data(*device, std::move(workload));
+  const KernelCost cost = probe_kernel(*device, data.job(), Limits{.device_memory = device->info().free_memory});
   ASSERT_EQ(cost.zero_copy.size(), 9u) << "inputs, outputs and both, at three grids each";
   for (const KernelCost::ZeroCopy& row : cost.zero_copy) {
     ASSERT_FALSE(row.alone.empty());
@@ -90,11 +92,12 @@ TEST_F(OccupancyOnGpu, of_kernels_on_host_memory_a_probe_finds_plausible_times_a
     EXPECT_GT(row.alone.back().work.value, microseconds(row.in ? 50 : 10));
     EXPECT_GE(row.copies_beside, 1);
   }
-  pipeline.set_cost(cost);
+  data.set_cost(cost);
   // The inputs are as they were: a run finds what it should.
-  Prepared prepared = pipeline.prepare({.strategy = "explicit"}, Limits{.device_memory = device->info().free_memory});
+  Prepared prepared =
+      prepare(*device, data.job(), {.strategy = "explicit"}, Limits{.device_memory = device->info().free_memory});
   prepared.run();
-  EXPECT_EQ(pipeline.verify(), "");
+  EXPECT_EQ(data.verify(), "");
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Every strategy on a real GPU: what comes out equals the host reference, run after run.
 #include <gtest/gtest.h>
 
+#include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {
@@ -27,13 +29,13 @@ TEST_F(StrategiesOnGpu, bring_every_byte_through_in_the_memory_they_are_for_in_r
       for (const std::uint32_t chunks : {1u, 7u}) {
         Workload workload = with_cost(find_workload(name));
         for (Array& array : workload.job.arrays) array.memory = kind_for(strategy.memory);
-        Pipeline pipeline(*device, workload);
+        WorkloadData data(*device, workload);
         const Choice choice{.strategy = std::string(strategy.name), .chunks = chunks, .threads = 3};
-        auto prepared = pipeline.prepare(choice, {.device_memory = 64_MiB});
+        auto prepared = prepare(*device, data.job(), choice, {.device_memory = 64_MiB});
         for (int run = 0; run < 3; ++run) {
-          pipeline.refill();
+          data.refill();
           prepared.run();
-          EXPECT_EQ(pipeline.verify(), "") << name << ", " << to_string(choice) << ", run " << run;
+          EXPECT_EQ(data.verify(), "") << name << ", " << to_string(choice) << ", run " << run;
         }
       }
 }
@@ -42,39 +44,47 @@ TEST_F(StrategiesOnGpu, are_run_and_measured_against_the_bound_from_any_memory) 
   for (const MemoryKind memory : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed}) {
     Workload workload = find_workload("saxpy:n=1000003");
     for (Array& array : workload.job.arrays) array.memory = memory;
-    Pipeline pipeline(*device, workload);
+    WorkloadData data(*device, workload);
     const Limits limits{.device_memory = 64_MiB};
-    pipeline.set_cost(pipeline.probe_kernel(limits, {.repeats = 3}));
+    data.set_cost(probe_kernel(*device, data.job(), limits, {.repeats = 3}));
     const Choice choice{.strategy = memory == MemoryKind::pinned     ? "streams"
                                     : memory == MemoryKind::pageable ? "staged"
                                                                      : "managed-prefetch",
                         .chunks = 2,
                         .threads = 2};
-    const RunReport report =
-        run(pipeline, *device, limits, {.choice = choice, .predicted = {}, .repeat = 3, .trace = true});
-    EXPECT_TRUE(report.verified) << to_string(choice) << ": " << report.difference;
-    EXPECT_GT(report.bound_ms.value, 0) << to_string(choice);
+    const Profile h200 = find_profile("h200");
+    const Plan planned{
+        .job = data.job(), .ranking = {}, .chosen = predict(data.job(), h200, choice, limits), .limits = limits};
+    const Report report = run(*device, planned, data.job(),
+                              {.repeats = 3,
+                               .bound = true,
+                               .trace = Trace::best,
+                               .refill = [&data] { data.refill(); },
+                               .verify = [&data] { return data.verify(); }});
+    EXPECT_TRUE(report.verified()) << to_string(choice) << ": " << *report.difference;
+    EXPECT_GT(report.bound.value().value, Seconds{0}) << to_string(choice);
   }
 }
 
 TEST_F(StrategiesOnGpu, stage_through_device_memory_that_holds_a_part_of_the_arrays) {
   Workload workload = with_cost(find_workload("saxpy:n=1Mi"));  // 4 MiB each of x and y
   for (Array& array : workload.job.arrays) array.memory = MemoryKind::pageable;
-  Pipeline pipeline(*device, workload);
-  auto prepared = pipeline.prepare({.strategy = "staged", .chunks = 64, .threads = 4}, {.device_memory = 1_MiB});
+  WorkloadData data(*device, workload);
+  auto prepared =
+      prepare(*device, data.job(), {.strategy = "staged", .chunks = 64, .threads = 4}, {.device_memory = 1_MiB});
   EXPECT_LE(memory_at(prepared.schedule(), Place::gpu()), 1_MiB);
   for (int run = 0; run < 5; ++run) {
-    pipeline.refill();
+    data.refill();
     prepared.run();
-    EXPECT_EQ(pipeline.verify(), "") << run;
+    EXPECT_EQ(data.verify(), "") << run;
   }
 }
 
 TEST_F(StrategiesOnGpu, time_managed_memory_from_pages_that_are_on_the_host_in_every_run) {
   Workload workload = with_cost(find_workload("saxpy:n=4Mi"));
   for (Array& array : workload.job.arrays) array.memory = MemoryKind::managed;
-  Pipeline pipeline(*device, workload);
-  auto prepared = pipeline.prepare({.strategy = "managed", .threads = 1}, {.device_memory = 1_GiB});
+  WorkloadData data(*device, workload);
+  auto prepared = prepare(*device, data.job(), {.strategy = "managed", .threads = 1}, {.device_memory = 1_GiB});
   prepared.run();
   const Seconds second = prepared.run().timeline.makespan;
   const Seconds third = prepared.run().timeline.makespan;

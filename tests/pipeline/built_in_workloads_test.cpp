@@ -6,7 +6,8 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -40,8 +41,8 @@ TEST_P(BuiltInWorkloads, come_out_right_in_every_layout_and_order) {
 }
 
 TEST_P(BuiltInWorkloads, do_what_their_jobs_say_and_nothing_else) {
-  Pipeline pipeline(*device, find_workload(GetParam()));
-  EXPECT_NO_THROW(require_declared_reach(*device, pipeline.workload().job));
+  WorkloadData data(*device, find_workload(GetParam()));
+  EXPECT_NO_THROW(require_declared_reach(*device, data.job()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BuiltInWorkloads, ::testing::ValuesIn(testing::small_workloads()), [](const auto& name) {

@@ -10,9 +10,11 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/race_store.hpp"
-#include "shiplap/pipeline/stream_job.hpp"
+#include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 
 namespace shiplap {
 namespace {
@@ -46,7 +48,7 @@ struct Race : ::testing::Test {
 };
 
 TEST_F(Race, chooses_what_the_plan_predicts_where_every_run_takes_that_long) {
-  const JobPlan planned = plan(node, job(), {.may_page_lock = false, .race = milliseconds(20)});
+  const Plan planned = plan(node, job(), {.may_pin = false, .race = milliseconds(20)});
   ASSERT_TRUE(planned.race);
   const RaceResult& race = *planned.race;
   EXPECT_GE(race.finalists.size(), 3u);
@@ -58,16 +60,16 @@ TEST_F(Race, chooses_what_the_plan_predicts_where_every_run_takes_that_long) {
 }
 
 TEST_F(Race, leaves_what_goes_in_and_comes_back_as_it_was) {
-  const JobPlan planned = plan(node, job(), {.race = milliseconds(20)});
+  const Plan planned = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_THAT(y, ::testing::Each(2.0f));
   run(*device, planned, job());
   EXPECT_THAT(y, ::testing::Each(3.0f));
 }
 
 TEST_F(Race, of_a_job_that_comes_again_is_not_run_again) {
-  const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_FALSE(first.race->kept);
-  const JobPlan second = plan(node, job(), {.race = milliseconds(20)});
+  const Plan second = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_TRUE(second.race->kept);
   EXPECT_EQ(second.chosen.choice, first.chosen.choice);
   EXPECT_EQ(second.race->finalists.size(), first.race->finalists.size()) << "with what it was compared with";
@@ -78,7 +80,7 @@ TEST_F(Race, begins_anew_for_another_size_and_says_so) {
   plan(node, job(), {.race = milliseconds(20)});
   x.resize(3 << 20);
   y.resize(3 << 20);
-  const JobPlan other = plan(node, job(), {.race = milliseconds(20)});
+  const Plan other = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_FALSE(other.race->kept);
   EXPECT_THAT(other.race->note, ::testing::HasSubstr("of other sizes"));
   EXPECT_THAT(other.explain(), ::testing::HasSubstr("of other sizes"));
@@ -87,7 +89,7 @@ TEST_F(Race, begins_anew_for_another_size_and_says_so) {
 TEST_F(Race, begins_anew_on_another_gpu_or_driver_and_says_so) {
   plan(node, job(), {.race = milliseconds(20)});
   const DeviceInfo here = device->info();
-  const JobPlan planned = plan(node, job(), {.race = milliseconds(20)});
+  const Plan planned = plan(node, job(), {.race = milliseconds(20)});
   for (const char* what : {"gpu.driver", "gpu.pci_bus_id"}) {
     DeviceInfo there = here;
     there.conditions[what] = "another";
@@ -100,30 +102,30 @@ TEST_F(Race, begins_anew_on_another_gpu_or_driver_and_says_so) {
 }
 
 TEST_F(Race, is_among_what_the_options_leave_open_and_then_not_kept) {
-  const PlanOptions wanted{.strategies = {"staged"}, .chunks = {4}, .fewer_calls = false};
-  const JobPlan planned = plan(node, job(), {.plan = wanted, .race = milliseconds(20)});
+  const SearchSpace wanted{.strategies = {"staged"}, .chunks = {4}, .fewer_calls = false};
+  const Plan planned = plan(node, job(), {.space = wanted, .race = milliseconds(20)});
   for (const Finalist& finalist : planned.race->finalists) EXPECT_EQ(finalist.choice.chunks, 4u);
   EXPECT_FALSE(std::filesystem::exists(cache / "shiplap" / "races"));
 }
 
 TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
-  const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
   const JobSignature signature = signature_of(device->info(), first.job, node.profile, first.limits, 1);
   RaceResult of_another = *first.race;
   of_another.finalists[of_another.winner].choice = {.strategy = "streams", .chunks = 1u << 30};
   keep_race(signature, of_another);
-  const JobPlan second = plan(node, job(), {.race = milliseconds(20)});
+  const Plan second = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_FALSE(second.race->kept);
   EXPECT_THAT(second.race->note, ::testing::HasSubstr("does not fit this job"));
   EXPECT_TRUE(plan(node, job(), {.race = milliseconds(20)}).race->kept) << "the new winner is kept instead";
 }
 
 TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
-  const JobPlan first = plan(node, job(), {.race = milliseconds(20)});
+  const Plan first = plan(node, job(), {.race = milliseconds(20)});
   const auto path = race_path(signature_of(device->info(), first.job, node.profile, first.limits, 1));
   ASSERT_TRUE(path && std::filesystem::exists(*path));
   std::ofstream(*path) << "{";
-  const JobPlan second = plan(node, job(), {.race = milliseconds(20)});
+  const Plan second = plan(node, job(), {.race = milliseconds(20)});
   EXPECT_FALSE(second.race->kept);
   EXPECT_THAT(second.race->note, ::testing::HasSubstr("cannot be read"));
 }
@@ -131,16 +133,16 @@ TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
 TEST_F(Race, goes_on_with_variants_of_the_winner_until_it_wins_again) {
   Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
   workload.job.cost = derived_cost(workload.job, node.profile);
-  Pipeline pipeline(*device, std::move(workload));
+  WorkloadData data(*device, std::move(workload));
   const auto in_chunks = [&](std::uint32_t chunks) {
-    return predict(pipeline.workload().job, node.profile, {.strategy = "streams", .chunks = chunks}, node.limits);
+    return predict(data.job(), node.profile, {.strategy = "streams", .chunks = chunks}, node.limits);
   };
   std::vector<std::uint32_t> asked;
   const RaceField field{.first_heat = {in_chunks(1)}, .variants = [&](const Choice& winner) {
                           asked.push_back(winner.chunks);
                           return std::vector<Candidate>{in_chunks(winner.chunks), in_chunks(2 * winner.chunks)};
                         }};
-  const MakeReady make_ready = [&](const Choice& choice) { return pipeline.prepare(choice, node.limits); };
+  const MakeReady make_ready = [&](const Candidate& candidate) { return prepare(*device, data.job(), candidate); };
   const RaceResult result = race(field, make_ready, milliseconds(200));
   EXPECT_EQ(asked, (std::vector<std::uint32_t>{1, 2, 4})) << "at most four heats";
   EXPECT_EQ(result.best().choice.chunks, 8u);
@@ -162,7 +164,7 @@ TEST_F(Race, goes_on_with_variants_of_the_winner_until_it_wins_again) {
 TEST_F(Race, has_finalists_that_differ_in_strategy) {
   Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
   workload.job.cost = derived_cost(workload.job, node.profile);
-  const Plan planned = plan(workload.job, node.profile);
+  const Ranking planned = rank(workload.job, node.profile);
   std::vector<std::string> names;
   for (const Candidate& c : race_field(workload.job, node.profile, planned, node.limits).first_heat)
     names.push_back(c.choice.strategy);
@@ -174,17 +176,17 @@ TEST_F(Race, has_finalists_that_differ_in_strategy) {
 TEST_F(Race, leaves_out_what_cannot_be_made_ready_and_fails_when_nothing_can) {
   Workload workload = find_workload("scalar-add:in=1MiB,out=1MiB");
   workload.job.cost = derived_cost(workload.job, node.profile);
-  Pipeline pipeline(*device, std::move(workload));
-  const Plan planned = plan(pipeline.workload().job, node.profile);
+  WorkloadData data(*device, std::move(workload));
+  const Ranking planned = rank(data.job(), node.profile);
   std::vector<Candidate> finalists{planned.candidates[0], planned.candidates[1]};
-  const MakeReady only_second = [&](const Choice& choice) {
-    if (choice == finalists[0].choice) throw Error("no memory");
-    return pipeline.prepare(choice, node.limits);
+  const MakeReady only_second = [&](const Candidate& candidate) {
+    if (candidate.choice == finalists[0].choice) throw Error("no memory");
+    return prepare(*device, data.job(), candidate);
   };
   const RaceResult result = race({finalists}, only_second, milliseconds(5));
   EXPECT_EQ(result.winner, 1u);
   EXPECT_EQ(result.finalists[0].not_run, "no memory");
-  const MakeReady none = [](const Choice&) -> Prepared { throw Error("no memory"); };
+  const MakeReady none = [](const Candidate&) -> Prepared { throw Error("no memory"); };
   EXPECT_THROW(race({finalists}, none, milliseconds(5)), Error);
 }
 

@@ -8,7 +8,8 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
-#include "shiplap/pipeline/stream_job.hpp"
+#include "shiplap/pipeline/plan.hpp"
+#include "shiplap/pipeline/run.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
 

@@ -31,7 +31,7 @@ Job pageable_job() {
 
 MemoryChoice choose(const Profile& profile, std::uint64_t runs) {
   const Job job = pageable_job();
-  return choose_memory(job, profile, {}, plan(job, profile), runs);
+  return choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), runs);
 }
 
 const MemoryWay& way(const MemoryChoice& choice, std::string_view name) {
@@ -49,7 +49,7 @@ TEST(MemoryChoice, counts_what_is_paid_once_and_what_in_every_run) {
   // Page-locked memory is overlapped by copy engines alone.
   Job page_locked = pageable_job();
   for (Array& array : page_locked.arrays) array.memory = MemoryKind::pinned;
-  EXPECT_EQ(way(choice, "registered").best.choice, plan(page_locked, with_prices(4, 8)).best().choice);
+  EXPECT_EQ(way(choice, "registered").best.choice, rank(page_locked, with_prices(4, 8)).best().choice);
 }
 
 TEST(MemoryChoice, pays_from_the_first_number_of_runs_at_which_it_is_faster) {
@@ -87,9 +87,9 @@ TEST(MemoryChoice, names_the_ways_that_the_profile_has_no_figures_for) {
 TEST(MemoryChoice, is_refused_for_no_runs_and_without_pageable_arrays) {
   const Profile profile = planted_profile();
   const Job job = pageable_job();
-  EXPECT_THROW(choose_memory(job, profile, {}, plan(job, profile), 0), UsageError);
+  EXPECT_THROW(choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 0), UsageError);
   const Job pinned = in_out_job(1_MiB, 1_MiB, microseconds(1), 64);
-  EXPECT_THROW(choose_memory(pinned, profile, {}, plan(pinned, profile), 1), UsageError);
+  EXPECT_THROW(choose_memory(pinned, profile, limits_of(profile), {}, rank(pinned, profile), 1), UsageError);
 }
 
 }  // namespace

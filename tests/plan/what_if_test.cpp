@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
 

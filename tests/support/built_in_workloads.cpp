@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/pipeline/pipeline.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 
 namespace shiplap::testing {
 
@@ -60,12 +61,12 @@ std::string difference_after_runs(Device& device, const std::string& name, const
     }
     return "not refused";
   }
-  Pipeline pipeline(device, workload_for(name, strategy));
-  Prepared prepared = pipeline.prepare(choice, {.device_memory = 256_MiB});
+  WorkloadData data(device, workload_for(name, strategy));
+  Prepared prepared = prepare(device, data.job(), choice, {.device_memory = 256_MiB});
   for (int run = 0; run < 2; ++run) {
-    pipeline.refill();
+    data.refill();
     prepared.run();
-    if (std::string difference = pipeline.verify(); !difference.empty()) return difference;
+    if (std::string difference = data.verify(); !difference.empty()) return difference;
   }
   return "";
 }

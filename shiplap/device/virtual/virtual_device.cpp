@@ -79,6 +79,7 @@ class VirtualDevice : public Device {
     return {.id = id_,
             .name = gpu.name,
             .is_virtual = true,
+            .simulated = shared_profile_,
             .memory = gpu.memory,
             .free_memory = gpu.memory - given_->on_gpus(),
             .multiprocessors = gpu.multiprocessors,

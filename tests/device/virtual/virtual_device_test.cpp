@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/pipeline/run.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -23,7 +24,7 @@ TEST(VirtualDevice, gives_the_right_bytes_under_every_strategy_layout_and_chunk_
   for (const std::string& name : workloads()) {
     Workload workload = find_workload(name, {});
     workload.job.cost = derived_cost(workload.job, planted_profile());
-    Pipeline pipeline(*gpu, workload);
+    WorkloadData data(*gpu, workload);
     const Limits limits = limits_of(planted_profile());
     std::vector<Choice> choices{{.strategy = "explicit"}};
     for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three})
@@ -32,9 +33,9 @@ TEST(VirtualDevice, gives_the_right_bytes_under_every_strategy_layout_and_chunk_
           for (const std::uint32_t ring : {0u, 2u})
             choices.push_back({.chunks = chunks, .layout = layout, .order = order, .ring = ring});
     for (const Choice& choice : choices) {
-      pipeline.refill();
-      pipeline.prepare(choice, limits).run();
-      EXPECT_EQ(pipeline.verify(), "") << name << ": " << to_string(choice);
+      data.refill();
+      prepare(*gpu, data.job(), choice, limits).run();
+      EXPECT_EQ(data.verify(), "") << name << ": " << to_string(choice);
     }
   }
 }
@@ -45,9 +46,9 @@ TEST(VirtualDevice, fails_verification_when_the_kernel_did_not_run) {
     Workload workload = find_workload(name, {});
     workload.job.cost = derived_cost(workload.job, planted_profile());
     workload.job.binding.host = [](const Launch&) {};
-    Pipeline pipeline(*gpu, workload);
-    pipeline.prepare({.chunks = 4}, limits_of(planted_profile())).run();
-    EXPECT_NE(pipeline.verify(), "") << name;
+    WorkloadData data(*gpu, workload);
+    prepare(*gpu, data.job(), {.chunks = 4}, limits_of(planted_profile())).run();
+    EXPECT_NE(data.verify(), "") << name;
   }
 }
 
@@ -114,8 +115,8 @@ TEST(VirtualDevice, reports_spans_only_when_asked) {
   const auto gpu = device();
   Workload workload = find_workload("saxpy:n=4096", {});
   workload.job.cost = derived_cost(workload.job, planted_profile());
-  Pipeline pipeline(*gpu, workload);
-  auto prepared = pipeline.prepare({.chunks = 4}, limits_of(planted_profile()));
+  WorkloadData data(*gpu, workload);
+  auto prepared = prepare(*gpu, data.job(), {.chunks = 4}, limits_of(planted_profile()));
   EXPECT_TRUE(prepared.run().timeline.spans.empty());
   EXPECT_EQ(prepared.run({.trace = Trace::best}).timeline.spans.size(), prepared.schedule().ops.size());
 }

@@ -1,4 +1,4 @@
-#include "shiplap/pipeline/stream_job.hpp"
+#include "shiplap/pipeline/plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/pipeline/run.hpp"
 #include "shiplap/schedule/validate.hpp"
 #include "tests/support/planted_profile.hpp"
 
@@ -89,7 +90,7 @@ TEST(StreamJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
   const auto gpu = planted();
   Stencil stencil;
   const auto job = stencil.job();
-  const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
+  const Plan made = plan(node_of(*gpu, planted_profile()), job);
   EXPECT_NE(made.explain().find("stencil"), std::string::npos);
   Prepared prepared = prepare(*gpu, made, job);
   for (int run = 0; run < 3; ++run) {
@@ -98,17 +99,17 @@ TEST(StreamJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
     prepared.run();
     stencil.expect_right(prepared.schedule());
   }
-  const JobReport report = run(*gpu, made, job);
+  const Report report = run(*gpu, made, job);
   EXPECT_EQ(report.device, "virtual:planted");
-  EXPECT_GT(report.observed, Seconds{0});
-  EXPECT_NEAR(report.observed / report.predicted.value, 1, 1e-9);
+  EXPECT_GT(report.observed.value, Seconds{0});
+  EXPECT_NEAR(report.observed.value / report.planned.predicted.value, 1, 1e-9);
 }
 
 TEST(StreamJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
   const auto gpu = planted();
   Stencil stencil;
   const auto job = stencil.job();
-  const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
+  const Plan made = plan(node_of(*gpu, planted_profile()), job);
   std::vector<double> longer(Stencil::rows * Stencil::columns * 2);
   EXPECT_THROW(run(*gpu, made, Job{Stencil::rows}.in("u", longer)), UsageError);
   const auto shape_only = Job{Stencil::rows}.shaped<const double>("u", Role::in, 60).shaped<double>("v", Role::out, 60);
@@ -119,10 +120,10 @@ TEST(StreamJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
   const auto gpu = planted();
   Stencil stencil;
   const auto job = stencil.job(each);  // the halo is not declared
-  JobOptions options;
-  options.plan.strategies = {"staged"};
-  options.plan.chunks = {4};
-  const JobPlan made = plan(node_of(*gpu, planted_profile()), job, options);
+  PlanOptions options;
+  options.space.strategies = {"staged"};
+  options.space.chunks = {4};
+  const Plan made = plan(node_of(*gpu, planted_profile()), job, options);
   try {
     run(*gpu, made, job);
     FAIL() << "nothing noticed";
@@ -139,10 +140,10 @@ TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
     for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] += from[i];
   });
   const Node node = node_of(*gpu, find_profile("h200"));
-  EXPECT_FALSE(plan(node, job, {.runs = 1}).page_locks);
-  const JobPlan often = plan(node, job, {.runs = 1'000'000});
-  EXPECT_TRUE(often.page_locks);
-  EXPECT_GT(often.once, Seconds{0});
+  EXPECT_FALSE(plan(node, job, {.runs = 1}).pins);
+  const Plan often = plan(node, job, {.runs = 1'000'000});
+  EXPECT_TRUE(often.pins);
+  EXPECT_GT(often.pinning, Seconds{0});
   {
     Prepared prepared = prepare(*gpu, often, job);
     EXPECT_EQ(gpu->kind_of(reinterpret_cast<const std::byte*>(x.data())), MemoryKind::pinned);
@@ -150,9 +151,9 @@ TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
   }
   EXPECT_EQ(gpu->kind_of(reinterpret_cast<const std::byte*>(x.data())), MemoryKind::pageable);
   EXPECT_EQ(y[12345], 3.0f);
-  JobOptions as_they_are{.runs = 1'000'000};
-  as_they_are.may_page_lock = false;
-  EXPECT_FALSE(plan(node, job, as_they_are).page_locks);
+  PlanOptions as_they_are{.runs = 1'000'000};
+  as_they_are.may_pin = false;
+  EXPECT_FALSE(plan(node, job, as_they_are).pins);
 }
 
 Profile of_two_gpus() {
@@ -176,11 +177,11 @@ TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
                              for (std::uint64_t c = 0; c < Stencil::columns; ++c)
                                to[row * Stencil::columns + c] = Stencil::at(from, weights, row, c);
                          });
-    JobOptions options{.gpus = 2};
-    options.plan.strategies = {"staged"};
-    options.plan.chunks = {chunks};
-    options.plan.threads = {2};
-    const JobPlan made = plan(node_of(*gpus, of_two_gpus()), job, options);
+    PlanOptions options{.space = {.gpus = 2}};
+    options.space.strategies = {"staged"};
+    options.space.chunks = {chunks};
+    options.space.threads = {2};
+    const Plan made = plan(node_of(*gpus, of_two_gpus()), job, options);
     EXPECT_EQ(made.chosen.choice.gpus, 2u);
     Prepared prepared = prepare(*gpus, made, job);
     std::size_t on_second = 0;
@@ -206,10 +207,10 @@ TEST(StreamJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   of_the_first_link.links.pop_back();
   const Node node = node_of(*gpus, of_the_first_link);
   const Seconds one = plan(node, job).chosen.predicted.value;
-  const JobPlan two = plan(node, job, {.gpus = 2});
+  const Plan two = plan(node, job, {.space = {.gpus = 2}});
   EXPECT_GT(one / two.chosen.predicted.value, 1.8);
   EXPECT_FALSE(two.ranking.assumptions.empty());
-  EXPECT_THROW(plan(node, job, {.gpus = 3}), UsageError);
+  EXPECT_THROW(plan(node, job, {.space = {.gpus = 3}}), UsageError);
 }
 
 template <class Data>
@@ -240,7 +241,7 @@ TEST(StreamJob, refuses_what_makes_no_sense_and_says_what) {
   EXPECT_THROW(Job{100}.in("x", x).host_kernel(nothing).out("y", y), UsageError);
   EXPECT_THROW(Job{100}.in("x", x).takes_any_grid(0, 256), UsageError);
   const auto job = Job{100}.in("x", x).out("y", y).host_kernel(nothing);
-  EXPECT_THROW(plan(job.takes(microseconds(1)), planted_profile(), {.gpus = 0}), UsageError);
+  EXPECT_THROW(plan(node, job.takes(microseconds(1)), {.space = {.gpus = 0}}), UsageError);
   const auto with_halo = Job{100}.in("x", x, neighbours(1, 0)).out("y", y).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, job), with_halo), UsageError);
 }
@@ -286,7 +287,7 @@ TEST(StreamJob, brings_a_front_with_the_vector_that_it_is_of) {
                        .host_kernel([](Chunk c, auto all, auto head, auto to) {
                          for (std::uint64_t i = 10 * c.first; i < 10 * c.end(); ++i) to[i] = all[i] * head[i % 10];
                        });
-  const JobPlan made = plan(node_of(*gpu, planted_profile()), job);
+  const Plan made = plan(node_of(*gpu, planted_profile()), job);
   EXPECT_EQ(made.job.arrays[1].memory, made.job.arrays[0].memory) << "where the vector is, so is its front";
   run(*gpu, made, job);
   for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], x[i] * x[i % 10]) << i;

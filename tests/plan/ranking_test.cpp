@@ -1,4 +1,4 @@
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ Job job_of(double kernel_ms, Bytes size = 64_MiB) {
   return job;
 }
 
-TEST(Plan, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
+TEST(Ranking, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
   const Profile profile = planted_profile();
   for (const double kernel_ms : {0.05, 1.2, 5.0}) {
     const Job job = job_of(kernel_ms);
@@ -30,16 +30,16 @@ TEST(Plan, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
                                                                          limits_of(profile)),
                                        profile)
                                   .timeline.makespan.count());
-    EXPECT_LE(plan(job, profile).best().predicted.value.count(), 1.01 * best) << kernel_ms;
+    EXPECT_LE(rank(job, profile).best().predicted.value.count(), 1.01 * best) << kernel_ms;
   }
 }
 
-TEST(Plan, takes_more_than_32_queues_only_when_it_is_asked_to) {
+TEST(Ranking, takes_more_than_32_queues_only_when_it_is_asked_to) {
   // Many chunks pay: the kernel is long and starts with the first chunk.
   const Job job = job_of(30, 1_GiB);
-  const auto most = [&](const PlanOptions& options) {
+  const auto most = [&](const SearchSpace& options) {
     std::uint32_t result = 0;
-    for (const Candidate& c : plan(job, planted_profile(), options).candidates)
+    for (const Candidate& c : rank(job, planted_profile(), options).candidates)
       if (c.choice.layout == Layout::per_chunk) result = std::max(result, c.choice.chunks);
     return result;
   };
@@ -47,14 +47,14 @@ TEST(Plan, takes_more_than_32_queues_only_when_it_is_asked_to) {
   EXPECT_GT(most({.strategies = {"streams"}, .layouts = {Layout::per_chunk}}), 32u);
 }
 
-TEST(Plan, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
-  const Plan p = plan(job_of(1.2), planted_profile(), {.strategies = {"streams", "explicit"}});
+TEST(Ranking, ranks_streams_before_explicit_where_there_is_something_to_overlap) {
+  const Ranking p = rank(job_of(1.2), planted_profile(), {.strategies = {"streams", "explicit"}});
   EXPECT_EQ(p.best().choice.strategy, "streams");
   EXPECT_EQ(p.candidates.back().choice.strategy, "explicit");
   EXPECT_GT(p.candidates.back().predicted.value / p.best().predicted.value, 1.5);
 }
 
-TEST(Plan, takes_kernels_that_share_the_link_with_copies_only_where_they_promise_more_than_they_are_off_by) {
+TEST(Ranking, takes_kernels_that_share_the_link_with_copies_only_where_they_promise_more_than_they_are_off_by) {
   // A kernel that was measured to write host memory as fast as the GPU's leaves copies to the GPU a link of their own:
   // hybrid pipelines nearly reach the bound, the more the less they slow these copies down.
   bool seen[2] = {};
@@ -63,7 +63,7 @@ TEST(Plan, takes_kernels_that_share_the_link_with_copies_only_where_they_promise
     const KernelCost::Point whole{job.items, Interval<Seconds>::exact(milliseconds(1.2))};
     job.cost.zero_copy = {
         {.in = false, .out = true, .blocks = 0, .alone = {whole}, .beside = {whole}, .copies_beside = slower}};
-    const Plan p = plan(job, planted_profile(), {.strategies = {"streams", "hybrid"}});
+    const Ranking p = rank(job, planted_profile(), {.strategies = {"streams", "hybrid"}});
     const auto time_of = [&](const char* strategy) {
       const auto found =
           std::ranges::find_if(p.candidates, [&](const Candidate& c) { return c.choice.strategy == strategy; });
@@ -79,21 +79,21 @@ TEST(Plan, takes_kernels_that_share_the_link_with_copies_only_where_they_promise
   EXPECT_TRUE(seen[false] && seen[true]) << "both were tried";
 }
 
-TEST(Plan, never_predicts_less_than_the_bound) {
+TEST(Ranking, never_predicts_less_than_the_bound) {
   for (const double kernel_ms : {0.01, 0.5, 1.2, 3.0, 20.0}) {
-    const Plan p = plan(job_of(kernel_ms), planted_profile());
+    const Ranking p = rank(job_of(kernel_ms), planted_profile());
     for (const Candidate& c : p.candidates)
       EXPECT_GE(c.predicted.value / p.bound.value, 0.999) << kernel_ms << " " << to_string(c.choice);
   }
 }
 
-TEST(Plan, says_what_the_bound_is_made_of) {
-  EXPECT_EQ(plan(job_of(0.1), planted_profile()).bound_by, "copies in both directions");
-  EXPECT_EQ(plan(job_of(50), planted_profile()).bound_by, "kernel");
+TEST(Ranking, says_what_the_bound_is_made_of) {
+  EXPECT_EQ(rank(job_of(0.1), planted_profile()).bound_by, "copies in both directions");
+  EXPECT_EQ(rank(job_of(50), planted_profile()).bound_by, "kernel");
 }
 
-TEST(Plan, splits_the_distance_to_the_bound_without_a_rest) {
-  const Plan p = plan(job_of(1.2), planted_profile());
+TEST(Ranking, splits_the_distance_to_the_bound_without_a_rest) {
+  const Ranking p = rank(job_of(1.2), planted_profile());
   for (const Candidate& c : p.candidates) {
     const Distance& d = c.distance;
     EXPECT_NEAR((d.submission + d.latency + d.gap + d.duplex_gap + d.fill_and_drain).count(), d.total.count(), 1e-12);
@@ -101,7 +101,7 @@ TEST(Plan, splits_the_distance_to_the_bound_without_a_rest) {
   }
 }
 
-TEST(Plan, widens_the_range_with_the_intervals_of_the_profile) {
+TEST(Ranking, widens_the_range_with_the_intervals_of_the_profile) {
   Profile profile = planted_profile();
   const Interval<Seconds> exact = predict(job_of(0.1), profile, {.chunks = 16}).predicted;
   const double model = find_strategy("streams").model_error;
@@ -121,51 +121,51 @@ TEST(Plan, widens_the_range_with_the_intervals_of_the_profile) {
   EXPECT_NEAR((wide.value - wide.low) / wide.value, both, 0.001);
 }
 
-TEST(Plan, calls_choices_with_overlapping_ranges_a_tie) {
+TEST(Ranking, calls_choices_with_overlapping_ranges_a_tie) {
   Profile profile = planted_profile();
   for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h}) {
     auto& g = d->duplex->per_byte;
     g.low.seconds = g.value.seconds * 0.95;
     g.high.seconds = g.value.seconds * 1.05;
   }
-  const Plan p = plan(job_of(0.1), profile, {.chunks = {16, 20}});
+  const Ranking p = rank(job_of(0.1), profile, {.chunks = {16, 20}});
   ASSERT_GE(p.candidates.size(), 2u);
   EXPECT_TRUE(p.candidates[1].tied_with_best);
   EXPECT_FALSE(p.candidates.back().tied_with_best);  // explicit is far behind
 }
 
-TEST(Plan, refuses_when_no_strategy_can_and_gives_the_reasons) {
+TEST(Ranking, refuses_when_no_strategy_can_and_gives_the_reasons) {
   Job job = job_of(1);
   job.arrays[0].memory = MemoryKind::pageable;
   try {
-    plan(job, planted_profile());
+    rank(job, planted_profile());
     FAIL();
   } catch (const Unsupported& e) {
     EXPECT_NE(std::string(e.what()).find("--memory pinned"), std::string::npos) << e.what();
   }
 }
 
-TEST(Plan, works_on_the_published_profile_and_names_what_it_lacks) {
-  const Plan p = plan(job_of(5), load_profile(SHIPLAP_SOURCE_DIR "/profiles/gtx-titan-2014.json"));
+TEST(Ranking, works_on_the_published_profile_and_names_what_it_lacks) {
+  const Ranking p = rank(job_of(5), load_profile(SHIPLAP_SOURCE_DIR "/profiles/gtx-titan-2014.json"));
   EXPECT_FALSE(p.assumptions.empty());
   EXPECT_EQ(p.best().choice.strategy, "streams");
 }
 
-TEST(Plan, predicts_the_ring_that_the_memory_it_was_given_allows) {
+TEST(Ranking, predicts_the_ring_that_the_memory_it_was_given_allows) {
   const Profile profile = planted_profile();
-  const Plan p = plan(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}, .device_memory = 2_MiB});
   const Limits limits{.device_memory = 2_MiB, .resident_threads = limits_of(profile).resident_threads};
+  const Ranking p = rank(job_of(1.2), profile, limits, {.strategies = {"streams"}, .chunks = {64}});
   for (const Candidate& c : p.candidates)
     EXPECT_EQ(c.predicted.value,
               simulate(find_strategy("streams").schedule(job_of(1.2), c.choice, limits), profile).timeline.makespan);
-  EXPECT_LT(plan(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}}).best().predicted.value,
+  EXPECT_LT(rank(job_of(1.2), profile, {.strategies = {"streams"}, .chunks = {64}}).best().predicted.value,
             p.best().predicted.value);
 }
 
-TEST(Plan, stays_within_the_memory_of_the_gpu) {
+TEST(Ranking, stays_within_the_memory_of_the_gpu) {
   Profile profile = planted_profile();
   profile.gpus[0].memory = 20_MiB;
-  const Plan p = plan(job_of(1.2), profile, {.strategies = {"streams", "explicit"}});
+  const Ranking p = rank(job_of(1.2), profile, {.strategies = {"streams", "explicit"}});
   EXPECT_EQ(p.best().choice.strategy, "streams");
   ASSERT_EQ(p.refused.size(), 1u);
   EXPECT_EQ(p.refused[0].strategy, "explicit");

@@ -1,6 +1,7 @@
-// Plans: strategies ranked for a job on a profile by simulation, with predicted time, range, bound and reason.
+// Strategies ranked for a job on a profile by simulation, with predicted time, prediction interval, bound and reason.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,24 +15,24 @@
 
 namespace shiplap {
 
-/// What may be chosen; an empty list means "all".
-struct PlanOptions {
+/// The choices that a search considers. An empty list leaves that part of the choice open.
+struct SearchSpace {
   std::vector<std::string> strategies{};  ///< names of `strategies()`
   std::vector<std::uint32_t> chunks{};    ///< numbers of chunks on each GPU
   std::vector<Layout> layouts{};          ///< how chunks are spread over queues
-  std::vector<IssueOrder> orders{};       ///< of submission
-  std::vector<Ramp> ramps{};              ///< empty: what pays, and none where the number of chunks is chosen
-  std::uint32_t queues = 4;               ///< for Layout::few
-  std::vector<std::uint64_t> blocks{};    ///< of kernels that access host memory; 0: their own grid
-  std::vector<std::uint32_t> threads{};   ///< each way, of strategies in which host threads take part
-  bool graph = false;                     ///< all candidates as graphs
-  bool batched = false;                   ///< all candidates with the copies of a chunk in batches
-  bool fewer_calls = true;                ///< the fastest of each strategy as a graph and in batches too
-  std::uint32_t gpus = 1;                 ///< that share the job
-  Bytes device_memory{0};                 ///< 0: what the profile says
+  std::vector<IssueOrder> orders{};       ///< orders of submission
+  std::vector<Ramp> ramps{};              ///< sizes of chunks; no ramp is tried where the number of chunks is given
+  std::uint32_t queues = 4;               ///< number of queues for Layout::few
+  std::vector<std::uint64_t> blocks{};    ///< grids of zero-copy kernels in blocks; 0: the kernel's own grid
+  std::vector<std::uint32_t> threads{};   ///< host threads in each direction, for strategies that use them
+  bool graph = false;                     ///< whether every candidate is a graph
+  bool batched = false;                   ///< whether every candidate submits the copies of a chunk in batches
+  bool fewer_calls = true;                ///< whether graphs and batches of the fastest candidates are tried too
+  std::uint32_t gpus = 1;                 ///< number of GPUs that share the job
+
+  /// Whether strategies, chunks, ramps, layouts, orders, grids or threads are given.
+  bool is_restricted() const;
 };
-/// Whether strategies, chunks, ramps, layouts, orders, grids or threads are restricted.
-bool restricts_choices(const PlanOptions&);
 
 /// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
 /// `total`, the predicted time minus the bound.
@@ -45,15 +46,16 @@ struct Distance {
   Seconds total{0};           ///< predicted time minus bound
 };
 
-/// One way to do the job, with what is predicted of it.
+/// One way to do the job, with its prediction.
 struct Candidate {
-  Choice choice;                       ///< what would be done
-  Interval<Seconds> predicted;         ///< for about nine in ten observations on the GPU of the profile
-  std::optional<Seconds> closed_form;  ///< the papers' equation for the same choice
-  bool tied_with_best = false;         ///< ranges overlap
-  double probability_best = 0;         ///< among the candidates of its plan (probability.hpp); 0: it is of none
-  Distance distance;                   ///< what keeps it from the bound
-  Timeline timeline;                   ///< as simulated
+  Choice choice;                               ///< the strategy and its parameters
+  std::shared_ptr<const Schedule> schedule{};  ///< built once from job, choice and limits; simulated, run and emitted
+  Interval<Seconds> predicted;                 ///< 90 % prediction interval of the makespan on the profile's GPU
+  std::optional<Seconds> closed_form{};        ///< the papers' equation for the same choice
+  bool tied_with_best = false;                 ///< whether its interval overlaps that of the first candidate
+  double probability_best = 0;                 ///< within its ranking (probability.hpp); 0 outside a ranking
+  Distance distance{};                         ///< what keeps it from the bound
+  Timeline timeline{};                         ///< the simulated timeline of `schedule`
 };
 
 /// A strategy that cannot do the job.
@@ -63,16 +65,16 @@ struct Refused {
 };
 
 /// Every strategy for a job on a profile, best first, and what the ranking rests on.
-struct Plan {
-  std::string job;                       ///< its name
-  std::string profile;                   ///< its name
-  std::string profile_hash;              ///< parameter_hash of it
+struct Ranking {
+  std::string job;                       ///< name of the job
+  std::string profile;                   ///< name of the profile
+  std::string profile_hash;              ///< parameter_hash of the profile
   std::string kernel_cost_origin;        ///< KernelCost::origin
   Interval<Seconds> bound;               ///< the time to beat: see Bound
   std::string bound_by;                  ///< "copies in both directions" or "kernel"
   std::vector<Candidate> candidates;     ///< best of each strategy first, then by predicted time; at least one
   std::vector<Refused> refused;          ///< strategies that cannot do this job
-  std::vector<std::string> assumptions;  ///< one sentence each, of what was taken for granted
+  std::vector<std::string> assumptions;  ///< one sentence each
   std::string why;                       ///< one paragraph
 
   /// The first of `candidates`.
@@ -93,13 +95,20 @@ Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1);
 /// Several GPUs copy equal parts.
 Schedule duplex_schedule(const Job&, Bytes device_memory, std::uint32_t gpus = 1);
 
-/// Ranks. Throws UsageError when nothing that was asked for exists and Unsupported when nothing can be done.
-Plan plan(const Job&, const Profile&, const PlanOptions& = {});
+/// Searches the space by simulation and ranks what it finds. `limits` must be those of the run. Throws UsageError when
+/// the space names something that does not exist, Unsupported when no strategy can do the job.
+Ranking rank(const Job&, const Profile&, const Limits& limits, const SearchSpace& = {});
+/// Ranks under `limits_of(profile)`.
+Ranking rank(const Job&, const Profile&, const SearchSpace& = {});
 
-/// Predicted time of one choice with its range (sensitivities to the profile's intervals, added in quadrature).
-/// `limits` must be those under which the choice will run: they set the ring.
+/// Predicts one choice: builds and simulates its schedule, and derives the interval from the sensitivities to the
+/// profile's intervals, added in quadrature. `limits` must be those of the run: they set the ring.
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
-Candidate predict(const Job&, const Profile&, const Choice&);  ///< under `limits_of(profile)`
+/// Predicts under `limits_of(profile)`.
+Candidate predict(const Job&, const Profile&, const Choice&);
+/// Adds interval, closed form and distance to a candidate that was simulated. A candidate without its schedule is
+/// simulated first.
+Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate);
 
 /// Every part of it, for people too.
 Json to_json(const Choice&);
@@ -110,6 +119,6 @@ Json to_json(const Distance&);
 /// Without its timeline.
 Json to_json(const Candidate&);
 /// With schema and version.
-Json to_json(const Plan&);
+Json to_json(const Ranking&);
 
 }  // namespace shiplap

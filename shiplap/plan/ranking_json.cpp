@@ -1,7 +1,7 @@
-// A plan as JSON; times in milliseconds.
+// A ranking as JSON; times in milliseconds.
 #include <nlohmann/json.hpp>
 
-#include "shiplap/plan/plan.hpp"
+#include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 namespace {
@@ -77,7 +77,7 @@ Json to_json(const Candidate& candidate) {
   return json;
 }
 
-Json to_json(const Plan& plan) {
+Json to_json(const Ranking& plan) {
   Json json{{"schema", "shiplap/plan"},
             {"version", 1},
             {"job", plan.job},

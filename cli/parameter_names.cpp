@@ -1,0 +1,51 @@
+#include "cli/parameter_names.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace shiplap::cli {
+namespace {
+
+struct Named {
+  std::string_view parameter;
+  std::string_view flag;
+};
+constexpr std::array names{Named{"batched", "--batched"},
+                           Named{"blocks", "--blocks"},
+                           Named{"chunks", "--chunks"},
+                           Named{"device_memory", "--device-memory"},
+                           Named{"gpus", "--gpus"},
+                           Named{"graph", "--graph"},
+                           Named{"in", "--in"},
+                           Named{"kernel", "--kernel"},
+                           Named{"layout", "--layout"},
+                           Named{"memory", "--memory"},
+                           Named{"order", "--order"},
+                           Named{"out", "--out"},
+                           Named{"quick", "--quick"},
+                           Named{"ramp", "--ramp"},
+                           Named{"repeats", "--repeat"},
+                           Named{"runs", "--reuse"},
+                           Named{"scale", "--scale"},
+                           Named{"stated_workload", "--in, --out and --kernel"},
+                           Named{"strategy", "--strategy"},
+                           Named{"threads", "--threads"},
+                           Named{"tolerance", "--tolerance"}};
+
+}  // namespace
+
+std::string in_flags(std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t open = text.find('`');
+    const std::size_t close = open == text.npos ? text.npos : text.find('`', open + 1);
+    if (close == text.npos) return out.append(text);
+    const std::string_view parameter = text.substr(open + 1, close - open - 1);
+    const auto named = std::ranges::find(names, parameter, &Named::parameter);
+    out.append(text.substr(0, open));
+    out.append(named == names.end() ? text.substr(open, close + 1 - open) : named->flag);
+    text.remove_prefix(close + 1);
+  }
+}
+
+}  // namespace shiplap::cli

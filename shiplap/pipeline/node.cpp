@@ -1,0 +1,68 @@
+#include "shiplap/pipeline/node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+namespace {
+
+// The driver needs some memory for itself when streams and graphs are made.
+constexpr unsigned usable_percent_of_free_memory = 95;
+
+}  // namespace
+
+bool Node::has_gpu() const { return device != nullptr && !device->info().is_virtual; }
+
+Node node_of(Profile profile) {
+  const Limits limits = limits_of(profile);
+  return {.device = nullptr, .profile = std::move(profile), .limits = limits};
+}
+
+Node node_of(Device& device, Profile profile) {
+  Node node = node_of(std::move(profile));
+  node.device = &device;
+  const DeviceInfo info = device.info();
+  const Bytes usable = info.simulated ? limits_of(*info.simulated).device_memory
+                                      : info.free_memory / 100 * usable_percent_of_free_memory;
+  node.limits.device_memory = std::min(node.limits.device_memory, usable);
+  if (info.resident_threads > 0) node.limits.resident_threads = info.resident_threads;
+  return node;
+}
+
+Node load_or_measure(Device& device, const std::function<void(std::string_view)>& say) {
+  const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
+    Measured measured{.result = measure(device, options), .profile = {}};
+    measured.profile = profile_from(measured.result, device.info(), command);
+    return measured;
+  };
+  const auto to_stderr = [](std::string_view text) { fmt::print(stderr, "shiplap: {}\n", text); };
+  return node_of(device, profile_of(device, measure_now, say ? say : to_stderr));
+}
+
+Profile profile_of_gpus(const Node& node, std::uint32_t gpus) {
+  Profile profile = node.profile;
+  if (gpus <= 1) return profile;
+  while (profile.gpus.size() < gpus) profile.gpus.push_back(profile.gpus.front());
+  for (std::uint16_t gpu = 1; gpu < gpus; ++gpu) {
+    profile.gpus[gpu] = profile.gpus.front();
+    if (profile.links.empty() || std::ranges::find(profile.links, gpu, &LinkModel::gpu) != profile.links.end())
+      continue;
+    LinkModel link = profile.links.front();
+    link.gpu = gpu;
+    profile.links.push_back(std::move(link));
+  }
+  return profile;
+}
+
+KernelCost derived_cost(const Node& node, const Job& job) {
+  const auto simulated = node.device == nullptr ? nullptr : node.device->info().simulated;
+  return derived_cost(job, simulated ? *simulated : node.profile);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,214 @@
+#include "shiplap/pipeline/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/race_store.hpp"
+
+namespace shiplap {
+namespace {
+
+/// An array that is the front of another one shares its memory.
+void memory_of_fronts(Job& job) {
+  for (Array& array : job.arrays)
+    if (array.front_of) array.memory = job.arrays[*array.front_of].memory;
+}
+
+/// The job with its arrays in the memory they are really in, which only a device can tell. Strategies take one kind of
+/// memory: where one array is pageable, all are treated as pageable.
+Job located(const Device* device, Job job) {
+  require_fronts(job);
+  bool pageable = false;
+  bool managed = false;
+  bool others = false;
+  for (Array& array : job.arrays) {
+    if (size_on_host(array).count == 0) continue;
+    if (device != nullptr && array.data != nullptr) array.memory = device->kind_of(array.data);
+    if (array.memory == MemoryKind::device)
+      throw UsageError(
+          fmt::format("{}: {} is in device memory, and jobs take their arrays from the host", job.name, array.name));
+    if (stays(array.role)) continue;
+    pageable = pageable || array.memory == MemoryKind::pageable;
+    managed = managed || array.memory == MemoryKind::managed;
+    others = others || array.memory != MemoryKind::managed;
+  }
+  if (managed && others)
+    throw UsageError(
+        fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
+  for (Array& array : job.arrays)
+    if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
+  memory_of_fronts(job);
+  return job;
+}
+
+/// A kernel that waits for the GPU, or does what cannot be captured, would keep the pipeline from overlapping.
+void require_capturable(Device& device, const Job& job, const Limits& limits) {
+  if (device.info().is_virtual) return;
+  Schedule launch = launch_schedule(job, 1, limits);
+  launch.as_graph = true;
+  try {
+    Prepared(device, std::move(launch), {}, job.binding);
+  } catch (const Unsupported&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("the kernel of {} cannot be captured: it must only enqueue work on the stream it is given, "
+                    "and neither wait nor allocate ({})",
+                    job.name, error.what()));
+  }
+}
+
+/// Asks every reach for a division into a few chunks, which throws where one makes no sense.
+void require_sound_reaches(const Job& job) {
+  constexpr std::uint64_t few = 64;
+  const auto chunks = split(job, static_cast<std::uint32_t>(std::min(job.items, few)));
+  for (const Array& array : job.arrays)
+    if (!stays(array.role)) pieces(job, array, chunks);
+}
+
+void require_same_shape(const Job& planned, const Job& given) {
+  const auto same = [](const Array& a, const Array& b) {
+    const Reach& r = a.reach;
+    const Reach& s = b.reach;
+    const bool alike = r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements);
+    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element &&
+           a.front_of == b.front_of && alike;
+  };
+  if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
+    throw UsageError(
+        fmt::format("the plan is for {}, and the job to run has other items or arrays: plan it", planned.name));
+}
+
+/// Chooses pinned arrays where pinning pageable ones pays over the runs. Who restricts the search space restricts it
+/// for the memory as it is, so the arrays then stay pageable.
+void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
+  const auto is_pageable = [](const Array& array) { return array.memory == MemoryKind::pageable; };
+  if (std::ranges::none_of(plan.job.arrays, is_pageable)) return;
+  plan.memory = choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs);
+  if (array_memory(plan.job) != ArrayMemory::pageable || !options.may_pin || options.space.is_restricted()) return;
+  const std::vector<MemoryWay>& ways = plan.memory->ways;
+  const auto registered = std::ranges::find(ways, "registered", &MemoryWay::name);
+  const auto as_it_is = std::ranges::find(ways, "as it is", &MemoryWay::name);
+  if (registered == ways.end() || registered->in_all >= as_it_is->in_all) return;
+  plan.pins = true;
+  plan.pinning = registered->once;
+  plan.chosen = registered->best;
+  for (Array& array : plan.job.arrays)
+    if (!stays(array.role)) array.memory = MemoryKind::pinned;
+  memory_of_fronts(plan.job);
+}
+
+/// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
+std::vector<Memory> pinned(Device& device, const Job& job) {
+  std::vector<Memory> locked;
+  for (const Array& array : job.arrays)
+    if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
+      locked.push_back(device.page_lock(array.data, array.size));
+  return locked;
+}
+
+/// Runs the race among the finalists of the plan and makes the winner the plan's choice.
+void decide_by_race(Device& device, const Profile& profile, const PlanOptions& options, Plan& plan) {
+  Ranking ranking = plan.ranking;
+  if (plan.pins) ranking.candidates = {plan.chosen};
+  const RaceField field = race_field(plan.job, profile, ranking, plan.limits, options.space);
+  // A cached winner needs neither pinned arrays nor copies of the originals.
+  std::optional<Originals> originals;
+  std::vector<Memory> pinned_arrays;
+  const MakeReady make_ready = [&](const Candidate& candidate) {
+    if (!originals && plan.pins) pinned_arrays = pinned(device, plan.job);
+    if (!originals) originals.emplace(plan.job);
+    return prepare(device, plan.job, candidate);
+  };
+  plan.race = race_or_kept(device.info(),
+                           {.job = plan.job,
+                            .profile = profile,
+                            .limits = plan.limits,
+                            .space = options.space,
+                            .budget = options.race,
+                            .anew = options.race_anew},
+                           field, make_ready);
+  if (plan.race->best().choice != plan.chosen.choice)
+    plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
+}
+
+/// Finds out whether the device can run the job as it is declared.
+void examine(Device& device, const PlanOptions& options, const Plan& plan) {
+  const DeviceInfo info = device.info();
+  if (options.space.gpus > info.gpus)
+    throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
+                                 info.gpus == 1 ? "" : "s", options.space.gpus));
+  require_capturable(device, plan.job, plan.limits);
+  if (options.check_reach) require_declared_reach(device, plan.job);
+}
+
+}  // namespace
+
+Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
+  Plan result{.job = located(node.device, job), .ranking = {}, .chosen = {}, .limits = node.limits};
+  if (options.device_memory.count > 0)
+    result.limits.device_memory = std::min(result.limits.device_memory, options.device_memory);
+  require_sound_reaches(job);
+  if (node.device != nullptr)
+    examine(*node.device, options, result);
+  else if (options.check_reach || options.race > Seconds{0})
+    throw UsageError(fmt::format("{}: kernels are checked and raced on a device, and profile {} is none", job.name,
+                                 node.profile.name));
+  if (result.job.cost.points.empty())
+    result.job.cost = node.has_gpu() ? probe_kernel(*node.device, result.job, result.limits, options.probe)
+                                     : derived_cost(node, result.job);
+  const Profile profile = profile_of_gpus(node, options.space.gpus);
+  result.ranking = rank(result.job, profile, result.limits, options.space);
+  if (options.space.gpus > 1)
+    result.ranking.assumptions.push_back(
+        "every GPU and its link are like the first, and the host serves all of them at once as fast as one");
+  result.chosen = result.ranking.best();
+  choose_to_pin(profile, options, result);
+  if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
+  return result;
+}
+
+Prepared prepare(Device& device, const Plan& plan, const Job& given) {
+  require_same_shape(plan.job, given);
+  Job job = plan.job;
+  job.binding = given.binding;
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    job.arrays[a].data = given.arrays[a].data;
+    job.arrays[a].reach = given.arrays[a].reach;
+  }
+  std::vector<Memory> pinned_arrays;
+  if (plan.pins) pinned_arrays = pinned(device, job);
+  // A reach given by a function may differ although the shape is the same: other indices, the same sizes.
+  const bool is_by_function = std::ranges::any_of(job.arrays, [](const Array& a) { return bool(a.reach.elements); });
+  Prepared prepared =
+      is_by_function ? prepare(device, job, plan.chosen.choice, plan.limits) : prepare(device, job, plan.chosen);
+  prepared.keep(std::move(pinned_arrays));
+  return prepared;
+}
+
+std::string Plan::explain() const {
+  const std::string pinned =
+      pins ? fmt::format(" The arrays are pinned for it, which takes {} once.", shiplap::to_string(pinning)) : "";
+  return fmt::format("{}: {}, predicted {} ({} to {}), bound {}.{} {}", job.name, shiplap::to_string(chosen.choice),
+                     shiplap::to_string(chosen.predicted.value), shiplap::to_string(chosen.predicted.low),
+                     shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.value), pinned,
+                     race ? race->to_string() + "." : ranking.why);
+}
+
+Json Plan::to_json() const {
+  Json json = shiplap::to_json(ranking);
+  json["chosen"] = shiplap::to_json(chosen);
+  json["pins"] = pins;
+  json["pinning_ms"] = in_milliseconds(pinning);
+  json["memory"] = memory ? shiplap::to_json(*memory) : Json(nullptr);
+  json["race"] = race ? shiplap::to_json(*race) : Json(nullptr);
+  return json;
+}
+
+}  // namespace shiplap

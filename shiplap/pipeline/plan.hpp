@@ -1,0 +1,64 @@
+// What will be done with a job on a node: the ranking of all strategies, the choice, and whether arrays are pinned for
+// it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/pipeline/node.hpp"
+#include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/race.hpp"
+#include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/plan/ranking.hpp"
+#include "shiplap/workload/described_job.hpp"
+
+namespace shiplap {
+
+/// What may be chosen for a job, and how the job will be used.
+struct PlanOptions {
+  SearchSpace space{};     ///< strategies, chunks, layouts, GPUs: what is left empty is chosen
+  Bytes device_memory{0};  ///< most device memory that the job may use on each GPU; 0: as much as the node allows
+  std::uint64_t runs = 1;  ///< number of runs over the same arrays, which decides whether pinning pays
+  bool may_pin = true;     ///< whether pageable arrays may be pinned where that pays over `runs`
+  /// Time of runs in which the best candidates race on the job's own arrays (race.hpp), unless the winner of such a job
+  /// is cached; 0: the plan decides by its predictions. The arrays hold the same values afterwards, but for outputs.
+  Seconds race{0};
+  bool race_anew = false;  ///< whether the candidates race although a winner is cached
+  ProbeOptions probe{};    ///< limits of the measurement of the kernel
+  /// Runs every chunk of a division into a few by itself, between guards and with poisoned surroundings, and throws
+  /// CheckFailed when the kernel reads or writes what the job does not declare.
+  bool check_reach = false;
+};
+
+/// What will be done with a job. A value; it holds no memory of the job.
+struct Plan {
+  Job job;                               ///< as planned: with the kernel's cost, in the memory that it will run from
+  Ranking ranking;                       ///< all strategies for the memory that the arrays are in
+  Candidate chosen;                      ///< what will be done, with its schedule
+  Limits limits;                         ///< limits of planning and of the runs
+  bool pins = false;                     ///< whether arrays are pinned while the job is prepared
+  Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
+  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; none without pageable arrays
+  std::optional<RaceResult> race{};      ///< the race that chose; none: the predictions chose
+
+  /// The choice, its prediction and the reasons, as text of several lines.
+  std::string explain() const;
+  /// The ranking as to_json(const Ranking&) writes it, with the choice. Times are in milliseconds, named so.
+  Json to_json() const;
+};
+
+/// Plans a job. On a GPU the kernel is captured once, and its times are measured unless the job states them; then the
+/// job's arrays must exist. Without a device, and on a virtual one, the kernel cost is derived unless it is stated.
+/// Ranks the strategies, compares pinning with pageable arrays, and has the best candidates race where that is asked
+/// for. Throws UsageError for arrays or options that make no sense, Error when the kernel does more than enqueue work,
+/// Unsupported when no strategy can do the job.
+Plan plan(const Node&, const Job&, const PlanOptions& = {});
+
+/// Prepares the chosen way for repeated runs over the arrays of `job`, which must have the shape of the planned one.
+/// Pins arrays where the plan says so; they stay pinned as long as the result lives.
+Prepared prepare(Device&, const Plan&, const Job&);
+
+}  // namespace shiplap

@@ -1,0 +1,40 @@
+// A workload with its arrays in memory of a device's host, filled, so that it can be run and verified.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shiplap/device/device.hpp"
+#include "shiplap/workload/workload.hpp"
+
+namespace shiplap {
+
+/// Owns the arrays of a workload.
+class WorkloadData {
+ public:
+  /// Allocates and fills the arrays. Throws as Device::allocate does.
+  WorkloadData(Device&, Workload);
+  WorkloadData(const WorkloadData&) = delete;
+  WorkloadData& operator=(const WorkloadData&) = delete;
+  ~WorkloadData();
+
+  /// The workload's job on these arrays.
+  const Job& job() const { return workload_.job; }
+  /// Gives the job the cost of its kernel.
+  void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
+
+  /// Fills the arrays anew and poisons the outputs, so that a run that writes nothing cannot pass.
+  void refill();
+  /// Returns "" when the outputs equal the host reference, else what differs first.
+  std::string verify() const;
+
+ private:
+  std::vector<std::span<std::byte>> arrays() const;
+
+  Workload workload_;
+  std::vector<Memory> memory_;
+};
+
+}  // namespace shiplap

@@ -1,0 +1,73 @@
+#include "shiplap/plan/preference.hpp"
+
+#include <algorithm>
+
+namespace shiplap {
+namespace {
+
+// A less simple candidate is preferred only where it is predicted faster by more than these fractions. They are about
+// as large as the errors of the predictions that were found on an H200 with random jobs (docs/evaluation.md).
+
+// Streams that several chunks share are predicted to several per cent only.
+constexpr double close_layout = 0.05;
+// The time of a ramp depends on how far the rates of the two directions differ; a steep one also on small launches.
+constexpr double close_ramp = 0.002;
+constexpr double close_steep_ramp = 0.01;
+constexpr double steep_growth = 1.5;  // size of a chunk relative to the one before
+// Each block of a grid that is smaller than the kernel's own does more of the work, so one slow SM delays more of it.
+constexpr double close_grid = 0.01;
+
+// A graph has to be instantiated before the first run.
+double close_graph(Seconds time) { return std::max(0.005, microseconds(1) / time); }
+// Copies in batches add a call that older drivers lack.
+constexpr double close_batch = 0.002;
+
+// Zero-copy kernels beside copies are predicted to a few per cent only.
+constexpr double close_shared = 0.05;
+
+// 0: each engine serves one queue; 1: a queue for each chunk; 2: chunks share queues.
+int complexity(const Choice& choice) {
+  return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
+}
+
+// Moves the candidate that `less` puts first to the front, among those that `eligible` admits and that are predicted
+// within the factor 1 + `close` of the first. The others keep their order.
+template <class Eligible, class Less>
+void prefer(std::vector<Candidate>& tried, double close, const Eligible& eligible, const Less& less) {
+  const Seconds limit = tried.front().predicted.value * (1 + close);
+  auto best = tried.begin();
+  for (auto t = tried.begin(); t != tried.end(); ++t)
+    if (t->predicted.value <= limit && eligible(t->choice) && less(t->choice, best->choice)) best = t;
+  std::rotate(tried.begin(), best, best + 1);
+}
+
+bool shares_the_link(const Choice& choice) {
+  const Strategy& strategy = find_strategy(choice.strategy);
+  return strategy.mapped && strategy.chunked;
+}
+
+}  // namespace
+
+void sort_by_preference(std::vector<Candidate>& tried) {
+  const auto time = [](const Candidate& candidate) { return candidate.predicted.value; };
+  std::ranges::stable_sort(tried, {}, time);
+  const auto any = [](const Choice&) { return true; };
+  prefer(tried, close_shared, any,
+         [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
+  prefer(
+      tried, close_layout, [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
+      [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
+  const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
+  const auto alike = [first = tried.front().choice](const Choice& c) {
+    return c.strategy == first.strategy && c.layout == first.layout;
+  };
+  prefer(tried, close_steep_ramp, alike,
+         [&](const Choice& a, const Choice& b) { return growth(a) < steep_growth && growth(b) >= steep_growth; });
+  prefer(tried, close_ramp, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
+  prefer(tried, close_graph(tried.front().predicted.value), alike,
+         [](const Choice& a, const Choice& b) { return !a.graph && b.graph; });
+  prefer(tried, close_batch, alike, [](const Choice& a, const Choice& b) { return !a.batched && b.batched; });
+  prefer(tried, close_grid, alike, [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
+}
+
+}  // namespace shiplap

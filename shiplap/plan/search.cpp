@@ -1,0 +1,285 @@
+#include "shiplap/plan/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <set>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/sim/simulate.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::uint64_t most_chunks = 256;           // tried where the GPU's memory is no limit
+constexpr std::uint64_t most_chunks_ever = 1 << 14;  // beyond, the search itself takes seconds
+constexpr std::uint64_t chunks_on_gpu = 8;           // wanted on the GPU at a time where its memory is a limit
+// Pipelines of many queues are unsteady: on an H200 runs of the same schedule differ by up to 25 % with 128 queues at
+// 256 MiB in each direction, and by up to 19 % with 32 and 64 at 64 MiB (a sweep of 492 pipelines). Larger numbers are
+// used only when they are asked for.
+constexpr std::uint32_t most_queues = 32;
+// Chunks that host threads move may be smaller than others: what the threads touch stays in their caches.
+constexpr std::uint32_t most_staged_chunks = 1024;
+// The schedules of a search may have this many ops together, about 200 MB. Later schedules are built anew when they are
+// among the best.
+constexpr std::size_t most_kept_ops = std::size_t{1} << 20;
+// This many of the fastest candidates are tried as graphs and in batches too.
+constexpr std::size_t tried_with_fewer_calls = 3;
+
+// 1, 2, 3, 4, 6, 8, 12, …: each octave in two steps.
+std::vector<std::uint32_t> coarse_chunks(std::uint64_t most) {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t power = 1; power <= most; power *= 2)
+    for (const std::uint32_t count : {power, power + power / 2})
+      if (count <= most && (counts.empty() || counts.back() < count)) counts.push_back(count);
+  return counts;
+}
+
+std::vector<std::uint32_t> counts_around(std::uint32_t best, std::uint64_t most) {
+  std::vector<std::uint32_t> counts;
+  for (const double factor : {0.8, 0.9, 1.1, 1.2, 1.35}) {
+    const auto count = static_cast<std::uint32_t>(best * factor + 0.5);
+    if (count >= 1 && count != best && count <= most) counts.push_back(count);
+  }
+  return counts;
+}
+
+// Where the GPU's memory is small beside the data, more chunks are tried, so that it holds several at a time.
+std::uint64_t most_useful_chunks(const Job& job, const Limits& limits, std::uint32_t gpus) {
+  const std::uint64_t items = std::max<std::uint64_t>(1, job.items / std::max(1u, gpus));
+  const std::uint64_t loads =
+      (bytes_in(job) + bytes_out(job)).count / std::max<std::uint64_t>(1, limits.device_memory.count);
+  return std::min(items, std::clamp(chunks_on_gpu * loads, most_chunks, most_chunks_ever));
+}
+
+// Where copies take longest, the slower direction waits for the first chunk or ends with the last one, so chunks grow
+// or shrink throughout. Where the kernel takes longest, the first and the last chunks are small.
+std::vector<Ramp> ramps_worth_trying(std::uint32_t chunks) {
+  std::vector<Ramp> ramps;
+  for (const double end : {0.65, 0.5, 0.35, 0.25, 0.15}) {
+    const double all_the_way = std::pow(1 / end, 1.0 / (chunks - 1));
+    ramps.push_back({.first = end, .last = 1, .growth = all_the_way});
+    ramps.push_back({.first = 1, .last = end, .growth = all_the_way});
+  }
+  for (const double end : {0.5, 0.25, 0.125}) ramps.push_back({.first = end, .last = end, .growth = 2});
+  return ramps;
+}
+
+Seconds time_of(const Candidate& candidate) { return candidate.predicted.value; }
+
+std::vector<Ramp> ramps_or_none(const SearchSpace& space) {
+  return space.ramps.empty() ? std::vector<Ramp>{{}} : space.ramps;
+}
+
+}  // namespace
+
+Search::Search(const Job& job, const Profile& profile, const SearchSpace& space, const Limits& limits)
+    : job_(job),
+      profile_(profile),
+      space_(space),
+      limits_(limits),
+      most_chunks_(most_useful_chunks(job, limits, space.gpus)) {}
+
+void Search::run(const Strategy& strategy) {
+  try_single_calls(strategy);
+  try_fewer_calls(strategy);
+}
+
+void Search::try_single_calls(const Strategy& strategy) {
+  if (strategy.mapped) return try_zero_copy(strategy);
+  if (strategy.memory != ArrayMemory::page_locked) return try_unpinned(strategy);
+  if (strategy.chunked) return try_pipelines(strategy);
+  try_choice(strategy, {.strategy = std::string(strategy.name), .chunks = 1});
+}
+
+void Search::try_fewer_calls(const Strategy& strategy) {
+  const bool given = space_.graph || space_.batched || !space_.fewer_calls;
+  if (given || space_.gpus > 1 || strategy.memory != ArrayMemory::page_locked) return;
+  std::vector<Choice> fastest;
+  std::vector<const Candidate*> by_time;
+  for (const Candidate& candidate : tried) by_time.push_back(&candidate);
+  std::ranges::stable_sort(by_time, {}, [](const Candidate* candidate) { return time_of(*candidate); });
+  for (const Candidate* candidate : by_time | std::views::take(tried_with_fewer_calls))
+    fastest.push_back(candidate->choice);
+  const std::string refusal_of_single_calls = refusal;
+  for (Choice choice : fastest) {
+    choice.graph = true;
+    try_choice(strategy, choice);
+    choice.graph = false;
+    choice.batched = true;
+    try_choice(strategy, choice);
+  }
+  refusal = refusal_of_single_calls;
+}
+
+void Search::try_pipelines(const Strategy& strategy) {
+  static const std::vector<Layout> all_layouts{Layout::three, Layout::few, Layout::per_chunk};
+  // Breadth-first submission matters where both directions share a copy engine. With two engines it is tried only when
+  // it is asked for.
+  const bool is_shared = profile_.gpus.front().copy_engines < 2;
+  const std::vector<IssueOrder> usual =
+      is_shared ? std::vector{IssueOrder::depth, IssueOrder::breadth} : std::vector{IssueOrder::depth};
+  for (const Layout layout : space_.layouts.empty() ? all_layouts : space_.layouts) {
+    const std::vector<IssueOrder> orders = !space_.orders.empty() ? space_.orders
+                                           : is_emulated(layout)  ? std::vector{IssueOrder::breadth}
+                                                                  : usual;
+    for (const IssueOrder order : orders) try_pipelines(strategy, layout, order);
+  }
+}
+
+// First numbers of chunks from one to the largest, then those near the best, then ramps near the best.
+void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder order) {
+  const std::size_t first = tried.size();
+  const auto attempt = [&](std::uint32_t chunks, const Ramp& ramp) {
+    if (layout == Layout::per_chunk && chunks > most_queues && space_.layouts.empty()) return;
+    try_choice(strategy, {.strategy = std::string(strategy.name),
+                          .chunks = chunks,
+                          .ramp = ramp,
+                          .layout = layout,
+                          .queues = space_.queues,
+                          .order = order});
+  };
+  const std::vector<Ramp> ramps = ramps_or_none(space_);
+  const bool given = !space_.chunks.empty();
+  for (const std::uint32_t chunks : given ? space_.chunks : coarse_chunks(most_chunks_))
+    for (const Ramp& ramp : ramps) attempt(chunks, ramp);
+  if (given || tried.size() == first) return;
+  for (const std::uint32_t chunks : counts_around(fastest_since(first).chunks, most_chunks_))
+    for (const Ramp& ramp : ramps) attempt(chunks, ramp);
+  if (!space_.ramps.empty()) return;
+  const std::uint32_t level = fastest_since(first).chunks;
+  for (const double factor : {0.8, 1.0, 1.2, 1.4}) {
+    const auto chunks = static_cast<std::uint32_t>(std::lround(level * factor));
+    if (chunks < 4 || chunks > most_chunks_) continue;
+    for (const Ramp& ramp : ramps_worth_trying(chunks)) attempt(chunks, ramp);
+  }
+}
+
+// First all grids at a few numbers of chunks, then all numbers of chunks at the best grid and those next to it.
+void Search::try_zero_copy(const Strategy& strategy) {
+  const std::vector<std::uint64_t> grids = !space_.blocks.empty() ? space_.blocks
+                                           : job_.any_grid        ? grids_worth_trying()
+                                                                  : std::vector<std::uint64_t>{0};
+  if (!strategy.chunked) return try_grids(strategy, grids, {1});
+  if (!space_.chunks.empty()) return try_grids(strategy, grids, space_.chunks);
+  std::vector<std::uint32_t> few{16, 64};
+  std::erase_if(few, [&](std::uint32_t chunks) { return chunks > most_chunks_; });
+  if (few.empty()) few = {1};
+  try_grids(strategy, grids, few);
+  if (tried.empty()) return;
+  const auto at = std::ranges::find(grids, fastest_since(0).blocks);
+  std::vector<std::uint64_t> around{*at};
+  if (at != grids.begin()) around.push_back(*std::prev(at));
+  if (std::next(at) != grids.end()) around.push_back(*std::next(at));
+  std::vector<std::uint32_t> others = coarse_chunks(most_chunks_);
+  std::erase_if(others, [&](std::uint32_t chunks) { return std::ranges::find(few, chunks) != few.end(); });
+  try_grids(strategy, around, others);
+}
+
+// Zero-copy kernels take turns on the link, so one layout is tried.
+void Search::try_grids(const Strategy& strategy, const std::vector<std::uint64_t>& grids,
+                       const std::vector<std::uint32_t>& chunk_counts) {
+  const Layout layout = space_.layouts.empty() ? Layout::three : space_.layouts.front();
+  const std::vector<Ramp> ramps = strategy.chunked ? ramps_or_none(space_) : std::vector<Ramp>{{}};
+  const std::vector<IssueOrder> orders =
+      !space_.orders.empty() && strategy.chunked
+          ? space_.orders
+          : std::vector{is_emulated(layout) ? IssueOrder::breadth : IssueOrder::depth};
+  for (const std::uint64_t blocks : grids)
+    for (const std::uint32_t chunks : chunk_counts)
+      for (const Ramp& ramp : ramps)
+        for (const IssueOrder order : orders)
+          try_choice(strategy, {.strategy = std::string(strategy.name),
+                                .chunks = chunks,
+                                .ramp = ramp,
+                                .layout = layout,
+                                .queues = space_.queues,
+                                .order = order,
+                                .blocks = blocks});
+}
+
+// First the number of chunks with as many threads as the host has use for, then fewer threads.
+void Search::try_unpinned(const Strategy& strategy) {
+  const auto attempt = [&](std::uint32_t chunks, std::uint32_t threads) {
+    try_choice(strategy,
+               {.strategy = std::string(strategy.name), .chunks = chunks, .threads = strategy.threaded ? threads : 0});
+  };
+  const std::vector<std::uint32_t> threads = space_.threads.empty() ? threads_worth_trying() : space_.threads;
+  for (const std::uint32_t chunks : piece_counts(strategy)) attempt(chunks, threads.back());
+  if (tried.empty() || !strategy.threaded) return;
+  const std::uint32_t chunks = fastest_since(0).chunks;
+  for (const std::uint32_t count : threads) attempt(chunks, count);
+}
+
+std::vector<std::uint32_t> Search::piece_counts(const Strategy& strategy) const {
+  if (!strategy.chunked) return {1};
+  if (!space_.chunks.empty()) return space_.chunks;
+  const std::uint64_t items_of_a_gpu = job_.items / std::max(1u, space_.gpus);
+  std::vector<std::uint32_t> counts;
+  for (const Bytes piece : {1_MiB, 2_MiB, 4_MiB, 8_MiB, 32_MiB, 128_MiB}) {
+    const std::uint64_t count = std::max(bytes_in(job_), bytes_out(job_)).count / piece.count;
+    if (count >= 1 && count <= most_staged_chunks && count <= items_of_a_gpu)
+      counts.push_back(static_cast<std::uint32_t>(count));
+  }
+  return counts.empty() ? std::vector<std::uint32_t>{1} : counts;
+}
+
+// Powers of two up to half of the threads with which host copies were measured: each direction takes one half.
+std::vector<std::uint32_t> Search::threads_worth_trying() const {
+  unsigned most = 1;
+  if (profile_.host)
+    for (const RateOfThreads& row : profile_.host->copy) most = std::max(most, row.threads / 2);
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+// The grids at which zero-copy was measured. Where it was not, a fixed list up to one block for each SM.
+std::vector<std::uint64_t> Search::grids_worth_trying() const {
+  if (!job_.cost.zero_copy.empty()) {
+    std::set<std::uint64_t> measured;
+    for (const KernelCost::ZeroCopy& row : job_.cost.zero_copy)
+      if (row.blocks > 0) measured.insert(row.blocks);
+    std::vector<std::uint64_t> grids(measured.begin(), measured.end());
+    grids.push_back(0);
+    return grids;
+  }
+  const unsigned multiprocessors = std::max(1u, profile_.gpus.front().multiprocessors);
+  std::vector<std::uint64_t> grids{2, 4, 8, 16, 24, 32, 48, 64, 96};
+  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks >= multiprocessors; });
+  grids.push_back(multiprocessors);
+  grids.push_back(0);
+  return grids;
+}
+
+const Choice& Search::fastest_since(std::size_t first) const {
+  return std::ranges::min_element(tried.begin() + static_cast<std::ptrdiff_t>(first), tried.end(), {}, time_of)->choice;
+}
+
+void Search::try_choice(const Strategy& strategy, Choice choice) {
+  choice.graph = choice.graph || space_.graph;
+  choice.batched = choice.batched || space_.batched;
+  choice.gpus = space_.gpus;
+  if (std::ranges::find(tried, choice, &Candidate::choice) != tried.end()) return;
+  try {
+    auto schedule = std::make_shared<const Schedule>(strategy.schedule(job_, choice, limits_));
+    Prediction prediction = simulate(*schedule, profile_);
+    const Seconds time = prediction.timeline.makespan;
+    Candidate candidate{.choice = std::move(choice), .predicted = Interval<Seconds>::exact(time)};
+    if (kept_ops_ + schedule->ops.size() <= most_kept_ops) {
+      kept_ops_ += schedule->ops.size();
+      candidate.schedule = std::move(schedule);
+      candidate.timeline = std::move(prediction.timeline);
+    }
+    tried.push_back(std::move(candidate));
+    assumptions = std::move(prediction.assumptions);
+  } catch (const UsageError&) {
+    throw;  // what was asked for is wrong, not merely impossible here
+  } catch (const Error& error) {
+    refusal = error.what();
+  }
+}
+
+}  // namespace shiplap

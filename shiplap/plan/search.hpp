@@ -1,0 +1,49 @@
+// The search for the fastest choices of one strategy, by simulation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shiplap/plan/ranking.hpp"
+
+namespace shiplap {
+
+/// Simulates choices of one strategy after another. Each schedule is built once.
+class Search {
+ public:
+  /// The arguments must outlive it.
+  Search(const Job&, const Profile&, const SearchSpace&, const Limits&);
+
+  /// Tries the choices of one strategy that may be the fastest. Throws UsageError when the space asks for what cannot
+  /// be.
+  void run(const Strategy&);
+
+  std::vector<Candidate> tried;          ///< with choice, schedule, timeline and the value of `predicted`
+  std::string refusal;                   ///< why the last choice that could not be done could not
+  std::vector<std::string> assumptions;  ///< of the simulations
+
+ private:
+  void try_single_calls(const Strategy&);
+  void try_fewer_calls(const Strategy&);
+  void try_pipelines(const Strategy&);
+  void try_pipelines(const Strategy&, Layout, IssueOrder);
+  void try_zero_copy(const Strategy&);
+  void try_unpinned(const Strategy&);
+  void try_grids(const Strategy&, const std::vector<std::uint64_t>& grids, const std::vector<std::uint32_t>& chunks);
+  void try_choice(const Strategy&, Choice);
+
+  std::vector<std::uint32_t> piece_counts(const Strategy&) const;
+  std::vector<std::uint32_t> threads_worth_trying() const;
+  std::vector<std::uint64_t> grids_worth_trying() const;
+  const Choice& fastest_since(std::size_t first) const;
+
+  const Job& job_;
+  const Profile& profile_;
+  const SearchSpace& space_;
+  const Limits& limits_;
+  std::uint64_t most_chunks_;
+  std::size_t kept_ops_ = 0;
+};
+
+}  // namespace shiplap

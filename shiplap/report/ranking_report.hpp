@@ -1,0 +1,26 @@
+// A plan for people: the ranking, the bound and what lies between the best and it, refusals, assumptions and the why.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "shiplap/plan/ranking.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+struct RankingReportOptions {
+  TextStyle style;
+  std::size_t most_candidates = 12;  ///< rows of the ranking; the rest is counted in a line below it
+};
+
+std::string ranking_report(const Ranking&, const RankingReportOptions& = {});
+
+/// Where the time above the bound goes, one line for each cause; "" when that is less than 0.05 % of the bound.
+std::string distance_report(const Distance&, Seconds bound, const TextStyle& = {});
+
+/// What the profile lacks and a prediction took as nothing; "" when there is nothing to say.
+std::string assumptions_report(const std::vector<std::string>& assumptions, const TextStyle& = {});
+
+}  // namespace shiplap

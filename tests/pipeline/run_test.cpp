@@ -1,0 +1,187 @@
+#include "shiplap/pipeline/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/probe.hpp"
+#include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/workload/built_in/spmv.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+Workload saxpy_workload() {
+  Workload w = find_workload("saxpy:n=1Mi", {});
+  w.job.cost = derived_cost(w.job, planted_profile());
+  return w;
+}
+
+TEST(Probe, probes_a_kernel_and_gets_back_the_cost_that_the_virtual_gpu_charges) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  WorkloadData data(*gpu, saxpy_workload());
+  const KernelCost probed = probe_kernel(*gpu, data.job(), limits_of(planted_profile()));
+  ASSERT_GE(probed.points.size(), 2u);
+  EXPECT_LE(probed.points.size(), 3u);
+  for (const auto& point : probed.points)
+    EXPECT_NEAR(point.work.value / data.job().cost.at(point.items), 1, 1e-9) << point.items;
+}
+
+TEST(Probe, probes_the_cost_of_average_items_where_the_first_have_more_data) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const SpmvShape shape{.rows = 20000, .nonzeros = 2000000};
+  Workload spmv = find_workload("spmv:rows=20000,nonzeros=2000000", {});
+  // The planted kernel takes 1 ns a nonzero, 100 a row on average.
+  spmv.job.binding.duration = [&](const Launch& launch) {
+    return Seconds{1e-9 * static_cast<double>(first_nonzero(shape, launch.first_item + launch.items) -
+                                              first_nonzero(shape, launch.first_item))};
+  };
+  WorkloadData data(*gpu, std::move(spmv));
+  const KernelCost probed = probe_kernel(*gpu, data.job(), limits_of(planted_profile()));
+  ASSERT_GT(probed.points.size(), 1u);
+  for (const auto& point : probed.points)
+    EXPECT_NEAR(point.work.value.count() / (100e-9 * static_cast<double>(point.items)), 1, 0.02) << point.items;
+}
+
+TEST(Probe, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_a_wave_has_no_two) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  // Levels of 1056 blocks, of which 1056 fit at once. The first level takes nothing at all, others 10 µs each and 5 for
+  // the one above the first; with 16 blocks 66 times as long.
+  Workload levels = find_workload("pop-state:nx=1024,ny=528,nz=20", {});
+  levels.job.binding.duration = [](const Launch& launch) {
+    const double few = launch.blocks == 16 ? 66 : 1;
+    return launch.first_item == 0 && launch.items < 20
+               ? Seconds{0}
+               : microseconds(few * (5 + 10 * static_cast<double>(launch.items)));
+  };
+  WorkloadData data(*gpu, std::move(levels));
+  const KernelCost probed = probe_kernel(*gpu, data.job(), limits_of(planted_profile()));
+  ASSERT_EQ(probed.limited.size(), 2u);
+  EXPECT_EQ(probed.limited[0].items, 1u);
+  EXPECT_EQ(probed.limited[1].items, 4u);
+  EXPECT_NEAR(in_microseconds(probed.limited[0].work.value), 66 * 15, 1e-6);
+  EXPECT_NEAR(in_microseconds(probed.limited[1].work.value), 66 * 45, 1e-6);
+  EXPECT_NEAR(in_microseconds(probed.points.front().work.value), 15, 1e-6);
+}
+
+/// The plan of one choice, without a ranking.
+Plan plan_of(const WorkloadData& data, const Choice& choice) {
+  const Limits limits = limits_of(planted_profile());
+  return {.job = data.job(),
+          .ranking = {},
+          .chosen = predict(data.job(), planted_profile(), choice, limits),
+          .limits = limits};
+}
+
+/// Options of a verified report beside the bound.
+ReportOptions verified(WorkloadData& data, unsigned repeats) {
+  return {.repeats = repeats,
+          .bound = true,
+          .refill = [&data] { data.refill(); },
+          .verify = [&data] { return data.verify(); }};
+}
+
+TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  WorkloadData data(*gpu, saxpy_workload());
+  const Plan planned = plan_of(data, {.chunks = 8});
+  ReportOptions options = verified(data, 2);
+  options.trace = Trace::best;
+  const Report report = run(*gpu, planned, data.job(), options);
+  EXPECT_TRUE(report.verified()) << *report.difference;
+  EXPECT_EQ(report.samples.size(), 2u);
+  EXPECT_EQ(report.bound_samples.size(), 2u);
+  EXPECT_NEAR(report.observed.value / planned.chosen.predicted.value, 1, 1e-12);
+  EXPECT_EQ(report.timeline.spans.size(), report.planned.schedule->ops.size());
+  EXPECT_GT(report.efficiency().value(), 0);
+  EXPECT_LE(report.efficiency().value(), 1.001);
+}
+
+TEST(Run, reports_what_differs_when_the_kernel_is_wrong) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Workload w = saxpy_workload();
+  const auto right = w.job.binding.host;
+  w.job.binding.host = [right](const Launch& launch) {
+    right(launch);
+    if (launch.first_item > 0) reinterpret_cast<float*>(launch.operands[1])[3] += 1;
+  };
+  WorkloadData data(*gpu, w);
+  const Report report = run(*gpu, plan_of(data, {.chunks = 4}), data.job(), verified(data, 1));
+  EXPECT_FALSE(report.verified());
+  EXPECT_NE(report.difference->find("y["), std::string::npos) << *report.difference;
+}
+
+TEST(Bound, measures_copies_and_kernel_of_a_job_larger_than_the_device_memory_in_pieces) {
+  Profile small = planted_profile();
+  small.gpus[0].memory = 6_MiB;
+  const auto gpu = open_virtual(small, "virtual:small");
+  WorkloadData data(*gpu, saxpy_workload());  // 4 MiB each of x and y
+  const Limits limits = limits_of(small);
+  EXPECT_GT(prepare_kernel(*gpu, data.job(), limits).run({.hold = true}).timeline.makespan.count(), 0);
+  EXPECT_GT(prepare_duplex(*gpu, data.job(), limits).run({.hold = true}).timeline.makespan.count(), 0);
+}
+
+TEST(Run, brings_every_byte_through_by_every_strategy_in_the_memory_that_it_is_for) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  for (const Strategy& strategy : strategies())
+    for (const std::uint32_t chunks : {1u, 7u}) {
+      Workload w = saxpy_workload();
+      for (Array& array : w.job.arrays)
+        array.memory = strategy.memory == ArrayMemory::pageable  ? MemoryKind::pageable
+                       : strategy.memory == ArrayMemory::managed ? MemoryKind::managed
+                                                                 : MemoryKind::pinned;
+      WorkloadData data(*gpu, w);
+      const Choice choice{.strategy = std::string(strategy.name), .chunks = chunks, .threads = 3};
+      const Plan planned = plan_of(data, choice);
+      const Report report = run(*gpu, planned, data.job(), verified(data, 2));
+      EXPECT_TRUE(report.verified()) << to_string(choice) << ": " << *report.difference;
+      EXPECT_GT(report.efficiency().value(), 0) << to_string(choice);
+      EXPECT_LT(report.efficiency().value(), 1.001) << to_string(choice) << " is measured against what the link can do";
+      EXPECT_NEAR(report.observed.value.count(), planned.chosen.predicted.value.count(), 1e-12) << to_string(choice);
+    }
+}
+
+TEST(Run, runs_a_job_once_without_being_asked_for_more) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Workload w = saxpy_workload();
+  unsigned launches = 0;
+  w.job.binding.host = [&launches, right = w.job.binding.host](const Launch& launch) {
+    ++launches;
+    right(launch);
+  };
+  WorkloadData data(*gpu, w);
+  const Report report = run(*gpu, plan_of(data, {.strategy = "explicit"}), data.job());
+  EXPECT_EQ(launches, 1u);
+  EXPECT_EQ(report.samples.size(), 1u);
+  EXPECT_FALSE(report.bound);
+  EXPECT_FALSE(report.difference) << "nothing verified it";
+  EXPECT_THROW(run(*gpu, plan_of(data, {}), data.job(), {.repeats = 0}), UsageError);
+}
+
+// saxpy writes y = a x + y in place: a second run over its own results would give other ones.
+TEST(Run, leaves_arrays_that_are_read_and_written_as_after_a_single_run) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  WorkloadData data(*gpu, saxpy_workload());
+  ASSERT_TRUE(std::ranges::any_of(data.job().arrays, [](const Array& a) { return a.role == Role::inout; }));
+  run(*gpu, plan_of(data, {.chunks = 4}), data.job(), {.repeats = 5, .warm_up = 2, .bound = true});
+  EXPECT_EQ(data.verify(), "");
+}
+
+TEST(Run, finds_the_pages_of_managed_arrays_on_the_host_before_every_run) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  Workload w = saxpy_workload();
+  for (Array& array : w.job.arrays) array.memory = MemoryKind::managed;
+  WorkloadData data(*gpu, w);
+  auto prepared = prepare(*gpu, data.job(), {.strategy = "managed", .threads = 1}, limits_of(planted_profile()));
+  const Seconds first = prepared.run().timeline.makespan;
+  EXPECT_EQ(prepared.run().timeline.makespan, first);
+  // 8 MiB over and 4 MiB back, at the planted rates.
+  EXPECT_GT(first, 4_MiB / gigabytes_per_second(4));
+}
+
+}  // namespace
+}  // namespace shiplap
