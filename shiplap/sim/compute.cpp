@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
+
+#include "shiplap/sim/constants.hpp"
+#include "shiplap/sim/kernel_order.hpp"
 
 namespace shiplap::sim {
 
-const double Compute::never = std::numeric_limits<double>::infinity();
-
 Compute::Kernel Compute::fine_grained(Kernel kernel) {
   kernel.full_rate *= (kernel.blocks + kernel.full_rate - 1) / kernel.full_rate;
-  constexpr std::uint64_t at_once = 4096;  // more than any GPU runs
-  kernel.room = at_once * kernel.blocks;
+  kernel.room = kernels_at_once * kernel.blocks;
   return kernel;
 }
 
@@ -43,22 +42,22 @@ void Compute::pass(double now) {
 }
 
 void Compute::foresee() {
-  next_ = running_cohorts_.empty() ? never : updated_ + std::max(0.0, running_cohorts_.front().end - passed_) / speed();
+  next_event_ =
+      running_cohorts_.empty() ? never : updated_ + std::max(0.0, running_cohorts_.front().end - passed_) / speed();
 }
 
-void Compute::dispatch(double now, std::vector<Started>& first_started, std::vector<Started>& all_started) {
+void Compute::start_next(double now) {
   pass(now);
   while (!waiting_.empty()) {
     const std::uint32_t slot = waiting_.front();
     Running& kernel = running_[slot];
     if (!concurrent_ && running_cohorts_.size() > kernel.cohorts) break;  // another kernel is still running
-    // The small constant keeps a share that was freed in pieces from losing a block to rounding.
-    const auto room = static_cast<std::uint64_t>(free_ * static_cast<double>(kernel.room) + 1e-6);
+    const auto room = static_cast<std::uint64_t>(free_ * static_cast<double>(kernel.room) + rounding_of_blocks);
     const std::uint64_t blocks = std::min(kernel.remaining, room);
     if (blocks == 0) break;
     if (!kernel.started) {
       kernel.started = true;
-      first_started.push_back({kernel.op, now});
+      kernels_.first_blocks_started(kernel.op, now);
     }
     // With the whole GPU free nobody can come in between full waves: take all but the last wave in one step.
     std::uint64_t waves = 1;
@@ -74,14 +73,15 @@ void Compute::dispatch(double now, std::vector<Started>& first_started, std::vec
     running_cohorts_.push_back(cohort);
     std::ranges::push_heap(running_cohorts_, std::greater<>());
     if (kernel.remaining > 0) break;
-    all_started.push_back({kernel.op, now});
     waiting_.pop_front();
+    kernels_.last_blocks_started(kernel.op, now);
   }
   foresee();
 }
 
-std::uint32_t Compute::retire() {
-  const double now = next_;
+// The blocks of the first cohort end.
+OpIndex Compute::advance() {
+  const double now = next_event_;
   pass(now);
   std::ranges::pop_heap(running_cohorts_, std::greater<>());
   const Cohort cohort = running_cohorts_.back();
@@ -92,7 +92,7 @@ std::uint32_t Compute::retire() {
   asked_for_ = idle ? 0.0 : asked_for_ - cohort.rate;
   foresee();
   Running& kernel = running_[cohort.slot];
-  if (--kernel.cohorts > 0 || kernel.remaining > 0) return ~0u;
+  if (--kernel.cohorts > 0 || kernel.remaining > 0) return no_op;
   idle_slots_.push_back(cohort.slot);
   return kernel.op;
 }

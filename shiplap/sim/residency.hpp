@@ -9,14 +9,13 @@
 
 namespace shiplap::sim {
 
-/// Moves in the order of the schedule: ops that reach the same pages are ordered that way too, or the schedule is not
-/// sound.
+/// Pages move in the order of the schedule's ops: in a sound schedule, ops that touch the same pages run in that order.
 class Residency {
  public:
   explicit Residency(const Schedule&);
 
   bool is_managed(BufferId) const;
-  /// The bytes of the region that were elsewhere; from then on it is at `to`.
+  /// Moves the region to `to`. Returns the bytes that were elsewhere.
   Bytes move(const Region&, Place to);
 
  private:

@@ -22,7 +22,7 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
   simulator.run();
   Prediction result;
   result.submission = Seconds{simulator.submission_time()};
-  result.timeline = std::move(simulator).timeline();
+  result.timeline = simulator.timeline();
   result.assumptions = machine.assumptions;
   return result;
 }

@@ -3,457 +3,237 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/sim/op_builder.hpp"
 
 namespace shiplap::sim {
-namespace {
-
-// The least that does (see WaitingQueues); what more than two do is taken to be the same.
-constexpr std::uint32_t queues_that_slow_copies = 2;
-
-constexpr double never = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held)
     : machine_(machine),
-      held_(held),
-      program_(shiplap::submission(schedule)),
-      steps_done_(schedule.ops.size(), -1),
-      residency_(schedule) {
-  pinned_by_op_.resize(schedule.buffers.size());
-  written_by_host_.resize(schedule.buffers.size());
-  for (const Op& op : schedule.ops) {
-    if (const auto* call = std::get_if<HostCall>(&op.what); call != nullptr && call->kind == HostCall::Kind::pin)
-      pinned_by_op_[call->region.buffer.index()] = true;
-    if (const auto* copy = std::get_if<HostCopy>(&op.what)) written_by_host_[copy->to.buffer.index()] = true;
-  }
-  build(schedule);
-  if (schedule.as_graph) {
-    launch_graph();
-    return;
-  }
-  for (const auto& steps : program_.agents) {
-    callers_.push_back({.steps = &steps});
-    for (const Step& step : steps)
-      if (step.kind == Step::Kind::record) nodes_[step.op.index()].recorded = true;
-  }
-  for (std::uint32_t a = 0; a < callers_.size(); ++a) advance(a);
-}
-
-std::uint32_t Simulator::engine_of(std::uint32_t gpu, bool to_device) const { return 2 * gpu + (to_device ? 0 : 1); }
-
-std::uint32_t Simulator::gpu_of_op(const Node& node) const {
-  return node.is_copy ? engines_[node.engine].gpu : node.engine - static_cast<std::uint32_t>(engines_.size());
-}
-
-// Of the two ops at most one is a kernel whose partner decides the direction; between two copies it is the way back.
-double Simulator::handover(const Node& from, const Node& to) const {
-  const std::uint32_t gpu = gpu_of_op(to);
-  if (!from.is_copy && !to.is_copy) {
-    const HandoverFigures& figures = figures_of(gpu, HandoverKind::kernels);
-    return copies_move(gpu) ? figures.busy : figures.idle;
-  }
-  const Node& copy = from.is_copy && (!to.is_copy || !from.to_device) ? from : to;
-  const std::uint32_t last = to.is_copy ? engines_[to.engine].last_queue : last_kernel_queue_[gpu];
-  const bool same = last == none || last == to.queue;
-  const HandoverFigures& figures =
-      figures_of(gpu, copy.to_device ? (same ? HandoverKind::h2d_same_queue : HandoverKind::h2d_other_queue)
-                                     : (same ? HandoverKind::d2h_same_queue : HandoverKind::d2h_other_queue));
-  return is_occupied(engines_[copy.engine].opposite) ? figures.busy : figures.idle;
-}
-
-bool Simulator::is_occupied(std::uint32_t engine) const { return engine != none && engines_[engine].occupied; }
-
-bool Simulator::copies_move(std::uint32_t gpu) const {
-  return is_occupied(engine_of(gpu, true)) || is_occupied(engine_of(gpu, false));
-}
-
-const HandoverFigures& Simulator::figures_of(std::uint32_t gpu, HandoverKind kind) const {
-  return machine_.gpu(static_cast<std::uint16_t>(gpu)).handovers[static_cast<std::size_t>(kind)];
+      timers_([this](const Timer& timer) { return reached(timer); }),
+      copying_([this](std::size_t threads) {
+        return rate_of(host_copy_rates_, static_cast<unsigned>(threads)).bytes_per_second;
+      }),
+      touching_([this](std::size_t threads) { return machine_.host_demand_rate(threads); }),
+      agents_(machine, ops_, timers_, held) {
+  add_gpus(schedule);
+  add_ops(schedule);
+  agents_.start(schedule, ops_);
 }
 
 void Simulator::run() {
-  for (;;) {
-    // The next moment of any resource; ties go to engines in their order, then to kernels that access host memory, then
-    // to events in op order, then to blocks that end.
-    double next = events_.empty() ? never : events_.top().time;
-    std::uint32_t engine = none;
-    for (std::uint32_t e = 0; e < engines_.size(); ++e) {
-      if (engines_[e].current != none && engines_[e].next <= next && (engine == none || engines_[e].next < next)) {
-        next = engines_[e].next;
-        engine = e;
-      }
+  while (Resource* const resource = first_due()) {
+    const double now = resource->next_event();
+    if (const OpIndex op = resource->advance(); op != no_op) ended(op, now);
+    resource->go_on(now);
+  }
+  for (OpIndex op = 0; op < ops_.size(); ++op)
+    if (ops_[op].end < 0)
+      throw Error(fmt::format("simulation stopped before op {} could start: the schedule waits for itself", op));
+}
+
+Resource* Simulator::first_due() const {
+  Resource* first = nullptr;
+  double time = never;
+  for (Resource* resource : resources_) {
+    if (resource->next_event() >= time) continue;
+    time = resource->next_event();
+    first = resource;
+  }
+  return first;
+}
+
+void Simulator::add_gpus(const Schedule& schedule) {
+  std::uint16_t count = 1;
+  const auto add = [&](Place place) {
+    if (place.is_gpu()) count = std::max<std::uint16_t>(count, place.index + 1);
+  };
+  for (const Buffer& buffer : schedule.buffers) add(buffer.place);
+  for (const Queue& queue : schedule.queues) add(queue.place);
+  for (std::uint16_t g = 0; g < count; ++g) gpus_.emplace_back(machine_.gpu(g), schedule.queues.size(), ops_);
+
+  for (GpuResources& gpu : gpus_) resources_.insert(resources_.end(), {&gpu.h2d, &gpu.d2h});
+  for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.d2d);
+  for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.zero_copy);
+  resources_.push_back(&timers_);
+  for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.compute);
+  resources_.insert(resources_.end(), {&copying_, &touching_});
+}
+
+void Simulator::add_ops(const Schedule& schedule) {
+  const auto n = static_cast<OpIndex>(schedule.ops.size());
+  struct Edge {
+    OpIndex from, to;
+  };
+  std::vector<Edge> edges;
+  edges.reserve(n * 2);
+  std::vector<OpIndex> last_of_queue(schedule.queues.size(), no_op);
+  OpBuilder builder(schedule, machine_, gpus_, zero_copy_);
+  ops_.resize(n);
+  for (OpIndex i = 0; i < n; ++i) {
+    OpState& op = ops_[i];
+    builder.describe_op(i, op);
+    if (op.is_host) continue;  // its agent sees to the order
+    const auto wait_for = [&](OpIndex before) {
+      edges.push_back({before, i});
+      ++op.pending;
+    };
+    for (const OpId dependency : schedule.ops[i].after)
+      if (!ops_[dependency.index()].is_host) wait_for(last_of_batch(schedule, dependency).value);
+    OpIndex& before = last_of_queue[op.queue];
+    if (before != no_op && ops_[before].copy_engine == op.copy_engine) {
+      op.queue_before = before;
+      ops_[before].queue_after = i;
+      ++op.pending;
+    } else if (before != no_op) {
+      wait_for(before);
     }
-    std::uint32_t flow = none;
-    for (std::uint32_t g = 0; g < flow_engines_.size(); ++g) {
-      if (flow_engines_[g].current == none || flow_engines_[g].next > next) continue;
-      if (flow_engines_[g].next == next && (engine != none || flow != none)) continue;
-      next = flow_engines_[g].next;
-      engine = none;
-      flow = g;
-    }
-    std::uint32_t compute = none;
-    for (std::uint32_t g = 0; g < computes_.size(); ++g) {
-      if (computes_[g].next() >= next) continue;
-      next = computes_[g].next();
-      compute = g;
-    }
-    const double host = std::min(copying_.next(), touching_.next());
-    if (host < next) {
-      const std::uint32_t op =
-          copying_.next() == host
-              ? copying_.retire([&](std::size_t threads) { return host_copy_rate(threads); })
-              : touching_.retire([&](std::size_t threads) { return machine_.host_demand_rate(threads); });
-      finished(op, host);
-      continue;
-    }
-    if (compute != none) {
-      if (const std::uint32_t ended = computes_[compute].retire(); ended != none) finished(ended, next);
-      dispatch_kernels(compute, next);
-      continue;
-    }
-    if (engine != none) {
-      if (engines_[engine].flowing)
-        end_flow(engine, next);
+    before = i;
+  }
+  host_copy_rates_ = builder.host_copy_rates();
+
+  std::vector<OpIndex> next(n + 1, 0);
+  for (const Edge& edge : edges) ++next[edge.from];
+  OpIndex sum = 0;
+  for (OpIndex i = 0; i < n; ++i) {
+    ops_[i].successors_begin = sum;
+    sum += next[i];
+    next[i] = ops_[i].successors_begin;
+  }
+  successors_.resize(sum);
+  for (const Edge& edge : edges) successors_[next[edge.from]++] = edge.to;
+}
+
+OpIndex Simulator::reached(const Timer& timer) {
+  const OpIndex index = timer.op;
+  const OpState& op = ops_[index];
+  switch (timer.moment) {
+    case Moment::queued:
+      if (op.is_copy())
+        op.copy_engine->queued(index);
       else
-        start_flow(engine, next);
-      continue;
-    }
-    if (flow != none) {
-      end_kernel_flow(flow, next);
-      continue;
-    }
-    if (events_.empty()) break;
-    const Event event = events_.top();
-    events_.pop();
-    switch (event.kind) {
-      case EventKind::queued: {
-        const Node& node = nodes_[event.op];
-        if (node.is_copy &&
-            machine_.gpu(static_cast<std::uint16_t>(engines_[node.engine].gpu)).order == EngineOrder::submission)
-          wait_for(engines_[node.engine], node, event.op);
-        if (!node.is_copy) set_waiting(event.op, true, event.time);
-        release(event.op, event.time);
-        break;
-      }
-      case EventKind::ready:
-        release(event.op, event.time);
-        break;
-      case EventKind::kernel_arrives: {
-        const std::uint32_t gpu = gpu_of_op(nodes_[event.op]);
-        last_kernel_queue_[gpu] = nodes_[event.op].queue;
-        if (nodes_[event.op].flow != none) {
-          flow_engines_[gpu].waiting.push_back(event.op);
-          start_kernel_flow(gpu, event.time);
-          break;
-        }
-        computes_[gpu].arrive(nodes_[event.op].kernel);
-        dispatch_kernels(gpu, event.time);
-        break;
-      }
-      case EventKind::host_starts:
-        start_host(event.op, event.time);
-        break;
-      case EventKind::host_ends:
-        finished(event.op, event.time);
-        break;
-    }
+        gpus_[op.gpu].link.set_kernel_waits(op.queue, true, timer.time);
+      release(index, timer.time);
+      break;
+    case Moment::ready:
+      release(index, timer.time);
+      break;
+    case Moment::kernel_arrives:
+      kernel_arrives(index, timer.time);
+      break;
+    case Moment::host_starts:
+      start_host(index, timer.time);
+      break;
+    case Moment::host_ends:
+      return index;
   }
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i)
-    if (nodes_[i].end < 0)
-      throw Error(fmt::format("simulation stopped before op {} could start: the schedule waits for itself", i));
+  return no_op;
 }
 
-void Simulator::release(std::uint32_t op, double time) {
-  Node& node = nodes_[op];
-  node.ready = std::max(node.ready, time);
-  if (--node.pending > 0) return;
-  if (node.is_copy) {
-    enqueue(op, time);
-  } else {
-    set_waiting(op, false, time);
-    arrive_when_possible(op, time);
-  }
+void Simulator::release(OpIndex index, double time) {
+  OpState& op = ops_[index];
+  op.ready = std::max(op.ready, time);
+  if (--op.pending > 0) return;
+  if (op.is_copy())
+    copy_ready(index, time);
+  else
+    kernel_ready(index, time);
 }
 
-void Simulator::enqueue(std::uint32_t op, double now) {
-  Node& node = nodes_[op];
-  CopyEngine& engine = engines_[node.engine];
-  if (machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).order == EngineOrder::readiness) wait_for(engine, node, op);
-  // The copy behind it in its queue needs no end of this one: the engine serves them in order.
-  if (const std::uint32_t after = queue_after_[op]; after != none) release(after, now);
-  claim(node.engine, now);
-}
-
-double Simulator::event_gap(const Node& before) const {
-  const Gpu& gpu = machine_.gpu(static_cast<std::uint16_t>(gpu_of_op(before)));
-  return copies_move(gpu_of_op(before)) ? gpu.event_gap.busy : gpu.event_gap.idle;
+void Simulator::copy_ready(OpIndex index, double now) {
+  const OpState& op = ops_[index];
+  op.copy_engine->ready(index);
+  // The copy behind it in its queue needs no end of this one: the copy engine serves them in order.
+  if (op.queue_after != no_op) release(op.queue_after, now);
+  op.copy_engine->start_next(now);
 }
 
 // Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
-void Simulator::arrive_when_possible(std::uint32_t op, double now) {
-  const Node& node = nodes_[op];
-  const std::uint32_t gpu = gpu_of_op(node);
-  double time = node.ready + node.latency;
-  if (node.queue_before != none) {
-    const Node& before = nodes_[node.queue_before];
-    const double gap = machine_.gpu(static_cast<std::uint16_t>(gpu)).kernel_gap;
+void Simulator::kernel_ready(OpIndex index, double now) {
+  const OpState& op = ops_[index];
+  gpus_[op.gpu].link.set_kernel_waits(op.queue, false, now);
+  double time = op.ready + op.latency;
+  if (op.queue_before != no_op) {
+    const OpState& before = ops_[op.queue_before];
+    const double gap = gpus_[op.gpu].figures.kernel_gap;
     time = std::max(time, before.end + gap + (before.recorded ? event_gap(before) : 0));
   }
-  events_.push({.time = std::max(time, now), .op = op, .kind = EventKind::kernel_arrives});
+  timers_.set({.time = std::max(time, now), .op = index, .moment = Moment::kernel_arrives});
 }
 
-void Simulator::dispatch_kernels(std::uint32_t gpu, double now) {
-  first_started_.clear();
-  all_started_.clear();
-  computes_[gpu].dispatch(now, first_started_, all_started_);
-  for (const auto& started : first_started_) nodes_[started.op].start = started.time;
-  if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_started)
-    for (std::size_t i = 0; i < all_started_.size(); ++i) pass_barrier(all_started_[i].op, now);
+void Simulator::kernel_arrives(OpIndex index, double now) {
+  const OpState& op = ops_[index];
+  GpuResources& gpu = gpus_[op.gpu];
+  gpu.last_kernel_queue = op.queue;
+  if (op.zero_copy != nullptr) {
+    gpu.zero_copy.arrive(index, now);
+  } else {
+    gpu.compute.arrive(op.kernel);
+    gpu.compute.start_next(now);
+  }
 }
 
-void Simulator::finished(std::uint32_t op, double now) {
-  Node& node = nodes_[op];
-  node.end = now;
-  if (!for_end_.empty()) wake(for_end_, op, now);
-  if (node.is_host) return;
-  const std::uint32_t end =
-      op + 1 < nodes_.size() ? nodes_[op + 1].successors_begin : static_cast<std::uint32_t>(successors_.size());
-  for (std::uint32_t s = node.successors_begin; s < end; ++s) {
-    const std::uint32_t successor = successors_[s];
-    if (const double delay = handover(node, nodes_[successor]); delay > 0)
-      events_.push({.time = now + delay, .op = successor, .kind = EventKind::ready});
+void Simulator::start_host(OpIndex index, double now) {
+  OpState& op = ops_[index];
+  op.start = now;
+  if (op.bytes > 0)
+    (op.touches ? touching_ : copying_).start(index, op.bytes, now);
+  else
+    timers_.set({.time = now + op.host_time, .op = index, .moment = Moment::host_ends});
+}
+
+void Simulator::ended(OpIndex index, double now) {
+  OpState& op = ops_[index];
+  op.end = now;
+  agents_.ended(index, now);
+  if (op.is_host) return;
+  const auto end =
+      index + 1 < ops_.size() ? ops_[index + 1].successors_begin : static_cast<std::uint32_t>(successors_.size());
+  for (std::uint32_t s = op.successors_begin; s < end; ++s) {
+    const OpIndex successor = successors_[s];
+    if (const double delay = handover(op, ops_[successor]); delay > 0)
+      timers_.set({.time = now + delay, .op = successor, .moment = Moment::ready});
     else
       release(successor, now);
   }
-  if (node.is_copy) return;
-  if (const std::uint32_t after = queue_after_[op]; after != none) {
-    // Waiting for the kernel before it in its queue is no reason to pay the launch latency after its end.
-    Node& next = nodes_[after];
-    if (--next.pending == 0) {
-      set_waiting(after, false, now);
-      arrive_when_possible(after, now);
-    }
-  }
-  const std::uint32_t gpu = gpu_of_op(node);
-  if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_ended) pass_barrier(op, now);
+  if (op.is_copy()) return;
+  // Waiting for the kernel before it in its queue is no reason to pay the launch latency after its end: `ready` stays.
+  if (op.queue_after != no_op && --ops_[op.queue_after].pending == 0) kernel_ready(op.queue_after, now);
+  gpus_[op.gpu].kernels.ended(index, now);
 }
 
-void Simulator::pass_barrier(std::uint32_t kernel, double now) {
-  const std::uint32_t gpu = gpu_of_op(nodes_[kernel]);
-  ImplicitBarrier& barrier = barriers_[gpu];
-  barrier.passed[nodes_[kernel].kernel_number] = true;
-  while (barrier.passed_up_to < barrier.passed.size() && barrier.passed[barrier.passed_up_to]) ++barrier.passed_up_to;
-  for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e) claim(e, now);
-  claim(static_cast<std::uint32_t>(2 * computes_.size()) + gpu, now);
+// Of the two ops at most one is a kernel whose partner decides the direction; between two copies it is the way back.
+double Simulator::handover(const OpState& from, const OpState& to) const {
+  const GpuResources& gpu = gpus_[to.gpu];
+  const auto figures = [&](HandoverKind kind, bool busy) {
+    const HandoverFigures& both = gpu.figures.handovers[static_cast<std::size_t>(kind)];
+    return busy ? both.busy : both.idle;
+  };
+  if (!from.is_copy() && !to.is_copy()) return figures(HandoverKind::kernels, gpu.copies_move());
+  const OpState& copy = from.is_copy() && (!to.is_copy() || !from.to_device) ? from : to;
+  const QueueIndex last = to.is_copy() ? to.copy_engine->last_queue() : gpu.last_kernel_queue;
+  const bool same_queue = last == no_queue || last == to.queue;
+  const HandoverKind kind = copy.to_device
+                                ? (same_queue ? HandoverKind::h2d_same_queue : HandoverKind::h2d_other_queue)
+                                : (same_queue ? HandoverKind::d2h_same_queue : HandoverKind::d2h_other_queue);
+  return figures(kind, copy.copy_engine->is_opposite_occupied());
 }
 
-// Implicit synchronisation: a copy back waits for every kernel that was submitted before it.
-bool Simulator::may_start(const CopyEngine& engine, std::uint32_t op) const {
-  const Node& node = nodes_[op];
-  // The driver moves pages for one prefetch after the other, whichever way they go.
-  if (node.moves_pages && engine.opposite != none) {
-    const std::uint32_t other = engines_[engine.opposite].current;
-    if (other != none && nodes_[other].moves_pages) return false;
-  }
-  if (node.to_device || machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).implicit_sync == ImplicitSync::none)
-    return true;
-  return barriers_[engine.gpu].passed_up_to >= node.kernel_number;
+// What an event that is recorded behind a kernel adds to the gap behind it.
+double Simulator::event_gap(const OpState& before) const {
+  const GpuResources& gpu = gpus_[before.gpu];
+  return gpu.copies_move() ? gpu.figures.event_gap.busy : gpu.figures.event_gap.idle;
 }
 
-void Simulator::wait_for(CopyEngine& engine, const Node& node, std::uint32_t op) {
-  engine.waiting[node.queue % engine.waiting.size()].push_back(op);
-}
-
-// Goes on to the next group in turn if nothing of the present one waits; whether anything does.
-bool Simulator::find_waiting(CopyEngine& engine) {
-  for (std::size_t tried = 0; tried < engine.waiting.size(); ++tried) {
-    if (!engine.waiting[engine.group].empty()) return true;
-    engine.group = (engine.group + 1) % static_cast<std::uint32_t>(engine.waiting.size());
-  }
-  return false;
-}
-
-void Simulator::claim(std::uint32_t e, double now) {
-  CopyEngine& engine = engines_[e];
-  if (engine.current != none || !find_waiting(engine)) return;
-  const std::uint32_t op = engine.waiting[engine.group].front();
-  Node& node = nodes_[op];
-  if (node.pending > 0 || !may_start(engine, op)) return;
-  engine.waiting[engine.group].pop_front();
-  // What held the copy back beyond its own queue counts as becoming ready.
-  const bool held_back =
-      machine_.gpu(static_cast<std::uint16_t>(engine.gpu)).implicit_sync != ImplicitSync::none && !node.to_device;
-  if (held_back && engine.free_at < now) node.ready = std::max(node.ready, now);
-  const bool opposite_busy = engine.opposite != none && engines_[engine.opposite].occupied;
-  double start = node.ready + node.latency;
-  bool in_gap = false;
-  if (engine.free_at >= 0) {
-    const bool turns = engine.last_to_device != node.to_device;
-    const bool slowed = slowed_by_waiting_queues(engine.gpu);
-    // Beside the other direction too: there the gaps of a batch were seen to be as small.
-    const bool in_batch = node.batched && engine.last + 1 == op;
-    const double gap = turns           ? node.latency
-                       : in_batch      ? node.batched_gap
-                       : opposite_busy ? node.copy.duplex_gap + (slowed ? node.copy.duplex_waiting_gap : 0)
-                                       : node.copy.gap + (slowed ? node.copy.waiting_gap : 0);
-    in_gap = engine.free_at + gap >= start;
-    start = std::max(start, engine.free_at + gap);
-  }
-  engine.last_queue = node.queue;
-  engine.last = op;
-  engine.current = op;
-  engine.flowing = false;
-  engine.next = std::max(start, now);
-  const bool turned = engine.last_to_device != node.to_device;
-  engine.last_to_device = node.to_device;
-  set_occupied(e, in_gap, now);
-  if (turned) settle(engine.gpu, now);  // kernels that access host memory feel another direction
-}
-
-void Simulator::start_flow(std::uint32_t e, double now) {
-  CopyEngine& engine = engines_[e];
-  Node& node = nodes_[engine.current];
-  settle(engine.gpu, now);  // what has moved so far moved at the old rates
-  node.start = now;
-  engine.flowing = true;
-  engine.occupied = true;
-  engine.remaining = node.bytes;
-  engine.updated = now;
-  settle(engine.gpu, now);
-  update_flow(e, now);
-}
-
-void Simulator::end_flow(std::uint32_t e, double now) {
-  CopyEngine& engine = engines_[e];
-  const std::uint32_t op = engine.current;
-  settle(engine.gpu, now);
-  engine.current = none;
-  engine.flowing = false;
-  engine.free_at = now;
-  if (flow_engines_[engine.gpu].current != none) update_kernel_flow(engine.gpu, now);
-  // The next copy may keep the engine occupied; only if none does, the other direction speeds up.
-  const bool was_occupied = engine.occupied;
-  finished(op, now);
-  // Prefetches of the two ways take turns.
-  if (nodes_[op].moves_pages && engine.opposite != none) claim(engine.opposite, now);
-  claim(e, now);
-  if (was_occupied && engine.current == none) set_occupied(e, false, now);
-}
-
-void Simulator::set_occupied(std::uint32_t e, bool occupied, double now) {
-  CopyEngine& engine = engines_[e];
-  if (engine.occupied == occupied) return;
-  settle(engine.gpu, now);  // what has moved so far moved at the old rates
-  engine.occupied = occupied;
-  settle(engine.gpu, now);
-}
-
-// Accounts for what has moved on the link of a GPU, and foresees the ends at the present rates.
-void Simulator::settle(std::uint32_t gpu, double now) {
-  for (std::uint32_t e = 2 * gpu; e < 2 * gpu + 2; ++e)
-    if (engines_[e].flowing) update_flow(e, now);
-  if (flow_engines_[gpu].current != none) update_kernel_flow(gpu, now);
-}
-
-bool Simulator::slowed_by_waiting_queues(std::uint32_t gpu) const {
-  return waiting_queues_[gpu] >= queues_that_slow_copies;
-}
-
-// A queue waits while it holds a kernel that was submitted and cannot start yet.
-void Simulator::set_waiting(std::uint32_t kernel, bool waits, double now) {
-  std::uint32_t& kernels = waiting_kernels_[nodes_[kernel].queue];
-  kernels += waits ? 1u : ~0u;
-  if (kernels != (waits ? 1u : 0u)) return;
-  const std::uint32_t gpu = gpu_of_op(nodes_[kernel]);
-  const std::uint32_t before = waiting_queues_[gpu];
-  const std::uint32_t after = before + (waits ? 1u : ~0u);
-  if (std::max(before, after) != queues_that_slow_copies) {
-    waiting_queues_[gpu] = after;
-    return;
-  }
-  settle(gpu, now);
-  waiting_queues_[gpu] = after;
-  settle(gpu, now);
-}
-
-// Accounts for the bytes that moved since the last update and foresees the end at the present rate.
-void Simulator::update_flow(std::uint32_t e, double now) {
-  CopyEngine& engine = engines_[e];
-  const Node& node = nodes_[engine.current];
-  const bool duplex = engine.opposite != none && engines_[engine.opposite].occupied;
-  const bool slowed = slowed_by_waiting_queues(engine.gpu);
-  double per_byte = duplex ? node.copy.duplex_per_byte + (slowed ? node.copy.duplex_waiting_per_byte : 0)
-                           : node.copy.per_byte + (slowed ? node.copy.waiting_per_byte : 0);
-  if (const std::uint32_t felt = flow_engines_[engine.gpu].felt; felt != none)
-    per_byte =
-        std::max(per_byte * kernel_flows_[felt].copies_beside, kernel_flows_[felt].copy_per_byte[node.to_device]);
-  if (now > engine.updated) {
-    engine.remaining = std::max(0.0, engine.remaining - (now - engine.updated) / per_byte);
-    engine.updated = now;
-  }
-  engine.next = now + engine.remaining * per_byte;
-}
-
-void Simulator::start_kernel_flow(std::uint32_t gpu, double now) {
-  FlowEngine& flows = flow_engines_[gpu];
-  if (flows.current != none || flows.waiting.empty()) return;
-  settle(gpu, now);
-  flows.current = flows.waiting.front();
-  flows.waiting.pop_front();
-  flows.felt = nodes_[flows.current].flow;
-  flows.remaining = 1;
-  flows.updated = now;
-  nodes_[flows.current].start = now;
-  settle(gpu, now);
-  if (machine_.gpu(static_cast<std::uint16_t>(gpu)).implicit_sync == ImplicitSync::until_started)
-    pass_barrier(flows.current, now);
-}
-
-void Simulator::end_kernel_flow(std::uint32_t gpu, double now) {
-  FlowEngine& flows = flow_engines_[gpu];
-  const std::uint32_t op = flows.current;
-  settle(gpu, now);
-  flows.current = none;
-  finished(op, now);
-  // In the short gap between two such kernels of a queue the link is taken as busy all the same.
-  const std::uint32_t after = queue_after_[op];
-  const bool goes_on = after != none && nodes_[after].flow != none && nodes_[after].pending == 0;
-  if (!goes_on && flows.waiting.empty()) {
-    flows.felt = none;
-    settle(gpu, now);
-  }
-  start_kernel_flow(gpu, now);
-}
-
-void Simulator::update_kernel_flow(std::uint32_t gpu, double now) {
-  FlowEngine& flows = flow_engines_[gpu];
-  const CopyEngine& first = engines_[2 * gpu];
-  const bool shared = first.opposite == none;
-  const bool h2d = first.flowing && (!shared || first.last_to_device);
-  const bool d2h = shared ? first.flowing && !first.last_to_device : engines_[2 * gpu + 1].flowing;
-  if (now > flows.updated) {
-    // The rate that held until now was foreseen by the last update.
-    const double left = flows.next - flows.updated;
-    flows.remaining *= left > 0 ? std::max(0.0, (flows.next - now) / left) : 0.0;
-    flows.updated = now;
-  }
-  const KernelFlowTimes& times = kernel_flows_[nodes_[flows.current].flow];
-  const double beside = std::max(h2d ? times.beside[1] : 0.0, d2h ? times.beside[0] : 0.0);
-  flows.next = now + flows.remaining * (beside > 0 ? beside : times.alone);
-}
-
-Timeline Simulator::timeline() && {
+Timeline Simulator::timeline() const {
   Timeline result;
-  result.spans.reserve(nodes_.size());
+  result.spans.reserve(ops_.size());
   double makespan = 0;
-  for (const Node& node : nodes_) {
-    const Engine engine = node.is_host ? Engine::host : node.is_copy ? engines_[node.engine].name : Engine::compute;
-    result.spans.push_back({Seconds{node.start}, Seconds{node.end}, engine});
-    makespan = std::max(makespan, node.end);
+  for (const OpState& op : ops_) {
+    const Engine engine = op.is_host ? Engine::host : op.is_copy() ? op.copy_engine->name() : Engine::compute;
+    result.spans.push_back({Seconds{op.start}, Seconds{op.end}, engine});
+    makespan = std::max(makespan, op.end);
   }
   result.makespan = Seconds{makespan};
   return result;

@@ -1,27 +1,28 @@
-// Kernels that share the multiprocessors, against times worked out by hand.
+// Kernels that share the SMs, against times worked out by hand.
 #include "shiplap/sim/compute.hpp"
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <map>
 #include <vector>
+
+#include "shiplap/sim/kernel_order.hpp"
 
 namespace shiplap::sim {
 namespace {
 
 /// Kernels that all arrive at 0; when each ends.
 std::map<std::uint32_t, double> ends(const std::vector<Compute::Kernel>& kernels, bool concurrent = true) {
-  Compute compute(concurrent);
-  std::vector<Compute::Started> first;
-  std::vector<Compute::Started> all;
+  OpStates ops(kernels.size());
+  KernelOrder order(ImplicitSync::none, ops);
+  Compute compute(concurrent, order);
   for (const Compute::Kernel& kernel : kernels) compute.arrive(kernel);
-  compute.dispatch(0, first, all);
+  compute.start_next(0);
   std::map<std::uint32_t, double> result;
-  while (compute.next() < std::numeric_limits<double>::infinity()) {
-    const double now = compute.next();
-    if (const std::uint32_t op = compute.retire(); op != ~0u) result[op] = now;
-    compute.dispatch(now, first, all);
+  while (compute.next_event() < never) {
+    const double now = compute.next_event();
+    if (const OpIndex op = compute.advance(); op != no_op) result[op] = now;
+    compute.go_on(now);
   }
   return result;
 }

@@ -43,7 +43,7 @@ struct Bench {
   }
 };
 
-TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
+TEST(ZeroCopy, takes_its_bytes_over_the_rate_of_its_accesses) {
   Bench read;
   EXPECT_NEAR(read.end_us(read.kernel(read.s.add_queue("q"), Seconds{0}, true, false)), 2000, 1e-6);
   Bench write;
@@ -53,19 +53,19 @@ TEST(KernelFlow, takes_its_bytes_over_the_rate_of_its_accesses) {
       << "each way at what a kernel reaches that moves as much both ways";
 }
 
-TEST(KernelFlow, moves_more_one_way_than_the_other_no_faster_than_that_way_alone) {
+TEST(ZeroCopy, moves_more_one_way_than_the_other_no_faster_than_that_way_alone) {
   Bench b;
   const OpId kernel = b.kernel(b.s.add_queue("q"), Seconds{0}, true, true);
   std::get<Kernel>(b.s.ops[kernel.index()].what).flows[0].bytes = b.size * 4;
   EXPECT_NEAR(b.end_us(kernel), 8000, 1e-6);
 }
 
-TEST(KernelFlow, takes_its_work_where_that_is_longer) {
+TEST(ZeroCopy, takes_its_work_where_that_is_longer) {
   Bench b;
   EXPECT_NEAR(b.end_us(b.kernel(b.s.add_queue("q"), milliseconds(7), true, true)), 7000, 1e-6);
 }
 
-TEST(KernelFlow, shares_the_link_with_a_copy_while_both_last) {
+TEST(ZeroCopy, shares_the_link_with_a_copy_while_both_last) {
   Bench b;
   const OpId kernel = b.kernel(b.s.add_queue("k"), Seconds{0}, false, true);
   const OpId copy = b.copy(b.s.add_queue("c"), 1);
@@ -74,7 +74,7 @@ TEST(KernelFlow, shares_the_link_with_a_copy_while_both_last) {
   EXPECT_NEAR(b.end_us(kernel), 2500 + 375.0 / 0.8, 1e-6);
 }
 
-TEST(KernelFlow, gives_the_link_back_to_the_copy_when_it_ends) {
+TEST(ZeroCopy, gives_the_link_back_to_the_copy_when_it_ends) {
   Bench b;
   const OpId kernel = b.kernel(b.s.add_queue("k"), Seconds{0}, false, true);
   const OpId copy = b.copy(b.s.add_queue("c"), 4);
@@ -83,7 +83,7 @@ TEST(KernelFlow, gives_the_link_back_to_the_copy_when_it_ends) {
   EXPECT_NEAR(b.end_us(copy), 4000 + 2400, 1e-6);
 }
 
-TEST(KernelFlow, has_half_of_the_link_beside_copies_the_same_way_and_so_have_they) {
+TEST(ZeroCopy, has_half_of_the_link_beside_copies_the_same_way_and_so_have_they) {
   Bench b;
   const OpId kernel = b.kernel(b.s.add_queue("k"), Seconds{0}, true, false);
   const OpId copy = b.copy(b.s.add_queue("c"), 2);
@@ -92,7 +92,7 @@ TEST(KernelFlow, has_half_of_the_link_beside_copies_the_same_way_and_so_have_the
   EXPECT_NEAR(b.end_us(copy), 5000, 1e-6);
 }
 
-TEST(KernelFlow, lets_kernels_of_several_queues_take_turns) {
+TEST(ZeroCopy, lets_kernels_of_several_queues_take_turns) {
   Bench b;
   const OpId first = b.kernel(b.s.add_queue("a"), Seconds{0}, false, true);
   const OpId second = b.kernel(b.s.add_queue("b"), Seconds{0}, false, true);
@@ -100,7 +100,7 @@ TEST(KernelFlow, lets_kernels_of_several_queues_take_turns) {
   EXPECT_NEAR(b.end_us(second), 2500, 1e-6);
 }
 
-TEST(KernelFlow, that_was_measured_takes_what_was_measured_whatever_the_link_has) {
+TEST(ZeroCopy, that_was_measured_takes_what_was_measured_whatever_the_link_has) {
   Bench alone;
   const OpId by_itself = alone.kernel(alone.s.add_queue("q"), milliseconds(7), true, true);
   std::get<Kernel>(alone.s.ops[by_itself.index()].what).measured =
@@ -117,7 +117,7 @@ TEST(KernelFlow, that_was_measured_takes_what_was_measured_whatever_the_link_has
   EXPECT_NEAR(beside.end_us(copy), 900 + 700, 1e-6);
 }
 
-TEST(KernelFlow, needs_figures_of_the_link_unless_it_was_measured) {
+TEST(ZeroCopy, needs_figures_of_the_link_unless_it_was_measured) {
   Bench b;
   const OpId kernel = b.kernel(b.s.add_queue("q"), Seconds{0}, true, false);
   EXPECT_THROW(simulate(b.s, paper_profile({})), Unsupported);

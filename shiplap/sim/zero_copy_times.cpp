@@ -1,13 +1,14 @@
-#include "shiplap/sim/kernel_flow.hpp"
+#include "shiplap/sim/zero_copy_times.hpp"
 
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/sim/constants.hpp"
 
 namespace shiplap::sim {
 namespace {
 
-/// Traffic of a kernel in one direction. Accesses of a thread to several buffers are independent, so their bytes in
+/// The traffic of a kernel in one direction. Accesses of a thread to several buffers are independent, so their bytes in
 /// flight add up.
 struct Way {
   double bytes = 0;
@@ -37,24 +38,22 @@ Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu
   return flows;
 }
 
-/// Copies of one direction, or none.
+/// The direction of the copies that move beside the kernel.
 enum class Copies : std::uint8_t { none, to_device, from_device };
 
-constexpr double same_way = 2;  // kernel and copies have half of the link each where they move the same way
-
-/// Seconds of the way's bytes at what such a kernel moves while these copies move.
+/// The time of the bytes of one direction while these copies move.
 double of_way(const Flows& flows, bool reads, Copies copies) {
   const Way& way = reads ? flows.reads : flows.writes;
   if (way.bytes <= 0) return 0;
   const ZeroCopyModel& link = *flows.link;
   const double alone = way.bytes / rate_at(reads ? link.read : link.write, way.in_flight).bytes_per_second;
   if (copies == Copies::none) return alone;
-  if (reads == (copies == Copies::to_device)) return same_way * alone;
+  if (reads == (copies == Copies::to_device)) return slowdown_in_same_direction * alone;
   const std::vector<MappedBeside>& beside = reads ? link.read_beside_d2h : link.write_beside_h2d;
   return beside.empty() ? alone : way.bytes / kernel_rate_at(beside, way.in_flight).bytes_per_second;
 }
 
-/// Both ways share the link as those of a kernel do that moves as much one way as the other.
+/// The time of the bytes of both directions, which share the link as in a kernel that reads as much as it writes.
 double on_the_link(const Flows& flows, Copies copies) {
   const double apart = std::max(of_way(flows, true, copies), of_way(flows, false, copies));
   if (flows.reads.bytes <= 0 || flows.writes.bytes <= 0) return apart;
@@ -63,7 +62,7 @@ double on_the_link(const Flows& flows, Copies copies) {
   return std::max(apart, (flows.reads.bytes + flows.writes.bytes) / (2 * each_way));
 }
 
-/// The least time of a byte of these copies.
+/// The least time per byte of these copies while the kernel runs.
 double copy_per_byte(const Flows& flows, Copies copies) {
   const bool to_device = copies == Copies::to_device;
   const ZeroCopyModel& link = *flows.link;
@@ -71,7 +70,8 @@ double copy_per_byte(const Flows& flows, Copies copies) {
   const Way& against = to_device ? flows.writes : flows.reads;
   double longest = 0;
   if (along.bytes > 0)
-    longest = same_way / rate_at(to_device ? link.read : link.write, along.in_flight).bytes_per_second;
+    longest =
+        slowdown_in_same_direction / rate_at(to_device ? link.read : link.write, along.in_flight).bytes_per_second;
   const std::vector<MappedBeside>& beside = to_device ? link.write_beside_h2d : link.read_beside_d2h;
   if (against.bytes > 0 && !beside.empty())
     longest = std::max(longest, 1 / copy_rate_at(beside, against.in_flight).bytes_per_second);
@@ -80,8 +80,8 @@ double copy_per_byte(const Flows& flows, Copies copies) {
 
 }  // namespace
 
-KernelFlowTimes kernel_flow_times(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu,
-                                  const Machine& machine) {
+ZeroCopyTimes zero_copy_times(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu,
+                              const Machine& machine) {
   if (kernel.measured) {
     const double beside = kernel.measured->beside_copies.count();
     return {.alone = kernel.measured->alone.count(),

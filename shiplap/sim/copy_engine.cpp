@@ -1,0 +1,143 @@
+#include "shiplap/sim/copy_engine.hpp"
+
+#include <algorithm>
+
+#include "shiplap/sim/kernel_order.hpp"
+#include "shiplap/sim/link.hpp"
+#include "shiplap/sim/zero_copy_kernels.hpp"
+
+namespace shiplap::sim {
+
+CopyEngine::CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
+                       const ZeroCopyKernels& zero_copy)
+    : name_(name),
+      order_(gpu.order),
+      ops_(ops),
+      link_(link),
+      kernels_(kernels),
+      zero_copy_(zero_copy),
+      waiting_(gpu.queue_groups) {}
+
+void CopyEngine::queued(OpIndex op) {
+  if (order_ == EngineOrder::submission) wait(op);
+}
+
+void CopyEngine::ready(OpIndex op) {
+  if (order_ == EngineOrder::readiness) wait(op);
+}
+
+void CopyEngine::wait(OpIndex op) { waiting_[ops_[op].queue % waiting_.size()].push_back(op); }
+
+// Goes on to the next group in turn if no copy of the present one waits. Returns whether any copy waits.
+bool CopyEngine::find_waiting() {
+  for (std::size_t tried = 0; tried < waiting_.size(); ++tried) {
+    if (!waiting_[group_].empty()) return true;
+    group_ = (group_ + 1) % static_cast<std::uint32_t>(waiting_.size());
+  }
+  return false;
+}
+
+bool CopyEngine::may_start(const OpState& copy) const {
+  if (copy.pending > 0) return false;
+  // The driver moves pages for one prefetch after the other, whichever way they go.
+  if (copy.moves_pages && opposite_ != nullptr && opposite_->current_ != no_op && ops_[opposite_->current_].moves_pages)
+    return false;
+  return kernels_.lets_go(copy);
+}
+
+void CopyEngine::start_next(double now) {
+  if (current_ != no_op || !find_waiting()) return;
+  const OpIndex op = waiting_[group_].front();
+  OpState& copy = ops_[op];
+  if (!may_start(copy)) return;
+  waiting_[group_].pop_front();
+  // What held the copy back beyond its own queue counts as becoming ready.
+  if (kernels_.holds_back(copy) && free_at_ < now) copy.ready = std::max(copy.ready, now);
+  double start = copy.ready + copy.latency;
+  bool in_gap = false;
+  if (free_at_ >= 0) {
+    const double after_gap = free_at_ + gap(op);
+    in_gap = after_gap >= start;
+    start = std::max(start, after_gap);
+  }
+  const bool turned = last_to_device_ != copy.to_device;
+  current_ = last_ = op;
+  last_queue_ = copy.queue;
+  last_to_device_ = copy.to_device;
+  moving_ = false;
+  next_event_ = std::max(start, now);
+  set_occupied(in_gap, now);
+  if (turned) link_.settle(now);  // zero-copy kernels feel another direction
+}
+
+// The time that must pass between the copy before and the data of this one.
+double CopyEngine::gap(OpIndex op) const {
+  const OpState& copy = ops_[op];
+  if (last_to_device_ != copy.to_device) return copy.latency;
+  // While the opposite engine is occupied, gaps inside a batch were measured to be as small as otherwise.
+  if (copy.batched && last_ + 1 == op) return copy.batched_gap;
+  const bool slowed = link_.slows_copies();
+  if (is_opposite_occupied()) return copy.copy.duplex_gap + (slowed ? copy.copy.duplex_waiting_gap : 0);
+  return copy.copy.gap + (slowed ? copy.copy.waiting_gap : 0);
+}
+
+OpIndex CopyEngine::advance() {
+  const double now = next_event_;
+  link_.settle(now);
+  ended_ = moving_ ? end_data(now) : start_data(now);
+  return ended_;
+}
+
+OpIndex CopyEngine::start_data(double now) {
+  OpState& copy = ops_[current_];
+  copy.start = now;
+  moving_ = true;
+  occupied_ = true;
+  remaining_ = copy.bytes;
+  updated_ = now;
+  link_.settle(now);
+  settle(now);  // the link knows nothing of copies inside and between the memories of GPUs
+  return no_op;
+}
+
+OpIndex CopyEngine::end_data(double now) {
+  const OpIndex op = current_;
+  current_ = no_op;
+  moving_ = false;
+  free_at_ = now;
+  next_event_ = never;
+  link_.settle(now);
+  return op;
+}
+
+void CopyEngine::go_on(double now) {
+  // Prefetches of the two directions take turns.
+  if (ended_ != no_op && ops_[ended_].moves_pages && opposite_ != nullptr) opposite_->start_next(now);
+  start_next(now);
+  // The next copy may keep the engine occupied; only if there is none, the other direction speeds up.
+  if (current_ == no_op) set_occupied(false, now);
+}
+
+void CopyEngine::set_occupied(bool occupied, double now) {
+  if (occupied_ == occupied) return;
+  link_.settle(now);
+  occupied_ = occupied;
+  link_.settle(now);
+}
+
+void CopyEngine::settle(double now) {
+  const OpState& op = ops_[current_];
+  const CopyFigures& copy = op.copy;
+  const bool slowed = link_.slows_copies();
+  double per_byte = is_opposite_occupied() ? copy.duplex_per_byte + (slowed ? copy.duplex_waiting_per_byte : 0)
+                                           : copy.per_byte + (slowed ? copy.waiting_per_byte : 0);
+  if (const ZeroCopyTimes* kernel = zero_copy_.felt_by_copies())
+    per_byte = std::max(per_byte * kernel->copies_beside, kernel->copy_per_byte[op.to_device]);
+  if (now > updated_) {
+    remaining_ = std::max(0.0, remaining_ - (now - updated_) / per_byte);
+    updated_ = now;
+  }
+  next_event_ = now + remaining_ * per_byte;
+}
+
+}  // namespace shiplap::sim

@@ -1,0 +1,47 @@
+// The resources of one GPU and of its link, which know each other.
+#pragma once
+
+#include <cstdint>
+
+#include "shiplap/sim/compute.hpp"
+#include "shiplap/sim/copy_engine.hpp"
+#include "shiplap/sim/kernel_order.hpp"
+#include "shiplap/sim/link.hpp"
+#include "shiplap/sim/zero_copy_kernels.hpp"
+
+namespace shiplap::sim {
+
+struct GpuResources {
+  GpuResources(const Gpu& gpu, std::size_t queues, OpStates& ops)
+      : figures(gpu),
+        kernels(gpu.implicit_sync, ops),
+        link(queues),
+        h2d(gpu.copy_engines < 2 ? Engine::copy_shared : Engine::copy_h2d, gpu, ops, link, kernels, zero_copy),
+        d2h(Engine::copy_d2h, gpu, ops, link, kernels, zero_copy),
+        d2d(Engine::copy_d2d, gpu, ops, link, kernels, zero_copy),
+        zero_copy(ops, link, kernels, h2d, d2h),
+        compute(gpu.concurrent_kernels, kernels) {
+    if (gpu.copy_engines >= 2) {
+      h2d.connect(d2h);
+      d2h.connect(h2d);
+    }
+    link.connect({&h2d, &d2h}, zero_copy);
+    kernels.connect({&h2d, &d2h, &d2d});
+  }
+
+  /// The copy engine that serves a direction of the link.
+  CopyEngine& copy_engine(bool to_device) { return to_device || figures.copy_engines < 2 ? h2d : d2h; }
+  bool copies_move() const { return h2d.is_occupied() || d2h.is_occupied(); }
+
+  const Gpu& figures;
+  KernelOrder kernels;
+  Link link;
+  CopyEngine h2d;  ///< serves both directions where the GPU has one copy engine; then `d2h` is unused
+  CopyEngine d2h;
+  CopyEngine d2d;  ///< copies inside the GPU's memory, and from it to other GPUs
+  ZeroCopyKernels zero_copy;
+  Compute compute;
+  QueueIndex last_kernel_queue = no_queue;
+};
+
+}  // namespace shiplap::sim

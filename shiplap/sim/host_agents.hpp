@@ -1,0 +1,62 @@
+// Host agents: they make the calls that submit ops one after the other, and wait in some of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/submission.hpp"
+#include "shiplap/sim/machine.hpp"
+#include "shiplap/sim/op_state.hpp"
+#include "shiplap/sim/timers.hpp"
+
+namespace shiplap::sim {
+
+/// An agent's clock advances by the time of each call. An op is queued when the call that submits it returns, or at 0
+/// in a schedule that is held. The ops of a graph without copies are queued when the call that launches it begins,
+/// those of a graph with copies when it returns.
+class HostAgents {
+ public:
+  HostAgents(const Machine&, const OpStates&, Timers&, bool held);
+
+  /// Makes the calls of a schedule up to those that have to wait.
+  void start(const Schedule&, OpStates&);
+  /// Lets the agents go on that wait for the op.
+  void ended(OpIndex op, double now) {
+    if (!for_end_.empty()) wake(for_end_, op, now);
+  }
+  /// When the last call has returned.
+  double submission_time() const { return submission_time_; }
+
+ private:
+  using AgentIndex = std::uint32_t;
+  struct Agent {
+    const std::vector<Step>* steps = nullptr;
+    std::size_t next = 0;
+    double clock = 0;
+  };
+  struct Waiting {
+    OpIndex op;
+    AgentIndex agent;
+  };
+
+  void launch_graph();
+  void make_calls(AgentIndex);
+  bool make_call(AgentIndex, const Step&);
+  void submit(Agent&, const Step&);
+  void note_steps_done(const Agent&);
+  void wake(std::vector<Waiting>&, OpIndex op, double now);
+
+  const Machine& machine_;
+  const OpStates& ops_;
+  Timers& timers_;
+  bool held_;
+  Submission program_;
+  std::vector<Agent> agents_;
+  std::vector<double> steps_done_;  // by op: when its agent had made all its calls; < 0: not yet
+  std::vector<Waiting> for_steps_;  // agents that await the calls of another one
+  std::vector<Waiting> for_end_;    // agents that wait for the end of an op
+  double submission_time_ = 0;
+};
+
+}  // namespace shiplap::sim

@@ -1,0 +1,27 @@
+#include "shiplap/sim/link.hpp"
+
+#include <algorithm>
+
+#include "shiplap/sim/copy_engine.hpp"
+#include "shiplap/sim/zero_copy_kernels.hpp"
+
+namespace shiplap::sim {
+
+void Link::settle(double now) {
+  for (CopyEngine* engine : engines_)
+    if (engine->moves()) engine->settle(now);
+  if (zero_copy_->runs()) zero_copy_->settle(now);
+}
+
+void Link::set_kernel_waits(QueueIndex queue, bool waits, double now) {
+  std::uint32_t& kernels = waiting_kernels_[queue];
+  kernels += waits ? 1u : ~0u;
+  if (kernels != (waits ? 1u : 0u)) return;
+  const std::uint32_t after = waiting_queues_ + (waits ? 1u : ~0u);
+  const bool rates_change = std::max(waiting_queues_, after) == streams_that_slow_copies;
+  if (rates_change) settle(now);
+  waiting_queues_ = after;
+  if (rates_change) settle(now);
+}
+
+}  // namespace shiplap::sim

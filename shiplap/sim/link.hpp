@@ -1,0 +1,42 @@
+// The link between the host and one GPU: copies and zero-copy kernels that move bytes over it at once share it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "shiplap/sim/constants.hpp"
+#include "shiplap/sim/resource.hpp"
+
+namespace shiplap::sim {
+
+class CopyEngine;
+class ZeroCopyKernels;
+
+/// The link has no events of its own: those that move bytes over it foresee their ends at the rates of the moment. Who
+/// changes what a rate depends on settles the link before, because what has moved until then moved at the old rates,
+/// and again afterwards.
+class Link {
+ public:
+  explicit Link(std::size_t queues) : waiting_kernels_(queues, 0) {}
+  void connect(const std::array<CopyEngine*, 2>& engines, ZeroCopyKernels& kernels) {
+    engines_ = engines;
+    zero_copy_ = &kernels;
+  }
+
+  /// Accounts for what has moved, and foresees the ends at the present rates.
+  void settle(double now);
+
+  /// Enters a kernel that was submitted and cannot start yet, or one that waits no more.
+  void set_kernel_waits(QueueIndex, bool waits, double now);
+  /// Whether so many streams hold a waiting kernel that copies are slower.
+  bool slows_copies() const { return waiting_queues_ >= streams_that_slow_copies; }
+
+ private:
+  std::array<CopyEngine*, 2> engines_{};
+  ZeroCopyKernels* zero_copy_ = nullptr;
+  std::vector<std::uint32_t> waiting_kernels_;  // by queue
+  std::uint32_t waiting_queues_ = 0;            // with at least one of them
+};
+
+}  // namespace shiplap::sim
