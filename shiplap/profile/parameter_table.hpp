@@ -11,6 +11,7 @@
 //   part(name, member, meaning)                     an object
 //   optional_part(name, member, meaning)            an object that may be absent with a reason
 //   lists(name, member, tag, meaning)               lists of rows by names that are free
+// The meaning of a part or a count that may be absent also says what the simulator assumes then (AbsentMeaning).
 #pragma once
 
 #include <array>
@@ -58,6 +59,14 @@ struct ParameterInfo {
   std::string_view name;     ///< its key in files
   Tag tag;                   ///< what it belongs to
   std::string_view meaning;  ///< one phrase, for the schema
+  /// What the simulator assumes when the parameter is absent; empty: it refuses what needs the parameter.
+  std::string_view when_absent{};
+};
+/// The meaning of a part or a count that may be absent.
+struct AbsentMeaning {
+  std::string_view meaning;      ///< one phrase, for the schema
+  std::string_view when_absent;  ///< what the simulator assumes then
+  constexpr operator std::string_view() const { return meaning; }
 };
 /// A list of rows.
 struct RowsInfo {
@@ -166,15 +175,17 @@ void describe(V& v, Part& gpu) {
       "Whether a device-to-host copy is held until the last kernel submitted before it has started all its blocks, or "
       "has ended.");
   v.fact("concurrent_kernels", gpu.concurrent_kernels, "Whether kernels of several queues run at the same time.");
-  v.optional_value({"launch_latency", tags::latencies, "Duration of an empty kernel between two events."},
+  v.optional_value({"launch_latency", tags::latencies, "Duration of an empty kernel between two events.", "0"},
                    gpu.launch_latency, time_quantity);
   v.optional_value(
-      {"kernel_gap", tags::gaps, "Time from the end of a kernel to the start of the next one that waited for it."},
+      {"kernel_gap", tags::gaps, "Time from the end of a kernel to the start of the next one that waited for it.", "0"},
       gpu.kernel_gap, time_quantity);
   v.optional_part(
       "handovers", gpu.handovers,
-      "Between a copy of the direction named and a kernel, in either order, and between kernels of different "
-      "queues.");
+      AbsentMeaning{
+          "Between a copy of the direction named and a kernel, in either order, and between kernels of different "
+          "queues.",
+          "0"});
   v.optional_value({"resident_threads", tags::none, "Threads that the GPU holds at once."}, gpu.resident_threads,
                    threads_quantity);
   v.optional_value(
@@ -185,11 +196,14 @@ void describe(V& v, Part& gpu) {
       gpu.copy_bandwidth, bandwidth_quantity);
   v.optional_value({"flop_rate", tags::none, "fp32 rate reached by fused multiply-adds in registers."}, gpu.flop_rate,
                    flop_rate_quantity);
-  v.optional_part("event_gap", gpu.event_gap, "What events between two kernels of a queue add to kernel_gap.");
+  v.optional_part("event_gap", gpu.event_gap,
+                  AbsentMeaning{"What events between two kernels of a queue add to kernel_gap.", "0"});
   v.optional_fact(
       "queue_groups", gpu.queue_groups, 1,
-      "A copy engine serves queues in so many groups, every n-th queue in the same one: one group until none "
-      "of its copies is ready, then the next.");
+      AbsentMeaning{
+          "A copy engine serves queues in so many groups, every n-th queue in the same one: one group until none "
+          "of its copies is ready, then the next.",
+          "1"});
 }
 
 /// Copies of one direction: `rate` is the term of their time per byte.
@@ -205,7 +219,10 @@ void describe(V& v, Part& direction, CostTerm rate) {
   v.value({"per_byte", {ParameterGroup::rates, rate}, "G of large copies."}, direction.per_byte, per_byte_quantity);
   v.rows({"costs", "Fixed costs of a copy; linear in the size between two rows, constant outside.", false},
          direction.costs, tags::gaps);
-  v.optional_part("duplex", direction.duplex, "The same direction while the opposite one is busy all the time.", rate);
+  v.optional_part("duplex", direction.duplex,
+                  AbsentMeaning{"The same direction while the opposite one is busy all the time.",
+                                "the costs of one direction alone"},
+                  rate);
   v.rows({"batched", "g behind a copy of the same batch (cudaMemcpyBatchAsync), read like costs."}, direction.batched,
          tags::gaps);
 }
@@ -254,8 +271,9 @@ void describe(V& v, Part& link) {
       "section V).",
       CostTerm::h2d_rate);
   v.part("d2h", link.d2h, "Copies from device to host, likewise.", CostTerm::d2h_rate);
-  v.optional_part("waiting_queues", link.waiting_queues,
-                  "How much slower copies are while kernels of two or more queues wait for other engines.");
+  v.optional_part(
+      "waiting_queues", link.waiting_queues,
+      AbsentMeaning{"How much slower copies are while kernels of two or more queues wait for other engines.", "0"});
   v.optional_part("zero_copy", link.zero_copy,
                   "What kernels that only move bytes of page-locked host memory reach, alone and beside copies.");
   v.optional_part("pageable", link.pageable,
@@ -288,11 +306,11 @@ void describe(V& v, Part& host) {
 }
 template <class V, Like<SubmissionModel> Part>
 void describe(V& v, Part& submission) {
-  v.optional_value({"copy", tags::submission, "An asynchronous copy."}, submission.copy, time_quantity);
-  v.optional_value({"launch", tags::submission, "A kernel launch."}, submission.launch, time_quantity);
-  v.optional_value({"event_record", tags::submission, "Recording an event in a queue."}, submission.event_record,
+  v.optional_value({"copy", tags::submission, "An asynchronous copy.", "0"}, submission.copy, time_quantity);
+  v.optional_value({"launch", tags::submission, "A kernel launch.", "0"}, submission.launch, time_quantity);
+  v.optional_value({"event_record", tags::submission, "Recording an event in a queue.", "0"}, submission.event_record,
                    time_quantity);
-  v.optional_value({"event_wait", tags::submission, "Making a queue wait for an event."}, submission.event_wait,
+  v.optional_value({"event_wait", tags::submission, "Making a queue wait for an event.", "0"}, submission.event_wait,
                    time_quantity);
   v.optional_value({"batched_copy", tags::submission, "A further copy of a batch (cudaMemcpyBatchAsync)."},
                    submission.batched_copy, time_quantity);

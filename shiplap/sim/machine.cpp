@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/sim/assumptions.hpp"
 
 namespace shiplap::sim {
 namespace {
 
-/// Of a transfer whose time is known as a whole: all of it keeps its engine busy.
+double or_zero(const Parameter<Seconds>& parameter) { return parameter ? parameter->value.count() : 0; }
+
+/// The costs of a transfer whose time is known as a whole: all of it keeps the copy engine busy.
 CopyFigures of_times(const std::vector<TimeAt>& rows, Bytes size) {
   const double per_byte = time_at(rows, size).count() / static_cast<double>(size.count);
   return {.per_byte = per_byte, .duplex_per_byte = per_byte};
@@ -18,59 +21,27 @@ CopyFigures of_times(const std::vector<TimeAt>& rows, Bytes size) {
 }  // namespace
 
 Machine::Machine(const Profile& profile) : profile_(&profile) {
-  const auto known = [&](const Parameter<Seconds>& parameter, std::string_view name) {
-    if (parameter) return parameter->value.count();
-    assumptions.push_back(fmt::format("{} is not in profile {} and is taken as 0", name, profile.name));
-    return 0.0;
-  };
-  submit_copy = known(profile.submission.copy, "host time to submit a copy");
-  submit_launch = known(profile.submission.launch, "host time to submit a launch");
-  record = known(profile.submission.event_record, "host time to record an event");
-  wait = known(profile.submission.event_wait, "host time to submit a wait");
-  for (const GpuModel& gpu : profile.gpus) {
-    // Seen where copies wait for nothing but their own dependencies.
-    const bool serves_in_groups = gpu.engine_order == EngineOrder::readiness && gpu.implicit_sync == ImplicitSync::none;
-    gpus_.push_back({.copy_engines = gpu.copy_engines,
-                     .order = gpu.engine_order,
-                     .queue_groups = serves_in_groups ? gpu.queue_groups.value_or(1) : 1,
-                     .implicit_sync = gpu.implicit_sync,
-                     .concurrent_kernels = gpu.concurrent_kernels,
-                     .launch_latency = known(gpu.launch_latency, "launch latency"),
-                     .kernel_gap = known(gpu.kernel_gap, "gap between kernels"),
-                     .event_gap = {},
-                     .handovers = {}});
-    sim::Gpu& known_gpu = gpus_.back();
-    if (gpu.event_gap) {
-      known_gpu.event_gap = {gpu.event_gap->idle.value.count(), gpu.event_gap->busy.value.count()};
-    } else {
-      assumptions.push_back(fmt::format(
-          "what events between kernels of a queue take is not in profile {} and is taken as nothing", profile.name));
-    }
-    if (!gpu.queue_groups && serves_in_groups)
-      assumptions.push_back(fmt::format(
-          "in how many groups copy engines serve queues is not in profile {} and is taken as one", profile.name));
-    if (!gpu.handovers) {
-      assumptions.push_back(fmt::format(
-          "time between an op and one that waits for it is not in profile {} and is taken as 0", profile.name));
-      continue;
-    }
+  submit_copy = or_zero(profile.submission.copy);
+  submit_launch = or_zero(profile.submission.launch);
+  record = or_zero(profile.submission.event_record);
+  wait = or_zero(profile.submission.event_wait);
+  for (const GpuModel& model : profile.gpus) {
+    sim::Gpu& gpu =
+        gpus_.emplace_back(sim::Gpu{.copy_engines = model.copy_engines,
+                                    .order = model.engine_order,
+                                    .queue_groups = serves_queues_in_groups(model) ? model.queue_groups.value_or(1) : 1,
+                                    .implicit_sync = model.implicit_sync,
+                                    .concurrent_kernels = model.concurrent_kernels,
+                                    .launch_latency = or_zero(model.launch_latency),
+                                    .kernel_gap = or_zero(model.kernel_gap),
+                                    .event_gap = {},
+                                    .handovers = {}});
+    if (model.event_gap) gpu.event_gap = {model.event_gap->idle.value.count(), model.event_gap->busy.value.count()};
+    if (!model.handovers) continue;
     for (std::size_t i = 0; i < handover_names.size(); ++i) {
-      const Handover& handover = (*gpu.handovers).*handover_names[i].member;
-      gpus_.back().handovers[i] = {handover.idle.value.count(), handover.busy.value.count()};
+      const Handover& handover = (*model.handovers).*handover_names[i].member;
+      gpu.handovers[i] = {handover.idle.value.count(), handover.busy.value.count()};
     }
-  }
-  for (const LinkModel& link : profile.links) {
-    // Of further NUMA nodes less is measured, and `missing` says so.
-    if (link.numa_node != profile.links.front().numa_node) continue;
-    if (!link.waiting_queues)
-      assumptions.push_back(fmt::format(
-          "how far waiting queues slow copies down is not in profile {} and is taken as not at all", profile.name));
-    if (profile.gpus.size() <= link.gpu || profile.gpus[link.gpu].copy_engines < 2) continue;
-    for (const auto* direction : {&link.h2d, &link.d2h})
-      if (!direction->duplex)
-        assumptions.push_back(fmt::format(
-            "rate of {} copies while the other direction is busy is not in profile {}; taken as the one-way rate",
-            direction == &link.h2d ? "host-to-device" : "device-to-host", profile.name));
   }
 }
 

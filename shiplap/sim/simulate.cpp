@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/sim/assumptions.hpp"
 #include "shiplap/sim/machine.hpp"
 #include "shiplap/sim/simulator.hpp"
 
@@ -23,7 +24,7 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
   Prediction result;
   result.submission = Seconds{simulator.submission_time()};
   result.timeline = simulator.timeline();
-  result.assumptions = machine.assumptions;
+  result.assumptions = sim::assumptions(profile);
   return result;
 }
 

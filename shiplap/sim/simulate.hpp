@@ -1,6 +1,6 @@
 // Predicts the timeline of a schedule on a profile by discrete-event simulation of resources and queues. A pure
-// function: no wall clock, no randomness, ties broken by op index. It knows engines, queues and links, never the
-// papers' formulas.
+// function: no wall clock, no randomness, ties broken by op index. It knows resources and queues, never the papers'
+// formulas.
 #pragma once
 
 #include <string>
@@ -13,15 +13,16 @@
 namespace shiplap {
 
 struct SimulateOptions {
-  /// All ops are submitted before the first may start, as when streams are held behind a gate: submission costs
-  /// nothing.
+  /// All ops are submitted before the first may start, as when streams are held behind a gate. Submission then takes no
+  /// time.
   bool held = false;
 };
 
 struct Prediction {
   Timeline timeline;
   Seconds submission{0};  ///< host time from the first call to the return of the last one
-  /// What the profile lacks and the simulation took as zero; to be shown beside every figure made from it.
+  /// What the profile lacks and what the simulation assumed: one sentence, or none. To be shown beside every figure
+  /// that is made from the prediction.
   std::vector<std::string> assumptions;
 };
 

@@ -235,7 +235,7 @@ TEST(Simulate, names_what_the_profile_lacks) {
   p.submission.launch.reset();
   const Prediction result = simulate(copies_both_ways(1_MiB, 1_MiB), p);
   ASSERT_EQ(result.assumptions.size(), 1u);
-  EXPECT_NE(result.assumptions[0].find("submit a launch"), std::string::npos);
+  EXPECT_NE(result.assumptions[0].find("submission.launch"), std::string::npos);
 }
 
 TEST(Simulate, refuses_more_device_memory_than_the_gpu_has_with_the_numbers) {

@@ -1,0 +1,136 @@
+#include "shiplap/sim/assumptions.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shiplap/profile/parameter_table.hpp"
+
+namespace shiplap::sim {
+namespace {
+
+/// Absent parameters by what is assumed of them, both in the order in which they were found.
+struct Absent {
+  struct Assumption {
+    std::string_view value;
+    std::vector<std::string> parameters;
+  };
+  std::vector<Assumption> assumptions;
+
+  void add(std::string_view value, std::string parameter) {
+    auto same = std::ranges::find(assumptions, value, &Assumption::value);
+    if (same == assumptions.end()) same = assumptions.insert(same, {.value = value, .parameters = {}});
+    same->parameters.push_back(std::move(parameter));
+  }
+};
+
+/// Where an object stands in a profile. Simulations are many and absent parameters few, so its text is made only when
+/// it is needed.
+struct Path {
+  const Path* outer = nullptr;
+  std::string_view name;
+  std::size_t index = 0;
+  std::size_t size = 0;  ///< of the list; 0: the object stands in none
+
+  /// "gpus[1].", or nothing where there is one such object.
+  std::string text() const {
+    const std::string before = outer == nullptr ? "" : outer->text();
+    if (size == 1) return before;
+    return before + (size == 0 ? fmt::format("{}.", name) : fmt::format("{}[{}].", name, index));
+  }
+};
+
+/// Visits an object of the table of parameters, and notes what is absent and what is assumed then.
+class FindAbsent {
+ public:
+  /// Nothing depends on the parameter of the name `irrelevant`.
+  FindAbsent(const Path& path, Absent& absent, std::string_view irrelevant = {})
+      : path_(path), absent_(absent), irrelevant_(irrelevant) {}
+
+  template <class... Anything>
+  void fact(Anything&&...) const {}
+  template <class... Anything>
+  void value(const ParameterInfo&, Anything&&...) const {}
+  template <class... Anything>
+  void rows(const RowsInfo&, Anything&&...) const {}
+  template <class... Anything>
+  void lists(Anything&&...) const {}
+  template <class T, class Q>
+  void optional_value(const ParameterInfo& info, const Parameter<T>& parameter, const Q&) const {
+    if (!parameter) note(info.name, info.when_absent);
+  }
+  void optional_fact(std::string_view name, const std::optional<unsigned>& member, unsigned,
+                     const AbsentMeaning& meaning) const {
+    if (!member) note(name, meaning.when_absent);
+  }
+  template <class Part, class... More>
+  void part(std::string_view name, const Part& part, std::string_view, More... more) const {
+    const Path path{.outer = &path_, .name = name};
+    const FindAbsent inside(path, absent_, irrelevant_);
+    describe(inside, part, more...);
+  }
+  // Where the meaning says nothing of absence, the simulator refuses what needs the part.
+  template <class Part, class... More>
+  void optional_part(std::string_view, const std::optional<Part>&, std::string_view, More...) const {}
+  template <class Part, class... More>
+  void optional_part(std::string_view name, const std::optional<Part>& part, const AbsentMeaning& meaning,
+                     More...) const {
+    if (!part) note(name, meaning.when_absent);
+  }
+
+ private:
+  void note(std::string_view name, std::string_view when_absent) const {
+    if (!when_absent.empty() && name != irrelevant_) absent_.add(when_absent, path_.text() + std::string(name));
+  }
+
+  const Path& path_;
+  Absent& absent_;
+  std::string_view irrelevant_;
+};
+
+template <class Object>
+void find_absent(const Object& object, const Path& path, Absent& absent, std::string_view irrelevant = {}) {
+  const FindAbsent visitor(path, absent, irrelevant);
+  describe(visitor, object);
+}
+
+Absent find_absent(const Profile& profile) {
+  Absent absent;
+  find_absent(profile.submission, {.name = "submission"}, absent);
+  for (std::size_t g = 0; g < profile.gpus.size(); ++g) {
+    const GpuModel& gpu = profile.gpus[g];
+    find_absent(gpu, {.name = "gpus", .index = g, .size = profile.gpus.size()}, absent,
+                serves_queues_in_groups(gpu) ? "" : "queue_groups");
+  }
+  for (std::size_t l = 0; l < profile.links.size(); ++l) {
+    const LinkModel& link = profile.links[l];
+    // Of further NUMA nodes less is measured, and `missing` says so.
+    if (link.numa_node != profile.links.front().numa_node) continue;
+    const bool duplex = link.gpu < profile.gpus.size() && profile.gpus[link.gpu].copy_engines >= 2;
+    find_absent(link, {.name = "links", .index = l, .size = profile.links.size()}, absent, duplex ? "" : "duplex");
+  }
+  return absent;
+}
+
+}  // namespace
+
+bool serves_queues_in_groups(const GpuModel& gpu) {
+  return gpu.engine_order == EngineOrder::readiness && gpu.implicit_sync == ImplicitSync::none;
+}
+
+std::vector<std::string> assumptions(const Profile& profile) {
+  std::size_t count = 0;
+  std::vector<std::string> parts;
+  for (const Absent::Assumption& assumption : find_absent(profile).assumptions) {
+    count += assumption.parameters.size();
+    parts.push_back(fmt::format("lacks {}; assuming {}", fmt::join(assumption.parameters, ", "), assumption.value));
+  }
+  if (parts.empty()) return {};
+  const char* remedy = profile.origin == Origin::measured ? "measure the node again to fill" : "measure a node to have";
+  return {fmt::format("profile {} {} ({} {})", profile.name, fmt::join(parts, ", and "), remedy,
+                      count == 1 ? "it" : "them")};
+}
+
+}  // namespace shiplap::sim
