@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
+#include <map>
 #include <set>
+#include <type_traits>
 
 #include "shiplap/measure/limits.hpp"
+#include "shiplap/profile/parameter_table.hpp"
 #include "shiplap/report/topology_report.hpp"
 #include "shiplap/report/transfers_report.hpp"
 
@@ -36,49 +40,94 @@ std::string share(double measured, double limit, const std::string& limit_text) 
   return limit > 0 ? fmt::format(" ({:.0f} % of {})", 100 * measured / limit, limit_text) : "";
 }
 
-std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const TextStyle& style) {
-  std::string out = heading(gpu.name, style);
-  const auto fact = [&](std::string_view name, std::string_view value) {
-    out += fmt::format("  {:<22}{}\n", name, value);
-  };
-  fact("memory", to_string(gpu.memory));
-  if (gpu.multiprocessors > 0) fact("multiprocessors", std::to_string(gpu.multiprocessors));
-  if (gpu.resident_threads) fact("resident threads", fmt::format("{:.0f}", gpu.resident_threads->value));
-  fact("copy engines",
-       fmt::format("{}{}", gpu.copy_engines, gpu.copy_engines == 1 ? ", shared by both directions" : ""));
-  fact("engines take ops by", gpu.engine_order == EngineOrder::submission ? "submission" : "readiness");
-  if (gpu.queue_groups) fact("groups of queues", std::to_string(*gpu.queue_groups));
-  fact("implicit sync", words(gpu.implicit_sync));
-  fact("concurrent kernels", gpu.concurrent_kernels ? "yes" : "no");
-  const auto time = [&](std::string_view name, const Parameter<Seconds>& t) {
-    if (t) fact(name, with_range(*t));
-  };
-  time("launch latency", gpu.launch_latency);
-  time("gap between kernels", gpu.kernel_gap);
-  if (gpu.event_gap)
-    fact("event between kernels", fmt::format("{} more, {} while copies move", with_range(gpu.event_gap->idle),
-                                              with_range(gpu.event_gap->busy)));
+/// "launch latency" of the key "launch_latency".
+std::string words(std::string_view key) {
+  std::string text(key);
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
+const char* words(EngineOrder order) { return order == EngineOrder::submission ? "submission" : "readiness"; }
+const char* words(std::same_as<bool> auto yes) { return yes ? "yes" : "no"; }
+std::string words(Bytes size) { return to_string(size); }
+std::string words(unsigned count) { return std::to_string(count); }
+
+std::string in_words(const Interval<Seconds>& time, const Quantity<Seconds>&) { return with_range(time); }
+std::string in_words(const Interval<Bandwidth>& rate, const Quantity<Bandwidth>&) { return with_range(rate); }
+std::string teraflops(double flops) { return fmt::format("{:.4g} Tflop/s", flops * 1e-12); }
+std::string in_words(const Interval<double>& number, const Quantity<double>& quantity) {
+  return quantity.unit == flop_rate_quantity.unit ? teraflops(number.value) : fmt::format("{:.0f}", number.value);
+}
+
+/// Visits an object of the table of parameters, and writes a line for each fact and parameter that has a value.
+class Lines {
+ public:
+  std::string text;
+
+  /// Text behind the value of a parameter, by its key.
+  explicit Lines(std::map<std::string_view, std::string> remarks = {}) : remarks_(std::move(remarks)) {}
+
+  template <class T, class... Rules>
+  void fact(std::string_view name, const T& member, std::string_view, Rules...) {
+    if (name != "name") line(name, words(member));
+  }
+  void optional_fact(std::string_view name, const std::optional<unsigned>& member, unsigned, std::string_view) {
+    if (member) line(name, words(*member));
+  }
+  template <class T>
+  void value(const ParameterInfo& info, const Interval<T>& interval, const Quantity<T>& quantity) {
+    line(info.name, in_words(interval, quantity));
+  }
+  template <class T>
+  void optional_value(const ParameterInfo& info, const Parameter<T>& parameter, const Quantity<T>& quantity) {
+    if (parameter) value(info, *parameter, quantity);
+  }
+  template <class Part>
+  void optional_part(std::string_view name, const std::optional<Part>& part, std::string_view) {
+    if constexpr (std::is_same_v<Part, HandoverModel>) return;  // a table of its own shows it
+    if (!part) return;
+    Lines inside;
+    inside.prefix_ = prefix_ + words(name) + ", ";
+    describe(inside, *part);
+    text += inside.text;
+  }
+  template <class Part>
+  void part(std::string_view, const Part&, std::string_view) {}
+
+ private:
+  void line(std::string_view name, std::string_view value) {
+    const auto remark = remarks_.find(name);
+    text += fmt::format("  {:<22}{}{}\n", prefix_ + words(name), value, remark == remarks_.end() ? "" : remark->second);
+  }
+
+  std::map<std::string_view, std::string> remarks_;
+  std::string prefix_;
+};
+
+/// How much of the hardware's limits was reached, by the keys of the parameters.
+std::map<std::string_view, std::string> remarks_on(const GpuModel& gpu, const Conditions& conditions) {
+  std::map<std::string_view, std::string> remarks;
   const Bandwidth memory{device_memory_limit(conditions)};
   if (gpu.memory_bandwidth)
-    fact("memory bandwidth", with_range(*gpu.memory_bandwidth) + share(gpu.memory_bandwidth->value.bytes_per_second,
-                                                                       memory.bytes_per_second, to_string(memory)));
-  if (gpu.copy_bandwidth) fact("copies inside", with_range(*gpu.copy_bandwidth));
-  const auto teraflops = [](double flops) { return fmt::format("{:.4g} Tflop/s", flops * 1e-12); };
+    remarks["memory_bandwidth"] =
+        share(gpu.memory_bandwidth->value.bytes_per_second, memory.bytes_per_second, to_string(memory));
   const double peak = arithmetic_limit(conditions, gpu.multiprocessors);
-  if (gpu.flop_rate)
-    fact("fp32 rate", teraflops(gpu.flop_rate->value) + share(gpu.flop_rate->value, peak, teraflops(peak)));
-  if (gpu.handovers) {
-    Table handovers(
-        {{"from an op to one that waits"}, {"nothing else moving", Align::right}, {"copies moving", Align::right}});
-    for (const auto& [name, member] : handover_names) {
-      std::string words(name);
-      std::ranges::replace(words, '_', ' ');
-      const Handover& handover = (*gpu.handovers).*member;
-      handovers.add({words, with_range(handover.idle), with_range(handover.busy)});
-    }
-    out += "\n" + handovers.text(style, "  ");
+  if (gpu.flop_rate) remarks["flop_rate"] = share(gpu.flop_rate->value, peak, teraflops(peak));
+  if (gpu.copy_engines == 1) remarks["copy_engines"] = ", shared by both directions";
+  return remarks;
+}
+
+std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const TextStyle& style) {
+  Lines lines(remarks_on(gpu, conditions));
+  describe(lines, gpu);
+  std::string out = heading(gpu.name, style) + lines.text;
+  if (!gpu.handovers) return out;
+  Table handovers({{"handover"}, {"idle", Align::right}, {"busy (copies move)", Align::right}});
+  for (const auto& [name, member] : handover_names) {
+    const Handover& handover = (*gpu.handovers).*member;
+    handovers.add({words(name), with_range(handover.idle), with_range(handover.busy)});
   }
-  return out;
+  return out + "\n" + handovers.text(style, "  ");
 }
 
 std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style) {
@@ -86,16 +135,16 @@ std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style)
     const auto row = std::ranges::find(rows, in_flight, &MappedRate::in_flight);
     return row == rows.end() ? "–" : with_range(row->rate);
   };
-  std::string out = "\n  kernels that access host memory, by the bytes they have under way\n";
+  std::string out = "\n  zero-copy kernels, by bytes in flight\n";
   Table alone(
-      {{"under way", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each", Align::right}});
+      {{"in flight", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each way", Align::right}});
   for (const MappedRate& row : model.read)
     alone.add({to_string(row.in_flight), with_range(row.rate), at(model.write, row.in_flight),
                at(model.both, row.in_flight)});
   out += alone.text(style, "  ");
 
-  out += "\n  beside copies, GB/s of the kernel and of the copy\n";
-  Table beside({{"under way", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});
+  out += "\n  zero-copy kernels beside copies, GB/s of the kernel and of the copy\n";
+  Table beside({{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});
   for (const MappedBeside& row : model.write_beside_h2d) {
     std::vector<std::string> cells{to_string(row.in_flight)};
     for (const auto& [name, table] : mapped_beside_names) {
@@ -144,7 +193,7 @@ std::string host_tables(const HostModel& host, const TextStyle& style) {
   std::string out = heading("host threads", style);
   if (const auto pin = host.calls.find("pin"), unpin = host.calls.find("unpin");
       pin != host.calls.end() && unpin != host.calls.end())
-    out += times_table("of", {{"page-locking", &pin->second}, {"letting go", &unpin->second}}, style);
+    out += times_table("of", {{"pin", &pin->second}, {"unpin", &unpin->second}}, style);
   std::vector<TimesColumn> allocations;
   for (const auto& [name, rows] : host.calls)
     if (name.starts_with("allocate ")) allocations.push_back({name, &rows});
@@ -161,33 +210,34 @@ std::string host_tables(const HostModel& host, const TextStyle& style) {
   return out + "\n" + written.text(style, "  ");
 }
 
-std::string link_tables(const LinkModel& link, const TextStyle& style) {
-  std::string out =
-      heading(fmt::format("link: NUMA node {} to GPU {}, pinned memory", link.numa_node, link.gpu), style);
-  Table rates({{"direction"}, {"large copies", Align::right}, {"the other direction busy", Align::right}});
-  const auto rate_row = [&](const char* name, const DirectionModel& d) {
+std::string rates_table(const LinkModel& link, const TextStyle& style) {
+  Table rates({{"direction"}, {"large copies", Align::right}, {"duplex", Align::right}});
+  const auto row = [&](const char* name, const DirectionModel& d) {
     rates.add(
         {name, with_range(bandwidth_of(d.per_byte)), d.duplex ? with_range(bandwidth_of(d.duplex->per_byte)) : "–"});
   };
-  rate_row("H2D", link.h2d);
-  rate_row("D2H", link.d2h);
-  out += rates.text(style, "  ") + "\n";
-  if (link.waiting_queues) {
-    Table slowdowns(
-        {{"more while kernels of several queues wait"}, {"for a copy", Align::right}, {"for a MiB", Align::right}});
-    for (const auto& [name, member] : waiting_queues_names) {
-      const Slowdown& slowdown = (*link.waiting_queues).*member;
-      const auto mebibyte = [](PerByte g) { return Seconds{g.seconds * static_cast<double>((1_MiB).count)}; };
-      slowdowns.add({name == "duplex" ? "both directions, each"
-                     : name == "h2d"  ? "H2D alone"
-                                      : "D2H alone",
-                     with_range(slowdown.gap),
-                     with_range(Interval<Seconds>{mebibyte(slowdown.per_byte.value), mebibyte(slowdown.per_byte.low),
-                                                  mebibyte(slowdown.per_byte.high)})});
-    }
-    out += slowdowns.text(style, "  ") + "\n";
-  }
+  row("H2D", link.h2d);
+  row("D2H", link.d2h);
+  return rates.text(style, "  ") + "\n";
+}
 
+std::string waiting_queues_table(const WaitingQueues& model, const TextStyle& style) {
+  Table slowdowns(
+      {{"more while kernels of several queues wait"}, {"for a copy", Align::right}, {"for a MiB", Align::right}});
+  const auto mebibyte = [](PerByte g) { return (1_MiB) * g; };
+  for (const auto& [name, member] : waiting_queues_names) {
+    const Slowdown& slowdown = model.*member;
+    slowdowns.add({name == "duplex" ? "both directions, each"
+                   : name == "h2d"  ? "H2D alone"
+                                    : "D2H alone",
+                   with_range(slowdown.gap),
+                   with_range(Interval<Seconds>{mebibyte(slowdown.per_byte.value), mebibyte(slowdown.per_byte.low),
+                                                mebibyte(slowdown.per_byte.high)})});
+  }
+  return slowdowns.text(style, "  ") + "\n";
+}
+
+std::string costs_table(const LinkModel& link, const TextStyle& style) {
   Table costs({{"copy of", Align::right},
                {"H2D latency (L+o)", Align::right},
                {"H2D gap (g)", Align::right},
@@ -195,19 +245,16 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
                {"D2H latency (L+o)", Align::right},
                {"D2H gap (g)", Align::right},
                {"g, duplex", Align::right}});
-  std::vector<Bytes> sizes;
+  std::set<Bytes> sizes;
   for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
-    for (const CopyCost& c : d->costs) sizes.push_back(c.size);
+    for (const CopyCost& c : d->costs) sizes.insert(c.size);
     if (d->duplex)
-      for (const GapAt& g : d->duplex->gaps) sizes.push_back(g.size);
+      for (const GapAt& g : d->duplex->gaps) sizes.insert(g.size);
   }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const Bytes size : sizes) {
     std::vector<std::string> cells{to_string(size)};
     for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
-      const auto cost =
-          std::find_if(d->costs.begin(), d->costs.end(), [&](const CopyCost& c) { return c.size == size; });
+      const auto cost = std::ranges::find(d->costs, size, &CopyCost::size);
       const bool known = cost != d->costs.end();
       cells.push_back(known ? with_range(cost->latency_overhead) : "–");
       cells.push_back(known ? with_range(cost->gap) : "–");
@@ -219,7 +266,15 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
     }
     costs.add(std::move(cells));
   }
-  out += costs.text(style, "  ");
+  return costs.text(style, "  ");
+}
+
+std::string link_tables(const LinkModel& link, const TextStyle& style) {
+  std::string out =
+      heading(fmt::format("link: NUMA node {} to GPU {}, pinned memory", link.numa_node, link.gpu), style);
+  out += rates_table(link, style);
+  if (link.waiting_queues) out += waiting_queues_table(*link.waiting_queues, style);
+  out += costs_table(link, style);
   if (link.zero_copy) out += zero_copy_tables(*link.zero_copy, style);
   if (link.pageable)
     out += "\n  pageable memory\n" + times_table("copy of",
@@ -239,18 +294,9 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
 }
 
 std::string submission_lines(const SubmissionModel& model, const TextStyle& style) {
-  std::string out;
-  const auto line = [&](std::string_view name, const Parameter<Seconds>& t) {
-    if (t) out += fmt::format("  {:<22}{}\n", name, with_range(*t));
-  };
-  line("copy", model.copy);
-  line("kernel launch", model.launch);
-  line("event record", model.event_record);
-  line("event wait", model.event_wait);
-  line("a further batched copy", model.batched_copy);
-  line("graph launch", model.graph_launch);
-  line("each op of a graph", model.graph_op);
-  return out.empty() ? out : heading("host time of one call", style) + out;
+  Lines lines;
+  describe(lines, model);
+  return lines.text.empty() ? "" : heading("host time of one call", style) + lines.text;
 }
 
 }  // namespace
