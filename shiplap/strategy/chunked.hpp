@@ -1,5 +1,5 @@
-// The one builder behind the chunked strategies: copy in, kernel, copy out for every chunk, over a ring of device
-// buffers.
+// The one builder of schedules: copies in, kernel and copies out for every chunk, on one GPU or several. Every strategy
+// that copies or maps host memory is a call of it.
 #pragma once
 
 #include "shiplap/strategy/requirements.hpp"
@@ -7,28 +7,29 @@
 
 namespace shiplap {
 
-/// Which arrays the kernels access where they are, in host memory, instead of having them copied. Resident arrays are
-/// always copied; an array that goes in and comes back counts as output; scratch is on the GPU.
-struct Mapping {
-  bool in = false;
-  bool out = false;
+/// The arrays that kernels access in pinned host memory (zero-copy) instead of a copy on the GPU. Arrays that stay on
+/// the GPU are always copied, and scratch is always on the GPU.
+struct ZeroCopyArrays {
+  bool in = false;   ///< the `in` arrays
+  bool out = false;  ///< the `out` and `inout` arrays
   bool covers(Role role) const { return role == Role::in ? in : is_output(role) && out; }
 };
 
-/// How arrays in pageable memory get to the GPU: through page-locked rings that host threads fill, and others that they
-/// empty. 0 threads: as they are.
+/// How pageable arrays get to the GPU and back.
 struct Staging {
-  std::uint32_t threads = 0;  ///< each way
+  /// Host threads in each direction that copy chunks through pinned rings; 0: the driver copies pageable memory itself.
+  std::uint32_t threads = 0;
 };
 
-/// The schedule of a job cut into `choice.chunks` chunks. Only needed dependencies: data from copy to kernel to copy,
-/// and the ring's slots, each reused when its last chunk is done with it.
-Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const Mapping& = {}, const Staging& = {});
+/// The schedule of a job that each GPU works on in `choice.chunks` chunks. An op waits only for what it needs: for the
+/// data that it reads, and for memory on the GPU until earlier chunks no longer use it. Throws as `Strategy::schedule`
+/// does.
+Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCopyArrays& = {}, const Staging& = {});
 
-/// `Strategy::predict` of those without a closed form: the papers know page-locked memory only.
+/// `Strategy::predict` of a strategy without a closed form: the papers know pinned memory only.
 inline std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
-/// Defined in the files of their names; listed in strategy.cpp.
+/// Each is defined in the file of its name and listed in strategy.cpp.
 extern const Strategy explicit_strategy;
 extern const Strategy streams_strategy;
 extern const Strategy implicit_strategy;

@@ -5,6 +5,7 @@
 namespace shiplap {
 namespace {
 
+/// The bytes that the chunk shares with the one before.
 Bytes shared(const Piece& piece) { return piece.fresh.offset - piece.reach.offset; }
 Bytes end(const Slice& slice) { return slice.offset + slice.length; }
 
@@ -25,8 +26,8 @@ DeviceRing::Room DeviceRing::room(const std::vector<Piece>& pieces, Alignment al
   return room;
 }
 
-// At the seam the part that is needed again has to move past itself: twice that part beyond the slots makes sure that
-// it does, since the seam comes only when what is left is less than a slot.
+// Where the ring starts again, the shared bytes are copied from its end to its start, and the two must not overlap. The
+// ring starts again only when less than a slot is left, so twice the shared bytes beyond the slots are enough room.
 DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots, Alignment aligned) : pieces_(pieces) {
   const auto chunks = static_cast<std::uint32_t>(pieces.size());
   const Room room = DeviceRing::room(pieces, aligned);
@@ -62,14 +63,14 @@ DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots, Al
   }
 }
 
-// The chunk that used a slot last; one that brought nothing did not.
+// The chunk that used the slot last. A chunk without fresh bytes does not use its slot.
 std::vector<DeviceRing::Overwritten> DeviceRing::before_in_slot(std::uint32_t chunk, std::uint32_t slots) const {
   while (chunk >= slots)
     if (pieces_[chunk -= slots].fresh.length.count > 0) return {{chunk, chunk, std::nullopt}};
   return {};
 }
 
-// Whose bytes lay there. What is left of them stays theirs.
+// Splits what the ring holds at both ends of the new bytes, and names the chunks of the bytes in between.
 std::vector<DeviceRing::Overwritten> DeviceRing::overwrite(const Held& by) {
   std::vector<Overwritten> found;
   std::vector<Held> left;
@@ -94,8 +95,9 @@ std::vector<DeviceRing::Overwritten> DeviceRing::overwrite(const Held& by) {
   return found;
 }
 
-// Of bytes of the array that end there: reaches only go on, and from the seam on it is the copy at the front that is
-// read.
+// The chunks up to `before` that read bytes of chunk `of` below `end`, an offset in the array. A later chunk never
+// reaches further back. From the chunk on for which the bytes were moved, kernels read the copy at the start of the
+// ring.
 DeviceRing::Overwritten DeviceRing::users(std::uint32_t of, Bytes end, std::uint32_t before) const {
   Overwritten result{of, of, std::nullopt};
   for (std::uint32_t next = of + 1; next < before && pieces_[next].reach.offset < end; ++next) {

@@ -1,11 +1,13 @@
-// Strategies for arrays in managed memory, whose pages move to whoever touches them.
-// Managed: the kernel and then the host fault the pages over. Managed-prefetch: pages are moved ahead of the kernel and
-// back behind it, chunk by chunk, by a thread for each way, since the driver holds the call.
+// Strategies for arrays in managed memory, whose pages move to the processor that touches them.
+// managed: the kernel faults the pages to the GPU, and then host threads fault the results back.
+// managed-prefetch: pages are prefetched to the GPU before the kernel of each chunk, and results to the host after it.
+// One host thread submits each direction, because the driver may hold the call until pages have moved.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/strategy/chunk_kernel.hpp"
 #include "shiplap/strategy/chunked.hpp"
 
 namespace shiplap {
@@ -15,29 +17,18 @@ Region in_array(std::size_t array, const Slice& part) {
   return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
 }
 
-/// Behind the arrays the schedule has a buffer for each that is scratch.
-Op launch(const Job& job, const Limits& limits, KernelId kernel, QueueId queue, std::uint32_t chunk,
-          const ItemRange& range) {
-  const Grid launch_grid = grid(job, range.count, limits.resident_threads, 1);
-  Kernel what{.kernel = kernel,
-              .first_item = range.first,
-              .items = range.count,
-              .work = kernel_time(job, average_items(job, range), 0),
-              .launches = launches_of(job, range.count),
-              .blocks = launch_grid.blocks,
-              .resident_blocks = launch_grid.resident_blocks,
-              .full_rate_blocks = launch_grid.full_rate_blocks,
-              .operands = {},
-              .flows = {}};
+/// The launch over these items. Scratch arrays have a buffer on the GPU each; their buffers follow those of all arrays.
+Op launch(const Job& job, const Limits& limits, QueueId queue, std::uint32_t chunk, const ItemRange& range) {
+  Kernel kernel = launch_over(job, range, limits);
   auto scratch = static_cast<std::uint32_t>(job.arrays.size());
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
     const Slice part = reach(job, array, range);
     Region region = in_array(array.front_of.value_or(a), part);
     if (array.role == Role::scratch) region.buffer = BufferId{scratch++};
-    what.operands.push_back({region, access_mode(array.role), part.offset});
+    kernel.operands.push_back({region, access_mode(array.role), part.offset});
   }
-  return {.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
+  return {.what = std::move(kernel), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }
 
 void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
@@ -62,17 +53,21 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
                     to_string(total), to_string(limits.device_memory)));
 }
 
-/// The piece without what another array of the job has of it (see Array::front_of).
-Slice without_front(const Job& job, std::size_t array, Slice piece) {
+/// The part of the slice that is not in another array of the job as its front (see Array::front_of).
+Slice without_front(const Job& job, std::size_t array, Slice slice) {
   for (const Array& a : job.arrays) {
-    if (a.front_of != array || piece.offset >= a.size) continue;
-    const Bytes there = std::min(a.size - piece.offset, piece.length);
-    piece = {piece.offset + there, piece.length - there};
+    if (a.front_of != array || slice.offset >= a.size) continue;
+    const Bytes in_front = std::min(a.size - slice.offset, slice.length);
+    slice = {slice.offset + in_front, slice.length - in_front};
   }
-  return piece;
+  return slice;
 }
 
-/// Whether the host reads it in the end.
+/// Threads touch ranges of whole 2 MiB blocks, the unit in which the driver (open-gpu-kernel-modules,
+/// UVM_VA_BLOCK_SIZE) keeps track of managed memory, so that no two threads fault on the same block.
+constexpr Bytes managed_block = 2_MiB;
+
+/// Whether the host reads the array when the job has ended.
 bool comes_back(Role role) { return is_output(role) || role == Role::carried; }
 
 void require_one_gpu(const Choice& choice, std::string_view strategy) {
@@ -90,10 +85,10 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   for (std::uint32_t t = 0; t < choice.threads; ++t)
     schedule.agents.push_back({.name = fmt::format("thread {}", t), .numa_node = std::uint16_t{0}});
   const QueueId queue = schedule.add_queue("compute");
-  const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
-  const OpId launched = schedule.add(launch(job, limits, kernel, queue, 0, {0, job.items}));
-  // The threads share the pages of each result.
-  constexpr std::uint64_t page = 2 << 20;
+  schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  const OpId launched = schedule.add(launch(job, limits, queue, 0, {0, job.items}));
+  // Each thread touches an equal number of the pages of each result.
+  constexpr std::uint64_t page = managed_block.count;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     if (!comes_back(job.arrays[a].role)) continue;
     const std::uint64_t pages = (job.arrays[a].size.count + page - 1) / page;
@@ -122,8 +117,8 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   const QueueId in = schedule.add_queue("in");
   const QueueId compute = schedule.add_queue("compute");
   const QueueId out = schedule.add_queue("out");
-  const KernelId kernel = schedule.add_kernel(job.name.substr(0, job.name.find(':')));
-  // None of a region of no bytes.
+  schedule.add_kernel(job.name.substr(0, job.name.find(':')));
+  // Returns the op; none when there are no bytes to move.
   const auto move = [&](std::size_t array, const Slice& part, Place to, std::uint32_t chunk, OpId after) {
     if (part.length.count == 0) return OpId{};
     const Region region = in_array(job.arrays[array].front_of.value_or(array), part);
@@ -148,13 +143,13 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
         const OpId op = move(a, without_front(job, a, cut[a][c].fresh), Place::gpu(), c, {});
         if (!op.is_none()) moved = op;
       }
-    Op op = launch(job, limits, kernel, compute, c, ranges[c]);
+    Op op = launch(job, limits, compute, c, ranges[c]);
     if (!moved.is_none()) op.after.push_back(moved);
     const OpId launched = schedule.add(std::move(op));
     OpId after = launched;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (is_output(job.arrays[a].role) || (job.arrays[a].role == Role::carried && c + 1 == ranges.size())) {
-        // The others come behind in the queue.
+        // Further results follow in the same queue and wait for nothing more.
         if (!move(a, cut[a][c].fresh, Place::host(), c, after).is_none()) after = {};
       }
   }

@@ -16,8 +16,8 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
       out_ring_(job.arrays.size()),
       emptied_(job.arrays.size(), std::vector<OpId>(chunks)) {
   if (!used()) return;
-  // Next to the arrays.
-  const std::uint16_t node = 0;
+  // The arrays are on NUMA node 0 (Place::host()), and the threads work next to them.
+  constexpr std::uint16_t node = 0;
   const bool out = std::ranges::any_of(
       job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable && is_output(a.role); });
   for (std::uint32_t t = 0; t < threads_; ++t)
@@ -52,9 +52,8 @@ StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, 
 }
 
 StagingRings::Free StagingRings::free_place(std::size_t array, std::uint32_t chunk, const Region& to) const {
-  OpId emptied;  // what did it last: a chunk without a piece did not
-  for (std::uint32_t c = chunk; emptied.is_none() && c >= places();) emptied = emptied_[array][c -= places()];
-  return {place(out_ring_[array], array, chunk, to.length), emptied};
+  return {place(out_ring_[array], array, chunk, to.length),
+          last_in_place(chunk, [&](std::uint32_t c) { return emptied_[array][c]; })};
 }
 
 void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to) {

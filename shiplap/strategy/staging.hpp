@@ -1,5 +1,5 @@
-// Page-locked rings through which host threads bring chunks of pageable arrays to the GPU and back: the part of a
-// schedule that the agents perform.
+// Pinned rings through which host threads bring the chunks of pageable arrays to the GPU and back: the part of a
+// schedule that the host agents perform.
 #pragma once
 
 #include <cstdint>
@@ -9,44 +9,55 @@
 
 namespace shiplap {
 
-/// Chunk c is the business of the (c mod T)-th of T threads each way. The one on the way in fills a place of its ring
-/// and submits everything else of the chunk; the one on the way out empties a place when the copy from the GPU has
-/// ended. Each thread has two places, so that it works on one while the copy engine works on the other.
+/// Each direction has T threads, which take the chunks in turn. A thread on the way to the GPU copies data of its chunk
+/// into a ring and submits all other ops of the chunk. A thread on the way back copies data out of a ring when the copy
+/// from the GPU has ended. A ring has two places for each thread, so that a thread works on one place while the copy
+/// engine works on the other.
 class StagingRings {
  public:
-  /// For the chunks of one GPU. Refers to the schedule, to which it adds the agents, and to the job.
+  /// The rings for the chunks of one GPU. Adds the threads to the schedule as agents. Keeps references to the schedule
+  /// and to the job.
   StagingRings(Schedule&, const Job&, const Staging&, std::uint32_t chunks);
 
   bool used() const { return threads_ > 0; }
+  /// Whether the array goes through rings when kernels do not access it in host memory.
   bool covers(std::size_t array) const {
     return used() && job_.arrays[array].memory == MemoryKind::pageable && !stays(job_.arrays[array].role) &&
            job_.arrays[array].role != Role::scratch;
   }
+  /// Threads in each direction.
   std::uint32_t threads() const { return threads_; }
-  /// Rings with places of `stride` bytes for an array.
+  /// Adds the rings of an array, with places of `stride` bytes.
   void add_rings(std::size_t array, Bytes stride);
-  /// That submits what is of the chunk.
+  /// The agent that submits the ops of the chunk.
   AgentId agent(std::uint32_t chunk) const { return AgentId{first_agent_ + chunk % threads_}; }
 
-  /// Has `from`, a piece of the array, brought to its place; `earlier` is the copy to the GPU that read the place last,
-  /// if any. `number` is the global number of the chunk. The op has been added.
+  /// The op of the last chunk before this one that has the same place in a ring and has such an op; none if there is no
+  /// such chunk. `op_of` gives the op of a chunk, none for a chunk that has no data in the array.
+  OpId last_in_place(std::uint32_t chunk, const auto& op_of) const;
+
+  /// A place in a ring, and the op that fills it.
   struct Filled {
     Region place;
     OpId op;
   };
+  /// Adds the op that copies `from`, data of the array, to their place when `earlier` has ended: the copy to the GPU
+  /// that read the place last, if any. `number` is the number of the chunk in the schedule.
   Filled fill(std::size_t array, std::uint32_t chunk, std::uint32_t number, const Region& from, OpId earlier);
-  /// Where a copy from the GPU that is to end in `to` puts the bytes, and what emptied that place last, if anything.
+
+  /// A place in a ring, and the op that emptied it last, if any.
   struct Free {
     Region place;
     OpId emptied;
   };
+  /// The place for a copy from the GPU whose data belong at `to` in the array.
   Free free_place(std::size_t array, std::uint32_t chunk, const Region& to) const;
-  /// Has the place emptied into `to` when the copy has ended.
+  /// Adds the op that copies the data from their place to `to` when `copy`, the copy from the GPU, has ended.
   void empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to);
-  /// Chunk whose place chunk `chunk` takes over; only if `chunk` is at least this far on.
-  std::uint32_t places() const { return 2 * threads_; }
 
  private:
+  /// Places of a ring.
+  std::uint32_t places() const { return 2 * threads_; }
   Region place(BufferId ring, std::size_t array, std::uint32_t chunk, Bytes length) const;
 
   Schedule& schedule_;
@@ -57,5 +68,11 @@ class StagingRings {
   std::vector<BufferId> in_ring_, out_ring_;  // by array
   std::vector<std::vector<OpId>> emptied_;    // by array and chunk
 };
+
+OpId StagingRings::last_in_place(std::uint32_t chunk, const auto& op_of) const {
+  while (chunk >= places())
+    if (const OpId op = op_of(chunk -= places()); !op.is_none()) return op;
+  return {};
+}
 
 }  // namespace shiplap

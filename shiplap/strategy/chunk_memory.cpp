@@ -1,0 +1,72 @@
+#include "shiplap/strategy/chunk_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+
+ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choice, const Limits& limits,
+                         const ZeroCopyArrays& zero_copy, StagingRings& staging, const GpuChunks& chunks)
+    : job_(job), staging_(staging), zero_copy_(zero_copy) {
+  for (const Array& a : job.arrays)
+    pieces_.push_back(stays(a.role) ? std::vector<Piece>{} : pieces(job, a, chunks.items));
+  choose_slots(choice, limits, chunks.count());
+  const std::string where = chunks.gpus == 1 ? " on the GPU" : fmt::format(" on GPU {}", chunks.gpu);
+  for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+    const Array& array = job.arrays[a];
+    rings_.push_back(is_in_ring(a) ? DeviceRing(pieces_[a], slots_, alignment()) : DeviceRing());
+    on_gpu_.push_back(is_zero_copy(a)
+                          ? BufferId{}
+                          : schedule.add_buffer({.name = array.name + where,
+                                                 .place = Place::gpu(chunks.gpu),
+                                                 .memory = MemoryKind::device,
+                                                 .size = stays(array.role) ? array.size : rings_[a].size()}));
+  }
+  shares_ = std::ranges::any_of(rings_, &DeviceRing::shares);
+  for (std::size_t a = 0; a < job.arrays.size(); ++a)
+    if (is_staged(a)) staging.add_rings(a, DeviceRing::room(pieces_[a]).each_slot);
+}
+
+void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::uint32_t chunks) {
+  Bytes fixed;
+  Bytes per_slot;
+  for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+    if (stays(job_.arrays[a].role)) {
+      fixed += job_.arrays[a].size;
+    } else if (!is_zero_copy(a)) {
+      const DeviceRing::Room room = DeviceRing::room(pieces_[a], alignment());
+      per_slot += room.each_slot;
+      fixed += room.beyond;
+    }
+  }
+  const std::uint64_t budget = limits.device_memory > fixed ? limits.device_memory.count - fixed.count : 0;
+  const std::uint64_t fits = per_slot.count == 0 ? chunks : budget / per_slot.count;
+  const std::uint64_t wanted =
+      choice.ring == 0 ? std::min<std::uint64_t>(chunks, fits) : std::min<std::uint64_t>(choice.ring, chunks);
+  if (wanted == 0 || wanted > fits)
+    throw Error(fmt::format(
+        "{} in {} chunk(s) needs {} of device memory for {} ring slot(s), {} may be used: use more chunks{}", job_.name,
+        chunks, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)), std::max<std::uint64_t>(wanted, 1),
+        to_string(limits.device_memory), choice.ring > 1 ? " or a smaller ring" : ""));
+  slots_ = static_cast<std::uint32_t>(wanted);
+}
+
+std::optional<std::size_t> ChunkMemory::front(std::size_t array) const {
+  for (std::size_t a = 0; a < job_.arrays.size(); ++a)
+    if (job_.arrays[a].front_of == array) return a;
+  return std::nullopt;
+}
+
+Access ChunkMemory::operand(std::size_t array, std::uint32_t chunk) const {
+  const Role role = job_.arrays[array].role;
+  const AccessMode mode = access_mode(role);
+  if (stays(role)) return {{on_gpu_[array], Bytes{0}, job_.arrays[array].size}, mode};
+  const Slice& reach = pieces_[array][chunk].reach;
+  if (is_zero_copy(array)) return {on_host(array, reach), mode, reach.offset};
+  return {{on_gpu_[array], placement(array, chunk).reach, reach.length}, mode, reach.offset};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,217 @@
+#include "shiplap/strategy/chunk_pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/strategy/chunk_kernel.hpp"
+
+namespace shiplap {
+namespace {
+
+/// The arrays of these roles that are copied, those of the first role first. `ChunkDependencies` relies on this order.
+std::vector<std::size_t> copied_arrays(const Job& job, const ChunkMemory& memory, Role first, Role second) {
+  std::vector<std::size_t> order;
+  for (const Role role : {first, second})
+    for (std::size_t a = 0; a < job.arrays.size(); ++a)
+      if (job.arrays[a].role == role && !memory.is_zero_copy(a)) order.push_back(a);
+  return order;
+}
+
+}  // namespace
+
+ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& choice, const Limits& limits,
+                             const ZeroCopyArrays& zero_copy, const Staging& staging, GpuChunks chunks)
+    : schedule_(schedule),
+      job_(job),
+      choice_(choice),
+      limits_(limits),
+      chunks_(std::move(chunks)),
+      main_(static_cast<std::uint32_t>(schedule.agents.size())),
+      staging_(schedule, job, staging, chunks_.count()),
+      memory_(schedule, job, choice, limits, zero_copy, staging_, chunks_),
+      inputs_(copied_arrays(job, memory_, Role::in, Role::inout)),
+      outputs_(copied_arrays(job, memory_, Role::inout, Role::out)),
+      queues_(schedule, choice, chunks_, staging_.threads()),
+      dependencies_(schedule, job, memory_, chunks_.count()),
+      carries_(
+          std::ranges::any_of(job.arrays, [](const Array& a) { return a.role == Role::carried && a.size.count > 0; })) {
+  if (!staging_.used())
+    schedule.agents.push_back(
+        {.name = chunks_.gpus == 1 ? "main" : fmt::format("for GPU {}", chunks_.gpu), .numa_node = {}});
+  if (choice.batched) require_batches();
+}
+
+void ChunkPipeline::require_batches() const {
+  if (choice_.graph) throw UsageError("copies cannot be in batches and in a graph: choose one of the two");
+  if (staging_.used() || array_memory(job_) != ArrayMemory::page_locked)
+    throw Unsupported(
+        fmt::format("{}: copies in batches need pinned arrays: pin them or submit one by one", job_.name));
+  if (memory_.shares() || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.front_of.has_value(); }))
+    throw Unsupported(fmt::format(
+        "{}: chunks share data that is copied within the GPU, so copies cannot be in batches: submit them one by one",
+        job_.name));
+  if (inputs_.size() < 2 && outputs_.size() < 2)
+    throw Unsupported(
+        fmt::format("{}: a chunk has at most one copy in each direction, so there is nothing to batch: submit them one "
+                    "by one",
+                    job_.name));
+}
+
+/// Number of chunks whose copies in are submitted before the first of their kernels, and these before the copies out.
+std::uint32_t ChunkPipeline::chunks_at_once() const {
+  if (choice_.order == IssueOrder::depth) return 1;
+  // A ring with shared data may leave a slot unused where it starts again, so that it holds one chunk less.
+  if (memory_.shares() && memory_.slots() < chunks_.count()) return std::max(1u, memory_.slots() - 1);
+  return memory_.slots();
+}
+
+void ChunkPipeline::add_ops() {
+  copy_resident_arrays();
+  const std::uint32_t at_once = chunks_at_once();
+  for (std::uint32_t first = 0; first < chunks_.count(); first += at_once) {
+    const std::uint32_t end = std::min(chunks_.count(), first + at_once);
+    for (std::uint32_t c = first; c < end; ++c) copy_in(c);
+    for (std::uint32_t c = first; c < end; ++c) launch(c);
+    for (std::uint32_t c = first; c < end; ++c) copy_out(c);
+  }
+  copy_carried_arrays_back();
+}
+
+Op ChunkPipeline::op_in(const Region& from, const Region& to, std::uint32_t chunk) const {
+  return {.what = Copy{from, to},
+          .queue = queues_.in(chunk),
+          .agent = agent(chunk),
+          .after = {},
+          .chunk = chunks_.number(chunk)};
+}
+
+Op ChunkPipeline::op_out(const Region& from, const Region& to, std::uint32_t chunk) const {
+  return {.what = Copy{from, to},
+          .queue = queues_.out(chunk),
+          .agent = agent(chunk),
+          .after = {},
+          .chunk = chunks_.number(chunk)};
+}
+
+void ChunkPipeline::copy_resident_arrays() {
+  for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+    const Array& array = job_.arrays[a];
+    if (!stays(array.role) || array.size.count == 0) continue;
+    const Slice all{Bytes{0}, array.size};
+    const Region from = ChunkMemory::on_host(array.front_of.value_or(a), all);
+    dependencies_.ops.last_resident = schedule_.add(op_in(from, {memory_.on_gpu(a), all.offset, all.length}, 0));
+  }
+}
+
+void ChunkPipeline::copy_carried_arrays_back() {
+  for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
+    const Array& array = job_.arrays[a];
+    if (array.role != Role::carried || array.size.count == 0) continue;
+    const Slice all{Bytes{0}, array.size};
+    Op op = op_out({memory_.on_gpu(a), all.offset, all.length}, ChunkMemory::on_host(a, all), chunks_.count() - 1);
+    dependencies_.wait_for(op, dependencies_.ops.last_kernel);
+    schedule_.add(std::move(op));
+  }
+}
+
+void ChunkPipeline::copy_in(std::uint32_t chunk) {
+  std::vector<OpId>& copied = dependencies_.ops.copy_in[chunk];
+  Copies copies;
+  for (const std::size_t a : inputs_) {
+    move_shared_bytes(a, chunk);
+    const Bytes from_front = copy_from_front(a, chunk);
+    const Slice& fresh = memory_.fresh(a, chunk);
+    const Slice rest{fresh.offset + from_front, fresh.length - from_front};
+    if (rest.length.count == 0) continue;
+    const Region all_to = memory_.fresh_on_gpu(a, chunk);
+    Op op = op_in(ChunkMemory::on_host(a, rest), {all_to.buffer, all_to.offset + from_front, rest.length}, chunk);
+    if (memory_.is_staged(a)) {
+      Region& from = std::get<Copy>(op.what).from;
+      const OpId earlier =
+          staging_.last_in_place(chunk, [&](std::uint32_t c) { return dependencies_.ops.copy_in[c][a]; });
+      const auto filled = staging_.fill(a, chunk, chunks_.number(chunk), from, earlier);
+      from = filled.place;
+      op.after.push_back(filled.op);
+    }
+    dependencies_.wait_for_memory(op, a, chunk);
+    copies.emplace_back(a, std::move(op));
+    if (!choice_.batched) add_copies(std::exchange(copies, {}), copied);
+  }
+  add_copies(std::move(copies), copied);
+}
+
+/// Where the ring starts again, copies the bytes that the chunk shares with the one before to the start of the ring.
+void ChunkPipeline::move_shared_bytes(std::size_t array, std::uint32_t chunk) {
+  const DeviceRing::Placement& placement = memory_.placement(array, chunk);
+  if (placement.moved.count == 0) return;
+  const BufferId ring = memory_.on_gpu(array);
+  Op op = op_in({ring, placement.moved_from, placement.moved}, {ring, placement.reach, placement.moved}, chunk);
+  dependencies_.wait_for_memory(op, array, chunk);
+  for (std::uint32_t c = placement.first_brought_by; c < chunk; ++c) dependencies_.wait_for_data_of(op, array, c);
+  dependencies_.ops.moved[chunk][array] = schedule_.add(std::move(op));
+}
+
+/// Copies the fresh bytes that are on the GPU already, in the resident array that is the front of this one. Returns
+/// their number.
+Bytes ChunkPipeline::copy_from_front(std::size_t array, std::uint32_t chunk) {
+  const auto front = memory_.front(array);
+  const Slice& fresh = memory_.fresh(array, chunk);
+  if (!front || fresh.length.count == 0 || job_.arrays[*front].size <= fresh.offset) return Bytes{};
+  const Bytes length = std::min(job_.arrays[*front].size - fresh.offset, fresh.length);
+  const Region to = memory_.fresh_on_gpu(array, chunk);
+  Op op = op_in({memory_.on_gpu(*front), fresh.offset, length}, {to.buffer, to.offset, length}, chunk);
+  dependencies_.wait_for(op, dependencies_.ops.last_resident);
+  dependencies_.wait_for_memory(op, array, chunk);
+  dependencies_.ops.copy_in[chunk][array] = schedule_.add(std::move(op));
+  return length;
+}
+
+void ChunkPipeline::launch(std::uint32_t chunk) {
+  ChunkOps& ops = dependencies_.ops;
+  Op op{.what =
+            chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.blocks, queues_.kernel_queues()),
+        .queue = queues_.kernel(chunk),
+        .agent = agent(chunk),
+        .after = {},
+        .chunk = chunks_.number(chunk)};
+  dependencies_.wait_for_resident(op, chunk);
+  if (carries_) dependencies_.wait_for(op, ops.last_kernel);
+  for (const std::size_t a : inputs_) dependencies_.wait_for_reach(op, a, chunk);
+  for (const std::size_t a : outputs_)
+    if (job_.arrays[a].role == Role::out) dependencies_.wait_for_memory(op, a, chunk);
+  dependencies_.wait_for_scratch(op, chunk);
+  ops.last_kernel = ops.kernel[chunk] = schedule_.add(std::move(op));
+}
+
+void ChunkPipeline::copy_out(std::uint32_t chunk) {
+  ChunkOps& ops = dependencies_.ops;
+  // An emulated GPU with implicit synchronisation holds the copy until the last kernel submitted before it has ended.
+  const bool is_held = choice_.layout == Layout::implicit_sync && !staging_.used();
+  Copies copies;
+  for (const std::size_t a : outputs_) {
+    const Region to = ChunkMemory::on_host(a, memory_.fresh(a, chunk));
+    if (to.length.count == 0) continue;
+    const auto free = memory_.is_staged(a) ? staging_.free_place(a, chunk, to) : StagingRings::Free{to, OpId{}};
+    Op op = op_out(memory_.fresh_on_gpu(a, chunk), free.place, chunk);
+    if (!free.emptied.is_none()) op.after.push_back(free.emptied);
+    dependencies_.wait_for(op, is_held ? ops.last_kernel : ops.kernel[chunk]);
+    copies.emplace_back(a, std::move(op));
+    if (!choice_.batched) add_copies(std::exchange(copies, {}), ops.copy_out[chunk]);
+    if (memory_.is_staged(a)) staging_.empty(a, chunk, chunks_.number(chunk), ops.copy_out[chunk][a], to);
+  }
+  add_copies(std::move(copies), ops.copy_out[chunk]);
+}
+
+/// Adds the copies and enters them in `ids` by array. In a batch the first copy waits for all that any of them needs.
+void ChunkPipeline::add_copies(Copies&& copies, std::vector<OpId>& ids) {
+  if (choice_.batched)
+    for (std::size_t i = 1; i < copies.size(); ++i) {
+      copies[i].second.batched = true;
+      dependencies_.wait_in_place_of(copies.front().second, copies[i].second);
+    }
+  for (auto& [array, op] : copies) ids[array] = schedule_.add(std::move(op));
+}
+
+}  // namespace shiplap

@@ -1,0 +1,60 @@
+// The ops of all chunks of one GPU in the order of their submission: copies in, kernel and copies out of every chunk.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "shiplap/strategy/chunk_dependencies.hpp"
+#include "shiplap/strategy/chunk_queues.hpp"
+
+namespace shiplap {
+
+/// Adds the chunks of one GPU to a schedule that has the buffers of the job's arrays and its kernel.
+class ChunkPipeline {
+ public:
+  /// Adds agents, buffers and queues. Keeps references to all but `chunks`. Throws as `chunked_schedule` does.
+  ChunkPipeline(Schedule&, const Job&, const Choice&, const Limits&, const ZeroCopyArrays&, const Staging&,
+                GpuChunks chunks);
+  // Its parts refer to each other.
+  ChunkPipeline(const ChunkPipeline&) = delete;
+  ChunkPipeline& operator=(const ChunkPipeline&) = delete;
+
+  /// Adds the ops.
+  void add_ops();
+
+ private:
+  /// Copies of one chunk in one direction, by array.
+  using Copies = std::vector<std::pair<std::size_t, Op>>;
+
+  std::uint32_t chunks_at_once() const;
+  AgentId agent(std::uint32_t chunk) const { return staging_.used() ? staging_.agent(chunk) : main_; }
+  Op op_in(const Region& from, const Region& to, std::uint32_t chunk) const;
+  Op op_out(const Region& from, const Region& to, std::uint32_t chunk) const;
+
+  void copy_resident_arrays();
+  void copy_carried_arrays_back();
+  void copy_in(std::uint32_t chunk);
+  void move_shared_bytes(std::size_t array, std::uint32_t chunk);
+  Bytes copy_from_front(std::size_t array, std::uint32_t chunk);
+  void launch(std::uint32_t chunk);
+  void copy_out(std::uint32_t chunk);
+  void add_copies(Copies&& copies, std::vector<OpId>& ids);
+  void require_batches() const;
+
+  Schedule& schedule_;
+  const Job& job_;
+  const Choice& choice_;
+  const Limits& limits_;
+  GpuChunks chunks_;
+  AgentId main_;  // submits everything where no host threads take part
+  StagingRings staging_;
+  ChunkMemory memory_;
+  std::vector<std::size_t> inputs_;   // arrays that are copied in, in the order of their copies
+  std::vector<std::size_t> outputs_;  // arrays that are copied out, in the order of their copies
+  ChunkQueues queues_;
+  ChunkDependencies dependencies_;
+  bool carries_ = false;  // an array is carried from chunk to chunk
+};
+
+}  // namespace shiplap

@@ -1,0 +1,37 @@
+#include "shiplap/strategy/chunk_queues.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace shiplap {
+
+ChunkQueues::ChunkQueues(Schedule& schedule, const Choice& choice, const GpuChunks& chunks,
+                         std::uint32_t staging_threads) {
+  const auto add = [&](const std::string& name) {
+    return schedule.add_queue(chunks.gpus == 1 ? name : fmt::format("{} of GPU {}", name, chunks.gpu),
+                              Place::gpu(chunks.gpu));
+  };
+  if (staging_threads > 0) {
+    for (std::uint32_t t = 0; t < staging_threads; ++t) {
+      in_.push_back(add(fmt::format("in {}", t)));
+      out_.push_back(add(fmt::format("out {}", t)));
+    }
+    kernel_ = in_;
+  } else if (choice.layout == Layout::three) {
+    in_ = {add("in")};
+    kernel_ = {add("compute")};
+    out_ = {add("out")};
+  } else if (is_emulated(choice.layout)) {
+    in_ = out_ = {add("copies")};
+    kernel_ = {add("compute")};
+  } else {
+    const std::uint32_t count =
+        choice.layout == Layout::few ? std::clamp(choice.queues, 1u, chunks.count()) : chunks.count();
+    for (std::uint32_t q = 0; q < count; ++q) in_.push_back(add(fmt::format("stream {}", q)));
+    kernel_ = out_ = in_;
+  }
+}
+
+}  // namespace shiplap
