@@ -10,6 +10,7 @@
 
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/limits.hpp"
+#include "shiplap/report/csv.hpp"
 
 namespace shiplap {
 namespace {
@@ -56,12 +57,6 @@ std::optional<Rate> rate_of(std::span<const Figure> figures, const char* primiti
       best->at += fmt::format(", {:.0f} thread{}", threads->second, threads->second == 1 ? "" : "s");
   }
   return best;
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
 }
 
 }  // namespace
@@ -139,7 +134,7 @@ std::string measurements_csv(std::span<const Measurement> measurements, const Co
     out += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},{}\n", m.primitive, arguments,
                        m.clock, samples.size(), m.samples_us.size() - samples.size(), us.value, us.low, us.high,
                        average, deviation, average > 0 ? deviation / average : 0, m.verified ? "true" : "false",
-                       m.held_by.empty() ? "" : quoted(m.held_by), bandwidth, limit);
+                       m.held_by.empty() ? "" : csv_quoted(m.held_by), bandwidth, limit);
   }
   return out;
 }
