@@ -9,6 +9,7 @@
 #include <span>
 
 #include "shiplap/profile/built_in.hpp"
+#include "shiplap/profile/enum_names.hpp"
 
 namespace shiplap {
 namespace {
@@ -31,19 +32,7 @@ bool looks_like_path(std::string_view text) { return text.find('/') != text.npos
 
 }  // namespace
 
-std::string to_string(Origin origin) {
-  switch (origin) {
-    case Origin::measured:
-      return "measured";
-    case Origin::published:
-      return "published";
-    case Origin::derived:
-      return "derived";
-    case Origin::planted:
-      return "planted";
-  }
-  throw Error("to_string(Origin): not an origin");
-}
+std::string to_string(Origin origin) { return std::string(name_of(origin)); }
 
 std::string kebab_case(std::string_view text) {
   std::string out;
@@ -100,8 +89,8 @@ CostAt cost_at(const DirectionModel& direction, Bytes size) {
 
 namespace {
 
-/// Between (below, low) and (above, high) by a power of x: in proportion where both grow alike, flat where nothing
-/// grows. Where one of them is 0, by the logarithm of x.
+/// The value at x of the power law through (below, low) and (above, high). When one of the two values is 0, it is
+/// interpolated over the logarithm of x instead.
 double by_power(double x, double below, double low, double above, double high) {
   const double share = std::log(x / below) / std::log(above / below);
   return low > 0 && high > 0 ? low * std::pow(high / low, share) : std::lerp(low, high, share);
@@ -109,7 +98,7 @@ double by_power(double x, double below, double low, double above, double high) {
 
 double plain(Bandwidth rate) { return rate.bytes_per_second; }
 
-/// Rows that increase in `in_flight`; as in the first one below it.
+/// Interpolates rows that increase in `in_flight`. Below the first row its value holds.
 template <class Row, class Quantity>
 double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Quantity> Row::*column) {
   const auto value = [&](const Row& row) { return plain((row.*column).value); };
@@ -120,7 +109,7 @@ double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Quanti
   return by_power(in_flight, in_bytes(below.in_flight), value(below), in_bytes(above->in_flight), value(*above));
 }
 
-/// Less under way than in the first row moves in proportion less.
+/// Below the first row the rate is proportional to the bytes in flight.
 template <class Row>
 double part_of_first(std::span<const Row> rows, double in_flight) {
   return std::min(1.0, in_flight / in_bytes(rows.front().in_flight));

@@ -1,6 +1,6 @@
-// A profile: what is known of one node, as a value. Fitted parameters with their intervals, and the raw measurements
-// they came from. JSON in and out; a built-in profile is the same file, shipped. Schema:
-// docs/schema/profile.schema.json.
+// A profile: what is known of one node, as a value. It holds fitted parameters with their intervals and the raw
+// measurements behind them. Its file is JSON (docs/schema/profile.schema.json). A built-in profile is such a file in
+// the library.
 #pragma once
 
 #include <array>
@@ -28,10 +28,9 @@ std::string to_string(Origin);
 template <class T>
 using Parameter = std::optional<Interval<T>>;
 
-/// Fixed costs of a copy of `size` bytes; between two sizes they are interpolated linearly in the size, outside they
-/// stay.
+/// Fixed costs of a copy of `size` bytes. They are interpolated linearly between two sizes and constant outside them.
 struct CopyCost {
-  Bytes size;                          ///< of the copy
+  Bytes size;                          ///< size of the copy
   Interval<Seconds> latency_overhead;  ///< L+o: from ready to the first byte, event-timed; overlaps an earlier transfer
   Interval<Seconds> gap;               ///< g: engine time that a further copy costs beyond its bytes
 };
@@ -42,7 +41,7 @@ struct GapAt {
 };
 /// One direction while the opposite one is busy all the time.
 struct DuplexModel {
-  Interval<PerByte> per_byte;  ///< G of large copies, gap-free
+  Interval<PerByte> per_byte;  ///< G of large copies, without the gap
   std::vector<GapAt> gaps;     ///< by increasing size
 };
 /// Copies of one direction over one link: T(k, n copies) = L+o + k·G + (n − 1)·g (van Werkhoven 2014 §V), with L+o and
@@ -50,21 +49,21 @@ struct DuplexModel {
 struct DirectionModel {
   Interval<PerByte> per_byte;         ///< G of large copies
   std::vector<CopyCost> costs;        ///< at least one, by increasing size
-  std::optional<DuplexModel> duplex;  ///< while the other direction is busy; none: never measured
-  std::vector<GapAt> batched{};       ///< behind a copy of the same batch (cudaMemcpyBatchAsync)
+  std::optional<DuplexModel> duplex;  ///< while the opposite direction is busy; none: not measured
+  std::vector<GapAt> batched{};       ///< g after a copy of the same batch (cudaMemcpyBatchAsync)
 };
 
-/// What a copy takes longer.
+/// Additional time of copies.
 struct Slowdown {
   Interval<Seconds> gap;       ///< for each copy
   Interval<PerByte> per_byte;  ///< for each of its bytes
 };
-/// How much slower copies are while kernels of two or more queues wait for other engines. One queue that waits costs
-/// nothing, and more than two are taken to cost no more than two.
+/// Additional time of copies while kernels of two or more queues wait for other engines. One waiting queue costs
+/// nothing. More than two waiting queues are assumed to cost as much as two.
 struct WaitingQueues {
-  Slowdown h2d;     ///< of copies to the GPU, while none go the other way
-  Slowdown d2h;     ///< of copies to the host, while none go the other way
-  Slowdown duplex;  ///< of each direction, while copies move both ways
+  Slowdown h2d;     ///< of copies to the GPU alone
+  Slowdown d2h;     ///< of copies to the host alone
+  Slowdown duplex;  ///< of each direction, while copies move in both directions
 };
 /// The members with their names in files and tables.
 struct WaitingQueuesName {
@@ -76,24 +75,24 @@ inline constexpr std::array waiting_queues_names{WaitingQueuesName{"h2d", &Waiti
                                                  WaitingQueuesName{"d2h", &WaitingQueues::d2h},
                                                  WaitingQueuesName{"duplex", &WaitingQueues::duplex}};
 
-/// What kernels move over the link by accessing page-locked host memory, by the bytes they have under way at once:
-/// threads that run at once, times the width of an access.
+/// Rate of kernels that access pinned host memory, by the bytes in flight: threads that run at the same time, times the
+/// bytes per access.
 struct MappedRate {
-  Bytes in_flight;           ///< under way at once
-  Interval<Bandwidth> rate;  ///< what the kernel moves
+  Bytes in_flight;           ///< bytes in flight
+  Interval<Bandwidth> rate;  ///< rate of the kernel
 };
-/// The same beside copies by a copy engine, and what that does to the copies: rows by the bytes under way.
+/// Rates of kernels that access pinned host memory while a copy engine copies, by the bytes in flight of the kernel.
 struct MappedBeside {
-  Bytes in_flight;             ///< under way at once
-  Interval<Bandwidth> kernel;  ///< what the kernel moves while a copy moves
-  Interval<Bandwidth> copy;    ///< what a copy moves meanwhile
+  Bytes in_flight;             ///< bytes in flight
+  Interval<Bandwidth> kernel;  ///< rate of the kernel
+  Interval<Bandwidth> copy;    ///< rate of the copy
 };
-/// What kernels that do nothing but move bytes of page-locked host memory move, by themselves and beside copies of what
-/// they leave to them. For kernels that were not measured themselves (KernelCost::zero_copy).
+/// Rates of kernels that do nothing but access pinned host memory, alone and beside copies of their other arrays. They
+/// stand for kernels that were not measured themselves (KernelCost::zero_copy).
 struct ZeroCopyModel {
   std::vector<MappedRate> read;                ///< of kernels that read host memory
   std::vector<MappedRate> write;               ///< of kernels that write host memory
-  std::vector<MappedRate> both;                ///< each way, of a kernel that reads as much as it writes
+  std::vector<MappedRate> both;                ///< rate in each direction of a kernel that reads as much as it writes
   std::vector<MappedBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
   std::vector<MappedBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
 };
@@ -115,25 +114,26 @@ struct MappedBesideName {
 inline constexpr std::array mapped_beside_names{MappedBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
                                                 MappedBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d}};
 
-/// How long something takes for `size` bytes. Between two rows time grows by a power of the size; below the first it
-/// stays, beyond the last it grows in proportion.
+/// Time for `size` bytes. It grows by a power of the size between two rows, is constant below the first row, and grows
+/// in proportion to the size beyond the last row.
 struct TimeAt {
-  Bytes size;              ///< how many bytes
-  Interval<Seconds> time;  ///< how long
+  Bytes size;              ///< number of bytes
+  Interval<Seconds> time;  ///< time for all of them
 };
-/// What several host threads move together.
+/// Rate of several host threads together.
 struct RateOfThreads {
-  unsigned threads = 1;      ///< how many
-  Interval<Bandwidth> rate;  ///< of all together
+  unsigned threads = 1;      ///< number of threads
+  Interval<Bandwidth> rate;  ///< of all threads together
 };
 
-/// Copies between pageable memory and the GPU, which the driver stages through its own buffers while the host waits.
+/// Times of copies between pageable memory and the GPU. The driver stages them through its own buffers while the host
+/// waits.
 struct PageableModel {
   std::vector<TimeAt> h2d;   ///< of a copy to the GPU
   std::vector<TimeAt> d2h;   ///< of a copy to the host
-  std::vector<TimeAt> both;  ///< until a copy each way, submitted by two threads at once, have both ended
+  std::vector<TimeAt> both;  ///< of two copies in opposite directions that two threads submit at the same time
 };
-/// Managed memory.
+/// Times of moving pages of managed memory.
 struct ManagedModel {
   std::vector<TimeAt> prefetch_h2d;       ///< of pages moved to the GPU ahead of their use
   std::vector<TimeAt> prefetch_d2h;       ///< of pages moved to the host
@@ -141,7 +141,7 @@ struct ManagedModel {
   std::vector<RateOfThreads> demand_d2h;  ///< of host threads that touch every page
 };
 
-/// The link between a host NUMA node and a GPU, for pinned memory where nothing else is said.
+/// The link between a host NUMA node and a GPU. Copies are of pinned memory unless stated otherwise.
 struct LinkModel {
   std::uint16_t numa_node = 0;                    ///< of the host
   std::uint16_t gpu = 0;                          ///< its index in Profile::gpus
@@ -153,49 +153,50 @@ struct LinkModel {
   std::optional<ManagedModel> managed{};          ///< pages that move
 };
 
-/// Copies from one GPU to another: directly, where they address each other's memory, and through the host.
+/// Times of copies from one GPU to another.
 struct PeerModel {
   std::uint16_t from = 0;      ///< its index in Profile::gpus
   std::uint16_t to = 0;        ///< its index in Profile::gpus
-  std::vector<TimeAt> direct;  ///< empty where they cannot
+  std::vector<TimeAt> direct;  ///< empty where the GPUs cannot address each other's memory
   std::vector<TimeAt> staged;  ///< through the host
 };
 
-/// What several host threads copy together between pageable memory and page-locked rings of so many bytes in all, from
-/// which or to which copy engines copy meanwhile. Rings that fit into the caches of the CPU spare its memory.
+/// Rate of several host threads that copy between pageable memory and pinned rings while copy engines use the rings. It
+/// depends on the size of the rings, because rings that fit into the caches of the CPU need no bandwidth of its memory.
 struct RateThroughRings {
-  unsigned threads = 1;      ///< how many
-  Bytes rings;               ///< all rings together
+  unsigned threads = 1;      ///< number of threads
+  Bytes rings;               ///< size of all rings together
   Interval<Bandwidth> rate;  ///< of all threads together
 };
 
 /// What host threads do themselves.
 struct HostModel {
-  std::vector<RateOfThreads> copy;          ///< memcpy between pageable and page-locked memory, in no cache
-  std::vector<RateThroughRings> staging{};  ///< by threads, then by rings; empty: as `copy`
-  /// What a copy to the GPU takes longer from page-locked memory that threads have just written: the copy engine reads
-  /// it out of the caches of their cores, more slowly than out of memory. Read by `written_at`; empty: nothing.
+  std::vector<RateOfThreads> copy;          ///< memcpy between pageable and pinned memory that is in no cache
+  std::vector<RateThroughRings> staging{};  ///< by threads, then by rings; empty: `copy` holds
+  /// Additional time of a copy to the GPU from pinned memory that host threads have just written. The copy engine reads
+  /// such memory from the caches of their cores, which is slower than from memory. Read it with `written_at`. When
+  /// empty, there is no additional time.
   std::vector<GapAt> written{};
-  /// By name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" of each kind of memory, and "create queue"
-  /// and "destroy queue", whose only row is that of 1 byte.
+  /// Times of calls by name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" for each kind of memory,
+  /// "create queue" and "destroy queue". The calls for queues have a single row, of 1 byte.
   std::map<std::string, std::vector<TimeAt>> calls;
 };
 
-/// Which waiting op a copy engine takes next: the first that was submitted (it blocks the engine until it is ready),
-/// or the first that became ready.
+/// Which waiting copy a copy engine serves next: the copy that was submitted first, which blocks the engine until it is
+/// ready, or the copy that became ready first.
 enum class EngineOrder : std::uint8_t { submission, readiness };
 
-/// Devices with implicit synchronisation hold a device-to-host copy until the last kernel submitted before it has
-/// started all its blocks (the hardware's rule) or has ended (what the papers' equations assume).
+/// Implicit synchronisation: the GPU holds a copy from device to host until the last kernel submitted before it has
+/// started all its blocks (as the hardware does) or has ended (as the papers' equations assume).
 enum class ImplicitSync : std::uint8_t { none, until_started, until_ended };
 
-/// From the end of an op until one on another engine, or in another queue, that waits for it is ready.
+/// Time from the end of an op until an op that waits for it, on another engine or in another queue, is ready.
 struct Handover {
   Interval<Seconds> idle;  ///< while no copies move the other way
   Interval<Seconds> busy;  ///< while copies move the other way; between kernels, while any copies move
 };
-/// Between a copy and a kernel, in either order, and between kernels of different queues. "Same queue": the engine of
-/// the waiting op served that op's queue last; else the GPU has to bring another queue up.
+/// Handovers between a copy and a kernel, in either order, and between kernels of different queues. "Same queue": the
+/// last op that the engine of the waiting op served was of the same queue. Otherwise the GPU has to switch queues.
 struct HandoverModel {
   Handover h2d_same_queue;   ///< of a copy to the GPU and a kernel
   Handover h2d_other_queue;  ///< of a copy to the GPU and a kernel
@@ -215,8 +216,8 @@ inline constexpr std::array handover_names{HandoverName{"h2d_same_queue", &Hando
                                            HandoverName{"d2h_other_queue", &HandoverModel::d2h_other_queue},
                                            HandoverName{"kernels", &HandoverModel::kernels}};
 
-/// What an event that is recorded behind a kernel, and one that the next kernel of its queue waits for and that came
-/// long before, add to `GpuModel::kernel_gap` between the two.
+/// Additional time between two kernels of a queue, beyond `GpuModel::kernel_gap`, when an event is recorded after the
+/// first kernel and the second one waits for an event that has occurred long before.
 struct EventGap {
   Interval<Seconds> idle;  ///< while no copies move
   Interval<Seconds> busy;  ///< while copies move
@@ -237,18 +238,19 @@ struct GpuModel {
   unsigned multiprocessors = 0;                       ///< of the whole GPU
   unsigned copy_engines = 2;                          ///< 1: both directions share it; 2: one each
   EngineOrder engine_order = EngineOrder::readiness;  ///< of its copy engines
-  /// A copy engine serves queues in so many groups, every n-th queue in the same one: one group until none of its
-  /// copies is ready, then the next. Only by readiness. None: taken as one group.
+  /// Number n of groups that a copy engine serves queues in. Every n-th queue is in the same group. The engine serves
+  /// one group until none of its copies is ready, and then the next group. Holds for EngineOrder::readiness. Absent:
+  /// one group.
   std::optional<unsigned> queue_groups{};
   ImplicitSync implicit_sync = ImplicitSync::none;  ///< what a copy to the host waits for beyond its dependencies
   bool concurrent_kernels = true;                   ///< kernels of different queues can run at the same time
-  Parameter<Seconds> launch_latency;                ///< event-timed empty kernel
+  Parameter<Seconds> launch_latency;                ///< of an empty kernel between two events
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
-  std::optional<EventGap> event_gap{};     ///< none: taken as no time
-  std::optional<HandoverModel> handovers;  ///< none: taken as no time
+  std::optional<EventGap> event_gap{};     ///< absent: no additional time
+  std::optional<HandoverModel> handovers;  ///< absent: no time
   Parameter<double> resident_threads;      ///< threads that the GPU holds at once
   Parameter<Bandwidth> memory_bandwidth;   ///< of a kernel that reads and writes device memory
-  Parameter<Bandwidth> copy_bandwidth{};   ///< of large copies inside device memory, counting each byte once
+  Parameter<Bandwidth> copy_bandwidth{};   ///< of large copies inside device memory; each copied byte counts once
   Parameter<double> flop_rate;             ///< fp32 flop/s of fused multiply-adds
 };
 
@@ -258,7 +260,7 @@ struct SubmissionModel {
   Parameter<Seconds> launch;          ///< of a kernel
   Parameter<Seconds> event_record;    ///< cudaEventRecord
   Parameter<Seconds> event_wait;      ///< cudaStreamWaitEvent
-  Parameter<Seconds> batched_copy{};  ///< of a batch (cudaMemcpyBatchAsync), each but the first
+  Parameter<Seconds> batched_copy{};  ///< each further copy of a batch (cudaMemcpyBatchAsync)
   Parameter<Seconds> graph_launch{};  ///< cudaGraphLaunch, without its ops
   Parameter<Seconds> graph_op{};      ///< each op of a graph that is launched
 };
@@ -278,8 +280,8 @@ struct Measurement {
   std::vector<double> samples_us;           ///< in the order in which they were taken, in microseconds
   bool verified = false;                    ///< the bytes that moved were compared and equal
   std::string held_by{};  ///< what held the GPU's clocks down meanwhile; empty when nothing did, or nothing is known
-  /// 2: the second half of the samples was taken much later. Disturbances only add time, and may last longer than all
-  /// samples of one visit: see `figure_samples`.
+  /// With 2, the second half of the samples was taken much later. A disturbance only adds time, but may last for all
+  /// samples of one visit (see `figure_samples`).
   unsigned visits = 1;
 };
 
@@ -354,24 +356,25 @@ struct CostAt {
 };
 /// Throws Error when there is no row.
 CostAt cost_at(const DirectionModel&, Bytes size);
-/// Rows of a zero-copy table are interpolated over the logarithm of the bytes under way; constant beyond the last, in
-/// proportion below the first.
+/// Rate at this number of bytes in flight. It is interpolated over the logarithm between two rows, constant beyond the
+/// last row, and proportional to the bytes in flight below the first row.
 Bandwidth rate_at(const std::vector<MappedRate>&, double in_flight);
-/// What the kernel moves while a copy moves.
+/// Rate of the kernel while a copy moves, interpolated as in `rate_at`.
 Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double in_flight);
-/// What a copy moves beside the kernel; beside less than in the first row as much as there.
+/// Rate of a copy beside the kernel, interpolated as in `rate_at` but constant below the first row.
 Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double in_flight);
-/// By the rule of TimeAt. Throws Error when there is no row.
+/// Time for `size` bytes by the rule of TimeAt. Throws Error when there is no row.
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);
-/// Between two rows in proportion to the threads, outside as in the nearest. Throws Error when there is no row.
+/// Rate of this number of threads. It is linear between two rows and constant outside the rows. Throws Error when there
+/// is no row.
 Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
-/// Through rings of so many bytes: between two rows of a number of threads in proportion to the logarithm of the rings,
-/// outside as in the nearest; `copy` where there are no rows.
+/// Rates of threads that copy through rings of this size. For each number of threads they are interpolated over the
+/// logarithm of the size between two rows and constant outside the rows. Without rows they are `HostModel::copy`.
 std::vector<RateOfThreads> staging_rates(const HostModel&, Bytes rings);
-/// HostModel::written at a size: between two rows linear in the size, below the first in proportion to it, beyond the
-/// last as there.
+/// HostModel::written at a size. It is linear between two rows, proportional to the size below the first row, and
+/// constant beyond the last row.
 Seconds written_at(const HostModel&, Bytes size);
-/// By the rule of GapAt. Throws Error when there is no row.
+/// The gap of a copy of this size by the rule of GapAt. Throws Error when there is no row.
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);

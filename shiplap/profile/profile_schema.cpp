@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "shiplap/profile/enum_names.hpp"
 #include "shiplap/profile/parameter_table.hpp"
 
 namespace shiplap {
@@ -16,6 +17,13 @@ Json list_schema(Json items, std::string_view meaning) {
   return {{"type", "array"}, {"description", meaning}, {"items", std::move(items)}};
 }
 Json reference(std::string_view name) { return {{"$ref", fmt::format("#/$defs/{}", name)}}; }
+
+template <class E>
+Json words_schema(E) {
+  Json words = Json::array();
+  for (const auto& [value, word] : names_of(E{})) words.push_back(word);
+  return {{"enum", std::move(words)}};
+}
 
 Json or_null(Json schema, std::string_view meaning) {
   return {{"description", fmt::format("{} Null when unknown; then \"missing\" says why.", meaning)},
@@ -31,7 +39,7 @@ Json object_schema(Json properties) {
           {"properties", std::move(properties)}};
 }
 
-/// Makes the properties of an object of the table.
+/// Makes the properties of an object: a visitor of `describe`.
 class SchemaWriter {
  public:
   Json properties = Json::object();
@@ -40,10 +48,8 @@ class SchemaWriter {
   void fact(std::string_view name, const T&, std::string_view meaning, std::uint64_t least = 0,
             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
     Json& out = properties[std::string(name)];
-    if constexpr (std::is_same_v<T, EngineOrder>)
-      out = {{"enum", {"submission", "readiness"}}};
-    else if constexpr (std::is_same_v<T, ImplicitSync>)
-      out = {{"enum", {"none", "until_started", "until_ended"}}};
+    if constexpr (std::is_enum_v<T>)
+      out = words_schema(T{});
     else if constexpr (std::is_same_v<T, Bytes>)
       out = reference("size");
     else if constexpr (std::is_same_v<T, bool>)
@@ -153,60 +159,82 @@ Json measurement_schema() {
   return schema;
 }
 
-}  // namespace
+Json residual_schema() {
+  return object_schema(
+      {{"parameter", text_schema("Path of the parameter or of the part of the profile, such as links[0].h2d.costs.")},
+       {"worst",
+        {{"type", "number"}, {"minimum", 0}, {"description", "Largest |fit - measured| / measured, a fraction."}}},
+       {"at", {{"type", "string"}, {"description", "The point where it is worst."}}}});
+}
 
-Json profile_schema() {
-  Json definitions{{"size",
-                    {{"type", "integer"},
-                     {"minimum", 1},
-                     {"maximum", std::numeric_limits<std::uint64_t>::max()},
-                     {"description", "A number of bytes."}}}};
-  define(definitions, time_quantity);
-  define(definitions, per_byte_quantity);
-  define(definitions, more_per_byte_quantity);
-  define(definitions, bandwidth_quantity);
-  define(definitions, threads_quantity);
-  define(definitions, flop_rate_quantity);
+Json missing_schema() {
+  return object_schema(
+      {{"parameter", text_schema("Path of the parameter in this file, such as gpus[0].launch_latency.")},
+       {"reason", text_schema("Why there is no value.")}});
+}
 
+/// The kinds of values that objects refer to.
+Json definitions() {
+  Json kinds{{"size",
+              {{"type", "integer"},
+               {"minimum", 1},
+               {"maximum", std::numeric_limits<std::uint64_t>::max()},
+               {"description", "A number of bytes."}}}};
+  define(kinds, time_quantity);
+  define(kinds, per_byte_quantity);
+  define(kinds, more_per_byte_quantity);
+  define(kinds, bandwidth_quantity);
+  define(kinds, threads_quantity);
+  define(kinds, flop_rate_quantity);
+  return kinds;
+}
+
+/// The members that say what the profile is and where it comes from.
+Json identity_properties() {
+  Json origin = words_schema(Origin{});
+  origin["description"] = "Where the figures come from; planted: a test's own truth.";
+  return {
+      {"schema", {{"const", Profile::schema}}},
+      {"version", {{"const", Profile::version}, {"description", "Version of this format. Readers refuse any other."}}},
+      {"name", text_schema("Name of the profile.")},
+      {"origin", std::move(origin)},
+      {"source", text_schema("How the figures were obtained: the command, or the publication and its tables.")},
+      {"conditions",
+       {{"type", "object"},
+        {"additionalProperties", {{"type", "string"}}},
+        {"description", "Facts about the node at the time of measuring: driver, CPU, clocks."}}}};
+}
+
+/// The members on which predictions depend.
+Json parameter_properties() {
   Json gpus = list_schema(SchemaWriter::schema_of(GpuModel{}), "The GPUs in the order of the device's numbers.");
   gpus["minItems"] = 1;
   Json submission = SchemaWriter::schema_of(SubmissionModel{});
   submission["description"] = "Host time of one call, per kind of call.";
-  Json schema = object_schema(
-      {{"schema", {{"const", Profile::schema}}},
-       {"version", {{"const", Profile::version}, {"description", "Version of this format. Readers refuse any other."}}},
-       {"name", text_schema("Name of the profile.")},
-       {"origin",
-        {{"enum", {"measured", "published", "derived", "planted"}},
-         {"description", "Where the figures come from; planted: a test's own truth."}}},
-       {"source", text_schema("How the figures were obtained: the command, or the publication and its tables.")},
-       {"conditions",
-        {{"type", "object"},
-         {"additionalProperties", {{"type", "string"}}},
-         {"description", "Facts about the node at the time of measuring: driver, CPU, clocks."}}},
-       {"gpus", std::move(gpus)},
-       {"links",
-        list_schema(SchemaWriter::schema_of(LinkModel{}),
-                    "The links between host NUMA nodes and GPUs. Empty only when \"missing\" names \"links\".")},
-       {"peers", list_schema(SchemaWriter::schema_of(PeerModel{}), "Copies between the GPUs of a node.")},
-       {"host", or_null(SchemaWriter::schema_of(HostModel{}), "What host threads do themselves.")},
-       {"submission", std::move(submission)},
-       {"missing", list_schema(object_schema({{"parameter", text_schema("Path of the parameter in this file, such as "
-                                                                        "gpus[0].launch_latency.")},
-                                              {"reason", text_schema("Why there is no value.")}}),
-                               "What the profile does not know, each with the reason.")},
-       {"residuals",
-        list_schema(
-            object_schema({{"parameter", text_schema("Path of the parameter or of the part of the profile, such "
-                                                     "as links[0].h2d.costs.")},
-                           {"worst",
-                            {{"type", "number"},
-                             {"minimum", 0},
-                             {"description", "Largest |fit - measured| / measured, a fraction."}}},
-                           {"at", {{"type", "string"}, {"description", "The point where it is worst."}}}}),
-            "What the fit could not explain.")},
-       {"measurements", list_schema(measurement_schema(), "Raw samples, so that every figure can be fitted again.")}});
-  Json top{
+  return {{"gpus", std::move(gpus)},
+          {"links",
+           list_schema(SchemaWriter::schema_of(LinkModel{}),
+                       "The links between host NUMA nodes and GPUs. Empty only when \"missing\" names \"links\".")},
+          {"peers", list_schema(SchemaWriter::schema_of(PeerModel{}), "Copies between the GPUs of a node.")},
+          {"host", or_null(SchemaWriter::schema_of(HostModel{}), "What host threads do themselves.")},
+          {"submission", std::move(submission)}};
+}
+
+/// The members that say what lies behind the parameters.
+Json evidence_properties() {
+  return {
+      {"missing", list_schema(missing_schema(), "What the profile does not know, each with the reason.")},
+      {"residuals", list_schema(residual_schema(), "What the fit could not explain.")},
+      {"measurements", list_schema(measurement_schema(), "Raw samples, so that every figure can be fitted again.")}};
+}
+
+}  // namespace
+
+Json profile_schema() {
+  Json properties = identity_properties();
+  properties.update(parameter_properties());
+  properties.update(evidence_properties());
+  Json schema{
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
       {"$id", fmt::format("urn:{}:{}", Profile::schema, Profile::version)},
       {"title", "shiplap profile"},
@@ -216,9 +244,9 @@ Json profile_schema() {
        "low <= value <= high, a link names an existing GPU and no pair of NUMA node and GPU has two links, every "
        "null and every empty list is named in \"missing\" where its description says so, and nothing named there by "
        "its path has a value. Paths are written like links[0].h2d.duplex."}};
-  top.update(schema);
-  top["$defs"] = std::move(definitions);
-  return top;
+  schema.update(object_schema(std::move(properties)));
+  schema["$defs"] = definitions();
+  return schema;
 }
 
 }  // namespace shiplap

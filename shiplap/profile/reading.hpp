@@ -1,8 +1,7 @@
-// Pieces that the reader of profiles is made of: enumerations, counts, lists, and the rule for what may be missing.
+// Readers of the values in a profile file (enumerations, counts, lists), and the rule for absent values.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -13,26 +12,16 @@
 #include <vector>
 
 #include "shiplap/core/json.hpp"
+#include "shiplap/profile/enum_names.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "shiplap/profile/quantity.hpp"
 
 namespace shiplap {
 
-template <class E, std::size_t n>
-using EnumNames = std::array<std::pair<E, std::string_view>, n>;
-
-template <class E, std::size_t n>
-std::string_view name_of(E value, const EnumNames<E, n>& names) {
-  for (const auto& [known, name] : names)
-    if (known == value) return name;
-  throw Error("a profile holds an enumerator without a name");
-}
-
-template <class E, std::size_t n>
-E read_enum(const JsonReader& in, const EnumNames<E, n>& names) {
+template <class E>
+E read_enum(const JsonReader& in) {
   const std::string text = in.string();
   std::string all;
-  for (const auto& [value, name] : names) {
+  for (const auto& [value, name] : names_of(E{})) {
     if (name == text) return value;
     all.append(all.empty() ? "one of " : ", ").append(name);
   }
@@ -63,7 +52,7 @@ auto read_list(const JsonReader& in, const Read& read) {
   return items;
 }
 
-/// The members of an object whose keys are free.
+/// The members of an object that may have any keys.
 template <class T, class Read>
 std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
   if (!in.value().is_object()) in.fail("an object");
@@ -72,18 +61,18 @@ std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
   return members;
 }
 
-/// What "missing" explains. A null without an explanation is refused, and so is an explanation of what is there: else
-/// a hole in a profile could pass for a fact, or a fact for a hole.
+/// The entries of "missing". An absent value without an entry is refused, because it may be a mistake; so is an entry
+/// for a value that is there, because one of the two is wrong.
 class Explanations {
  public:
   explicit Explanations(const std::vector<Missing>& missing) : missing_(missing) {}
 
-  /// Whether `in`, which stands at `path` in the file, is absent; `absent` says whether it looks so.
+  /// Returns `absent`, whether the value `in` at `path` of the file is null or empty. Throws Error unless "missing"
+  /// names exactly the absent values.
   bool absent(const JsonReader& in, const std::string& path, bool absent) const {
     const bool explained =
         std::any_of(missing_.begin(), missing_.end(), [&](const Missing& m) { return m.parameter == path; });
     if (absent && !explained)
-
       in.fail("a value, or an entry for \"" + path + "\" in \"missing\" that says why there is none");
     if (!absent && explained) in.fail("nothing here, because \"missing\" names \"" + path + "\"");
     return absent;
@@ -92,20 +81,5 @@ class Explanations {
  private:
   const std::vector<Missing>& missing_;
 };
-
-template <class T>
-Parameter<T> read_parameter(const JsonReader& owner, const std::string& owner_path, std::string_view key,
-                            const Quantity<T>& quantity, const Explanations& missing) {
-  const JsonReader in = owner.at(key);
-  if (missing.absent(in, owner_path + "." + std::string(key), in.value().is_null())) return std::nullopt;
-  return read_interval(in, quantity);
-}
-
-template <class Row>
-void require_increasing_sizes(const JsonReader& in, const std::vector<Row>& rows) {
-  for (std::size_t i = 1; i < rows.size(); ++i)
-    if (rows[i].size <= rows[i - 1].size)
-      in.at(i).at("size").fail("a size above that of the row before it, " + std::to_string(rows[i - 1].size.count));
-}
 
 }  // namespace shiplap

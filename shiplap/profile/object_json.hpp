@@ -1,0 +1,186 @@
+// The JSON of the objects in the table of parameters, both ways.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "shiplap/profile/enum_names.hpp"
+#include "shiplap/profile/parameter_table.hpp"
+#include "shiplap/profile/reading.hpp"
+
+namespace shiplap {
+
+/// Writes an object: a visitor of `describe`. A template for all members; `object` is its entry.
+class ObjectWriter {
+ public:
+  Json json = Json::object();
+
+  template <class T, class... Rules>
+  void fact(std::string_view name, const T& member, std::string_view, Rules...) {
+    Json& out = json[std::string(name)];
+    if constexpr (std::is_enum_v<T>)
+      out = name_of(member);
+    else if constexpr (std::is_same_v<T, Bytes>)
+      out = member.count;
+    else
+      out = member;
+  }
+  void optional_fact(std::string_view name, const std::optional<unsigned>& member, unsigned, std::string_view) {
+    json[std::string(name)] = member ? Json(*member) : Json(nullptr);
+  }
+  template <class T>
+  void value(const ParameterInfo& info, const Interval<T>& interval, const Quantity<T>& quantity) {
+    json[std::string(info.name)] = interval_json(interval, quantity);
+  }
+  template <class T>
+  void optional_value(const ParameterInfo& info, const Parameter<T>& parameter, const Quantity<T>& quantity) {
+    json[std::string(info.name)] = parameter ? interval_json(*parameter, quantity) : Json(nullptr);
+  }
+  template <class Row>
+  void rows(const RowsInfo& info, const std::vector<Row>& rows, Tag tag) {
+    json[std::string(info.name)] = list(rows, tag);
+  }
+  template <class Part, class... More>
+  void part(std::string_view name, const Part& part, std::string_view, More... more) {
+    json[std::string(name)] = object(part, more...);
+  }
+  template <class Part, class... More>
+  void optional_part(std::string_view name, const std::optional<Part>& part, std::string_view, More... more) {
+    json[std::string(name)] = part ? object(*part, more...) : Json(nullptr);
+  }
+  void lists(std::string_view name, const std::map<std::string, std::vector<TimeAt>>& lists, Tag tag,
+             std::string_view) {
+    Json& out = json[std::string(name)] = Json::object();
+    for (const auto& [key, rows] : lists) out[key] = list(rows, tag);
+  }
+
+  template <class Part, class... More>
+  static Json object(const Part& part, More... more) {
+    ObjectWriter writer;
+    describe(writer, part, more...);
+    return std::move(writer.json);
+  }
+
+ private:
+  template <class Row>
+  static Json list(const std::vector<Row>& rows, Tag tag) {
+    Json list = Json::array();
+    for (const Row& row : rows) list.push_back(object(row, tag));
+    return list;
+  }
+};
+
+/// The members by which the rows of a list increase.
+template <class Row>
+auto order_of(const Row& row) {
+  if constexpr (requires { row.rings; })
+    return std::pair{row.threads, row.rings};
+  else if constexpr (requires { row.threads; })
+    return row.threads;
+  else if constexpr (requires { row.in_flight; })
+    return row.in_flight;
+  else
+    return row.size;
+}
+
+/// Reads an object: a visitor of `describe`. Throws Error naming the key for a key that is missing or unknown, a value
+/// that is not valid, and a value that is absent without a reason.
+class ObjectReader {
+ public:
+  /// `path` is where the object stands in the file, as `missing` names it.
+  ObjectReader(const JsonReader& in, std::string path, const Explanations& missing)
+      : in_(in), path_(std::move(path)), missing_(missing) {}
+
+  template <class T>
+  void fact(std::string_view name, T& member, std::string_view, std::uint64_t least = 0,
+            std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+    const JsonReader in = in_.at(name);
+    if constexpr (std::is_enum_v<T>)
+      member = read_enum<T>(in);
+    else if constexpr (std::is_same_v<T, Bytes>)
+      member = read_bytes(in);
+    else if constexpr (std::is_same_v<T, bool>)
+      member = in.boolean();
+    else if constexpr (std::is_unsigned_v<T>)
+      member = read_count<T>(in, least, std::min<std::uint64_t>(most, std::numeric_limits<T>::max()));
+    else
+      member = read_text(in);
+  }
+  void optional_fact(std::string_view name, std::optional<unsigned>& member, unsigned least, std::string_view) {
+    member.reset();
+    if (const JsonReader in = in_.at(name); !is_absent(in, name)) member = read_count<unsigned>(in, least);
+  }
+  template <class T>
+  void value(const ParameterInfo& info, Interval<T>& interval, const Quantity<T>& quantity) {
+    interval = read_interval(in_.at(info.name), quantity);
+  }
+  template <class T>
+  void optional_value(const ParameterInfo& info, Parameter<T>& parameter, const Quantity<T>& quantity) {
+    parameter.reset();
+    if (const JsonReader in = in_.at(info.name); !is_absent(in, info.name)) parameter = read_interval(in, quantity);
+  }
+  template <class Row>
+  void rows(const RowsInfo& info, std::vector<Row>& rows, Tag tag) {
+    rows = list<Row>(in_.at(info.name), path_of(info.name), tag, info.may_be_empty);
+  }
+  template <class Part, class... More>
+  void part(std::string_view name, Part& part, std::string_view, More... more) {
+    read_object(in_.at(name), path_of(name), missing_, part, more...);
+  }
+  template <class Part, class... More>
+  void optional_part(std::string_view name, std::optional<Part>& part, std::string_view, More... more) {
+    part.reset();
+    if (const JsonReader in = in_.at(name); !is_absent(in, name))
+      read_object(in, path_of(name), missing_, part.emplace(), more...);
+  }
+  void lists(std::string_view name, std::map<std::string, std::vector<TimeAt>>& lists, Tag tag, std::string_view) {
+    lists = read_map<std::vector<TimeAt>>(
+        in_.at(name), [&](const JsonReader& rows) { return list<TimeAt>(rows, path_of(name), tag, true); });
+  }
+
+  template <class Part, class... More>
+  static void read_object(const JsonReader& in, const std::string& path, const Explanations& missing, Part& into,
+                          More... more) {
+    require_known_keys(in, ObjectWriter::object(Part{}, more...));
+    ObjectReader reader(in, path, missing);
+    describe(reader, into, more...);
+  }
+
+ private:
+  /// Refuses a key that the writer would not write.
+  static void require_known_keys(const JsonReader& in, const Json& written) {
+    std::vector<std::string_view> keys;
+    for (const auto& member : written.items()) keys.push_back(member.key());
+    in.only_keys(keys);
+  }
+  std::string path_of(std::string_view name) const { return path_ + "." + std::string(name); }
+  bool is_absent(const JsonReader& in, std::string_view name) const {
+    return missing_.absent(in, path_of(name), in.value().is_null());
+  }
+  template <class Row>
+  std::vector<Row> list(const JsonReader& in, const std::string& path, Tag tag, bool may_be_empty) const {
+    auto rows = read_list(in, [&](const JsonReader& item, std::size_t) {
+      Row row{};
+      read_object(item, path, missing_, row, tag);
+      return row;
+    });
+    if (may_be_empty) missing_.absent(in, path, rows.empty());
+    if (!may_be_empty && rows.empty()) in.fail("at least one row");
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      if (!(order_of(rows[i - 1]) < order_of(rows[i]))) in.at(i).fail("a row behind the one before it in size");
+    return rows;
+  }
+
+  const JsonReader& in_;
+  std::string path_;
+  const Explanations& missing_;
+};
+
+}  // namespace shiplap
