@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -147,7 +148,7 @@ Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
               .threads_per_block = 256,
               .flops = operations_of_call(promoted) * static_cast<double>(n) * static_cast<double>(calls),
               .device_traffic = Bytes{8 * n},
-              .efficiency = 0.86}
+              .efficiency = efficiency::arccos}
               .shaped<const float>("x", Role::in, n)
               .shaped<float>("y", Role::out, n)
               .host_kernel([shape](Chunk chunk, View<const float> x, View<float> y) {

@@ -12,7 +12,7 @@ __device__ inline float psi(float x) {
   return acosf(x) * 0.63661977236758134f - 1;
 }
 
-/// psi so many times, each on the result of the one before.
+/// Applies psi `calls` times, each time to the result of the time before.
 template <bool promoted>
 __device__ inline float4 psi_repeatedly(float4 x, std::uint32_t calls) {
 #pragma unroll 1

@@ -8,7 +8,7 @@ namespace shiplap::kernels {
 constexpr unsigned voters = 1024;  // threads of a block
 constexpr unsigned most_copies = 32;
 
-/// The 256 bins of a block, each in so many copies (a power of two up to 32) that lie side by side. The lanes of a warp
+/// The 256 bins of a block. Each bin has `copies` copies (a power of two up to 32) side by side. The lanes of a warp
 /// take turns at them; with 32 each lane has a copy and with it a bank of its own, so that whatever the values, no two
 /// votes of a warp meet.
 struct Bins {

@@ -9,7 +9,7 @@ namespace shiplap {
 struct BuiltInWorkload {
   WorkloadHelp help;
   Workload (*make)(Parameters&, const CudaKernels&);
-  /// The parameters of a job whose largest array has about so many bytes: "n=16777216".
+  /// The parameters of a job whose largest array has about `size` bytes: "n=16777216".
   std::string (*sizes)(Bytes size);
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -23,7 +24,7 @@ float weight_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 10))
 
 std::uint64_t in_width(const ConvolutionShape& shape) { return shape.width + shape.filter - 1; }
 
-// One row of outputs from as many rows of inputs as the filter has.
+/// Computes one row of outputs from as many rows of inputs as the filter has.
 void convolve(const ConvolutionShape& shape, const float* in, const float* filter, float* out) {
   std::fill(out, out + shape.width, 0.0f);
   for (std::uint64_t j = 0; j < shape.filter; ++j)
@@ -34,7 +35,7 @@ void convolve(const ConvolutionShape& shape, const float* in, const float* filte
     }
 }
 
-// The row of outputs that the arrays should hold.
+/// The correct row of outputs.
 std::vector<float> reference(const ConvolutionShape& shape, std::span<const float> in, std::span<const float> filter,
                              std::uint64_t row) {
   std::vector<float> out(shape.width);
@@ -83,39 +84,63 @@ float expected_out(std::uint64_t i) {
                  {"float", "initial_out", "expected_out"}}};
 }
 
+Job convolution_job(const ConvolutionShape& shape, std::uint64_t height) {
+  const std::uint64_t inputs = (height + shape.filter - 1) * in_width(shape);
+  const std::uint64_t outputs = height * shape.width;
+  return Job{.items = height,
+             .name = fmt::format("convolution:height={},width={},filter={}", height, shape.width, shape.filter),
+             .items_per_block = convolution_tile_height,
+             .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
+             .threads_per_block = convolution_block_threads,
+             .zero_copy = false,  // neighbouring blocks read the inputs between them both
+             .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),
+             .device_traffic = Bytes{4 * (inputs + outputs)},
+             .efficiency = efficiency::convolution}
+      .shaped<const float>("in", Role::in, inputs, mapped_by([shape](ItemRange rows) {
+                             return ElementRange{.first = rows.first * in_width(shape),
+                                                 .count = (rows.count + shape.filter - 1) * in_width(shape)};
+                           }))
+      .shaped<const float>("filter", Role::resident, shape.filter * shape.filter)
+      .shaped<float>("out", Role::out, outputs)
+      .host_kernel([shape](Chunk chunk, View<const float> in, View<const float> filter, View<float> out) {
+        if (chunk.count == 0) return;
+        // The views check their bounds at the last elements; the loop below uses plain pointers.
+        (void)in[(chunk.end() + shape.filter - 1) * in_width(shape) - 1];
+        (void)out[chunk.end() * shape.width - 1];
+        for (std::uint64_t y = chunk.first; y < chunk.end(); ++y)
+          convolve(shape, &in[y * in_width(shape)], &filter[0], &out[y * shape.width]);
+      });
+}
+
+/// Names the first input that was overwritten, or the first result that differs from the reference.
+std::string wrong_convolution(const ConvolutionShape& shape, std::uint64_t height,
+                              std::span<const std::span<std::byte>> arrays) {
+  const auto in = as_elements<float>(arrays[0]);
+  const auto filter = as_elements<float>(arrays[1]);
+  const auto out = as_elements<float>(arrays[2]);
+  if (const auto i = first_difference<float>(in, pixel_at); i < in.size())
+    return fmt::format("input in[{}] was overwritten: {} instead of {}", i, in[i], pixel_at(i));
+  if (const auto i = first_difference<float>(filter, weight_at); i < filter.size())
+    return fmt::format("input filter[{}] was overwritten: {} instead of {}", i, filter[i], weight_at(i));
+  const std::uint64_t row = first_failure(height, 4, [&](std::uint64_t y) {
+    return std::memcmp(&out[y * shape.width], reference(shape, in, filter, y).data(), 4 * shape.width) == 0;
+  });
+  if (row == height) return "";
+  const std::vector<float> expected = reference(shape, in, filter, row);
+  std::uint64_t x = 0;
+  while (std::memcmp(&out[row * shape.width + x], &expected[x], 4) == 0) ++x;
+  return fmt::format("out[{}] (row {}, column {}) is {} instead of {}", row * shape.width + x, row, x,
+                     out[row * shape.width + x], expected[x]);
+}
+
 Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t height = parameters.count("height", "4096");
   const ConvolutionShape shape{.width = parameters.count("width", "4096"), .filter = parameters.count("filter", "17")};
   if (shape.filter > largest_filter) parameters.refuse(fmt::format("filter must be at most {}", largest_filter));
   if (std::max(height, shape.width) > std::numeric_limits<std::int32_t>::max() - largest_filter)
     parameters.refuse("height and width must be below 2^31 - 64");
-  const std::uint64_t halo = shape.filter - 1;
-  const std::uint64_t inputs = (height + halo) * in_width(shape);
-  const std::uint64_t outputs = height * shape.width;
   Workload w;
-  w.job = Job{.items = height,
-              .name = fmt::format("convolution:height={},width={},filter={}", height, shape.width, shape.filter),
-              .items_per_block = convolution_tile_height,
-              .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
-              .threads_per_block = convolution_block_threads,
-              .zero_copy = false,  // neighbouring blocks read the inputs between them both
-              .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),
-              .device_traffic = Bytes{4 * (inputs + outputs)},
-              .efficiency = 0.68}
-              .shaped<const float>("in", Role::in, inputs, mapped_by([shape](ItemRange rows) {
-                                     return ElementRange{.first = rows.first * in_width(shape),
-                                                         .count = (rows.count + shape.filter - 1) * in_width(shape)};
-                                   }))
-              .shaped<const float>("filter", Role::resident, shape.filter * shape.filter)
-              .shaped<float>("out", Role::out, outputs)
-              .host_kernel([shape](Chunk chunk, View<const float> in, View<const float> filter, View<float> out) {
-                if (chunk.count == 0) return;
-                // The last ones that it reads and writes, for which the views answer.
-                (void)in[(chunk.end() + shape.filter - 1) * in_width(shape) - 1];
-                (void)out[chunk.end() * shape.width - 1];
-                for (std::uint64_t y = chunk.first; y < chunk.end(); ++y)
-                  convolve(shape, &in[y * in_width(shape)], &filter[0], &out[y * shape.width]);
-              });
+  w.job = convolution_job(shape, height);
   if (cuda.convolution != nullptr) w.job.binding.cuda = cuda.convolution(shape);
   w.program = program_text(shape, height);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
@@ -123,23 +148,8 @@ Workload convolution(Parameters& parameters, const CudaKernels& cuda) {
     generate(as_elements<float>(arrays[1]), weight_at);
     generate(as_elements<float>(arrays[2]), [](std::uint64_t i) { return not_whole(i, 11); });
   };
-  w.verify = [shape, height](std::span<const std::span<std::byte>> arrays) -> std::string {
-    const auto in = as_elements<float>(arrays[0]);
-    const auto filter = as_elements<float>(arrays[1]);
-    const auto out = as_elements<float>(arrays[2]);
-    if (const auto i = first_difference<float>(in, pixel_at); i < in.size())
-      return fmt::format("input in[{}] was overwritten: {} instead of {}", i, in[i], pixel_at(i));
-    if (const auto i = first_difference<float>(filter, weight_at); i < filter.size())
-      return fmt::format("input filter[{}] was overwritten: {} instead of {}", i, filter[i], weight_at(i));
-    const std::uint64_t row = first_failure(height, 4, [&](std::uint64_t y) {
-      return std::memcmp(&out[y * shape.width], reference(shape, in, filter, y).data(), 4 * shape.width) == 0;
-    });
-    if (row == height) return "";
-    const std::vector<float> expected = reference(shape, in, filter, row);
-    std::uint64_t x = 0;
-    while (std::memcmp(&out[row * shape.width + x], &expected[x], 4) == 0) ++x;
-    return fmt::format("out[{}] (row {}, column {}) is {} instead of {}", row * shape.width + x, row, x,
-                       out[row * shape.width + x], expected[x]);
+  w.verify = [shape, height](std::span<const std::span<std::byte>> arrays) {
+    return wrong_convolution(shape, height, arrays);
   };
   return w;
 }
@@ -151,7 +161,7 @@ const BuiltInWorkload convolution_workload{
              "a filter x filter convolution of height x width floats, cut along the rows, with a halo"},
     .make = convolution,
     .sizes = [](Bytes size) {
-      // Of the usual width: the height makes the size.
+      // The default width gives rows of 4096 + 17 - 1 inputs of 4 bytes. The height makes the size.
       return fmt::format("height={}", std::max<std::uint64_t>(1, size.count / (4 * 4112)));
     }};
 

@@ -11,6 +11,7 @@
 
 #include "shiplap/workload/built_in/built_in.hpp"
 #include "shiplap/workload/built_in/diffusion_point.cuh"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -191,7 +192,7 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
                 .flops = 18 * updates,  // nine sums, three products with one each, one with the last
                 .double_precision = true,
                 .device_traffic = Bytes{16 * field * s.steps},
-                .efficiency = 0.64};
+                .efficiency = efficiency::diffusion};
   Workload w;
   w.job = s.split_by_steps ? by_steps(s, job) : by_levels(s, job);
   if (cuda.diffusion != nullptr) w.job.binding.cuda = cuda.diffusion(s);

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// So many steps of `levels` levels from `in` to `out`. `a` is needed from two steps on, `b` from three.
+/// Computes `steps` steps of `levels` levels from `in` to `out`. Two steps or more need `a`, three or more need `b`.
 inline void launch_diffusion(const double* in, double* out, double* a, double* b, std::uint64_t levels,
                              std::uint32_t nx, std::uint32_t ny, double alpha, std::uint32_t steps, unsigned blocks,
                              cudaStream_t stream) {
@@ -74,7 +74,7 @@ inline void launch_diffusion(const double* in, double* out, double* a, double* b
   }
 }
 
-/// So many steps of `levels` levels in place, by way of `other`.
+/// Computes `steps` steps of `levels` levels in place, with `other` for the steps in between.
 inline void launch_diffusion_in_place(double* field, double* other, std::uint64_t levels, std::uint32_t nx,
                                       std::uint32_t ny, double alpha, std::uint64_t steps, unsigned blocks,
                                       cudaStream_t stream) {

@@ -12,12 +12,12 @@
 
 namespace shiplap {
 
-/// So many frames, one behind the other.
+/// `count` frames of the same size, one after the other.
 struct Frames {
   std::uint64_t count = 1;
   std::uint32_t width = 1;
   std::uint32_t height = 1;
-  /// Of a frame; fits 32 bits, as does its histogram's highest bin.
+  /// Pixels of a frame. They fit into 32 bits, and so does every bin of its histogram.
   std::uint32_t pixels() const { return width * height; }
   std::uint64_t all_pixels() const { return count * pixels(); }
 };

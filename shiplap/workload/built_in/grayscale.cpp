@@ -7,6 +7,7 @@
 #include <array>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/built_in/frames.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
@@ -91,7 +92,7 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
                              // Three products, three sums and the vote.
                              .flops = 7.0 * static_cast<double>(pixels),
                              .device_traffic = Bytes{3 * pixels + 1024 * frames.count + (keeps_gray ? pixels : 0)},
-                             .efficiency = 0.9}
+                             .efficiency = efficiency::grayscale}
                              .shaped<const std::uint8_t>("rgb", Role::in, 3 * pixels)
                              .shaped<std::uint32_t>("histograms", Role::out, 256 * frames.count);
   if (keeps_gray)

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/built_in/frames.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
@@ -83,7 +84,7 @@ Workload histogram(Parameters& parameters, const CudaKernels& cuda) {
               .threads_per_block = 1024,
               .flops = static_cast<double>(frames.all_pixels()),  // a vote adds 1
               .device_traffic = Bytes{frames.all_pixels() + 1024 * frames.count},
-              .efficiency = 0.85}
+              .efficiency = efficiency::histogram}
               .shaped<const std::uint8_t>("frames", Role::in, frames.all_pixels())
               .shaped<std::uint32_t>("histograms", Role::out, 256 * frames.count)
               .host_kernel([pixels = std::uint64_t{shape.pixels}](Chunk chunk, View<const std::uint8_t> values,

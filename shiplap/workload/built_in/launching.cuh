@@ -32,7 +32,7 @@ std::uint64_t origin(const Launch& launch, std::size_t i) {
   return launch.origins.empty() ? 0 : launch.origins[i].count / sizeof(T);
 }
 
-/// Throws Error unless there are so many operands of so many bytes at least.
+/// Throws Error unless there are operands of at least these numbers of bytes.
 inline void require_operands(const Launch& launch, const char* kernel, std::initializer_list<std::uint64_t> bytes) {
   if (launch.operands.size() != bytes.size() || launch.lengths.size() != bytes.size())
     throw Error(std::string(kernel) + " has " + std::to_string(bytes.size()) + " operands, and was launched with " +

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -86,10 +87,13 @@ class FreivaldsCheck {
   std::vector<std::uint64_t> b_x_;
 };
 
-// The largest tile that gives every multiprocessor of a large GPU some, of the whole job.
+/// Tiles that occupy nearly all multiprocessors of a large GPU (an H200 has 132) when each has one.
+constexpr std::uint64_t enough_tiles = 128;
+
+/// The side of the largest square tile of which the whole product has enough.
 unsigned tile_of(std::uint64_t m, std::uint64_t n) {
   const auto tiles = [&](std::uint64_t side) { return ((m + side - 1) / side) * ((n + side - 1) / side); };
-  return tiles(128) >= 128 ? 128 : tiles(64) >= 128 ? 64 : 32;
+  return tiles(128) >= enough_tiles ? 128 : tiles(64) >= enough_tiles ? 64 : 32;
 }
 
 ProgramText program_text(const MatmulShape& shape) {
@@ -131,6 +135,40 @@ float expected_c(std::uint64_t i) {
                  {"float", "initial_c", "expected_c"}}};
 }
 
+Job matmul_job(const MatmulShape& shape, std::uint64_t m) {
+  const std::uint64_t n = shape.n;
+  const std::uint64_t p = shape.p;
+  return Job{.items = m,
+             .name = fmt::format("matmul:p={},m={},n={}", p, m, n),
+             .items_per_block = shape.tile,
+             .blocks_abreast = (n + shape.tile - 1) / shape.tile,
+             .threads_per_block = shape.tile == 32 ? 64u : 256u,
+             .zero_copy = false,  // all blocks abreast read the same rows of A
+             .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
+             .device_traffic = Bytes{4 * (m * p + p * n + m * n)},
+             .efficiency = efficiency::matmul}
+      .shaped<const float>("a", Role::in, m * p)
+      .shaped<const float>("b", Role::resident, p * n)
+      .shaped<float>("c", Role::out, m * n)
+      .host_kernel([shape](Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
+        multiply(shape, chunk, a, b, c);
+      });
+}
+
+/// Names the first input that was overwritten, or the first wrong element of the first row that the check refuses.
+std::string wrong_product(const MatmulShape& shape, std::uint64_t m, std::span<const std::span<std::byte>> arrays) {
+  const auto a = as_elements<float>(arrays[0]);
+  const auto b = as_elements<float>(arrays[1]);
+  const auto c = as_elements<float>(arrays[2]);
+  if (const auto i = first_difference<float>(a, a_at); i < a.size())
+    return fmt::format("input a[{}] was overwritten: {} instead of {}", i, a[i], a_at(i));
+  if (const auto i = first_difference<float>(b, b_at); i < b.size())
+    return fmt::format("input b[{}] was overwritten: {} instead of {}", i, b[i], b_at(i));
+  const FreivaldsCheck check(shape);
+  const std::uint64_t row = first_failure(m, 16, [&](std::uint64_t i) { return check.is_good(i, c); });
+  return row < m ? check.first_wrong_of_row(row, c) : "";
+}
+
 Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t p = parameters.count("p", "4096");
   if (p > exact_terms) parameters.refuse("p must be at most 2^20, so that the sums are exact");
@@ -138,23 +176,8 @@ Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t n = parameters.count("n", fmt::format("{}", p));
   if (std::max(m, n) > std::numeric_limits<std::int32_t>::max()) parameters.refuse("m and n must be below 2^31");
   const MatmulShape shape{.n = n, .p = p, .tile = tile_of(m, n)};
-  const std::uint64_t tiles_wide = (n + shape.tile - 1) / shape.tile;
   Workload w;
-  w.job = Job{.items = m,
-              .name = fmt::format("matmul:p={},m={},n={}", p, m, n),
-              .items_per_block = shape.tile,
-              .blocks_abreast = tiles_wide,
-              .threads_per_block = shape.tile == 32 ? 64u : 256u,
-              .zero_copy = false,  // all blocks abreast read the same rows of A
-              .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
-              .device_traffic = Bytes{4 * (m * p + p * n + m * n)},
-              .efficiency = 0.62}
-              .shaped<const float>("a", Role::in, m * p)
-              .shaped<const float>("b", Role::resident, p * n)
-              .shaped<float>("c", Role::out, m * n)
-              .host_kernel([shape](Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
-                multiply(shape, chunk, a, b, c);
-              });
+  w.job = matmul_job(shape, m);
   if (cuda.matmul != nullptr) w.job.binding.cuda = cuda.matmul(shape);
   w.program = program_text(shape);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
@@ -162,18 +185,7 @@ Workload matmul(Parameters& parameters, const CudaKernels& cuda) {
     generate(as_elements<float>(arrays[1]), b_at);
     generate(as_elements<float>(arrays[2]), [](std::uint64_t i) { return not_whole(i, 7); });
   };
-  w.verify = [shape, m](std::span<const std::span<std::byte>> arrays) -> std::string {
-    const auto a = as_elements<float>(arrays[0]);
-    const auto b = as_elements<float>(arrays[1]);
-    const auto c = as_elements<float>(arrays[2]);
-    if (const auto i = first_difference<float>(a, a_at); i < a.size())
-      return fmt::format("input a[{}] was overwritten: {} instead of {}", i, a[i], a_at(i));
-    if (const auto i = first_difference<float>(b, b_at); i < b.size())
-      return fmt::format("input b[{}] was overwritten: {} instead of {}", i, b[i], b_at(i));
-    const FreivaldsCheck check(shape);
-    const std::uint64_t row = first_failure(m, 16, [&](std::uint64_t i) { return check.is_good(i, c); });
-    return row < m ? check.first_wrong_of_row(row, c) : "";
-  };
+  w.verify = [shape, m](std::span<const std::span<std::byte>> arrays) { return wrong_product(shape, m, arrays); };
   return w;
 }
 

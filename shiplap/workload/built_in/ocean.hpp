@@ -23,7 +23,7 @@ struct OceanShape {
 OceanShape ocean_shape(Parameters&);
 /// "nx=1024,ny=1024,nz=42"
 std::string to_string(const OceanShape&);
-/// Levels of 1024 x 1024 points for fields of about so many bytes.
+/// The levels of 1024 x 1024 points that make fields of about `size` bytes.
 std::string ocean_sizes(Bytes size);
 
 /// Index in a field → °C and kg/kg, of which a few are beyond what the equation of state is for.

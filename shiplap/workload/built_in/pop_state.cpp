@@ -4,6 +4,7 @@
 #include <array>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/built_in/ocean.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
@@ -17,7 +18,7 @@ using kernels::DensityAndDerivatives;
 using kernels::LevelTerms;
 using kernels::water;
 
-// Of outputs 0, 1 and 2.
+/// The correct value of an output at point i: density, or its derivative by temperature or by salinity.
 double expected(std::uint64_t output, std::uint64_t i, const LevelTerms& terms) {
   const auto w = water(temperature_at(i), salinity_at(i));
   if (output == 0) return density(w, terms);
@@ -53,46 +54,63 @@ ProgramText program_text(const OceanShape& shape, unsigned outputs) {
   return text;
 }
 
+/// The terms of the level of point i: six doubles of the array `terms`.
+LevelTerms terms_at(const OceanShape& shape, const View<const double>& terms, std::uint64_t i) {
+  const double* t = &terms[6 * (i / shape.points)];
+  return {t[0], t[1], t[2], t[3], t[4], t[5]};
+}
+
+Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
+  const std::uint64_t field = shape.points * shape.levels;
+  const Job job{.items = shape.levels,
+                .name = fmt::format("pop-state:{},outputs={}", to_string(shape), outputs),
+                .blocks_abreast = (shape.points + 511) / 512,  // of 256 threads with two points each
+                .flops = (outputs == 1 ? 40 : 89) * static_cast<double>(field),
+                .double_precision = true,
+                .device_traffic = Bytes{8 * field * (2 + outputs)},
+                .efficiency = efficiency::pop_state};
+  const auto described = job.shaped<const double>("t", Role::in, field)
+                             .shaped<const double>("s", Role::in, field)
+                             .shaped<const double>("terms", Role::resident, 6 * shape.levels)
+                             .shaped<double>("density", Role::out, field);
+  if (outputs == 1)
+    return described.host_kernel([shape](Chunk, auto t, auto s, View<const double> terms, View<double> out) {
+      for (std::uint64_t i = out.first(); i < out.end(); ++i)
+        out[i] = density(water(t[i], s[i]), terms_at(shape, terms, i));
+    });
+  return described.shaped<double>("density by t", Role::out, field)
+      .shaped<double>("density by s", Role::out, field)
+      .host_kernel([shape](Chunk, auto t, auto s, View<const double> terms, View<double> out, View<double> by_t,
+                           View<double> by_s) {
+        for (std::uint64_t i = out.first(); i < out.end(); ++i) {
+          const auto all = density_and_derivatives(water(t[i], s[i]), terms_at(shape, terms, i));
+          out[i] = all.density;
+          by_t[i] = all.by_temperature;
+          by_s[i] = all.by_salinity;
+        }
+      });
+}
+
+/// The first result that differs from the reference, to the last bit: host and device have the same fused operations.
+std::string wrong_state(const OceanShape& shape, const std::vector<LevelTerms>& terms,
+                        std::span<const std::span<std::byte>> arrays) {
+  constexpr std::array names{"density", "density by t", "density by s"};
+  for (std::size_t output = 0; output + 3 < arrays.size(); ++output) {
+    const auto out = as_elements<double>(arrays[output + 3]);
+    const auto at = [&](std::uint64_t i) { return expected(output, i, terms[i / shape.points]); };
+    if (const auto i = first_difference<double>(out, at); i < out.size())
+      return fmt::format("{}[{}] is {} instead of {}", names[output], i, out[i], at(i));
+  }
+  return "";
+}
+
 Workload pop_state(Parameters& parameters, const CudaKernels& cuda) {
   const OceanShape shape = ocean_shape(parameters);
   const std::uint64_t outputs = parameters.count("outputs", "1");
   if (outputs != 1 && outputs != 3)
     parameters.refuse("outputs is 1 (density) or 3 (and its derivatives by temperature and salinity)");
-  const std::uint64_t field = shape.points * shape.levels;
-  const auto field_bytes = static_cast<double>(field);
-  Job job{.items = shape.levels,
-          .name = fmt::format("pop-state:{},outputs={}", to_string(shape), outputs),
-          .blocks_abreast = (shape.points + 511) / 512,  // of 256 threads with two points each
-          .flops = (outputs == 1 ? 40 : 89) * field_bytes,
-          .double_precision = true,
-          .device_traffic = Bytes{8 * field * (2 + outputs)},
-          .efficiency = 0.73};
-  const auto inputs = job.shaped<const double>("t", Role::in, field)
-                          .shaped<const double>("s", Role::in, field)
-                          .shaped<const double>("terms", Role::resident, 6 * shape.levels)
-                          .shaped<double>("density", Role::out, field);
-  // The terms are doubles to whoever moves them.
-  const auto at_level = [points = shape.points](const View<const double>& terms, std::uint64_t i) {
-    const double* t = &terms[6 * (i / points)];
-    return LevelTerms{t[0], t[1], t[2], t[3], t[4], t[5]};
-  };
   Workload w;
-  if (outputs == 1)
-    w.job = inputs.host_kernel([at_level](Chunk, auto t, auto s, View<const double> terms, View<double> out) {
-      for (std::uint64_t i = out.first(); i < out.end(); ++i) out[i] = density(water(t[i], s[i]), at_level(terms, i));
-    });
-  else
-    w.job = inputs.shaped<double>("density by t", Role::out, field)
-                .shaped<double>("density by s", Role::out, field)
-                .host_kernel([at_level](Chunk, auto t, auto s, View<const double> terms, View<double> out,
-                                        View<double> by_t, View<double> by_s) {
-                  for (std::uint64_t i = out.first(); i < out.end(); ++i) {
-                    const auto all = density_and_derivatives(water(t[i], s[i]), at_level(terms, i));
-                    out[i] = all.density;
-                    by_t[i] = all.by_temperature;
-                    by_s[i] = all.by_salinity;
-                  }
-                });
+  w.job = pop_state_job(shape, outputs);
   if (cuda.pop_state != nullptr) w.job.binding.cuda = cuda.pop_state(shape, static_cast<unsigned>(outputs));
   w.program = program_text(shape, static_cast<unsigned>(outputs));
   const auto terms = terms_of_levels(shape.levels);
@@ -101,17 +119,9 @@ Workload pop_state(Parameters& parameters, const CudaKernels& cuda) {
     for (std::size_t a = 3; a < arrays.size(); ++a)
       generate(as_elements<double>(arrays[a]), [](std::uint64_t i) { return static_cast<double>(hash_of(i, 9)); });
   };
-  // To the last bit: host and device have the same fused operations.
-  w.verify = [terms, points = shape.points](std::span<const std::span<std::byte>> arrays) -> std::string {
+  w.verify = [terms, shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     if (std::string wrong = overwritten_ocean(arrays, terms); !wrong.empty()) return wrong;
-    constexpr std::array names{"density", "density by t", "density by s"};
-    for (std::size_t output = 0; output + 3 < arrays.size(); ++output) {
-      const auto out = as_elements<double>(arrays[output + 3]);
-      const auto at = [&](std::uint64_t i) { return expected(output, i, terms[i / points]); };
-      if (const auto i = first_difference<double>(out, at); i < out.size())
-        return fmt::format("{}[{}] is {} instead of {}", names[output], i, out[i], at(i));
-    }
-    return "";
+    return wrong_state(shape, terms, arrays);
   };
   return w;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -26,7 +27,7 @@ Workload saxpy(Parameters& parameters, const CudaKernels& cuda) {
               .threads_per_block = 256,
               .flops = 2.0 * static_cast<double>(n),
               .device_traffic = Bytes{12 * n},
-              .efficiency = 0.9}
+              .efficiency = efficiency::saxpy}
               .shaped<const float>("x", Role::in, n)
               .shaped<float>("y", Role::inout, n)
               .host_kernel([](Chunk chunk, View<const float> x, View<float> y) {

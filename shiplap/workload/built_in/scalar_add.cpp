@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -138,7 +139,7 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
               .threads_per_block = 256,
               .flops = static_cast<double>(iterations) * static_cast<double>(std::max(in, out)),
               .device_traffic = Bytes{4 * (in + out)},
-              .efficiency = 0.88}
+              .efficiency = efficiency::scalar_add}
               .shaped<const std::uint32_t>("in", Role::in, in)
               .shaped<std::uint32_t>("out", Role::out, out)
               .host_kernel([shape](Chunk chunk, View<const std::uint32_t> source, View<std::uint32_t> target) {

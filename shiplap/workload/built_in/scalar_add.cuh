@@ -13,7 +13,7 @@ struct Addition {
   std::uint32_t zero = 0;
 };
 
-/// Adds the scalar `iterations` times, in so many additions.
+/// Adds the scalar `iterations` times, one addition after the other.
 __device__ inline std::uint32_t add_repeatedly(std::uint32_t x, Addition addition) {
 #pragma unroll 4
   for (std::uint32_t i = 0; i < addition.iterations; ++i) x = (x + addition.scalar) ^ addition.zero;

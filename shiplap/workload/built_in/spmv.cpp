@@ -12,6 +12,7 @@
 #include <string>
 
 #include "shiplap/workload/built_in/built_in.hpp"
+#include "shiplap/workload/built_in/efficiency.hpp"
 #include "shiplap/workload/data.hpp"
 #include "shiplap/workload/described_job.hpp"
 
@@ -200,7 +201,7 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .threads_per_block = 256,
               .flops = 2.0 * static_cast<double>(nonzeros),
               .device_traffic = Bytes{8 * (rows + 1) + 8 * nonzeros + 8 * rows},
-              .efficiency = 0.24}
+              .efficiency = efficiency::spmv}
               .shaped<const std::uint64_t>("offsets", Role::in, rows + 1, mapped_by([](ItemRange range) {
                                              return ElementRange{.first = range.first, .count = range.count + 1};
                                            }))

@@ -1,0 +1,20 @@
+// How near the built-in kernels come to the limit of the GPU, by its memory bandwidth or its rate of operations, on
+// resident data (Job::efficiency). All figures are measured on one H200 (docs/workloads.md, "share of the limit", from
+// results/h200/workloads). For other GPUs they are an estimate.
+#pragma once
+
+namespace shiplap::efficiency {
+
+inline constexpr double arccos = 0.86;        ///< memory bandwidth, one call
+inline constexpr double convolution = 0.68;   ///< fp32
+inline constexpr double diffusion = 0.64;     ///< memory bandwidth, one step
+inline constexpr double grayscale = 0.9;      ///< memory bandwidth, between one and two outputs
+inline constexpr double histogram = 0.85;     ///< memory bandwidth
+inline constexpr double matmul = 0.62;        ///< fp32
+inline constexpr double pop_buoydiff = 0.42;  ///< memory bandwidth
+inline constexpr double pop_state = 0.73;     ///< memory bandwidth, between one and three outputs
+inline constexpr double saxpy = 0.9;          ///< memory bandwidth
+inline constexpr double scalar_add = 0.88;    ///< memory bandwidth, one iteration
+inline constexpr double spmv = 0.24;          ///< memory bandwidth
+
+}  // namespace shiplap::efficiency
