@@ -42,8 +42,7 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
       fixed += room.beyond;
     }
   }
-  const std::uint64_t budget = limits.device_memory > fixed ? limits.device_memory.count - fixed.count : 0;
-  const std::uint64_t fits = per_slot.count == 0 ? chunks : budget / per_slot.count;
+  const std::uint64_t fits = limits.slots(fixed, per_slot, chunks);
   const std::uint64_t wanted =
       choice.ring == 0 ? std::min<std::uint64_t>(chunks, fits) : std::min<std::uint64_t>(choice.ring, chunks);
   if (wanted == 0 || wanted > fits)

@@ -16,8 +16,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
         fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
   if ((zero_copy.in || zero_copy.out) && !job.zero_copy)
     throw Unsupported(fmt::format(
-        "the kernel of {} is not made to reach into host memory (it goes over its arrays several times): copy them",
-        job.name));
+        "the kernel of {} is not made for zero-copy (it accesses its arrays several times): copy them", job.name));
   Schedule schedule;
   schedule.agents.clear();
   require_fronts(job);
@@ -29,7 +28,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   schedule.as_graph = choice.graph;
   if (choice.graph && !can_be_held(schedule))
     throw Unsupported(fmt::format(
-        "{} as a graph: the host or the driver waits for some of its copies; page-lock the memory, or submit op by op",
+        "{} as a graph: the host or the driver waits for some of its copies; pin the memory, or submit op by op",
         job.name));
   return schedule;
 }

@@ -15,8 +15,8 @@ namespace shiplap {
 /// shares with the one before stay where they are. Only where the ring starts again they are copied to its start.
 class DeviceRing {
  public:
-  static constexpr Bytes alignment{
-      256};  ///< that cudaMalloc guarantees (CUDA C++ Programming Guide, "Device Memory Accesses")
+  /// The alignment that cudaMalloc guarantees (CUDA C++ Programming Guide, "Device Memory Accesses").
+  static constexpr Bytes alignment{256};
   /// Where in its slot the data of a chunk begin.
   enum class Alignment : std::uint8_t {
     /// At the start of the slot, a multiple of 256 bytes, so that the kernel may use wide accesses.

@@ -1,5 +1,7 @@
-// Explicit: all of the input, then the kernel, then all of the output; nothing overlaps (van Werkhoven 2014, §II).
+// explicit: all input is copied, then the kernel runs, then all output is copied. Nothing overlaps (van Werkhoven et
+// al. 2014, section II).
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
@@ -28,7 +30,7 @@ const Strategy explicit_strategy{.name = "explicit",
                                  .summary = "copy everything in, run the kernel, copy everything out",
                                  .chunked = false,
                                  .mapped = false,
-                                 .model_error = 0.008,
+                                 .model_error = model_error::explicit_copies,
                                  .schedule = explicit_schedule,
                                  .predict = predict_explicit};
 

@@ -1,7 +1,9 @@
-// Hybrid: the input is copied chunk by chunk and the kernels write their output in host memory; and its mirror, which
-// reads the input in host memory and has the output copied (van Werkhoven 2014, §II). The grid of the kernels is
-// limited: one that fills the GPU has so much under way on the link that it starves the copies.
+// hybrid: the input is copied chunk by chunk, and the kernels write their output in host memory (van Werkhoven et al.
+// 2014, section II). hybrid-mirror: the kernels read their input in host memory, and the output is copied. The grid of
+// the kernels may be limited (Choice::blocks): a kernel that fills the GPU has so many bytes in flight on the link that
+// copies starve.
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
@@ -13,7 +15,7 @@ Schedule hybrid_schedule(const Job& job, const Choice& choice, const Limits& lim
   return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
 }
 
-// The papers' form for Hybrid is eq 5 whatever the device; it knows neither grids nor uneven chunks.
+/// Eq 5 of the paper, for every device category. It knows neither limited grids nor uneven chunks.
 std::optional<Seconds> predict_hybrid(const Job& job, const Choice& choice, const Profile& profile) {
   if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
   const auto work = paper_parameters(job, choice.chunks, profile, true);
@@ -27,7 +29,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
                                .summary = "input copied in chunks, output written in host memory by the kernels",
                                .chunked = true,
                                .mapped = true,
-                               .model_error = 0.15,
+                               .model_error = model_error::hybrid,
                                .schedule = hybrid_schedule<false>,
                                .predict = predict_hybrid};
 
@@ -35,7 +37,7 @@ const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
                                       .chunked = true,
                                       .mapped = true,
-                                      .model_error = 0.12,
+                                      .model_error = model_error::hybrid_mirror,
                                       .schedule = hybrid_schedule<true>,
                                       .predict = predict_hybrid};
 

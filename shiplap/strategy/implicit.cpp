@@ -1,6 +1,7 @@
-// Implicit: the kernel reads its input and writes its output in host memory; nothing is copied but what stays on the
-// GPU (van Werkhoven 2014, §II; zero-copy).
+// implicit: zero-copy. The kernel reads its input and writes its output in host memory, and only arrays that stay on
+// the GPU are copied (van Werkhoven et al. 2014, section II).
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
@@ -30,7 +31,7 @@ const Strategy implicit_strategy{.name = "implicit",
                                  .summary = "the kernel accesses its input and output in host memory",
                                  .chunked = false,
                                  .mapped = true,
-                                 .model_error = 0.1,
+                                 .model_error = model_error::implicit,
                                  .schedule = implicit_schedule,
                                  .predict = predict_implicit};
 

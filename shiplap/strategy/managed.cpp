@@ -9,6 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/chunk_kernel.hpp"
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/model_error.hpp"
 
 namespace shiplap {
 namespace {
@@ -46,7 +47,7 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
     if (a.role == Role::scratch)
       schedule.add_buffer(
           {.name = a.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = a.size});
-  if (total > limits.device_memory)
+  if (!limits.holds(total))
     throw Unsupported(
         fmt::format("{} of managed memory and scratch are more than the {} that may be used on the GPU: pages would be "
                     "moved out again; use pinned or pageable arrays",
@@ -162,7 +163,7 @@ const Strategy managed_strategy{.name = "managed",
                                 .summary = "kernel and host fault the pages of managed memory over",
                                 .threaded = true,
                                 .memory = ArrayMemory::managed,
-                                .model_error = 0.35,
+                                .model_error = model_error::managed,
                                 .schedule = managed_schedule,
                                 .predict = no_form};
 
@@ -170,7 +171,7 @@ const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .summary = "pages of managed memory moved ahead of the kernel and back",
                                          .chunked = true,
                                          .memory = ArrayMemory::managed,
-                                         .model_error = 0.5,
+                                         .model_error = model_error::managed_prefetch,
                                          .schedule = prefetch_schedule,
                                          .predict = no_form};
 

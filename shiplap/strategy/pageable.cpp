@@ -1,10 +1,11 @@
-// Strategies for arrays in pageable memory, as they come from malloc and std::vector.
-// Pageable: plain copies, which the driver stages through buffers of its own while the host waits. Staged: host threads
-// bring the chunks through page-locked rings, so that copies overlap with kernels and with each other.
+// Strategies for arrays in pageable memory, as malloc and std::vector give it.
+// pageable: plain copies. The driver stages them through buffers of its own while the host waits.
+// staged: host threads copy the chunks through pinned rings, so that copies overlap with kernels and with each other.
 #include <fmt/format.h>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/model_error.hpp"
 
 namespace shiplap {
 namespace {
@@ -27,7 +28,7 @@ Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& lim
 const Strategy pageable_strategy{.name = "pageable",
                                  .summary = "plain copies of pageable memory, one after the other",
                                  .memory = ArrayMemory::pageable,
-                                 .model_error = 0.3,
+                                 .model_error = model_error::pageable,
                                  .schedule = pageable_schedule,
                                  .predict = no_form};
 
@@ -36,7 +37,7 @@ const Strategy staged_strategy{.name = "staged",
                                .chunked = true,
                                .threaded = true,
                                .memory = ArrayMemory::pageable,
-                               .model_error = 0.35,
+                               .model_error = model_error::staged,
                                .schedule = staged_schedule,
                                .predict = no_form};
 

@@ -1,4 +1,4 @@
-// What the papers' closed forms want to know of a job, a choice and a profile.
+// The parameters of the papers' closed forms, from a job, a choice and a profile.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace shiplap {
 
-/// The device category of van Werkhoven et al. 2014, section IV, the GPU's or the one that the layout emulates; nullopt
-/// for copies that are held until the last kernel has started and for emulated ones that are not submitted
-/// breadth-first, for which the paper has no form.
+/// The device category of van Werkhoven et al. 2014, section IV: that of the GPU, or the one that the layout emulates.
+/// The paper has no form for GPUs that hold a copy until the last kernel has started, and none for emulated categories
+/// unless they are submitted breadth-first; then nullopt.
 std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&, const Choice&);
 
-/// The parameters of the papers' closed forms for a job cut into `chunks`; nullopt when the profile has no link.
-/// With `overlapping`, G and g are those under bidirectional load where the profile has them (Table II).
+/// The parameters of the papers' closed forms for a job in `chunks` chunks; nullopt when the profile has no link or the
+/// kernel's cost is unknown. With `overlapping`, G and g are those of duplex load where the profile has them (Table
+/// II).
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,
                                                          bool overlapping);
 

@@ -17,12 +17,12 @@ void require_single_calls(const Choice& choice, std::string_view strategy) {
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
     if (a.role == Role::scratch) continue;
-    // What stays is copied by itself, from whatever memory.
+    // Arrays that stay are copied once, before everything else.
     if (stays(a.role) && (wanted != ArrayMemory::page_locked || a.memory == MemoryKind::pageable)) continue;
     const std::string memory = to_string(a.memory);
     if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
       throw Unsupported(
-          fmt::format("{} needs page-locked arrays, and {} is in {} memory, from which copies do not overlap: "
+          fmt::format("{} needs pinned arrays, and {} is in {} memory, from which copies do not overlap: "
                       "pin it (--memory pinned){}",
                       strategy, a.name, memory,
                       a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));

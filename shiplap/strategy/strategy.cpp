@@ -132,12 +132,4 @@ IssueOrder parse_order(std::string_view text) {
   throw UsageError(fmt::format("--order {}: there is no such order; there are: depth, breadth", text));
 }
 
-Limits limits_of(const Profile& profile) {
-  if (profile.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU", profile.name));
-  const GpuModel& gpu = profile.gpus.front();
-  // The rest is the driver's and the context's, and for measuring the bound beside a run.
-  return {.device_memory = gpu.memory / 5 * 4,
-          .resident_threads = gpu.resident_threads ? static_cast<std::uint64_t>(gpu.resident_threads->value + 0.5) : 0};
-}
-
 }  // namespace shiplap

@@ -1,4 +1,5 @@
-// Strategies: ways to take a job through its kernel. Each turns (job, choice) into a schedule, beside its closed form.
+// Strategies: ways to take the data of a job through its kernel. A strategy turns a job and a choice into a schedule.
+// Its closed form from the papers stands beside it.
 #pragma once
 
 #include <cstdint>
@@ -10,54 +11,60 @@
 #include "shiplap/core/units.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/strategy/limits.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
 
-/// How chunks are spread over in-order queues.
+/// How chunks are distributed over in-order queues.
 enum class Layout : std::uint8_t {
   per_chunk,  ///< a queue for each chunk (the papers' streams)
-  few,        ///< `queues` queues, chunks dealt out in turn
-  three,      ///< one queue each for in, compute and out, tied by events
-  /// Older GPUs, emulated: the device categories 2 and 1 of van Werkhoven et al. 2014, section IV.
-  one_engine,     ///< copies of both directions share a queue, in the order in which they are submitted
-  implicit_sync,  ///< so they do, and results are held until the last kernel submitted before them has ended
+  few,        ///< `queues` queues, which take the chunks in turn
+  three,      ///< one queue each for copies in, kernels and copies out, with events between them
+  /// Emulates GPUs with one copy engine (device category 2 of van Werkhoven et al. 2014, section IV): copies of both
+  /// directions share a queue.
+  one_engine,
+  /// Emulates GPUs with one copy engine and implicit synchronisation (device category 1): copies of both directions
+  /// share a queue, and a copy out waits until the last kernel submitted before it has ended.
+  implicit_sync,
 };
 
-/// Whether it stands for an older GPU: to be submitted breadth-first.
+/// Whether the layout emulates an older GPU. The papers submit to these breadth-first.
 constexpr bool is_emulated(Layout layout) { return layout == Layout::one_engine || layout == Layout::implicit_sync; }
 
-/// Depth: chunk by chunk. Breadth: all copies in, all kernels, all copies out (in batches of the ring's size).
+/// The order in which ops are submitted. `depth`: chunk by chunk. `breadth`: the copies in of as many chunks as the
+/// ring holds, then their kernels, then their copies out.
 enum class IssueOrder : std::uint8_t { depth, breadth };
 
-/// Everything that is chosen about a run of a job.
+/// Everything that is chosen for a run of a job.
 struct Choice {
   std::string strategy = "streams";      ///< the name of one of `strategies()`
-  std::uint32_t chunks = 1;              ///< on each GPU
+  std::uint32_t chunks = 1;              ///< number of chunks on each GPU
   Ramp ramp{};                           ///< sizes of the chunks relative to each other
   Layout layout = Layout::three;         ///< how chunks are spread over queues
   std::uint32_t queues = 4;              ///< for Layout::few
   IssueOrder order = IssueOrder::depth;  ///< in which order ops are submitted
-  /// Most blocks of a launch, for strategies whose kernels access host memory; 0: the kernel's own grid.
+  /// Most blocks of a launch, for strategies whose kernels access host memory. 0: the kernel's own grid.
   std::uint64_t blocks = 0;
-  std::uint32_t ring =
-      0;  ///< device buffers per array, each holding one chunk; 0: `chunks`, fewer when memory is short
-  /// Host threads that move or touch the data each way, for strategies of memory that is not page-locked; 0: none.
+  /// Slots of the ring on the GPU that each array has, of one chunk each. 0: one for every chunk, or as many as fit.
+  std::uint32_t ring = 0;
+  /// Host threads that copy or touch the data in each direction, for strategies of memory that is not pinned. 0: none.
   std::uint32_t threads = 0;
-  /// GPUs of the device that share the items, each through its own link and submitted to by a thread of its own.
+  /// Number of GPUs between which the items are split. Each has its own link and a host thread that submits to it.
   std::uint32_t gpus = 1;
-  /// All ops in one call, as a graph that is made once and launched for every run: for page-locked memory.
+  /// Whether all ops are submitted in one call, as a graph that is made once and launched for every run. For pinned
+  /// memory.
   bool graph = false;
-  /// The copies of a chunk in each direction in one call (cudaMemcpyBatchAsync): for page-locked arrays of which
-  /// several are copied the same way. Not together with `graph`.
+  /// Whether the copies of a chunk in one direction are submitted in one call (cudaMemcpyBatchAsync). For jobs with
+  /// several pinned arrays in one direction, and not together with `graph`.
   bool batched = false;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// "streams, 32 chunks, three queues, depth-first"
 std::string to_string(const Choice&);
-/// "three queues", "4 queues": for people.
+/// "three queues", "4 queues".
 std::string to_string(Layout, std::uint32_t queues = 4);
-/// As flags and files have it.
+/// The name of the layout in flags and files: "few".
 std::string_view name_of(Layout);
 /// "per-chunk", "few" ("few:8"), "three", "one-engine", "implicit-sync". Throws UsageError.
 void parse_layout(std::string_view text, Choice& into);
@@ -67,46 +74,39 @@ IssueOrder parse_order(std::string_view text);
 Ramp parse_ramp(std::string_view text);
 std::string to_string(const Ramp&);  ///< "0.25:1:1.03", "none"
 
-/// What a strategy may use on the device.
-struct Limits {
-  Bytes device_memory;                 ///< budget for all device buffers
-  std::uint64_t resident_threads = 0;  ///< threads that the GPU holds at once; 0: kernels fill it
-};
-/// From a profile's first GPU: four fifths of its memory.
-Limits limits_of(const Profile&);
-
-/// The memory that a strategy is for, of all arrays but resident ones.
+/// The kind of memory that a strategy is for. It concerns all arrays but those that stay on the GPU and scratch.
 enum class ArrayMemory : std::uint8_t { page_locked, pageable, managed };
-/// Of the first array that is not resident.
+/// The kind of memory of the job's first such array; pinned when it has none.
 ArrayMemory array_memory(const Job&);
 
 /// One way to get the data through, as an entry of a table.
 struct Strategy {
-  std::string_view name;     ///< "streams": in choices, flags and files
-  std::string_view summary;  ///< one line, for people
-  bool chunked = false;      ///< whether chunks, ramp, layout and order mean something to it
-  bool mapped = false;       ///< whether its kernels access host memory, so that their grid means something
-  bool threaded = false;     ///< whether host threads take part, so that their number means something
-  ArrayMemory memory = ArrayMemory::page_locked;  ///< of the arrays that it takes
-  /// By how much, relative to the time, the simulator itself is off for about nine in ten of its pipelines, as found on
-  /// an H200 with jobs drawn at random (docs/evaluation.md). Part of the range of a prediction.
+  std::string_view name;     ///< "streams", in choices, flags and files
+  std::string_view summary;  ///< one line for the help
+  bool chunked = false;      ///< whether it uses Choice::chunks, ramp, layout and order
+  bool mapped = false;       ///< whether its kernels access host memory, so that it uses Choice::blocks
+  bool threaded = false;     ///< whether host threads take part, so that it uses Choice::threads
+  ArrayMemory memory = ArrayMemory::page_locked;  ///< the memory of the arrays that it takes
+  /// Relative error of the simulated time that about nine of ten pipelines of the strategy stay below. It is part of
+  /// the interval of a prediction. See model_error.hpp.
   double model_error = 0;
 
-  /// Buffers: the job's arrays in their order, then the device's. Queue and kernel tables as needed. The result is
-  /// sound (`validate`) and every dependency in it is needed, except that the first copy of a batch waits for all that
-  /// any copy of the batch waits for. Throws UsageError (chunks that cannot be), Unsupported (memory
-  /// kinds the strategy refuses, with what to do), Error (device memory, with the numbers).
+  /// The schedule of a job. Its buffers are the job's arrays in their order and then those on the GPUs. It is sound
+  /// (`validate`), and every dependency in it is needed, with two exceptions: the first copy of a batch waits for all
+  /// that any copy of the batch waits for, and beside arrays in host memory a slot of a ring is reused as a whole (see
+  /// DeviceRing::Alignment). Throws UsageError for a choice that no job can have, Unsupported for memory that the
+  /// strategy does not take, and Error when the device memory does not suffice.
   Schedule (*schedule)(const Job&, const Choice&, const Limits&);
-  /// The papers' closed form for it; nullopt where they have none for these parameters.
+  /// The time by the papers' closed form; nullopt where they have none for these parameters.
   std::optional<Seconds> (*predict)(const Job&, const Choice&, const Profile&);
 };
 
-/// All that there are.
+/// All strategies.
 std::span<const Strategy> strategies();
-/// Throws UsageError that lists the names.
+/// The strategy of this name. Throws UsageError that lists the names.
 const Strategy& find_strategy(std::string_view name);
 
-/// Every index of `schedule.buffers` that is one of the job's arrays is below this.
+/// The number of buffers of a schedule that are arrays of the job: they come first.
 inline std::size_t array_buffers(const Job& job) { return job.arrays.size(); }
 
 }  // namespace shiplap

@@ -1,5 +1,6 @@
-// Streams: the job in chunks whose copies and kernels overlap (van Werkhoven 2014, §II; Gómez-Luna 2012).
+// streams: chunks whose copies and kernels overlap (van Werkhoven et al. 2014, section II; Gómez-Luna et al. 2012).
 #include "shiplap/strategy/chunked.hpp"
+#include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
 
 namespace shiplap {
@@ -27,7 +28,7 @@ const Strategy streams_strategy{.name = "streams",
                                 .summary = "chunks whose copies and kernels overlap",
                                 .chunked = true,
                                 .mapped = false,
-                                .model_error = 0.02,
+                                .model_error = model_error::streams,
                                 .schedule = streams_schedule,
                                 .predict = predict_streams};
 

@@ -1,4 +1,4 @@
-// The comfortable way to describe work: arrays one by one, then the kernel, whose views have their types.
+// The comfortable way to describe a job: its arrays one by one, then the kernel, which gets a typed view of each array.
 //   auto job = Job{levels, "density"}.in("t", t).in("s", s, neighbours(1, 0)).out("rho", rho)
 //                  .kernel(enqueue).host_kernel(compute);
 #pragma once
@@ -21,11 +21,12 @@ struct CUstream_st;  // what a cudaStream_t points to
 
 namespace shiplap {
 
-/// A contiguous range of what can be copied byte by byte, and that outlives the call: no temporary but a view.
+/// A contiguous range of elements that can be copied byte by byte. The elements must outlive the call, so that a
+/// temporary must be a view.
 template <class Data>
 concept HostArray = std::ranges::contiguous_range<Data> && std::ranges::sized_range<Data> &&
     std::ranges::borrowed_range<Data> && std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>;
-/// One that may be written.
+/// A HostArray whose elements can be written.
 template <class Data>
 concept WritableArray =
     HostArray<Data> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Data>>>;
@@ -38,40 +39,41 @@ class DescribedJob : public Job {
   /// Goes on from there. Programs begin with Job::in, Job::out and so on.
   explicit DescribedJob(Job job) : Job(std::move(job)) {}
 
-  /// An array that is cut along with the items and read. Item i of n owns the elements [i e / n, (i + 1) e / n) of e.
+  /// Adds an array that is read in chunks. With n items and e elements, item i owns the elements [i e / n, (i + 1) e /
+  /// n).
   template <HostArray Data>
   auto in(std::string array, Data&& data, Reach reach = {}) const {
     return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::in, std::move(reach), std::span(data));
   }
-  /// One that is written: every element of its chunks, before the kernel ends.
+  /// Adds an array that is written in chunks. The kernel must write every element of its chunk.
   template <WritableArray Data>
   auto out(std::string array, Data&& data, Reach reach = {}) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::out, std::move(reach), std::span(data));
   }
-  /// One that is read and written in place.
+  /// Adds an array that is read and written in place in chunks.
   template <WritableArray Data>
   auto inout(std::string array, Data&& data, Reach reach = {}) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::inout, std::move(reach), std::span(data));
   }
-  /// One that every chunk reads as a whole.
+  /// Adds an array of which every chunk reads all elements.
   template <HostArray Data>
   auto resident(std::string array, Data&& data) const {
     return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::resident, {}, std::span(data));
   }
-  /// One that every chunk reads and writes as a whole, one chunk after the other: a state, or what is summed up.
+  /// Adds an array of which every chunk reads and writes all elements, one chunk after the other: a state or a sum.
   template <WritableArray Data>
   auto carried(std::string array, Data&& data) const {
     return with<std::ranges::range_value_t<Data>>(std::move(array), Role::carried, {}, std::span(data));
   }
-  /// Room for so many elements of T, cut along with the items: what the kernel of a chunk needs beside its arrays. It
-  /// is only on the GPU; what it holds when the kernel begins is anything. Chunks never share it, even where the reach
-  /// of each is all of it.
+  /// Adds memory on the GPU for `elements` elements of T, which is cut into chunks like an array. Its content is
+  /// undefined when the kernel of a chunk starts. Chunks never share it, even where the reach of each chunk is all of
+  /// it.
   template <class T>
   auto scratch(std::string array, std::uint64_t elements, Reach reach = {}) const {
     return with<T>(std::move(array), Role::scratch, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
-  /// The first `elements` elements of an array that is read and cut, for every chunk: a surface that all levels refer
-  /// to. They are brought once for both.
+  /// Adds the first `elements` elements of the array `cut` as a resident array, such as a surface that all levels refer
+  /// to. The elements cross the link once for both.
   template <class T>
   auto front_of(const std::string& cut, std::string array, std::uint64_t elements) const {
     const auto found = std::ranges::find(arrays, cut, &Array::name);
@@ -86,16 +88,16 @@ class DescribedJob : public Job {
     return job;
   }
 
-  /// An array of which only the shape is known: for planning, and for whoever sets `Array::data` later. T is const for
-  /// one that is only read.
+  /// Adds an array of which only the shape is known, for planning or until `Array::data` is set. T is const for an
+  /// array that is only read.
   template <class T>
   auto shaped(std::string array, Role role, std::uint64_t elements, Reach reach = {}) const {
     return with<T>(std::move(array), role, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
 
-  /// `enqueue(stream, chunk, views...)`, a view for each array in their order, puts the work of a chunk on the stream
-  /// and does not wait for it: kernels, library calls, whatever can be captured. Its grid is its own; see
-  /// takes_any_grid.
+  /// Sets the kernel. `enqueue(stream, chunk, views...)`, with a view for each array in their order, submits the work
+  /// of a chunk to the stream and does not wait for it. The work may be kernels and library calls that a stream can
+  /// capture. The grid is its own unless `takes_any_grid` says otherwise.
   template <class Enqueue>
   DescribedJob kernel(Enqueue enqueue) const {
     static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
@@ -108,7 +110,8 @@ class DescribedJob : public Job {
     };
     return result;
   }
-  /// `compute(chunk, views...)` does the same on the host: for virtual devices and for verification.
+  /// Sets the function that computes a chunk on the host, for virtual devices and for verification: `compute(chunk,
+  /// views...)`.
   template <class Compute>
   DescribedJob host_kernel(Compute compute) const {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
@@ -119,8 +122,8 @@ class DescribedJob : public Job {
     };
     return result;
   }
-  /// The kernel does its work with whatever number of blocks `Chunk::blocks` asks for: needed to throttle one that
-  /// accesses host memory.
+  /// States that the kernel works with the number of blocks in `Chunk::blocks`. A plan may then limit the grid of a
+  /// kernel that accesses host memory.
   DescribedJob takes_any_grid(std::uint64_t items_of_a_block, unsigned threads_of_a_block) const {
     if (items_of_a_block == 0 || threads_of_a_block == 0)
       throw UsageError(name + ": a block has one item and one thread at least");

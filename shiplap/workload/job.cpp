@@ -13,9 +13,9 @@ namespace shiplap {
 
 namespace {
 
-/// What the launches of a kernel take however few items they have: where the line through the first (which may be the
-/// floor) and the last of these points meets no items; nothing where there is one point only.
-Seconds launches_themselves(std::span<const KernelCost::Point> points) {
+/// The part of the kernel's time that does not depend on the items: the line through the first point (which may be the
+/// floor) and the last point, read at 0 items. 0 with a single point.
+Seconds time_without_items(std::span<const KernelCost::Point> points) {
   const KernelCost::Point& few = points.front();
   const KernelCost::Point& many = points.back();
   if (many.items <= few.items) return Seconds{0};
@@ -28,19 +28,19 @@ Seconds launches_themselves(std::span<const KernelCost::Point> points) {
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
   std::span<const Point> known = points;
-  // With a floor the items of launches and of points are rounded up to whole blocks of every multiprocessor: a launch
-  // takes as long as the busiest one.
+  // With a floor, items are rounded up to one more block for every SM, because a launch takes as long as the busiest
+  // SM.
   const auto in_rounds = [&, one_each = std::max<std::uint64_t>(1, known[0].items)](std::uint64_t of) {
     return static_cast<double>(has_floor ? (of + one_each - 1) / one_each * one_each : of);
   };
   const double x = in_rounds(items);
   const auto in_proportion_to = [&](const Point& p) { return p.work.value * (x / in_rounds(p.items)); };
-  // What the cache does not keep has another rate and says nothing of what it does.
+  // Points beyond the cache have another rate, so they do not count for cached launches.
   if (cached_items > 0)
     while (known.size() > 1 && known.back().items > cached_items) known = known.first(known.size() - 1);
   if (cached_items > 0 && items + beside > cached_items) {
     const Point& whole = points.back();
-    const Seconds launches = std::min(launches_themselves(known), whole.work.value);
+    const Seconds launches = std::min(time_without_items(known), whole.work.value);
     const Seconds time = std::max(has_floor ? points[0].work.value : Seconds{0},
                                   launches + (whole.work.value - launches) * (x / in_rounds(whole.items)));
     return items > cached_items ? time : std::max(time, at(items));
@@ -59,7 +59,7 @@ Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   if (!has_floor) return std::max(Seconds{0}, line);
   const Seconds time = std::max(known[0].work.value, line);
   if (x >= in_rounds(known[1].items)) return time;
-  // Small launches may be faster for each item than the line says: what they work on stays in the caches.
+  // Small launches may take less per item than the line says, because their data stay in the caches.
   const double from_floor = share_between(known[0], known[1]);
   const Seconds between = known[0].work.value + (known[1].work.value - known[0].work.value) * std::max(0.0, from_floor);
   return std::max(known[0].work.value, std::min(time, between));
@@ -89,7 +89,7 @@ Seconds KernelCost::ZeroCopy::beside_at(std::uint64_t items) const {
 
 std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, std::uint64_t blocks,
                                                              std::uint64_t own_blocks) const {
-  // The kernel's own grid is that of all blocks.
+  // The kernel's own grid counts as the largest.
   constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
   const auto grid_of = [](std::uint64_t count) { return count == 0 ? all : count; };
   const std::uint64_t wanted = blocks >= own_blocks ? all : grid_of(blocks);
@@ -103,7 +103,7 @@ std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, 
   }
   if (below == nullptr && above == nullptr) return std::nullopt;
   if (above == nullptr || below == above) return *below;
-  // Of smaller grids nothing was measured.
+  // No grid as small as this one was measured.
   if (below == nullptr && above->blocks == 0) return std::nullopt;
   ZeroCopy result = *above;
   result.blocks = blocks;
@@ -201,7 +201,7 @@ Seconds kernel_time(const Job& job, std::uint64_t items, std::uint64_t blocks, s
 
 namespace {
 
-// Ends of the chunks in units; every chunk has at least one.
+/// Ends of the chunks in units. Every chunk has at least one unit.
 std::vector<std::uint64_t> ramped_ends(std::uint64_t units, std::uint32_t chunks, const Ramp& ramp) {
   std::vector<double> sum(chunks);
   double total = 0;
@@ -239,7 +239,8 @@ std::vector<ItemRange> split(const Job& job, std::uint32_t chunks, const Ramp& r
   std::vector<ItemRange> result;
   result.reserve(chunks);
   require_valid(ramp);
-  // In whole blocks where there are enough: a piece that starts within one moves and computes more slowly.
+  // Chunks are whole blocks where there are enough. Those that start within a block are copied and computed more
+  // slowly.
   const std::uint64_t unit = job.items / job.items_per_block >= chunks ? job.items_per_block : 1;
   const std::uint64_t units = job.items / unit;
   const std::vector<std::uint64_t> ramped =
@@ -292,7 +293,7 @@ std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const It
   Bytes end;  // of the chunk before
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     const Slice whole = reach(job, array, chunks[c]);
-    if (array.role == Role::scratch) {  // of each chunk its own, whatever it is called
+    if (array.role == Role::scratch) {  // chunks share no scratch, so reaches may overlap
       result.push_back({whole, whole});
       continue;
     }
@@ -323,16 +324,18 @@ Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, s
   // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
   // job or, where all that may run at once do not fill the GPU, as these are together.
   const bool fills = at_once >= (room + result.blocks - 1) / result.blocks || at_once >= job.items / items;
-  // A tile that has less than its items to do takes as long; a row of threads leaves as much to others.
+  // A tile with fewer items than it can have takes as long as a full one. Rows of threads leave their rest to others.
   const std::uint64_t unit = job.blocks_abreast > 1 ? job.items_per_block : 1;
   const std::uint64_t as_if = (items + unit - 1) / unit * unit;
   const std::uint64_t together = fills ? (job.items + unit - 1) / unit * unit : as_if * at_once;
   const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(as_if) / static_cast<double>(together));
   const Seconds alone = kernel_time(job, items, 0, at_once);
-  const double share = alone > at_full_rate ? std::max(1e-6, at_full_rate / alone) : 1.0;
+  constexpr double least_share = 1e-6;  // keeps the quotient below finite
+  constexpr double most_waves = 1e9;    // keeps the conversion to an integer in range
+  const double share = alone > at_full_rate ? std::max(least_share, at_full_rate / alone) : 1.0;
   // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.
   const std::uint64_t by_blocks = (result.blocks + room - 1) / room;
-  const auto by_share = share < 1 ? static_cast<std::uint64_t>(std::min(1e9, 1 / (1 - share))) : by_blocks;
+  const auto by_share = share < 1 ? static_cast<std::uint64_t>(std::min(most_waves, 1 / (1 - share))) : by_blocks;
   const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_share, 1, by_blocks));
   result.full_rate_blocks = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(result.blocks) / (waves * share))));

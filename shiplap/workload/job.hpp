@@ -1,5 +1,6 @@
-// The work as a value: arrays with their roles and memory, how a piece of the work reaches into them, what the kernel
-// costs and what it calls. Strategies turn a Job into schedules; described_job.hpp is the comfortable way to make one.
+// A job: work as a value. It holds the arrays with their roles and memory, which part of them a chunk needs, the cost
+// of the kernel and its binding. Strategies turn a job into schedules. described_job.hpp is the comfortable way to make
+// one.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +18,22 @@
 
 namespace shiplap {
 
-/// What a kernel does with an array.
+/// How a kernel uses an array.
 enum class Role : std::uint8_t {
   in,
   out,
   inout,
-  resident,  ///< read as a whole by every chunk: brought to the GPU once
-  carried,   ///< read and written as a whole by every chunk, one after the other: brought once, and back at the end
-  scratch,   ///< room on the GPU for the kernel of a chunk, which nobody fills and nobody asks back
+  resident,  ///< every chunk reads all of it: copied to the GPU once
+  carried,   ///< every chunk reads and writes all of it, one chunk after the other: copied once, and back at the end
+  scratch,   ///< memory on the GPU for the kernel of a chunk: never copied
 };
-/// Whether it is cut and brought to the GPU.
+/// Whether chunks of the array are copied to the GPU.
 constexpr bool is_input(Role role) { return role == Role::in || role == Role::inout; }
-/// Whether it is cut and brought back.
+/// Whether chunks of the array are copied back.
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
-/// Whether kernels write it.
+/// Whether kernels write the array.
 constexpr bool is_written(Role role) { return role != Role::in && role != Role::resident; }
-/// Of a kernel to its operand.
+/// How a kernel accesses such an operand.
 constexpr AccessMode access_mode(Role role) { return is_written(role) ? AccessMode::write : AccessMode::read; }
 /// Whether the whole array is on the GPU while the job runs.
 constexpr bool stays(Role role) { return role == Role::resident || role == Role::carried; }
@@ -50,52 +51,55 @@ struct ElementRange {
   std::uint64_t count = 0;  ///< how many elements
 };
 
-/// How far the kernel of a chunk reaches into an array that is cut: its own piece (see `slice`), and for arrays that
-/// are only read some items on either side of it, as far as there are any (a halo). Or what a mapping says.
+/// The part of an array that the kernel of a chunk needs. It is the slice of the chunk's items (see `slice`), for
+/// arrays that are only read with the slices of some items before and after (a halo), or what a mapping says.
 struct Reach {
-  std::uint64_t before = 0;  ///< items
-  std::uint64_t after = 0;   ///< items
-  /// From the items of a chunk to the elements that its kernel is handed. Called often, for any range of items. Must be
-  /// monotone: a later chunk begins and ends no earlier. What chunks write must be apart.
+  std::uint64_t before = 0;  ///< items of the halo before the chunk, as far as there are any
+  std::uint64_t after = 0;   ///< items of the halo after the chunk, as far as there are any
+  /// Gives the elements that the kernel is handed for the items of a chunk. It is called often, for any range of items.
+  /// It must be monotone: a later chunk begins and ends no earlier. Chunks must write different elements.
   std::function<ElementRange(ItemRange)> elements{};
 };
-/// Its own piece alone.
+/// The slice of the chunk alone.
 inline const Reach each{};
-/// So many items on either side of its own piece too, as far as there are any.
+/// The slice of the chunk with a halo of these numbers of items.
 inline Reach neighbours(std::uint64_t before, std::uint64_t after) {
   return {.before = before, .after = after, .elements = {}};
 }
-/// What `elements` says: see Reach::elements.
+/// The elements that the mapping gives (see Reach::elements).
 inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
   return {.before = 0, .after = 0, .elements = std::move(elements)};
 }
 
-/// One array of the job. Items [first, first + n) of the job own the proportional piece of it (see `slice`).
+/// One array of the job. Items [first, first + n) of the job own a proportional slice of it (see `slice`).
 struct Array {
-  std::string name;                        ///< in messages, and of its view
+  std::string name;                        ///< in messages
   Role role = Role::in;                    ///< what the kernel does with it
   Bytes size;                              ///< of the whole array
-  Bytes element{1};                        ///< pieces are whole elements
-  MemoryKind memory = MemoryKind::pinned;  ///< what it lies in; looked up before planning where `data` is known
-  Reach reach{};                           ///< of the kernel of a chunk into it
-  /// Of a resident array: it is the first elements of that array of the job, an earlier one that is read and cut. Both
-  /// are brought once, and it needs no memory of the caller's.
+  Bytes element{1};                        ///< size of an element; slices are whole elements
+  MemoryKind memory = MemoryKind::pinned;  ///< the kind of memory; looked up before planning where `data` is known
+  Reach reach{};                           ///< the part that the kernel of a chunk needs
+  /// Makes a resident array the front of another array: the first elements of the array of that index, which comes
+  /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
+  /// resident one.
   std::optional<std::uint32_t> front_of{};
-  /// Where it is; null while only its shape is known.
+  /// Address of the caller's memory; null while only the shape is known.
   std::byte* data = nullptr;
 };
 
-/// Of the memory that the caller has for the array; none for one that is only on the GPU or part of another.
+/// Size of the memory that the caller has for the array: 0 for scratch and for a front of another array.
 inline Bytes size_on_host(const Array& array) {
   return array.role == Role::scratch || array.front_of ? Bytes{} : array.size;
 }
 
-/// What is known of the kernel of a job on one GPU: written by a run that measured it, read by devices that cannot.
-/// Its time on resident data with the GPU to itself, without the launch latency, of items of average density (see
-/// `density`). The first point may be a floor: no launch is shorter, since a block needs its time. The others, or where
-/// these are less than two all, give straight lines from one to the next, and the two at either end go on beyond it. A
-/// single point gives a line through zero. With a floor a launch takes as long as one that gives every multiprocessor
-/// as many blocks as this one gives the busiest.
+/// The cost of the kernel of a job on one GPU. A run that measures the kernel writes it, and predictions for devices
+/// that cannot run the kernel read it. Times are on resident data with the GPU to itself, without the launch latency,
+/// for items of average density (see `density`).
+///
+/// The time is linear between two points, and the lines at both ends go on. A single point gives a line through zero.
+/// The first point may be a floor: no launch is shorter, because one block takes that long. With a floor, the time
+/// follows the number of blocks on the busiest SM, so that items are rounded up to one more block for every SM. The
+/// floor itself is not on a line when there are two other points.
 struct KernelCost {
   /// The time of one launch.
   struct Point {
@@ -103,19 +107,19 @@ struct KernelCost {
     Interval<Seconds> work;   ///< its time
   };
   std::vector<Point> points;  ///< by increasing items
-  bool has_floor = false;     ///< the first is of a launch with no more than a block for each multiprocessor
-  /// Of a point: a chunk of so many items or fewer stays in the GPU's L2 cache from one launch of the kernel to the
-  /// next, one of more does not: then the last point counts, and what the cached ones say that launches take by
-  /// themselves. 0: not told apart.
+  bool has_floor = false;     ///< whether the first point is of a launch with at most one block for each SM
+  /// The most items whose data stay in the L2 cache from one launch to the next; one of the points has them. For more
+  /// items the last point gives the time per item, and the cached points give the part that does not depend on the
+  /// items. 0: the points do not tell cached launches from others.
   std::uint64_t cached_items = 0;
-  /// One launch with few blocks, each of which has a multiprocessor to itself: what a throttled kernel can do.
+  /// The time of one launch with so few blocks that each has an SM to itself.
   struct Limited {
     std::uint64_t items = 0;   ///< of the launch
     std::uint64_t blocks = 0;  ///< of the launch
     Interval<Seconds> work;    ///< its time
   };
-  /// Measured only for kernels that may be throttled, by increasing items: of one size, or of two with as many blocks
-  /// where a wave has no two items, so that what a launch does but once shows.
+  /// Measured for kernels whose grid may be limited, by increasing items. There is one size, or two sizes with the same
+  /// number of blocks when a wave has fewer than two items; the two then show the part that each launch does once.
   std::vector<Limited> limited{};
   /// Measured launch times with zero-copy: the kernel accesses inputs, outputs or both in pinned host memory.
   struct ZeroCopy {
@@ -135,10 +139,10 @@ struct KernelCost {
   };
   std::vector<ZeroCopy> zero_copy{};  ///< empty when zero-copy was not measured
   std::uint64_t resident_blocks = 0;  ///< blocks that fit on the GPU at once, by the occupancy API; 0 when unknown
-  std::string origin;  ///< "measured", "stated", "derived from flops and bytes": shown beside every prediction
+  std::string origin;  ///< "measured", "stated", "derived from flops and bytes"; shown beside predictions
 
-  /// Of a launch over so many items, with the cache shared by others over `beside` items. Throws Error when there are
-  /// no points.
+  /// Time of a launch over `items` items while other launches over `beside` items share the cache. Throws Error when
+  /// there are no points.
   Seconds at(std::uint64_t items, std::uint64_t beside = 0) const;
   /// The zero-copy times for a grid of `blocks` blocks (0: the kernel's own grid, which has `own_blocks`). Between two
   /// measured grids the time of the smaller one is scaled by the number of blocks and never falls below the time of the
@@ -149,28 +153,29 @@ struct KernelCost {
 template <class... Elements>
 class DescribedJob;
 
-/// Work to be done in pieces: arrays, the kernel, and what the kernel costs. A value; the arrays stay the caller's.
+/// Work that can be done in chunks: arrays, a kernel and the cost of the kernel. The memory of the arrays stays the
+/// caller's.
 struct Job {
-  std::uint64_t items = 1;            ///< along which it is split: rows, levels, frames
+  std::uint64_t items = 1;            ///< number of items, along which the job is cut: rows, levels, frames
   std::string name{"job"};            ///< "saxpy:n=64Mi"
-  std::vector<Array> arrays{};        ///< in the order of the kernel's views
-  KernelCost cost{};                  ///< of the kernel; without points it is measured or derived before planning
-  std::uint64_t items_per_block = 1;  ///< that one block of the kernel works on, at most
-  std::uint64_t blocks_abreast = 1;   ///< that work on the same items side by side, each on a part of them
+  std::vector<Array> arrays{};        ///< in the order of the kernel's parameters
+  KernelCost cost{};                  ///< cost of the kernel; without points it is measured or derived before planning
+  std::uint64_t items_per_block = 1;  ///< most items that one block of the kernel works on
+  std::uint64_t blocks_abreast = 1;   ///< blocks that share the same items, each working on a part of them
   unsigned threads_per_block = 256;   ///< of the kernel
-  /// Whether the kernel does its work with whatever grid it is launched with (`Launch::blocks`).
+  /// Whether the kernel works with any grid (`Launch::blocks`).
   bool any_grid = true;
-  std::uint64_t launches = 1;          ///< that the kernel makes for a chunk, whatever its size
-  std::uint64_t launches_of_item = 0;  ///< and for each item of it
-  /// Whether the kernel is made to reach into host memory: it reads and writes each byte about once, all along.
+  std::uint64_t launches = 1;          ///< launches of the kernel for a chunk of any size
+  std::uint64_t launches_of_item = 0;  ///< additional launches for each item of the chunk
+  /// Whether the kernel is made for zero-copy: it reads and writes each byte about once, throughout its time.
   bool zero_copy = true;
-  double flops = 0;               ///< operations of the whole job
-  bool double_precision = false;  ///< of these operations
+  double flops = 0;               ///< floating-point operations of the whole job
+  bool double_precision = false;  ///< whether these are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
-  /// Share of the GPU's limit, by bytes or operations, that the kernel reaches on resident data: as measured on a GPU,
-  /// for GPUs that are not there.
+  /// Fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data. It is measured
+  /// on one GPU and stands for GPUs on which the kernel was not measured.
   double efficiency = 1;
-  KernelBinding binding{};  ///< what the kernel is on either device
+  KernelBinding binding{};  ///< the kernel on the CUDA device and on the virtual device
 
   /// Begin a description: see described_job.hpp, which defines them. `Data` is a contiguous range of the elements.
   template <class Data>
@@ -189,8 +194,8 @@ struct Job {
   auto scratch(std::string name, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::scratch
 };
 
-/// Sizes of the chunks of a job relative to the largest: the first is `first`, the last `last`, and from one to the
-/// next they grow or shrink by a factor of `growth` at most. Small chunks at the ends fill and drain a pipeline sooner.
+/// Sizes of the chunks of a job relative to the largest. Neighbouring chunks differ at most by the factor `growth`.
+/// Small chunks at both ends fill and drain a pipeline sooner.
 struct Ramp {
   double first = 1;   ///< of the first chunk, more than 0 and at most 1
   double last = 1;    ///< of the last chunk, more than 0 and at most 1
@@ -203,77 +208,78 @@ struct Ramp {
 /// Throws UsageError unless the ramp is level, or 0 < first, last <= 1 < growth.
 void require_valid(const Ramp&);
 
-/// `chunks` consecutive ranges that cover all items. Without a ramp they differ by at most one block of the kernel (by
-/// one item where there are fewer blocks than chunks) and the last one takes what is left over; with one, each is
-/// within a block of its share. Throws UsageError when `chunks` is 0 or larger than the number of items, or the ramp is
-/// not valid.
+/// Cuts all items into `chunks` consecutive ranges. Without a ramp they differ by at most one block of the kernel, or
+/// by one item where there are fewer blocks than chunks, and the last one takes the rest. With a ramp each range is
+/// within one block of its relative size. Throws UsageError when `chunks` is 0 or larger than the number of items, or
+/// the ramp is not valid.
 std::vector<ItemRange> split(const Job&, std::uint32_t chunks, const Ramp& = {});
 
-/// The piece of `array` that a range of items owns: offset and length in bytes, whole elements, no gap and no overlap
-/// between neighbouring ranges.
+/// A contiguous part of an array.
 struct Slice {
-  Bytes offset;  ///< in the array
-  Bytes length;  ///< of the piece
+  Bytes offset;  ///< of its first byte in the array
+  Bytes length;  ///< number of bytes
 };
-/// Of a range within the job's items.
+/// The slice of the array that a range of items owns. It has whole elements; slices of neighbouring ranges have no gap
+/// and no overlap.
 Slice slice(const Job&, const Array&, ItemRange);
 
-/// What a chunk has to do with an array that is cut.
+/// The part of an array that a chunk needs.
 struct Piece {
-  Slice reach;  ///< that its kernel is handed
-  Slice fresh;  ///< the part of it that was not of the chunk before; of an output the same
+  Slice reach;  ///< the bytes that its kernel is handed
+  Slice fresh;  ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
 };
-/// Of consecutive chunks. Throws UsageError that names array and chunk when the reach is out of bounds, not monotone,
-/// or what two chunks write overlaps.
+/// The pieces of consecutive chunks. Throws UsageError that names the array and the chunk when a reach is out of bounds
+/// or not monotone, or when two chunks write the same bytes.
 std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> chunks);
-/// What the kernel of these items is handed of the array; all of one that stays on the GPU.
+/// The bytes of the array that the kernel is handed for these items; all bytes of an array that stays on the GPU.
 Slice reach(const Job&, const Array&, ItemRange);
 
-/// How many times as much data these items have as items on average, in the inputs that are cut, but for those whose
-/// pieces overlap by a mapping: the nonzeros of rows.
+/// Data per item of these items relative to the average of the job: for example the nonzeros of rows. It counts the
+/// inputs that are cut, except arrays whose mapping gives neighbouring chunks common elements.
 double density(const Job&, ItemRange);
-/// So many items on average have as much data, at least 1: what the cost of the kernel over these items is read at.
+/// The number of average items that have as much data as these items, at least 1. KernelCost is read at this number.
 std::uint64_t average_items(const Job&, ItemRange);
 
-/// Throws UsageError that names the array for a front of one that cannot have it (see Array::front_of).
+/// Throws UsageError that names the array when a front is not valid (see Array::front_of).
 void require_fronts(const Job&);
 
-/// Calls in which the kernel is submitted for so many items.
+/// Number of launches in which the kernel is submitted for `items` items.
 std::uint64_t launches_of(const Job&, std::uint64_t items);
-/// Blocks of a launch over so many items that has the kernel's own grid.
+/// Number of blocks of the kernel's own grid over `items` items.
 std::uint64_t blocks_of(const Job&, std::uint64_t items);
-/// Blocks of the kernel that a GPU with room for so many threads holds at once: a wave.
+/// Number of blocks of the kernel that run on the GPU at the same time (a wave), from the occupancy API where it is
+/// known and from the threads that the GPU holds otherwise.
 std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
-/// The most items for which so many blocks are enough; at least those of one block.
+/// The most items that `blocks` blocks can work on; at least those of one block.
 std::uint64_t items_of(const Job&, std::uint64_t blocks);
 
-/// What the threads of `blocks` blocks that run at once take for their shares if none waits for another: in proportion
-/// to `KernelCost::limited`, by whole rounds of all blocks, or along the line through its two points; 0 where that is
-/// unknown.
+/// Time of a launch over `items` items when only `blocks` blocks run at the same time and each has an SM to itself. It
+/// is read from `KernelCost::limited`: proportional to the rounds of all blocks with one point, along the line with
+/// two. 0 when it is unknown.
 Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 
-/// Time of a launch over `items` items with at most `blocks` blocks (0: no limit), which is never faster than without
-/// the limit; where at most so many run at once, whose data share the cache.
+/// Time of a launch over `items` items with at most `blocks` blocks (0: no limit). It is never less than without the
+/// limit. At most `at_once` such launches run at the same time and share the cache.
 Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks, std::uint64_t at_once = 1);
 
-/// Blocks of a launch over `items` items, how many of them fit on the GPU at once, and how many take all of its rate.
-/// How much of it a launch leaves to others is read off the cost, not off the threads: a memory-bound kernel may use
-/// all of the bandwidth with half of the threads. `resident_threads` 0: every launch fills the GPU. At most `at_once`
-/// such launches run at the same time.
+/// The grid of a launch, and how much of the GPU it uses. The part of the GPU's rate that it leaves to other launches
+/// follows from the cost, not from the threads: a memory-bound kernel may use all of the bandwidth with half of the
+/// threads.
 struct Grid {
-  std::uint64_t blocks = 1;            ///< that are launched
+  std::uint64_t blocks = 1;            ///< blocks of the launch
   std::uint64_t resident_blocks = 1;   ///< `Kernel::resident_blocks`
   std::uint64_t full_rate_blocks = 1;  ///< `Kernel::full_rate_blocks`
 };
-/// Of a launch over so many items of the job.
+/// The grid of a launch over `items` items, of which at most `at_once` run at the same time. `resident_threads` is the
+/// number of threads that the GPU holds at once; 0: every launch fills the GPU.
 Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
-/// Of the first array that is cut and in host memory; pinned without one.
+/// The kind of memory of the first array that is cut and in host memory; pinned when there is none.
 MemoryKind memory_of(const Job&);
 
-/// Bytes of all arrays that go to the device (in, inout) and that come back (out, inout).
+/// Size of all arrays that are copied to the GPU in chunks (in, inout).
 Bytes bytes_in(const Job&);
-/// See bytes_in.
+/// Size of all arrays that are copied back in chunks (out, inout).
 Bytes bytes_out(const Job&);
 
 }  // namespace shiplap
