@@ -1,4 +1,4 @@
-// shiplap reproduce: the tables, figures and claims of a paper, on the hardware at hand.
+// shiplap reproduce: starts the program shiplap-reproduce, which is built and installed beside this one.
 #pragma once
 
 #include <string>
@@ -8,18 +8,8 @@
 
 namespace shiplap::cli {
 
-struct ReproduceFlags {
-  std::string paper;
-  std::string device;
-  std::string profile;
-  std::vector<std::string> only;
-  std::string budget;
-  std::string output;
-  bool quick = false;
-  bool json = false;
-};
-
-void add_reproduce(CLI::App&);
-void run_reproduce(const ReproduceFlags&);
+/// Adds the subcommand. `arguments` are handed to shiplap-reproduce as they are. Throws Error when it cannot be
+/// started.
+void add_reproduce(CLI::App&, std::vector<std::string> arguments);
 
 }  // namespace shiplap::cli

@@ -1,6 +1,9 @@
 # shiplap_header_check: compiles every header alone, twice in one file, so that none leans on what another includes.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/shiplap/*.hpp
      ${PROJECT_SOURCE_DIR}/cli/*.hpp ${PROJECT_SOURCE_DIR}/tests/*.hpp ${PROJECT_SOURCE_DIR}/experiments/*.hpp)
+if(NOT SHIPLAP_EXPERIMENTS)
+  list(FILTER headers EXCLUDE REGEX "^(tests/)?experiments/")
+endif()
 if(NOT SHIPLAP_HAS_CUDA)
   list(FILTER headers EXCLUDE REGEX "^(shiplap|tests)/device/cuda/")
 endif()

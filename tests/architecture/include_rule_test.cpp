@@ -134,6 +134,20 @@ TEST(IncludeRule, keeps_the_command_line_and_relative_names_out_of_the_library) 
               ElementsAre(HasSubstr("named from the project's root")));
 }
 
+TEST(IncludeRule, keeps_the_experiments_apart_from_the_library_and_the_command_line) {
+  EXPECT_THAT(violations("shiplap/evaluate/regret.cpp", "#include \"experiments/experiment.hpp\""),
+              ElementsAre(HasSubstr("the library does not know the experiments")));
+  EXPECT_THAT(violations("cli/reproduce.cpp", "#include \"experiments/reproduction.hpp\""),
+              ElementsAre(HasSubstr("does not know the experiments, which are optional")));
+  EXPECT_THAT(violations("experiments/page.cpp", "#include \"cli/common.hpp\""),
+              ElementsAre(HasSubstr("only their program knows the command line")));
+  EXPECT_THAT(violations("experiments/page.cpp", "#include \"experiments/program/reproduce.hpp\""),
+              ElementsAre(HasSubstr("do not know the program")));
+  EXPECT_THAT(violations("experiments/program/reproduce.cpp", "#include \"cli/common.hpp\""), IsEmpty());
+  EXPECT_THAT(violations("experiments/program/reproduce.cpp", "#include \"experiments/page.hpp\""), IsEmpty());
+  EXPECT_THAT(violations("experiments/harris2012/saxpy.cpp", "#include \"experiments/in_turn.hpp\""), IsEmpty());
+}
+
 TEST(IncludeRule, wants_a_new_room_to_be_entered_in_the_table) {
   EXPECT_THAT(violations("shiplap/novel/thing.cpp", "#include \"shiplap/schedule/schedule.hpp\""),
               ElementsAre(HasSubstr("not in the include rule")));

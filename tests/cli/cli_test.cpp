@@ -18,8 +18,8 @@ namespace {
 TEST_F(Cli, version_and_help_succeed) {
   EXPECT_EQ(shiplap("--version").code, 0);
   EXPECT_TRUE(shiplap("--version").out.starts_with("shiplap "));
-  for (const char* command : {"", "devices", "profiles", "profiles show", "measure", "predict", "plan", "run", "replay",
-                              "evaluate", "reproduce"}) {
+  for (const char* command :
+       {"", "devices", "profiles", "profiles show", "measure", "predict", "plan", "run", "replay", "evaluate"}) {
     const Outcome help = shiplap(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Usage:"), std::string::npos) << command;
@@ -117,39 +117,23 @@ TEST_F(Cli, predict_has_every_model_side_by_side) {
   EXPECT_EQ(one.at("choices").front().at("models").size(), 1u);
 }
 
-TEST_F(Cli, reproduce_writes_what_its_schema_says_a_page_and_csv_and_goes_on_where_it_stopped) {
-  const std::string command = "reproduce harris2012 --device virtual:h200 --quick -o " + folder.string();
-  const Outcome stopped = shiplap(command + " --budget 1ns");
-  ASSERT_EQ(stopped.code, 0) << stopped.err;
-  EXPECT_NE(stopped.out.find("0 of "), std::string::npos) << stopped.out;
-  const Outcome all = shiplap(command);
-  ASSERT_EQ(all.code, 0) << all.err;
-  EXPECT_EQ(all.out.find("not run yet"), std::string::npos) << all.out;
-  const Json json = Json::parse(read(folder / "harris2012.json"));
-  const JsonSchema schema(Json::parse(read(SHIPLAP_SOURCE_DIR "/docs/schema/reproduction.schema.json")));
-  EXPECT_EQ(schema.problems(json), std::vector<std::string>{});
-  EXPECT_TRUE(fs::exists(folder / "harris2012.md"));
-  std::size_t figures = 0;
-  for (const auto& [id, step] : json["steps"].items())
-    for (const Json& figure : step["figures"]) {
-      EXPECT_TRUE(fs::exists(folder / "harris2012" / (figure["id"].get<std::string>() + ".csv")));
-      ++figures;
-    }
-  EXPECT_GT(figures, 0u);
-  const Outcome again = shiplap(command + " --json");
-  EXPECT_EQ(Json::parse(again.out)["steps"], json["steps"]) << "nothing was run again";
-  const Outcome fully = shiplap("reproduce harris2012 --device virtual:h200 -o " + folder.string());
-  EXPECT_EQ(fully.code, 1);
-  EXPECT_NE(fully.err.find("quick"), std::string::npos) << fully.err;
+TEST_F(Cli, reproduce_without_its_program_says_so_and_what_to_do) {
+  const fs::path alone = folder / "shiplap";
+  fs::copy_file(SHIPLAP_PROGRAM, alone);
+  for (const char* arguments : {"reproduce", "reproduce --help", "reproduce harris2012 --quick"})
+    expect_refused(run(alone, arguments), 1,
+                   {"shiplap: ", "shiplap-reproduce", "no paper can be reproduced", "SHIPLAP_EXPERIMENTS=ON"});
+  EXPECT_NE(run(alone, "--help").out.find("reproduce"), std::string::npos);
 }
 
-TEST_F(Cli, reproduce_lists_papers_and_refuses_what_is_none) {
-  const Outcome list = shiplap("reproduce");
-  EXPECT_EQ(list.code, 0);
-  for (const char* paper : {"werkhoven2014", "gomezluna2012", "harris2012", "eth2025", "commscope2019"})
-    EXPECT_NE(list.out.find(paper), std::string::npos) << paper;
-  EXPECT_EQ(shiplap("reproduce nobody1999 --device virtual:h200").code, 64);
-  EXPECT_EQ(shiplap("reproduce harris2012 --device virtual:h200 --only nothing").code, 64);
+TEST_F(Cli, reproduce_hands_all_arguments_to_the_program_beside_it_as_they_are) {
+  const fs::path alone = folder / "shiplap";
+  fs::copy_file(SHIPLAP_PROGRAM, alone);
+  const fs::path beside = write("shiplap-reproduce", "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 7\n");
+  fs::permissions(beside, fs::perms::owner_all);
+  const Outcome all = run(alone, "reproduce --help 'a b' -- run --version -o '' plan");
+  EXPECT_EQ(all.out, "--help\na b\n--\nrun\n--version\n-o\n\nplan\n");
+  EXPECT_EQ(all.code, 7);
 }
 
 TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_page_lock) {

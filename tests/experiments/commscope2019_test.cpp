@@ -11,7 +11,7 @@
 #include "experiments/reproduction.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
-#include "tests/support/virtual_bench.hpp"
+#include "tests/experiments/virtual_bench.hpp"
 
 namespace shiplap::experiments::commscope {
 namespace {

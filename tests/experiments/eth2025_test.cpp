@@ -19,7 +19,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/profile/profile.hpp"
-#include "tests/support/virtual_bench.hpp"
+#include "tests/experiments/virtual_bench.hpp"
 
 namespace shiplap::experiments::eth {
 namespace {

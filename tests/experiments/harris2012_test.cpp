@@ -9,7 +9,7 @@
 #include "experiments/papers.hpp"
 #include "experiments/reproduction.hpp"
 #include "shiplap/device/open.hpp"
-#include "tests/support/virtual_bench.hpp"
+#include "tests/experiments/virtual_bench.hpp"
 
 namespace shiplap::experiments::harris {
 namespace {

@@ -11,7 +11,7 @@
 #include "experiments/werkhoven2014/steps.hpp"
 #include "experiments/werkhoven2014/tables.hpp"
 #include "shiplap/device/open.hpp"
-#include "tests/support/virtual_bench.hpp"
+#include "tests/experiments/virtual_bench.hpp"
 
 namespace shiplap::experiments {
 namespace {

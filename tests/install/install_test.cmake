@@ -1,7 +1,7 @@
 # Installs a build into an empty folder, looks through the installed headers, builds the project in `consumer` against it
 # with find_package, and runs its programs; with `cuda_compiler` also the one that has a CUDA kernel. The installed
 # examples are configured.
-# Wants: build, consumer, work, generator, compiler; may have: cuda_compiler, cuda_host_compiler.
+# Wants: build, consumer, work, generator, compiler, experiments; may have: cuda_compiler, cuda_host_compiler.
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${work})
 
@@ -62,3 +62,6 @@ get_filename_component(examples "${examples}" DIRECTORY)
 run(${CMAKE_COMMAND} -S ${examples} -B ${work}/examples -G ${generator} ${languages}
     -D CMAKE_PREFIX_PATH=${work}/prefix)
 run(${work}/prefix/bin/shiplap --version)
+if(experiments)
+  run(${work}/prefix/bin/shiplap reproduce)
+endif()

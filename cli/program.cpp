@@ -1,0 +1,35 @@
+#include "cli/program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "cli/parameter_names.hpp"
+#include "shiplap/core/error.hpp"
+
+namespace shiplap::cli {
+
+int run_program(CLI::App& app, int argc, char** argv) {
+  const auto complain = [&](std::string_view message, ExitCode code) {
+    fmt::print(stderr, "{}: {}\n", app.get_name(), in_flags(message));
+    return static_cast<int>(code);
+  };
+  try {
+    app.parse(argc, argv);
+    return static_cast<int>(ExitCode::success);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  } catch (const Error& e) {
+    return complain(e.what(), e.code());
+  } catch (const std::bad_alloc&) {
+    return complain("the host has not enough memory for this; make the workload smaller", ExitCode::failure);
+  } catch (const std::exception& e) {
+    return complain(e.what(), ExitCode::failure);
+  }
+}
+
+}  // namespace shiplap::cli

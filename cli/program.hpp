@@ -1,0 +1,12 @@
+// Runs a program of the project: parses its arguments and turns every error into a message and an exit code.
+#pragma once
+
+#include "cli/cli11.hpp"
+
+namespace shiplap::cli {
+
+/// Parses the arguments, which runs the callbacks of the app and its subcommands. An error is printed on stderr behind
+/// the app's name. Returns the exit code: 0 done, 1 could not, 2 a check of a result failed, 64 wrong usage.
+int run_program(CLI::App&, int argc, char** argv);
+
+}  // namespace shiplap::cli

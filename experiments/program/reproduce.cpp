@@ -1,0 +1,130 @@
+#include "experiments/program/reproduce.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/common.hpp"
+#include "cli/node.hpp"
+#include "experiments/page.hpp"
+#include "experiments/reproduction.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/report/progress.hpp"
+
+namespace shiplap::experiments {
+namespace {
+
+using cli::print;
+using cli::print_json;
+using cli::style_of_stdout;
+
+void list_papers(bool json) {
+  if (json) {
+    Json papers = Json::array();
+    for (const Experiment& e : experiments()) {
+      Json steps = Json::array();
+      for (const Step& step : e.steps) steps.push_back({{"id", step.id}, {"title", step.title}});
+      papers.push_back({{"name", e.name}, {"title", e.title}, {"citation", e.citation}, {"steps", steps}});
+    }
+    return print_json({{"papers", papers}});
+  }
+  Table table({{"paper"}, {"step"}, {"what", Align::left}});
+  for (const Experiment& e : experiments()) {
+    table.add({std::string(e.name), "", std::string(e.title)});
+    for (const Step& step : e.steps) table.add({"", std::string(step.id), std::string(step.title)});
+  }
+  print(table.text(style_of_stdout()));
+}
+
+/// PAPER.json, PAPER.md and a CSV for each figure: each file whole or as it was.
+void save(const std::filesystem::path& folder, const Experiment& experiment, const Reproduction& r) {
+  const std::string name(experiment.name);
+  std::filesystem::create_directories(folder / name);
+  for (const auto& [id, done] : r.steps)
+    for (const Figure& figure : done.result.figures)
+      write_file_atomically(folder / name / (figure.id + ".csv"), csv(figure));
+  write_file_atomically(folder / (name + ".md"), page(experiment, r));
+  write_file_atomically(folder / (name + ".json"), to_json(experiment, r).dump(1) + "\n");
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app) {
+  auto flags = std::make_shared<ReproduceFlags>();
+  app.add_option("PAPER", flags->paper,
+                 "werkhoven2014, gomezluna2012, harris2012, eth2025 or commscope2019 (without one: a list of "
+                 "them and their steps)");
+  cli::add_device_flag(app, flags->device);
+  app.add_option("--profile", flags->profile, "predict from this profile (default: the device's own)")->type_name("P");
+  app.add_flag("--quick", flags->quick, "fewer points and repeats");
+  app.add_option("--only", flags->only, "these steps alone, done before or not")
+      ->delimiter(',')
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->type_name("STEPS");
+  app.add_option("--budget", flags->budget,
+                 "begin no further step after this time, as in 300s; the same command goes on where it stopped")
+      ->type_name("TIME");
+  app.add_option("-o,--output", flags->output,
+                 "write PAPER.json, PAPER.md and PAPER/*.csv into this folder after each step; what is done there "
+                 "already is not done again")
+      ->type_name("DIR");
+  cli::add_json_flag(app, flags->json);
+  app.footer(
+      "The profile is fixed first and its hash noted. Every result is verified. A claim that does not hold on this "
+      "hardware is a result, not a failure.");
+  app.callback([flags] { run_reproduce(*flags); });
+}
+
+void run_reproduce(const ReproduceFlags& flags) {
+  if (flags.paper.empty()) return list_papers(flags.json);
+  const Experiment& experiment = find_experiment(flags.paper);
+  RunLimits limits{.only = flags.only};
+  if (!flags.budget.empty()) limits.budget = parse_seconds(flags.budget, "--budget");
+  require_steps(experiment, flags.only);
+  const cli::OpenedNode opened = cli::open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
+  Progress progress;
+  const Bench bench{.device = *opened.device,
+                    .info = opened.device->info(),
+                    .profile = opened.node.profile,
+                    .limits = opened.node.limits,
+                    .quick = flags.quick,
+                    .progress = [&](std::string_view what, std::size_t done, std::size_t total) {
+                      progress.update(what, done, total);
+                    }};
+  Reproduction reproduction = begin_reproduction(experiment, bench);
+  const std::filesystem::path folder = flags.output;
+  const std::filesystem::path kept = folder / (std::string(experiment.name) + ".json");
+  if (!flags.output.empty() && std::filesystem::exists(kept)) {
+    Reproduction before = load_reproduction(kept);
+    require_same(before, reproduction, kept);
+    reproduction = std::move(before);  // with the conditions that its steps ran under
+  }
+  const bool whole = run_steps(experiment, bench, limits, reproduction, [&](const Reproduction& so_far) {
+    if (!flags.output.empty()) save(folder, experiment, so_far);
+  });
+  if (!flags.output.empty()) save(folder, experiment, reproduction);
+  progress.clear();
+  const TextStyle style = style_of_stdout();
+  if (flags.json) return print_json(to_json(experiment, reproduction));
+  print(bold(std::string(experiment.title), style) + "\n\n");
+  print(claims_report(experiment, reproduction, style.width));
+  const auto done =
+      std::ranges::count_if(experiment.steps, [&](const Step& step) { return reproduction.steps.contains(step.id); });
+  if (!whole)
+    print(wrap(fmt::format("\n{} of {} steps are done; {}", done, experiment.steps.size(),
+                           flags.output.empty() ? "with -o DIR they are kept, and can be gone on with"
+                           : flags.only.empty() ? "the same command goes on from there"
+                                                : "without --only the command goes on from there"),
+               style.width) +
+          "\n");
+  if (!flags.output.empty()) print(fmt::format("\nwritten to {}\n", (folder / (flags.paper + ".md")).string()));
+}
+
+}  // namespace shiplap::experiments
