@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/gomezluna2012/unstreamed_probe.hpp"
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
-#include "shiplap/plan/unstreamed_probe.hpp"
 #include "shiplap/shiplap.hpp"
 
 namespace {
@@ -264,7 +264,7 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
     Fixed all_known(known);
     oracle.push_back(rig.run(all_known, input, effort.batches).rate());
     if (in_flight == 1) {  // the protocol's batches are waited for
-      UnstreamedProbe probe(streams, {.per_stream = cost_of_a_stream(rig.table())});
+      experiments::gomez_luna::UnstreamedProbe probe(streams, {.per_stream = cost_of_a_stream(rig.table())});
       probing.push_back(rig.run(probe, input, effort.batches).rate());
       probes = probe.probes();
     }

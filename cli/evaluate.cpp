@@ -17,14 +17,12 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
-#include "shiplap/evaluate/published_evaluation.hpp"
 #include "shiplap/evaluate/random_jobs.hpp"
 #include "shiplap/evaluate/regret.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 #include "shiplap/report/evaluate_csv.hpp"
 #include "shiplap/report/evaluate_report.hpp"
 #include "shiplap/report/progress.hpp"
-#include "shiplap/report/published_report.hpp"
 #include "shiplap/report/regret_report.hpp"
 
 namespace shiplap::cli {
@@ -134,13 +132,6 @@ void add_evaluate(CLI::App& app) {
   command->add_option("--budget", flags->budget, "start no further workload after this time, as in 300s")
       ->type_name("TIME");
   command
-      ->add_option(
-          "--data", flags->data,
-          "instead of a device: a published sweep (calls, size, streams, time) that is fitted in part; the rest "
-          "is predicted")
-      ->type_name("FILE")
-      ->excludes(workloads);
-  command
       ->add_option("--again", flags->again,
                    "instead of a device: an evaluation that was written before with -o; what it observed, beside what "
                    "this version predicts on --profile")
@@ -188,19 +179,6 @@ bool about_a_run(const EvaluateFlags& flags) {
 bool is_same_file(const std::string& one, const std::string& other) {
   std::error_code none;
   return std::filesystem::equivalent(one, other, none);
-}
-
-void run_published(const EvaluateFlags& flags) {
-  if (!flags.markdown.empty()) throw UsageError("--markdown: a published sweep has no page; give -o for its JSON");
-  if (!flags.csv.empty()) throw UsageError("--csv: a published sweep has no points of this form; give -o for its JSON");
-  if (about_a_run(flags) || !flags.profile.empty() || !flags.again.empty())
-    throw UsageError("--data: nothing runs on a device; leave out what is about a device or a grid");
-  const PublishedEvaluation evaluation = evaluate_published(load_published(flags.data));
-  if (!flags.output.empty()) write_file_atomically(flags.output, to_json(evaluation).dump(1) + "\n");
-  if (flags.json)
-    print_json(to_json(evaluation));
-  else
-    print(published_report(evaluation, style_of_stdout()));
 }
 
 void show(const EvaluateFlags& flags, const Evaluation& evaluation) {
@@ -287,7 +265,6 @@ void run_random(const EvaluateFlags& flags) {
 
 void run_evaluate(const EvaluateFlags& flags) {
   if (!flags.output.empty()) require_writable(flags.output, "-o");
-  if (!flags.data.empty()) return run_published(flags);
   if (!flags.markdown.empty()) require_writable(flags.markdown, "--markdown");
   if (!flags.csv.empty()) require_writable(flags.csv, "--csv");
   if (!flags.again.empty()) return run_again(flags);

@@ -23,7 +23,6 @@ struct EvaluateFlags {
   unsigned rounds = 0;       ///< 0: 11 on a GPU; 1 on a virtual device, where all runs are equal
   unsigned duel_rounds = 0;  ///< 0: 51, or 1 likewise
   std::string budget;
-  std::string data;
   std::string again;
   unsigned random = 0;  ///< number of randomly drawn jobs; 0: the named workloads
   std::uint64_t seed = 1;

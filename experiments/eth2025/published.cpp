@@ -101,12 +101,12 @@ std::span<const PublishedSweep> sweeps() { return of_sweeps; }
 std::span<const double> stencil_ms() { return of_stencil; }
 std::span<const PublishedLine> stencil_lines() { return of_lines; }
 
-std::optional<PublishedKernel> fitted_kernel(std::string_view profile) {
+std::optional<published_sweep::PublishedKernel> fitted_kernel(std::string_view profile) {
   const auto kernel = [](double latency_us, double element_ps, double call_ps) {
     const auto exactly = [](double seconds) { return Interval<Seconds>::exact(Seconds{seconds}); };
-    return PublishedKernel{.latency_per_call = exactly(latency_us * 1e-6),
-                           .per_element = exactly(element_ps * 1e-12),
-                           .per_element_and_call = exactly(call_ps * 1e-12)};
+    return published_sweep::PublishedKernel{.latency_per_call = exactly(latency_us * 1e-6),
+                                            .per_element = exactly(element_ps * 1e-12),
+                                            .per_element_and_call = exactly(call_ps * 1e-12)};
   };
   if (profile == "gh200-2025-269302") return kernel(0.1178, 1.14, 1.84);
   if (profile == "gh200-2025-258389") return kernel(0.0542, 0.873, 0.8);

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "shiplap/evaluate/published_fit.hpp"
+#include "experiments/published_sweep/fit.hpp"
 
 namespace shiplap::experiments::eth {
 
@@ -78,6 +78,6 @@ inline constexpr double gt4py_arccos_ms = 12030;
 
 /// The kernel that was fitted together with a built-in profile of the report's machine (docs/reproductions/eth2025.md);
 /// nullopt for every other profile.
-std::optional<PublishedKernel> fitted_kernel(std::string_view profile);
+std::optional<published_sweep::PublishedKernel> fitted_kernel(std::string_view profile);
 
 }  // namespace shiplap::experiments::eth

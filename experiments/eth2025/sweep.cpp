@@ -175,7 +175,7 @@ Sweep arccos_sweep(const Bench& bench, std::uint64_t of, std::uint64_t elements,
                    std::span<const std::uint32_t> streams, unsigned rounds) {
   const std::vector<InStreams> choices = as_published(streams, elements - 1);
   if (const auto kernel = fitted_kernel(bench.profile.name); kernel && bench.info.is_virtual) {
-    Sweep out = simulated(bench, published_job({.calls = calls, .size = elements}, *kernel), choices);
+    Sweep out = simulated(bench, published_sweep::published_job({.calls = calls, .size = elements}, *kernel), choices);
     out.of = of;
     return out;
   }

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/gomezluna2012/unstreamed_probe.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
-#include "shiplap/plan/unstreamed_probe.hpp"
 
 namespace shiplap::experiments::gomez_luna {
 

@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "cli/common.hpp"
 #include "cli/node.hpp"
 #include "experiments/page.hpp"
+#include "experiments/published_sweep/report.hpp"
 #include "experiments/reproduction.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/report/progress.hpp"
@@ -52,13 +54,38 @@ void save(const std::filesystem::path& folder, const Experiment& experiment, con
   write_file_atomically(folder / (name + ".json"), to_json(experiment, r).dump(1) + "\n");
 }
 
+void run_published_sweep(const ReproduceFlags& flags) {
+  const std::filesystem::path data = flags.data;
+  const std::filesystem::path file = std::filesystem::path(flags.output) / data.filename().replace_extension(".json");
+  const published_sweep::PublishedData sweep = published_sweep::load_published(data);
+  if (!flags.output.empty()) {
+    std::filesystem::create_directories(flags.output);
+    cli::require_writable(file, "-o");
+    std::error_code different;
+    if (std::filesystem::equivalent(file, data, different))
+      throw UsageError(
+          fmt::format("{}: that is the file of --data, and would be lost: name another folder with -o", file.string()));
+  }
+  const published_sweep::PublishedEvaluation evaluation = published_sweep::evaluate_published(sweep);
+  const Json json = published_sweep::to_json(evaluation);
+  if (!flags.output.empty()) write_file_atomically(file, json.dump(1) + "\n");
+  if (flags.json) return print_json(json);
+  print(published_sweep::published_report(evaluation, style_of_stdout()));
+  if (!flags.output.empty()) print(fmt::format("\nwritten to {}\n", file.string()));
+}
+
 }  // namespace
 
 void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<ReproduceFlags>();
+  auto* data = app.add_option("--data", flags->data,
+                              "instead of a paper: a published sweep (calls, size, streams, time) that is fitted in "
+                              "part; the rest is predicted")
+                   ->type_name("FILE");
   app.add_option("PAPER", flags->paper,
                  "werkhoven2014, gomezluna2012, harris2012, eth2025 or commscope2019 (without one: a list of "
-                 "them and their steps)");
+                 "them and their steps)")
+      ->excludes(data);
   cli::add_device_flag(app, flags->device);
   app.add_option("--profile", flags->profile, "predict from this profile (default: the device's own)")->type_name("P");
   app.add_flag("--quick", flags->quick, "fewer points and repeats");
@@ -73,16 +100,19 @@ void add_reproduce(CLI::App& app) {
       ->type_name("TIME");
   app.add_option("-o,--output", flags->output,
                  "write PAPER.json, PAPER.md and PAPER/*.csv into this folder after each step; what is done there "
-                 "already is not done again")
+                 "already is not done again; of --data FILE write FILE's name with .json into it")
       ->type_name("DIR");
   cli::add_json_flag(app, flags->json);
   app.footer(
       "The profile is fixed first and its hash noted. Every result is verified. A claim that does not hold on this "
       "hardware is a result, not a failure.");
+  for (const char* about_a_device : {"--device", "--profile", "--quick", "--only", "--budget"})
+    data->excludes(app.get_option(about_a_device));
   app.callback([flags] { run_reproduce(*flags); });
 }
 
 void run_reproduce(const ReproduceFlags& flags) {
+  if (!flags.data.empty()) return run_published_sweep(flags);
   if (flags.paper.empty()) return list_papers(flags.json);
   const Experiment& experiment = find_experiment(flags.paper);
   RunLimits limits{.only = flags.only};

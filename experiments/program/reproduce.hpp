@@ -10,6 +10,7 @@ namespace shiplap::experiments {
 
 struct ReproduceFlags {
   std::string paper;
+  std::string data;  ///< file of a published sweep, instead of a paper
   std::string device;
   std::string profile;
   std::vector<std::string> only;

@@ -54,11 +54,14 @@ TEST(ThreadRule, refuses_threads_outside_the_rooms_and_rooms_without_threads) {
                                       {"shiplap/device/cuda/gate.hpp", "#include <atomic>\n"},
                                       {"tests/core/parallel_test.cpp", "#include <thread>\n"},
                                       {"shiplap/sim/simulate.cpp", "#include <mutex>\n"},
-                                      {"cli/run.cpp", "#include \"shiplap/core/parallel.hpp\"\n"}};
-  const std::vector<std::string> rooms{"core", "device"};
+                                      {"cli/run.cpp", "#include \"shiplap/core/parallel.hpp\"\n"},
+                                      {"experiments/a/b.cpp", "#include <thread>\n"},
+                                      {"experiments/c/d.cpp", "#include <thread>\n"}};
+  const std::vector<std::string> rooms{"core", "device", "experiments/a"};
   EXPECT_THAT(thread_rule_violations(files, rooms),
               ElementsAre(HasSubstr("shiplap/sim/simulate.cpp: includes mutex"),
                           HasSubstr("cli/run.cpp: includes shiplap/core/parallel.hpp"),
+                          HasSubstr("experiments/c/d.cpp: includes thread"),
                           HasSubstr("room 'device' is one of threaded_rooms")));
 }
 

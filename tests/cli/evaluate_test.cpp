@@ -114,14 +114,5 @@ TEST_F(Cli, evaluate_refuses_bad_flags_before_anything_runs) {
   expect_refused(shiplap("evaluate --device virtual:h200 -o /nowhere/e.json"), 1, {"/nowhere"});
 }
 
-TEST_F(Cli, evaluate_fits_a_published_sweep_in_part_and_predicts_the_rest) {
-  const std::string file = write("sweep.csv", "Calls,Size,NUM_STREAMS,Time\n1,8,1,not-a-time\n");
-  const Outcome damaged = shiplap("evaluate --data " + file);
-  EXPECT_EQ(damaged.code, 1) << damaged.out;
-  EXPECT_NE(damaged.err.find("sweep.csv"), std::string::npos) << damaged.err;
-  expect_refused(shiplap("evaluate saxpy --data " + file), 64, {"--data"});
-  expect_refused(shiplap("evaluate --data " + file + " --markdown page.md"), 64, {"--markdown"});
-}
-
 }  // namespace
 }  // namespace shiplap

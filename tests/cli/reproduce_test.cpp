@@ -56,5 +56,27 @@ TEST_F(Cli, reproduce_lists_papers_and_refuses_what_is_none) {
   EXPECT_EQ(shiplap("reproduce harris2012 --device virtual:h200 --only nothing").code, 64);
 }
 
+TEST_F(Cli, reproduce_fits_a_published_sweep_in_part_and_predicts_the_rest) {
+  const fs::path sweep =
+      fs::path(SHIPLAP_SOURCE_DIR) / "tests/experiments/published_sweep/data/eth2025_269302_selection.csv";
+  const fs::path folder_of_results = folder / "out";
+  const Outcome all = shiplap("reproduce --data " + sweep.string() + " -o " + folder_of_results.string());
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_NE(all.out.find("held out"), std::string::npos) << all.out;
+  const Json json = Json::parse(read(folder_of_results / "eth2025_269302_selection.json"));
+  EXPECT_EQ(json["schema"], "shiplap/published-evaluation");
+  EXPECT_EQ(json["models"][0]["held_out"]["points"], 42);
+}
+
+TEST_F(Cli, reproduce_refuses_a_damaged_sweep_and_options_that_are_not_about_it) {
+  const std::string file = write("sweep.csv", "Calls,Size,NUM_STREAMS,Time\n1,8,1,not-a-time\n");
+  expect_refused(shiplap("reproduce --data " + file), 1, {"sweep.csv"});
+  expect_refused(shiplap("reproduce harris2012 --data " + file), 64, {"--data"});
+  expect_refused(shiplap("reproduce --device virtual:h200 --data " + file), 64, {"--data"});
+  expect_refused(shiplap("reproduce --quick --data " + file), 64, {"--data"});
+  const std::string kept = write("sweep.json", "Calls,Size,NUM_STREAMS,Time\n1,8,1,1e-5\n");
+  expect_refused(shiplap("reproduce --data " + kept + " -o " + folder.string()), 64, {"would be lost"});
+}
+
 }  // namespace
 }  // namespace shiplap

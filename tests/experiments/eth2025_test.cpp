@@ -111,12 +111,13 @@ TEST(Eth2025, one_stream_on_the_h200_takes_both_copies_and_the_kernel_one_after_
 
 TEST(Eth2025, published_sweeps_are_those_of_the_authors_file) {
   // The first rows of the file, as facts beside the fit of its profile.
-  std::ifstream in(std::string(SHIPLAP_SOURCE_DIR) + "/tests/evaluate/data/eth2025_269302_selection.csv");
+  std::ifstream in(std::string(SHIPLAP_SOURCE_DIR) +
+                   "/tests/experiments/published_sweep/data/eth2025_269302_selection.csv");
   std::ostringstream text;
   text << in.rdbuf();
-  const PublishedData data = parse_published(text.str(), "selection");
+  const published_sweep::PublishedData data = published_sweep::parse_published(text.str(), "selection");
   std::size_t compared = 0;
-  for (const PublishedPoint& p : data.points)
+  for (const published_sweep::PublishedPoint& p : data.points)
     for (const PublishedSweep& s : sweeps())
       if (s.calls == p.calls && s.elements == p.size) {
         const auto at = std::ranges::find(arccos_streams, p.streams) - arccos_streams.begin();

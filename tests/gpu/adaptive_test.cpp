@@ -7,7 +7,6 @@
 #include <map>
 
 #include "shiplap/core/statistics.hpp"
-#include "shiplap/plan/unstreamed_probe.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
@@ -72,15 +71,21 @@ TEST_F(AdaptiveOnGpu, kernels_are_observed_without_the_marks_around_them) {
   EXPECT_NEAR(median(ratios), 1, 0.15) << "the kernel was timed alone before";
 }
 
-TEST_F(AdaptiveOnGpu, the_unstreamed_probe_sees_the_stages_of_a_batch) {
+/// Runs every batch without streams and asks for its stages.
+struct AsksForStages : Policy {
+  std::uint32_t choice(std::uint64_t) override { return 0; }
+  Wanted wanted(std::uint64_t) const override { return Wanted::stages; }
+  std::optional<Decision> observe(const BatchSeen&) override { return std::nullopt; }
+};
+
+TEST_F(AdaptiveOnGpu, the_stages_of_a_batch_without_streams_are_seen_by_a_policy_that_asks_for_them) {
   Adaptive adaptive(node(), workload.job, {.in_flight = 1});
   for (std::size_t slot = 0; slot < adaptive.slots(); ++slot) workload.fill(adaptive.arrays(slot));
-  std::vector<std::uint32_t> streams;
-  for (const Choice& choice : adaptive.table().choices) streams.push_back(choice.chunks);
-  UnstreamedProbe probe(streams);
+  ASSERT_EQ(adaptive.table().choices.front().chunks, 1u);
+  AsksForStages policy;
   std::optional<StageTimes> stages;
   adaptive.run(
-      probe, [](Batch& batch) { return batch.number < 20; }, {},
+      policy, [](Batch& batch) { return batch.number < 20; }, {},
       [&](const Adaptive::Progress& progress) {
         if (progress.seen.stages) stages = progress.seen.stages;
       });

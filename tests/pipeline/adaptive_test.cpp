@@ -9,83 +9,16 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
-#include "shiplap/plan/unstreamed_probe.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/workload/described_job.hpp"
+#include "tests/support/adaptive_bed.hpp"
 #include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t frames = 32;  // of a batch
-constexpr std::uint64_t pixels = 65536;
-
-/// Frames whose first value says how long their kernel takes, in per cent of what is planned: hidden from the job, as
-/// the contents of frames are. The result is the sum of each frame.
-Job summing(Seconds planned) {
-  Job job = Job{.items = frames, .name = "summing", .items_per_block = 1}
-                .shaped<const std::uint32_t>("frames", Role::in, frames * pixels / 4)
-                .shaped<std::uint64_t>("sums", Role::out, frames * 64)
-                .takes(planned)
-                .host_kernel([](Chunk chunk, View<const std::uint32_t> values, View<std::uint64_t> sums) {
-                  for (std::uint64_t f = chunk.first; f < chunk.end(); ++f)
-                    sums[64 * f] = values[f * pixels / 4] + values[(f + 1) * pixels / 4 - 1];
-                });
-  job.binding.duration = [planned](const Launch& launch) {
-    const auto* values = reinterpret_cast<const std::uint32_t*>(launch.operands[0]);
-    double per_cent = 0;
-    for (std::uint64_t f = 0; f < launch.items; ++f) per_cent += values[f * pixels / 4];
-    return planned * (per_cent / 100 / frames);
-  };
-  return job;
-}
-
-/// Of an endless input: by batch, in per cent.
-using Cost = std::function<std::uint32_t(std::uint64_t batch)>;
-
-std::uint32_t drifting(std::uint64_t batch) {
-  return static_cast<std::uint32_t>(100 * std::exp2(3 * std::sin(2 * 3.14159265 * static_cast<double>(batch) / 400)));
-}
-std::uint32_t with_shocks(std::uint64_t batch) { return batch / 40 % 2 == 0 ? 60 : 600; }
-
-struct Bed {
-  std::unique_ptr<Device> device = open_virtual(planted_profile(), "virtual:planted");
-  Node node = node_of(*device, planted_profile());
-  Adaptive adaptive;
-  std::vector<std::string> log{};
-
-  explicit Bed(AdaptiveOptions options = {}, Seconds planned = microseconds(60))
-      : adaptive(node, summing(planned), std::move(options)) {
-    adaptive.log_to([this](std::string_view line) { log.emplace_back(line); });
-  }
-
-  Adaptive::Source source(std::uint64_t batches, const Cost& cost) {
-    return [batches, cost](Batch& batch) {
-      if (batch.number == batches) return false;
-      const auto values = std::span(reinterpret_cast<std::uint32_t*>(batch.arrays[0].data()), frames * pixels / 4);
-      for (std::uint64_t f = 0; f < frames; ++f) {
-        values[f * pixels / 4] = cost(batch.number);
-        values[(f + 1) * pixels / 4 - 1] = static_cast<std::uint32_t>(batch.number + f);
-      }
-      return true;
-    };
-  }
-  /// Every result is looked at.
-  Adaptive::Sink sink(const Cost& cost) {
-    return [cost](const Batch& batch) {
-      const auto sums = std::span(reinterpret_cast<std::uint64_t*>(batch.arrays[1].data()), frames * 64);
-      for (std::uint64_t f = 0; f < frames; ++f)
-        ASSERT_EQ(sums[64 * f], cost(batch.number) + batch.number + f) << "batch " << batch.number;
-    };
-  }
-  Seconds elapsed(Policy& policy, std::uint64_t batches, const Cost& cost) {
-    return adaptive.run(policy, source(batches, cost), sink(cost)).elapsed;
-  }
-  Seconds elapsed(std::uint64_t batches, const Cost& cost) {
-    return adaptive.run(source(batches, cost), sink(cost)).elapsed;
-  }
-};
+using namespace adaptive_bed;
 
 TEST(Adaptive, brings_every_batch_through_in_order_and_counts_them) {
   Bed bed;
@@ -115,7 +48,6 @@ struct Compared {
   Seconds adaptive{0};
   Seconds best_fixed{std::numeric_limits<double>::infinity()};
   Seconds oracle{0};
-  Seconds probing{0};
 };
 
 /// To the nearest third of an octave.
@@ -143,16 +75,11 @@ Compared compare(const Cost& cost, std::uint64_t batches) {
   for (std::uint64_t b = 0; b < batches; ++b) known.push_back(best.at(level_of(cost(b))));
   Fixed oracle(known);
   result.oracle = bed.elapsed(oracle, batches, cost);
-  std::vector<std::uint32_t> streams;
   for (std::uint32_t c = 0; c < choices; ++c) {
-    streams.push_back(bed.adaptive.table().choices[c].chunks);
-    if (streams.back() > 8) continue;  // far from the best
+    if (bed.adaptive.table().choices[c].chunks > 8) continue;  // far from the best
     Fixed fixed(c);
     result.best_fixed = std::min(result.best_fixed, bed.elapsed(fixed, batches, cost));
   }
-  // t_sc by what 8 and 32 chunks take on the planted node: (250 - 77) / 24 us.
-  UnstreamedProbe probe(streams, {.per_stream = microseconds(7.2)});
-  result.probing = bed.elapsed(probe, batches, cost);
   result.adaptive = bed.elapsed(batches, cost);
   return result;
 }
@@ -160,14 +87,13 @@ Compared compare(const Cost& cost, std::uint64_t batches) {
 void expect_good(const Compared& c) {
   EXPECT_LT(c.adaptive / c.oracle, 1.03);
   EXPECT_LT(c.adaptive / c.best_fixed, 0.995);
-  EXPECT_LT(c.adaptive / c.probing, 0.97);
 }
 
-TEST(Adaptive, of_batches_that_drift_is_near_the_oracle_and_better_than_any_fixed_choice_and_the_unstreamed_probe) {
+TEST(Adaptive, of_batches_that_drift_is_near_the_oracle_and_better_than_any_fixed_choice) {
   expect_good(compare(drifting, 400));
 }
 
-TEST(Adaptive, of_shocks_is_near_the_oracle_and_better_than_any_fixed_choice_and_the_unstreamed_probe) {
+TEST(Adaptive, of_shocks_is_near_the_oracle_and_better_than_any_fixed_choice) {
   expect_good(compare(with_shocks, 400));
 }
 

@@ -1,4 +1,4 @@
-#include "shiplap/evaluate/published_evaluation.hpp"
+#include "experiments/published_sweep/evaluation.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 /// The most parameters that a model has, see `fit_engine`.
@@ -157,4 +157,4 @@ Json to_json(const PublishedEvaluation& e) {
           {"models", std::move(models)}};
 }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "experiments/published_sweep/data.hpp"
 #include "shiplap/core/statistics.hpp"
-#include "shiplap/evaluate/published_data.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/job.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 
 /// The arccos kernel on resident data: as long as the slower of one thread's chain of calls, and all elements at the
 /// rate of the full GPU, elements·(per_element + calls·per_element_and_call). `per_element` holds the accesses to
@@ -46,4 +46,4 @@ EngineFit fit_engine(std::span<const PublishedPoint>, const std::string& file);
 /// The simulated time of the program: "streams" with a queue for each chunk, issued depth first.
 Seconds predict(const EngineFit&, const PublishedPoint&);
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "shiplap/evaluate/published_evaluation.hpp"
+#include "experiments/published_sweep/evaluation.hpp"
 #include "shiplap/report/table.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 
 /// A table of the models' errors on fitted and held-out points, what was fitted, and where the held-out points of the
 /// engine model are off.
 std::string published_report(const PublishedEvaluation&, const TextStyle& = {});
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,10 +1,10 @@
-#include "shiplap/evaluate/published_data.hpp"
+#include "experiments/published_sweep/data.hpp"
 
 #include <gmock/gmock.h>
 
 #include "shiplap/core/error.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 using ::testing::AllOf;
@@ -53,4 +53,4 @@ TEST(PublishedData, refuses_what_it_does_not_understand_with_file_line_and_expec
 }
 
 }  // namespace
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

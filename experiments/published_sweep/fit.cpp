@@ -1,4 +1,4 @@
-#include "shiplap/evaluate/published_fit.hpp"
+#include "experiments/published_sweep/fit.hpp"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <array>
 #include <cmath>
 
-#include "shiplap/core/nonlinear_fit.hpp"
+#include "experiments/published_sweep/nonlinear_fit.hpp"
 #include "shiplap/core/parallel.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 // NVIDIA's published data of the product: H100 die of the GH200 with 96 GB, 2048 threads a multiprocessor.
@@ -253,4 +253,4 @@ EngineFit fit_engine(std::span<const PublishedPoint> points, const std::string& 
 
 Seconds predict(const EngineFit& fit, const PublishedPoint& point) { return simulated(point, fit.profile, fit.kernel); }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

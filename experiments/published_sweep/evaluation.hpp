@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "experiments/published_sweep/closed_forms.hpp"
+#include "experiments/published_sweep/fit.hpp"
 #include "shiplap/core/json.hpp"
-#include "shiplap/evaluate/published_closed_forms.hpp"
-#include "shiplap/evaluate/published_fit.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 
 /// The points that are fitted; all others are held out.
 struct TrainingRule {
@@ -65,4 +65,4 @@ PublishedEvaluation evaluate_published(const PublishedData&, const TrainingRule&
 /// Times in µs or ps and errors as shares of the observed time, named so.
 Json to_json(const PublishedEvaluation&);
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,4 +1,4 @@
-#include "shiplap/evaluate/published_data.hpp"
+#include "experiments/published_sweep/data.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 constexpr std::string_view with_calls = "Calls,Size,NUM_STREAMS,Time";
@@ -102,4 +102,4 @@ PublishedData load_published(const std::filesystem::path& path) {
   return parse_published(read_text_file(path), path.string());
 }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,6 +1,6 @@
 // The published GH200 times: what is known of them by other routes, and how well the models predict them. A selection
 // of 126 points is part of the tests; SHIPLAP_ETH2025 names the folder of the authors' whole files.
-#include "shiplap/evaluate/published_evaluation.hpp"
+#include "experiments/published_sweep/evaluation.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,17 +9,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/published_sweep/report.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/report/published_report.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 PublishedData selection() {
-  return load_published(SHIPLAP_SOURCE_DIR "/tests/evaluate/data/eth2025_269302_selection.csv");
+  return load_published(SHIPLAP_SOURCE_DIR "/tests/experiments/published_sweep/data/eth2025_269302_selection.csv");
 }
 
 TEST(Eth2025, eq_5_explains_126_points_within_5_percent) {
@@ -152,4 +152,4 @@ TEST_P(WholeFile, is_predicted_within_the_stated_errors_by_the_profile_that_is_b
 INSTANTIATE_TEST_SUITE_P(Eth2025, WholeFile, ::testing::Values("269302", "258389"));
 
 }  // namespace
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

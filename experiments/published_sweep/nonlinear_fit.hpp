@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 
 struct NonlinearFitOptions {
   unsigned iterations = 60;  ///< at most
@@ -33,4 +33,4 @@ struct NonlinearFit {
 NonlinearFit nonlinear_fit(const std::function<std::vector<double>(std::span<const double>)>& residuals,
                            std::vector<double> start, const NonlinearFitOptions& = {});
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

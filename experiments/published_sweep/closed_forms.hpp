@@ -3,11 +3,11 @@
 
 #include <span>
 
-#include "shiplap/evaluate/published_data.hpp"
+#include "experiments/published_sweep/data.hpp"
 #include "shiplap/model/gomez_luna_2012.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 
 /// van Werkhoven et al. 2014, eq 5 (two copy engines): G and g each way, one L+o that stands for both (half each), and
 /// a kernel in proportion to elements and calls.
@@ -35,4 +35,4 @@ struct GomezLunaFit {
 GomezLunaFit fit_gomez_luna(std::span<const PublishedPoint>);
 Seconds predict(const GomezLunaFit&, const PublishedPoint&);
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,8 +1,8 @@
-#include "shiplap/report/published_report.hpp"
+#include "experiments/published_sweep/report.hpp"
 
 #include <fmt/format.h>
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 std::string described(const PublishedPoint& p) {
@@ -78,4 +78,4 @@ std::string published_report(const PublishedEvaluation& evaluation, const TextSt
   return out;
 }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,4 +1,4 @@
-#include "shiplap/plan/unstreamed_probe.hpp"
+#include "experiments/gomezluna2012/unstreamed_probe.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::gomez_luna {
 
 UnstreamedProbe::UnstreamedProbe(std::vector<std::uint32_t> streams, const UnstreamedProbeOptions& options)
     : streams_(std::move(streams)), options_(options) {
@@ -67,4 +67,4 @@ std::optional<Decision> UnstreamedProbe::observe(const BatchSeen& seen) {
       .to = alone_};
 }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::gomez_luna

@@ -1,4 +1,4 @@
-#include "shiplap/core/nonlinear_fit.hpp"
+#include "experiments/published_sweep/nonlinear_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 using Vector = std::vector<double>;
@@ -160,4 +160,4 @@ NonlinearFit nonlinear_fit(const std::function<Vector(std::span<const double>)>&
   return fit;
 }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,8 +1,8 @@
-#include "shiplap/evaluate/published_closed_forms.hpp"
+#include "experiments/published_sweep/closed_forms.hpp"
 
-#include "shiplap/core/nonlinear_fit.hpp"
+#include "experiments/published_sweep/nonlinear_fit.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 Bytes bytes_each_way(const PublishedPoint& point) { return 4_B * point.size; }
@@ -57,4 +57,4 @@ Seconds predict(const GomezLunaFit& fit, const PublishedPoint& point) {
                                         gomez_luna_2012::Architecture::cc1);
 }
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

@@ -1,4 +1,4 @@
-#include "shiplap/evaluate/published_fit.hpp"
+#include "experiments/published_sweep/fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "experiments/published_sweep/closed_forms.hpp"
 #include "shiplap/core/error.hpp"
-#include "shiplap/evaluate/published_closed_forms.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 /// A node of the test's own; seconds, and seconds per byte.
@@ -157,4 +157,4 @@ TEST(FitGomezLuna, finds_what_was_planted) {
 }
 
 }  // namespace
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

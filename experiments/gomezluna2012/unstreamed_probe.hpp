@@ -8,7 +8,7 @@
 #include "shiplap/model/gomez_luna_2012.hpp"
 #include "shiplap/plan/adaptation.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::gomez_luna {
 
 struct UnstreamedProbeOptions {
   gomez_luna_2012::Architecture architecture = gomez_luna_2012::Architecture::cc2;
@@ -46,4 +46,4 @@ class UnstreamedProbe final : public Policy {
   std::uint64_t probes_ = 0;
 };
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::gomez_luna

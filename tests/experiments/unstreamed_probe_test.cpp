@@ -1,10 +1,11 @@
-#include "shiplap/plan/unstreamed_probe.hpp"
+#include "experiments/gomezluna2012/unstreamed_probe.hpp"
 
 #include <gtest/gtest.h>
 
 #include "shiplap/core/error.hpp"
+#include "tests/support/adaptive_bed.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::gomez_luna {
 namespace {
 
 const std::vector<std::uint32_t> streams{1, 2, 4, 8, 16, 32};
@@ -75,5 +76,21 @@ TEST(UnstreamedProbe, an_equation_that_is_off_gives_way_to_the_first_batch_in_st
 
 TEST(UnstreamedProbe, needs_a_choice_without_streams) { EXPECT_THROW(UnstreamedProbe({2, 4}), Error); }
 
+/// The time of 400 batches with the protocol over that with Adaptive.
+double probing_over_adaptive(const adaptive_bed::Cost& cost) {
+  adaptive_bed::Bed bed({.in_flight = 1});  // the protocol's batches are waited for
+  std::vector<std::uint32_t> chunks;
+  for (const Choice& choice : bed.adaptive.table().choices) chunks.push_back(choice.chunks);
+  // t_sc by what 8 and 32 chunks take on the planted node: (250 - 77) / 24 us.
+  UnstreamedProbe probe(chunks, {.per_stream = microseconds(7.2)});
+  const Seconds probing = bed.elapsed(probe, 400, cost);
+  return probing / bed.elapsed(400, cost);
+}
+
+TEST(UnstreamedProbe, takes_longer_than_adaptive_on_batches_that_drift_and_on_shocks) {
+  EXPECT_GT(probing_over_adaptive(adaptive_bed::drifting), 1 / 0.97);
+  EXPECT_GT(probing_over_adaptive(adaptive_bed::with_shocks), 1 / 0.97);
+}
+
 }  // namespace
-}  // namespace shiplap
+}  // namespace shiplap::experiments::gomez_luna

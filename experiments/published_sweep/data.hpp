@@ -10,7 +10,7 @@
 
 #include "shiplap/core/units.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 
 /// One row: `size` fp32 elements, each taken through `calls` scaled arccosines in one kernel, cut into `streams` equal
 /// chunks with a stream each (copy in, kernel, copy out). `time` is the mean of ten runs by the host's clock, from the
@@ -34,4 +34,4 @@ struct PublishedData {
 PublishedData parse_published(std::string_view text, const std::string& source);
 PublishedData load_published(const std::filesystem::path&);
 
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep

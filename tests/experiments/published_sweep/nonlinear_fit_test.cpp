@@ -1,4 +1,4 @@
-#include "shiplap/core/nonlinear_fit.hpp"
+#include "experiments/published_sweep/nonlinear_fit.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "shiplap/core/error.hpp"
 
-namespace shiplap {
+namespace shiplap::experiments::published_sweep {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(NonlinearFit, refuses_what_cannot_be_fitted) {
 }
 
 }  // namespace
-}  // namespace shiplap
+}  // namespace shiplap::experiments::published_sweep
