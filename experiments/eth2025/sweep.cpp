@@ -19,10 +19,9 @@ void note_missing(Sweep& sweep, const std::string& why) {
 }
 
 // What the plan would do. Its time is the one predicted, to be replaced by one observed.
-void plan_automatic(const Bench& bench, const Job& job, Bytes memory, Sweep& out) {
+void plan_automatic(const Bench& bench, const Job& job, const Limits& limits, Sweep& out) {
   try {
-    const Ranking planned =
-        rank(job, bench.profile, {.device_memory = memory, .resident_threads = bench.limits.resident_threads});
+    const Ranking planned = rank(job, bench.profile, limits);
     out.automatic = to_string(planned.best().choice);
     out.automatic_ms = in_milliseconds(planned.best().predicted.value);
     out.bound_ms = in_milliseconds(planned.bound.value);
@@ -50,7 +49,7 @@ Sweep simulated(const Bench& bench, const Job& job, const std::vector<InStreams>
     } catch (const Error& why) {
       note_missing(out, why.what());
     }
-  plan_automatic(bench, job, bench.limits.device_memory, out);
+  plan_automatic(bench, job, bench.limits, out);
   out.kernel_ms = in_milliseconds(job.cost.at(job.items));
   return out;
 }
@@ -68,7 +67,7 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
   if (found.cost.points.empty()) return out;
   job.cost = found.cost;
   // Two fifths of the memory: what `evaluate` gives to a choice.
-  plan_automatic(bench, job, bench.limits.device_memory / 5 * 2, out);
+  plan_automatic(bench, job, bench.limits.share(2, 5), out);
   out.automatic_ms.reset();
   out.bound_ms.reset();
   std::vector<double> automatic;

@@ -89,8 +89,7 @@ class Observation {
  public:
   Observation(const Bench& bench, const Workload& workload, const std::vector<Choice>& choices)
       : data_(bench.device, workload) {
-    Limits limits = bench.limits;
-    limits.device_memory = limits.device_memory / 5 * 2;
+    const Limits limits = bench.limits.share(2, 5);
     found_.cost = workload.job.cost;
     if (found_.cost.points.empty()) found_.cost = probe_kernel(bench.device, data_.job(), limits);
     data_.set_cost(found_.cost);
@@ -107,8 +106,7 @@ class Observation {
     copies_.emplace_back(bench.device, job, true, in);
     copies_.emplace_back(bench.device, job, true, [](const Array& a) { return a.role == Role::resident; });
     copies_.emplace_back(bench.device, job, false, [](const Array& a) { return is_output(a.role); });
-    limits.device_memory = bench.limits.device_memory / 10;
-    kernel_.emplace(prepare_kernel(bench.device, data_.job(), limits));
+    kernel_.emplace(prepare_kernel(bench.device, data_.job(), bench.limits.share(1, 10)));
     launch_ = prepare_empty_launch(bench.device);
 
     std::vector<TimedRun> runs;

@@ -46,12 +46,10 @@ class WorkloadRun {
         profile_(node.profile),
         whole_(node.limits),
         for_one_(limits_of_one_choice(node.limits)),
-        for_bound_(node.limits),
+        for_bound_(node.limits.share(1, 10)),
         options_(options),
         data_(data),
-        multiprocessors_(device_.info().multiprocessors) {
-    for_bound_.device_memory = node.limits.device_memory / 10;
-  }
+        multiprocessors_(device_.info().multiprocessors) {}
 
   void run(EvaluatedWorkload& result) {
     const Job& job = data_.job();

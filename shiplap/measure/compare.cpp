@@ -108,8 +108,7 @@ std::size_t Comparison::count(Change change) const {
 bool Comparison::degraded() const { return count(Change::degraded) > 0 || !failed.empty(); }
 
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance) {
-  if (!(tolerance >= 0) || !std::isfinite(tolerance))
-    throw UsageError("--tolerance: must be at least 0 %, as in --tolerance 5%");
+  if (!(tolerance >= 0) || !std::isfinite(tolerance)) throw UsageError("`tolerance`: must be at least 0 %, as in 5%");
   Comparison result;
   const std::vector<Figure> before = figures(baseline.measurements);
   const std::vector<Figure> after = figures(now.measurements);

@@ -59,7 +59,7 @@ inline Point count_point(const char* name, const std::vector<unsigned>& values, 
 
 /// Throws Unsupported: what only a run that takes its time measures.
 inline void not_in_quick(const Setting& setting) {
-  if (quick(setting)) throw Unsupported("left out by --quick");
+  if (quick(setting)) throw Unsupported("left out of a quick measurement");
 }
 
 inline void require_two_engines(const Setting& setting) {

@@ -30,7 +30,7 @@ Node node_of(Device& device, Profile profile) {
   const DeviceInfo info = device.info();
   const Bytes usable = info.simulated ? limits_of(*info.simulated).device_memory
                                       : info.free_memory / 100 * usable_percent_of_free_memory;
-  node.limits.device_memory = std::min(node.limits.device_memory, usable);
+  node.limits = node.limits.at_most(usable);
   if (info.resident_threads > 0) node.limits.resident_threads = info.resident_threads;
   return node;
 }

@@ -98,10 +98,11 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
   if (registered == ways.end() || registered->in_all >= as_it_is->in_all) return;
   plan.pins = true;
   plan.pinning = registered->once;
-  plan.chosen = registered->best;
   for (Array& array : plan.job.arrays)
     if (!stays(array.role)) array.memory = MemoryKind::pinned;
   memory_of_fronts(plan.job);
+  // Arrays that stay on the GPU are copied once and not pinned, so the schedule is not the one of `registered`.
+  plan.chosen = predict(plan.job, profile, registered->best.choice, plan.limits);
 }
 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
@@ -113,17 +114,30 @@ std::vector<Memory> pinned(Device& device, const Job& job) {
   return locked;
 }
 
+/// The job's arrays during a race: pinned where the plan pins them, and restored at the end.
+class RacedArrays {
+ public:
+  RacedArrays(Device& device, const Plan& plan) : originals_(plan.job) {
+    if (plan.pins) pinned_ = pinned(device, plan.job);
+  }
+  RacedArrays(const RacedArrays&) = delete;
+  RacedArrays& operator=(const RacedArrays&) = delete;
+  ~RacedArrays() { originals_.restore(); }
+
+ private:
+  Originals originals_;
+  std::vector<Memory> pinned_;
+};
+
 /// Runs the race among the finalists of the plan and makes the winner the plan's choice.
 void decide_by_race(Device& device, const Profile& profile, const PlanOptions& options, Plan& plan) {
   Ranking ranking = plan.ranking;
   if (plan.pins) ranking.candidates = {plan.chosen};
   const RaceField field = race_field(plan.job, profile, ranking, plan.limits, options.space);
   // A cached winner needs neither pinned arrays nor copies of the originals.
-  std::optional<Originals> originals;
-  std::vector<Memory> pinned_arrays;
+  std::optional<RacedArrays> arrays;
   const MakeReady make_ready = [&](const Candidate& candidate) {
-    if (!originals && plan.pins) pinned_arrays = pinned(device, plan.job);
-    if (!originals) originals.emplace(plan.job);
+    if (!arrays) arrays.emplace(device, plan);
     return prepare(device, plan.job, candidate);
   };
   plan.race = race_or_kept(device.info(),
@@ -152,8 +166,7 @@ void examine(Device& device, const PlanOptions& options, const Plan& plan) {
 
 Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   Plan result{.job = located(node.device, job), .ranking = {}, .chosen = {}, .limits = node.limits};
-  if (options.device_memory.count > 0)
-    result.limits.device_memory = std::min(result.limits.device_memory, options.device_memory);
+  if (options.device_memory.count > 0) result.limits = result.limits.at_most(options.device_memory);
   require_sound_reaches(job);
   if (node.device != nullptr)
     examine(*node.device, options, result);

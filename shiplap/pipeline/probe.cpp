@@ -40,6 +40,116 @@ std::uint64_t resident_blocks_of(Device& device, const Job& job, const Limits& l
   return fewest * device.info().multiprocessors;
 }
 
+/// Launches of the kernel on resident data, of several sizes and grids, ready to be timed in turn.
+class ResidentProbe {
+ public:
+  ResidentProbe(Device& device, const Job& job, const Limits& limits)
+      : device_(device), job_(job), limits_(limits), empty_launch_(prepare_empty_launch(device)) {
+    const DeviceInfo info = device.info();
+    whole_ = job.items;
+    while (whole_ > 1 && resident_size(job, whole_) > limits.device_memory / 2) whole_ = (whole_ + 1) / 2;
+    multiprocessors_ = std::max(1u, info.multiprocessors);
+    floor_ = items_of(job, multiprocessors_);
+    wave_ = items_of(job, wave_of(job, info.resident_threads));
+    cached_ = items_of_whole_waves(items_in_cache(job, info.l2_cache));
+    for (const std::uint64_t items : sizes_worth_timing()) add(items, 0);
+    add_few_blocks();
+  }
+
+  KernelCost measure(unsigned repeats) {
+    time_in_turn(repeats);
+    const bool has_floor = job_.any_grid && blocks_of(job_, launches_.front().items) <= multiprocessors_;
+    KernelCost cost{.points = {},
+                    .has_floor = has_floor,
+                    .cached_items = cached_,
+                    .limited = {},
+                    .zero_copy = {},
+                    .resident_blocks = job_.cost.resident_blocks,
+                    .origin = "measured"};
+    const double latency = median(empty_seconds_);
+    for (const TimedLaunch& launch : launches_) {
+      const Estimate e = median_estimate(launch.seconds);
+      const auto without_latency = [&](double t) { return Seconds{std::max(0.0, t - latency)}; };
+      const std::uint64_t on_average = average_items(job_, launched_items(job_, launch.items));
+      const Interval<Seconds> work{without_latency(e.value), without_latency(e.low), without_latency(e.high)};
+      if (launch.blocks > 0 && (cost.limited.empty() || on_average > cost.limited.back().items))
+        cost.limited.push_back({on_average, launch.blocks, work});
+      else if (launch.blocks == 0)
+        cost.points.push_back({on_average, work});
+    }
+    return cost;
+  }
+
+ private:
+  struct TimedLaunch {
+    std::uint64_t items;
+    std::uint64_t blocks;  // 0: the kernel's own grid
+    Prepared prepared;
+    std::vector<double> seconds;
+  };
+
+  void add(std::uint64_t items, std::uint64_t blocks) {
+    launches_.push_back({items, blocks, prepare_launch(device_, job_, items, limits_, blocks), {}});
+  }
+
+  /// Whole waves, because a part of one takes about as long; 0 where the size tells nothing new.
+  std::uint64_t items_of_whole_waves(std::uint64_t cached) const {
+    if (job_.any_grid && cached > wave_) cached -= cached % wave_;
+    return cached >= whole_ || (job_.any_grid && cached <= floor_) ? 0 : cached;
+  }
+
+  /// For a kernel that takes any grid: one block for each multiprocessor, one wave of blocks, and the whole. For others a
+  /// straight line through two sizes. For a kernel that goes over its data again and again: what the cache keeps for it.
+  std::vector<std::uint64_t> sizes_worth_timing() const {
+    std::vector<std::uint64_t> sizes;
+    if (job_.any_grid && floor_ < whole_) sizes.push_back(floor_);
+    if (cached_ > 8 && !job_.any_grid) sizes.push_back(cached_ / 8);  // what launches cost, whatever their size
+    if (cached_ > 0)
+      sizes.push_back(cached_);
+    else if (job_.any_grid && floor_ < wave_ && 2 * wave_ <= whole_)
+      sizes.push_back(wave_);
+    else if (!job_.any_grid && whole_ > 1)
+      sizes.push_back(std::max<std::uint64_t>(1, whole_ / 8));
+    sizes.push_back(whole_);
+    return sizes;
+  }
+
+  /// A wave with few blocks: what the kernel can do when it is throttled. Where a wave has no two items, a thread may
+  /// work on several items in a row, and have something to do for the first.
+  void add_few_blocks() {
+    constexpr std::uint64_t few_blocks = 16;
+    constexpr std::uint64_t in_a_row = 4;
+    const std::uint64_t items = std::min(wave_, whole_);
+    if (!job_.any_grid || blocks_of(job_, items) < few_blocks) return;
+    add(items, few_blocks);
+    if (items == 1 && whole_ > 1) add(std::min(in_a_row, whole_), few_blocks);
+  }
+
+  void time_in_turn(unsigned repeats) {
+    constexpr unsigned warm_up = 3;
+    for (unsigned i = 0; i < warm_up + repeats; ++i) {
+      const double launched = empty_launch_->run({.hold = true}).timeline.makespan.count();
+      if (i >= warm_up) empty_seconds_.push_back(launched);
+      for (TimedLaunch& launch : launches_) {
+        const double time = launch.prepared.run({.hold = true}).timeline.makespan.count();
+        if (i >= warm_up) launch.seconds.push_back(time);
+      }
+    }
+  }
+
+  Device& device_;
+  const Job& job_;
+  const Limits& limits_;
+  std::unique_ptr<Execution> empty_launch_;
+  std::vector<double> empty_seconds_;
+  std::vector<TimedLaunch> launches_;
+  std::uint64_t whole_ = 0;            ///< items of the largest launch: all, or what half of the memory holds
+  std::uint64_t multiprocessors_ = 1;
+  std::uint64_t floor_ = 0;            ///< items of one block for each multiprocessor
+  std::uint64_t wave_ = 0;             ///< items of the blocks that the GPU holds at once
+  std::uint64_t cached_ = 0;           ///< items that the L2 cache keeps from launch to launch; 0: no size tells
+};
+
 }  // namespace
 
 std::unique_ptr<Execution> prepare_empty_launch(Device& device) {
@@ -56,83 +166,10 @@ std::unique_ptr<Execution> prepare_empty_launch(Device& device) {
 }
 
 KernelCost probe_kernel(Device& device, const Job& given, const Limits& limits, const ProbeOptions& options) {
-  const unsigned repeats = options.repeats;
   Job job = given;
   job.cost.resident_blocks = resident_blocks_of(device, job, limits);
-  const auto launch_only = prepare_empty_launch(device);
-
-  struct Size {
-    std::uint64_t items;
-    std::uint64_t blocks;  // 0: the kernel's own grid
-    Prepared prepared;
-    std::vector<double> seconds;
-  };
-  std::vector<Size> sizes;
-  std::uint64_t whole = job.items;
-  while (whole > 1 && resident_size(job, whole) > limits.device_memory / 2) whole = (whole + 1) / 2;
-  // One block for each multiprocessor, one wave of blocks, and the whole: the floor and two points of the full GPU.
-  const DeviceInfo info = device.info();
-  const std::uint64_t floor = items_of(job, std::max(1u, info.multiprocessors));
-  const std::uint64_t wave = items_of(job, wave_of(job, info.resident_threads));
-  // Of a kernel that goes over its data again and again: what the cache keeps for it, and the whole.
-  // Whole waves: a part of one takes about as long.
-  std::uint64_t cached = items_in_cache(job, info.l2_cache);
-  if (job.any_grid && cached > wave) cached -= cached % wave;
-  if (cached >= whole || (job.any_grid && cached <= floor)) cached = 0;
-  // What else is known of a kernel with a grid of its own is a straight line.
-  std::vector<std::uint64_t> wanted;
-  if (job.any_grid && floor < whole) wanted.push_back(floor);
-  if (cached > 8 && !job.any_grid) wanted.push_back(cached / 8);  // what its launches cost, whatever their size
-  if (cached > 0)
-    wanted.push_back(cached);
-  else if (job.any_grid && floor < wave && 2 * wave <= whole)
-    wanted.push_back(wave);
-  else if (!job.any_grid && whole > 1)
-    wanted.push_back(std::max<std::uint64_t>(1, whole / 8));
-  wanted.push_back(whole);
-  for (const std::uint64_t items : wanted) sizes.push_back({items, 0, prepare_launch(device, job, items, limits), {}});
-  // The one of a wave once more with few blocks: what the kernel can do when it is throttled. Where a wave
-  // has no two items, a thread may work on several items in a row, with something to do for the first.
-  constexpr std::uint64_t few_blocks = 16;
-  constexpr std::uint64_t in_a_row = 4;
-  if (const std::uint64_t items = std::min(wave, whole); job.any_grid && blocks_of(job, items) >= few_blocks) {
-    sizes.push_back({items, few_blocks, prepare_launch(device, job, items, limits, few_blocks), {}});
-    if (items == 1 && whole > 1) {
-      const std::uint64_t more = std::min(in_a_row, whole);
-      sizes.push_back({more, few_blocks, prepare_launch(device, job, more, limits, few_blocks), {}});
-    }
-  }
-  std::vector<double> latency;
-  constexpr unsigned warm_up = 3;
-  for (unsigned i = 0; i < warm_up + repeats; ++i) {
-    const double launched = launch_only->run({.hold = true}).timeline.makespan.count();
-    if (i >= warm_up) latency.push_back(launched);
-    for (Size& size : sizes) {
-      const double time = size.prepared.run({.hold = true}).timeline.makespan.count();
-      if (i >= warm_up) size.seconds.push_back(time);
-    }
-  }
-  const bool has_floor = job.any_grid && blocks_of(job, sizes.front().items) <= std::max(1u, info.multiprocessors);
-  KernelCost cost{.points = {},
-                  .has_floor = has_floor,
-                  .cached_items = cached,
-                  .limited = {},
-                  .zero_copy = {},
-                  .resident_blocks = job.cost.resident_blocks,
-                  .origin = "measured"};
-  const double launched = median(latency);
-  for (const Size& size : sizes) {
-    const Estimate e = median_estimate(size.seconds);
-    const auto without_launch = [&](double t) { return Seconds{std::max(0.0, t - launched)}; };
-    const std::uint64_t on_average = average_items(job, launched_items(job, size.items));
-    const Interval<Seconds> work{without_launch(e.value), without_launch(e.low), without_launch(e.high)};
-    if (size.blocks > 0 && (cost.limited.empty() || on_average > cost.limited.back().items))
-      cost.limited.push_back({on_average, size.blocks, work});
-    else if (size.blocks == 0)
-      cost.points.push_back({on_average, work});
-  }
+  KernelCost cost = ResidentProbe(device, job, limits).measure(options.repeats);
   if (options.zero_copy > Seconds{0}) {
-    sizes.clear();  // their memory is wanted
     job.cost = cost;
     try {
       cost.zero_copy = probe_zero_copy(device, job, limits, options.zero_copy);

@@ -98,8 +98,6 @@ Originals::Originals(const Job& job) {
       kept_.push_back({array.data, std::vector<std::byte>(array.data, array.data + array.size.count)});
 }
 
-Originals::~Originals() { restore(); }
-
 void Originals::restore() const {
   for (const auto& [data, bytes] : kept_) std::memcpy(data, bytes.data(), bytes.size());
 }

@@ -63,17 +63,12 @@ using MakeReady = std::function<Prepared(const Candidate&)>;
 /// data. Candidates that cannot be prepared are left out. Throws Error when none of the first heat can be prepared.
 RaceResult race(const RaceField&, const MakeReady&, Seconds budget, const EliminationOptions& = {});
 
-/// Saves the `inout` and `carried` arrays of a job and restores them in its destructor. A race on the user's own arrays
-/// runs the kernel on them repeatedly.
+/// A copy of the `inout` and `carried` arrays of a job. Repeated runs of the kernel change them.
 class Originals {
  public:
   /// Copies the arrays into pageable memory.
   explicit Originals(const Job&);
-  Originals(const Originals&) = delete;
-  Originals& operator=(const Originals&) = delete;
-  ~Originals();
-
-  /// Writes the saved values back.
+  /// Writes the saved values back into the job's arrays.
   void restore() const;
 
  private:

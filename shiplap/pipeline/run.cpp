@@ -15,10 +15,8 @@ namespace {
 // The two parts of the bound share what memory the choice leaves; some of it stays free for the driver.
 constexpr unsigned percent_for_a_part_of_the_bound = 40;
 
-Limits limits_of_the_bound(const Device& device, Limits limits) {
-  const Bytes part = device.info().free_memory / 100 * percent_for_a_part_of_the_bound;
-  limits.device_memory = std::min(limits.device_memory, part);
-  return limits;
+Limits limits_of_the_bound(const Device& device, const Limits& limits) {
+  return limits.at_most(device.info().free_memory / 100 * percent_for_a_part_of_the_bound);
 }
 
 Interval<Seconds> median_of(const std::vector<Seconds>& samples) {

@@ -31,9 +31,9 @@ std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_ru
 
 MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space,
                            const Ranking& as_it_is, std::uint64_t runs) {
-  if (runs == 0) throw UsageError("--reuse: arrays are used once at least");
+  if (runs == 0) throw UsageError("`runs` 0: arrays are used at least once");
   if (std::ranges::none_of(job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable; }))
-    throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
+    throw UsageError("`runs`: no array of the job is in pageable memory");
   MemoryChoice choice{.runs = runs, .ways = {}, .unknown = {}};
   const auto add = [&](MemoryWay way) {
     way.in_all = way.once + static_cast<double>(runs) * way.best.predicted.value;

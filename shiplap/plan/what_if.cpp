@@ -19,7 +19,7 @@ constexpr std::string_view prefix = "link=";
 
 [[noreturn]] void refuse(std::string_view what) {
   throw UsageError(fmt::format(
-      "--scale {}: expected link=pcie3 to link=pcie6, a number of lanes as in link=x8, or a factor as in link=0.5",
+      "`scale` {}: expected link=pcie3 to link=pcie6, a number of lanes as in link=x8, or a factor as in link=0.5",
       what));
 }
 
@@ -74,7 +74,7 @@ Profile what_if(const Profile& profile, std::string_view what) {
     if (!named(wanted, {1, 1})) refuse(what);
     if (!now)
       throw Unsupported(
-          fmt::format("--scale {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
+          fmt::format("`scale` {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
                       what, profile.name));
     const Link then = *named(wanted, *now);
     faster = link_limit(then.text()) / link_limit(is);

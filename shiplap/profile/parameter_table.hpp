@@ -173,10 +173,11 @@ void describe(V& v, Part& gpu) {
   v.optional_value(
       {"kernel_gap", tags::gaps, "Time from the end of a kernel to the start of the next one that waited for it.", "0"},
       gpu.kernel_gap, time_quantity);
-  v.optional_part("handovers", gpu.handovers,
-                  AbsentMeaning{"Times between a copy of the named direction and a kernel, in either order, and between "
-                                "kernels of different queues.",
-                                "0"});
+  v.optional_part(
+      "handovers", gpu.handovers,
+      AbsentMeaning{"Times between a copy of the named direction and a kernel, in either order, and between "
+                    "kernels of different queues.",
+                    "0"});
   v.optional_value({"resident_threads", tags::none, "Threads that the GPU holds at once."}, gpu.resident_threads,
                    threads_quantity);
   v.optional_value({"memory_bandwidth", tags::none,
@@ -193,9 +194,10 @@ void describe(V& v, Part& gpu) {
                   AbsentMeaning{"Time that events between two kernels of a queue add to kernel_gap.", "0"});
   v.optional_fact(
       "queue_groups", gpu.queue_groups, 1,
-      AbsentMeaning{"Number n of groups that a copy engine serves queues in. Every n-th queue is in the same group. The "
-                    "engine serves one group until none of its copies is ready, and then the next group.",
-                    "1"});
+      AbsentMeaning{
+          "Number n of groups that a copy engine serves queues in. Every n-th queue is in the same group. The "
+          "engine serves one group until none of its copies is ready, and then the next group.",
+          "1"});
 }
 
 /// `rate` is the cost that the time per byte of the copies belongs to.

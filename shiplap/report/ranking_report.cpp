@@ -54,7 +54,7 @@ std::string table_of(const Ranking& plan, const RankingReportOptions& options) {
         "(first:last:growth): size of the first and last chunk relative to the largest, and the factor between "
         "chunks\n";
   if (plan.candidates.size() > shown)
-    out += fmt::format("{} more candidates in --json\n", plan.candidates.size() - shown);
+    out += fmt::format("{} more candidates in the JSON\n", plan.candidates.size() - shown);
   if (std::any_of(plan.candidates.begin() + 1, plan.candidates.begin() + static_cast<std::ptrdiff_t>(shown),
                   [](const Candidate& c) { return c.tied_with_best; }))
     out +=

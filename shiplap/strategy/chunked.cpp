@@ -13,7 +13,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
                           const Staging& staging) {
   if (choice.blocks > 0 && !job.any_grid)
     throw Unsupported(
-        fmt::format("--blocks {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
+        fmt::format("`blocks` {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
   if ((zero_copy.in || zero_copy.out) && !job.zero_copy)
     throw Unsupported(fmt::format(
         "the kernel of {} is not made for zero-copy (it accesses its arrays several times): copy them", job.name));

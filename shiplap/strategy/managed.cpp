@@ -79,7 +79,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   require_one_gpu(choice, "managed");
   require_memory(job, ArrayMemory::managed, "managed");
   require_single_calls(choice, "managed");
-  if (choice.threads == 0) throw UsageError("--threads: managed needs at least 1 thread that touches the results");
+  if (choice.threads == 0) throw UsageError("`threads`: managed needs at least 1 thread that touches the results");
   Schedule schedule;
   add_arrays(job, schedule, limits);
   schedule.agents.clear();

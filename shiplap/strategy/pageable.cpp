@@ -19,7 +19,7 @@ Schedule pageable_schedule(const Job& job, const Choice& choice, const Limits& l
 Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::pageable, "staged");
   require_single_calls(choice, "staged");
-  if (choice.threads == 0) throw UsageError("--threads: staged needs at least 1 thread each way");
+  if (choice.threads == 0) throw UsageError("`threads`: staged needs at least 1 thread each way");
   return chunked_schedule(job, choice, limits, {}, {.threads = choice.threads});
 }
 

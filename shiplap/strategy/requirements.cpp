@@ -8,10 +8,10 @@ namespace shiplap {
 
 void require_single_calls(const Choice& choice, std::string_view strategy) {
   if (choice.graph)
-    throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave --graph out)", strategy));
+    throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave `graph` out)", strategy));
   if (choice.batched)
     throw Unsupported(fmt::format(
-        "{} cannot have its copies in batches: host threads take part in it (leave --batched out)", strategy));
+        "{} cannot have its copies in batches: host threads take part in it (leave `batched` out)", strategy));
 }
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
@@ -23,14 +23,14 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
     if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
       throw Unsupported(
           fmt::format("{} needs pinned arrays, and {} is in {} memory, from which copies do not overlap: "
-                      "pin it (--memory pinned){}",
+                      "pin it (`memory` pinned){}",
                       strategy, a.name, memory,
                       a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
     if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
       throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
                                     memory, is_page_locked(a.memory) ? ": explicit and streams copy it" : ""));
     if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
-      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (--memory managed)",
+      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (`memory` managed)",
                                     strategy, a.name, memory));
   }
 }

@@ -35,7 +35,7 @@ const Strategy& find_strategy(std::string_view name) {
     if (s.name == name) return s;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
   }
-  throw UsageError(fmt::format("--strategy {}: there is no such strategy; there are: {}", name, names));
+  throw UsageError(fmt::format("`strategy` {}: there is no such strategy; there are: {}", name, names));
 }
 
 ArrayMemory array_memory(const Job& job) {
@@ -109,7 +109,7 @@ Ramp parse_ramp(std::string_view text) {
     at = static_cast<std::size_t>(end - rest.c_str()) + 1;
     if (!good) break;
   }
-  if (!good) throw UsageError(fmt::format("--ramp {}: give none, auto, or FIRST:LAST:GROWTH as in 0.25:1:1.05", text));
+  if (!good) throw UsageError(fmt::format("`ramp` {}: give none, auto, or FIRST:LAST:GROWTH as in 0.25:1:1.05", text));
   require_valid(ramp);
   return ramp;
 }
@@ -119,17 +119,17 @@ void parse_layout(std::string_view text, Choice& into) {
   const auto found = std::ranges::find(layout_names, numbered ? "few" : text, &NamedLayout::name);
   if (found == layout_names.end())
     throw UsageError(fmt::format(
-        "--layout {}: there is no such layout; there are: per-chunk, few, few:N, three, one-engine, implicit-sync",
+        "`layout` {}: there is no such layout; there are: per-chunk, few, few:N, three, one-engine, implicit-sync",
         text));
   into.layout = found->layout;
-  if (numbered) into.queues = static_cast<std::uint32_t>(parse_count(text.substr(4), "--layout few:N"));
-  if (into.queues == 0) throw UsageError("--layout few:0: at least one queue is needed");
+  if (numbered) into.queues = static_cast<std::uint32_t>(parse_count(text.substr(4), "`layout` few:N"));
+  if (into.queues == 0) throw UsageError("`layout` few:0: at least one queue is needed");
 }
 
 IssueOrder parse_order(std::string_view text) {
   if (text == "depth") return IssueOrder::depth;
   if (text == "breadth") return IssueOrder::breadth;
-  throw UsageError(fmt::format("--order {}: there is no such order; there are: depth, breadth", text));
+  throw UsageError(fmt::format("`order` {}: there is no such order; there are: depth, breadth", text));
 }
 
 }  // namespace shiplap

@@ -225,16 +225,16 @@ void require_valid(const Ramp& ramp) {
   const auto share = [](double part) { return part > 0 && part <= 1; };
   if (!share(ramp.first) || !share(ramp.last) || !(ramp.level() || ramp.growth > 1))
     throw UsageError(
-        fmt::format("--ramp {}:{}:{}: the first and the last chunk must be more than 0 and at most 1 times the "
+        fmt::format("`ramp` {}:{}:{}: the first and the last chunk must be more than 0 and at most 1 times the "
                     "largest, and the growth "
                     "from one to the next more than 1",
                     ramp.first, ramp.last, ramp.growth));
 }
 
 std::vector<ItemRange> split(const Job& job, std::uint32_t chunks, const Ramp& ramp) {
-  if (chunks == 0) throw UsageError("--chunks: at least 1 is needed");
+  if (chunks == 0) throw UsageError("`chunks` 0: at least 1 is needed");
   if (chunks > job.items)
-    throw UsageError(fmt::format("--chunks {}: {} can be cut into at most {} chunks; ask for that many or fewer",
+    throw UsageError(fmt::format("`chunks` {}: {} can be cut into at most {} chunks; ask for that many or fewer",
                                  chunks, job.name, job.items));
   std::vector<ItemRange> result;
   result.reserve(chunks);

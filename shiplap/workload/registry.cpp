@@ -31,8 +31,9 @@ Workload built_in(const std::string& name, Parameters parameters, const CudaKern
   std::string names;
   for (const BuiltInWorkload* one : all_built_in)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", one->help.name);
-  throw UsageError(fmt::format(
-      "there is no workload '{}'; there are: {}, a .json file, or sizes by --in, --out and --kernel", name, names));
+  throw UsageError(
+      fmt::format("there is no workload '{}'; there are: {}, a .json file, or sizes stated by hand (`stated_workload`)",
+                  name, names));
 }
 
 Workload from_file(const std::string& path, const CudaKernels& cuda) {
@@ -90,9 +91,9 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   if (profile.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU", profile.name));
   const GpuModel& gpu = profile.gpus.front();
   if (!gpu.memory_bandwidth || !gpu.flop_rate)
-    throw Unsupported(fmt::format(
-        "profile {} has no {}, from which the kernel time of {} could be derived: state it with --kernel TIME",
-        profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
+    throw Unsupported(
+        fmt::format("profile {} has no {}, from which the kernel time of {} could be derived: state it with `kernel`",
+                    profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
   const auto& bandwidth = *gpu.memory_bandwidth;
   const auto& flops = *gpu.flop_rate;
   // GPUs with arithmetic of full width have half as many units for double precision.

@@ -157,7 +157,7 @@ TEST(Measure, skips_what_the_device_does_not_have_with_the_reason) {
   EXPECT_NE(result.skipped[0].reason.find("one copy engine"), std::string::npos);
   EXPECT_EQ(result.skipped[1].primitive, "duplex.pinned.d2h");
   EXPECT_EQ(result.skipped[2].primitive, "demand.both");
-  EXPECT_EQ(result.skipped[2].reason, "left out by --quick");
+  EXPECT_EQ(result.skipped[2].reason, "left out of a quick measurement");
   EXPECT_EQ(result.skipped[3].primitive, "kernel.stream");
   EXPECT_NE(result.skipped[3].reason.find("memory bandwidth"), std::string::npos);
 }

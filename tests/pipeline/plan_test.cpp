@@ -132,6 +132,25 @@ TEST(StreamJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
   }
 }
 
+// The array that stays is copied once and remains pageable: the schedule that runs says so of both arrays.
+TEST(StreamJob, pins_only_the_arrays_that_are_cut) {
+  const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
+  const Memory x = gpu->allocate(Place::host(), MemoryKind::pageable, 64_MiB);
+  std::vector<float> factor(16 << 20, 2.0f);
+  const std::span<float> data(reinterpret_cast<float*>(x.data()), 16 << 20);
+  const auto job =
+      Job{data.size()}.inout("x", data).resident("factor", factor).host_kernel([](Chunk c, auto to, auto by) {
+        for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] = 3 * by[i];
+      });
+  const Plan often = plan(node_of(*gpu, find_profile("h200")), job, {.runs = 1'000'000});
+  ASSERT_TRUE(often.pins);
+  EXPECT_EQ(often.chosen.schedule->buffers[0].memory, MemoryKind::pinned);
+  EXPECT_EQ(often.chosen.schedule->buffers[1].memory, MemoryKind::pageable);
+  prepare(*gpu, often, job).run();
+  EXPECT_EQ(data[4711], 6.0f);
+  EXPECT_EQ(gpu->kind_of(x.data()), MemoryKind::pageable) << "as it was before";
+}
+
 TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
   const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
   std::vector<float> x(16 << 20, 1.0f);

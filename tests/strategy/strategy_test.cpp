@@ -113,12 +113,12 @@ TEST(Streams, refuses_what_no_ring_can_fit_with_the_numbers) {
   }
 }
 
-TEST(Streams, refuses_more_chunks_than_items_and_names_the_flag) {
+TEST(Streams, refuses_more_chunks_than_items_and_names_the_parameter) {
   try {
     find_strategy("streams").schedule(job_with({Role::in}), {.chunks = 61}, roomy);
     FAIL();
   } catch (const UsageError& e) {
-    EXPECT_NE(std::string(e.what()).find("--chunks 61"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("`chunks` 61"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("60"), std::string::npos) << e.what();
   }
 }
@@ -133,7 +133,7 @@ TEST(Strategies, refuse_pageable_arrays_and_say_what_to_do) {
       FAIL() << strategy.name;
     } catch (const Unsupported& e) {
       EXPECT_NE(std::string(e.what()).find("array 1"), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find("--memory pinned"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("`memory` pinned"), std::string::npos) << e.what();
     }
   }
 }

@@ -119,12 +119,18 @@ class VirtualDevice : public Device {
   }
 
   Memory page_lock(std::byte* data, Bytes size) override {
-    if (!locks_->holds(data) && given_->around(data))
-      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // by its owner
+    if (!locks_->holds(data) && kind_of(data) != MemoryKind::pageable)
+      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // pinned by its owner
+    const std::optional<Buffer> before = given_->find(data);
     const auto lock = [&] {
       given_->add(data, {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
     };
-    return locks_->hold(data, size, lock, [given = given_](std::byte* p) { given->remove(p); });
+    return locks_->hold(data, size, lock, [given = given_, before](std::byte* p) {
+      if (before)
+        given->add(p, *before);
+      else
+        given->remove(p);
+    });
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {

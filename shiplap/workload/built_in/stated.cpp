@@ -76,8 +76,8 @@ ProgramText program_text(const Shape& shape, std::uint64_t items, Seconds kernel
 
 Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
   if (stated.in.count == 0 && stated.out.count == 0)
-    throw UsageError("--in, --out: at least one must be larger than 0");
-  if (!(stated.kernel.count() >= 0)) throw UsageError("--kernel: the time must not be negative");
+    throw UsageError("`in`, `out`: at least one must be larger than 0");
+  if (!(stated.kernel.count() >= 0)) throw UsageError("`kernel`: the time must not be negative");
   const std::uint64_t common = std::gcd(stated.in.count, stated.out.count);
   std::uint64_t items = std::max(common / preferred_item, std::min(common, fewest_items));
   while (common % items != 0) --items;

@@ -1,0 +1,58 @@
+// What the command line can ask of the library: pinning, device memory, several GPUs; and its messages in flags.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/program.hpp"
+
+namespace shiplap {
+namespace {
+
+TEST_F(Cli, run_pins_pageable_arrays_only_where_that_pays_over_the_runs) {
+  const std::string run = "run scalar-add:in=8MiB,out=8MiB --device virtual:h200 --memory pageable --json";
+  const Json once = parsed(shiplap(run));
+  EXPECT_EQ(once.at("pins"), false);
+  const Json often = parsed(shiplap(run + " --reuse 100000"));
+  EXPECT_EQ(often.at("pins"), true);
+  EXPECT_EQ(often.at("verified"), true);
+  EXPECT_LT(often.at("observed").at("value").get<double>(), once.at("observed").at("value").get<double>());
+  EXPECT_EQ(parsed(shiplap(run + " --reuse 100000 --no-pin")).at("pins"), false);
+}
+
+TEST_F(Cli, run_keeps_to_the_device_memory_that_is_given) {
+  // 16 MiB each of x and y.
+  const std::string in_little = "saxpy:n=4Mi --device-memory 6MiB --json";
+  const Json plan = parsed(shiplap("plan --profile h200 " + in_little));
+  std::vector<std::string> refused;
+  for (const Json& one : plan.at("refused")) refused.push_back(one.at("strategy"));
+  EXPECT_THAT(refused, ::testing::Contains("explicit"));
+  const Json run = parsed(shiplap("run --device virtual:h200 --strategy streams " + in_little));
+  EXPECT_EQ(run.at("verified"), true);
+  EXPECT_GE(run.at("choice").at("chunks").get<int>(), 6);
+  expect_refused(shiplap("plan saxpy:n=4Mi --profile h200 --device-memory 0"), 64, {"--device-memory"});
+}
+
+TEST_F(Cli, plan_shares_a_job_among_gpus_and_run_needs_as_many) {
+  const Json plan = parsed(shiplap("plan saxpy:n=16Mi --profile h200 --gpus 2 --json"));
+  EXPECT_EQ(plan.at("chosen").at("gpus"), 2);
+  const Json one = parsed(shiplap("plan saxpy:n=16Mi --profile h200 --json"));
+  const auto predicted = [](const Json& p) { return p.at("chosen").at("predicted").at("value").get<double>(); };
+  EXPECT_LT(predicted(plan), 0.7 * predicted(one));
+  expect_refused(shiplap("run saxpy:n=1Mi --device virtual:h200 --gpus 2"), 64, {"1 GPU", "cuda:0,1"});
+}
+
+TEST_F(Cli, messages_of_the_library_name_flags) {
+  for (const auto& [arguments, flag] : {std::pair{"plan saxpy --profile h200 --strategy nope", "--strategy nope"},
+                                        {"plan saxpy --profile h200 --ramp 2:1:1", "--ramp"},
+                                        {"plan saxpy --profile h200 --layout nope", "--layout nope"},
+                                        {"plan saxpy --profile h200 --scale nope", "--scale nope"},
+                                        {"plan nope --profile h200", "--in, --out and --kernel"}}) {
+    const Outcome outcome = shiplap(arguments);
+    expect_refused(outcome, 64, {flag});
+    EXPECT_EQ(outcome.err.find('`'), std::string::npos) << outcome.err;
+  }
+  const Outcome refused = shiplap("plan saxpy:n=1Mi --profile h200 --memory pageable");
+  EXPECT_THAT(refused.out, ::testing::HasSubstr("--memory pinned"));
+}
+
+}  // namespace
+}  // namespace shiplap
