@@ -76,14 +76,14 @@ constexpr std::array<std::string_view, 16> faults{
     "whole buffer is no upper limit of what the driver's copies through a small one can reach (claim 'Copies of "
     "pageable memory to the GPU are not faster than one host thread copies').",
     "The introduction has unified memory faster than cudaMalloc with cudaMemcpy; section 4.5 says only that it can be. "
-    "Which of both is faster turns with the caches of the CPU (claim 'Managed memory on demand can come to the GPU "
-    "faster').",
+    "Here copies out of the caches of the CPU and out of memory stand beside it (claim 'Managed memory on demand can "
+    "come to the GPU faster').",
     "The CPU caches of the x86 machine may not have been flushed: the public code hands the instruction the variable "
     "that holds the address, not the address, in every version from 0.4.0 to 0.9.0. Here a test proves by latencies "
     "that the memory itself is flushed, and flushed and unflushed rates stand beside each other (Fig. 2).",
     "Copies of pageable memory both ways are said to take turns because the driver allows one copy into its buffers at "
-    "a time. With a submitting thread for each way they do overlap here (claim 'Both ways at once copies of pageable "
-    "memory').",
+    "a time. Nothing says whether one thread submitted both; here each way has a submitting thread of its own (claim "
+    "'Both ways at once copies of pageable memory').",
     "The call is cudaEventElapsedTime, not cudaEventGetElapsedTime; the AC922 is the 8335-GTH of Table 2, the 3885-GTG "
     "of the text is a misprint; and a single NVLink 1.0 is named on a machine with NVLink 2.0.",
     "Error bars are the standard deviation of five runs, without a word on whether it is divided by 5 or 4.",

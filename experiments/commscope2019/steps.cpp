@@ -166,7 +166,7 @@ StepResult run_table1(const Bench& bench) {
                             {"direction", ""},
                             {"primitive here", ""},
                             {"clock here", ""},
-                            {"on this device", ""}},
+                            {"GPUs on this device", ""}},
                 .rows = {},
                 .note =
                     "Nos 1 to 29 are the rows of the table, 25 is of section 3.4, 31 of Fig. 6. With a choice of the "
@@ -175,11 +175,11 @@ StepResult run_table1(const Bench& bench) {
   for (const Primitive& primitive : primitives()) names.emplace_back(primitive.name);
   for (const Benchmark& b : benchmarks()) {
     const auto found = std::ranges::find(primitives(), b.primitive, &Primitive::name);
-    const bool runs = !b.two_gpus || bench.info.gpus > 1;
+    const bool enough = !b.two_gpus || bench.info.gpus > 1;
     figure.rows.push_back({double(b.number), std::string(b.memory), std::string(b.transfer), std::string(b.direction),
                            named(found == primitives().end() ? "" : std::string(b.primitive)),
                            named(found == primitives().end() ? "" : std::string(found->clock)),
-                           std::string(runs ? "yes" : "needs two GPUs")});
+                           std::string(enough ? "enough" : "needs two GPUs")});
   }
   return {.figures = {figure, machines(bench)},
           .findings = {judge_benchmarks(benchmarks(), names),

@@ -16,7 +16,7 @@ constexpr std::uint64_t power(unsigned of_two) { return std::uint64_t{1} << of_t
 
 /// Numbers of streams of the arccos sweeps.
 inline constexpr std::array<std::uint32_t, 10> arccos_streams{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
-/// Of the stencil's.
+/// Numbers of streams of the stencil's sweeps.
 inline constexpr std::array<std::uint32_t, 9> stencil_streams{1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 /// The largest speed-up over one stream, and where it is.
@@ -25,7 +25,7 @@ struct PublishedBest {
   double speedup = 0;
   std::uint32_t streams = 0;
 };
-/// Of these, the one of `of`.
+/// The entry of `of`; nullopt where there is none.
 std::optional<PublishedBest> find(std::span<const PublishedBest>, std::uint64_t of);
 
 /// One arccos call by number of elements: Fig. 1, perf_test_cuda_257136.
@@ -36,11 +36,11 @@ std::span<const PublishedBest> calls_best();
 std::span<const PublishedBest> largest_best();
 /// The stencil of 128 x 128 points and 512 steps by number of levels: Fig. 4, stencil_gpu_scaling_265510.
 std::span<const PublishedBest> levels_best();
-/// The same with 32 steps, of which a few.
+/// Some of them with 32 steps.
 std::span<const PublishedBest> levels_best_of_32_steps();
 /// The stencil of 64 levels by nx = ny, 512 steps: stencil_gpu_scaling_265180, not in the report.
 std::span<const PublishedBest> squares_best();
-/// The same with 32 steps, of which a few.
+/// Some of them with 32 steps.
 std::span<const PublishedBest> squares_best_of_32_steps();
 
 /// Times of one call and so many elements in 1, 2, 32 and 256 streams: Fig. 2, perf_test_cuda_257136.
@@ -68,7 +68,7 @@ struct PublishedLine {
   double gt4py_s_per_step = 0;  ///< as printed
   double gt4py_s = 0;  ///< where the line begins: of 8192 levels as printed (about), of 4096 fitted to their file
   double one_stream_s_per_step = 0;  ///< CUDA, fitted to their file
-  double best_s_per_step = 0;        ///< CUDA in 64 streams, likewise
+  double best_s_per_step = 0;        ///< CUDA in 64 streams
 };
 std::span<const PublishedLine> stencil_lines();
 /// GT4Py with 8 levels, fitted to their file stencil_gt4py_gpu_306785.

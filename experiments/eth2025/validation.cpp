@@ -9,6 +9,7 @@
 #include "experiments/eth2025/figures.hpp"
 #include "experiments/eth2025/steps.hpp"
 #include "experiments/eth2025/sweep.hpp"
+#include "experiments/eth2025/verdicts.hpp"
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::experiments::eth {
@@ -34,7 +35,7 @@ bool taken_here(const Workload& w, std::span<float> x, std::vector<float> y) {
 
 std::string word(bool taken) { return taken ? "taken" : "refused"; }
 
-Figure tolerances(bool& zeros_pass_theirs, bool& zeros_pass_here) {
+Figure tolerances(std::vector<Passed>& passed) {
   Figure figure{.id = "validation",
                 .where = "the authors' program",
                 .title = "what passes for the results of so many arccos calls",
@@ -65,11 +66,13 @@ Figure tolerances(bool& zeros_pass_theirs, bool& zeros_pass_here) {
       largest = std::max(largest, std::abs(static_cast<double>(right[i])));
       apart = std::max(apart, std::abs(static_cast<double>(right[i]) - static_cast<double>(more[i])));
     }
-    const bool zeros = taken_here(w, x, std::vector<float>(arccos_elements, 0.0f));
-    figure.rows.push_back({static_cast<double>(calls), largest, word(largest <= tolerance), word(apart <= tolerance),
-                           word(zeros), word(taken_here(w, x, after(x, calls + 1)))});
-    if (calls >= 32) zeros_pass_theirs |= largest <= tolerance;
-    zeros_pass_here |= zeros;
+    const Passed& p =
+        passed.emplace_back(Passed{.calls = calls,
+                                   .zeros_there = largest <= tolerance,
+                                   .zeros_here = taken_here(w, x, std::vector<float>(arccos_elements, 0.0f)),
+                                   .one_more_here = taken_here(w, x, after(x, calls + 1))});
+    figure.rows.push_back({static_cast<double>(calls), largest, word(p.zeros_there), word(apart <= tolerance),
+                           word(p.zeros_here), word(p.one_more_here)});
   }
   return figure;
 }
@@ -92,10 +95,9 @@ void add_runs(const Bench& bench, const std::string& workload, Figure& figure, s
 }  // namespace
 
 StepResult validation(const Bench& bench) {
-  bool zeros_pass_theirs = false;
-  bool zeros_pass_here = false;
+  std::vector<Passed> passed;
   StepResult result;
-  result.figures.push_back(tolerances(zeros_pass_theirs, zeros_pass_here));
+  result.figures.push_back(tolerances(passed));
   Figure runs{.id = "checked-runs",
               .where = "§4.1",
               .title = "runs of both programs whose results were checked byte by byte or within roundings",
@@ -107,15 +109,7 @@ StepResult validation(const Bench& bench) {
   add_runs(bench, "diffusion:nx=32,ny=32,nz=16,steps=4", runs, missing);
   if (!missing.empty()) runs.note += (runs.note.empty() ? "" : " ") + ("Not there: " + missing + ".");
   result.figures.push_back(std::move(runs));
-  Finding finding{.claim = "validation",
-                  .verdict = Verdict::does_not_hold,
-                  .observed = "zeros pass for the results of 32 calls and more",
-                  .why = "the scaled arccos contracts to 0; here zeros and one call too many are refused"};
-  if (!zeros_pass_theirs)
-    finding = {.claim = "validation", .verdict = Verdict::holds, .observed = "zeros are refused", .why = ""};
-  else if (zeros_pass_here)
-    finding.why = "the scaled arccos contracts to 0";
-  result.findings = {std::move(finding)};
+  result.findings = {tolerance_of_results(passed)};
   return result;
 }
 

@@ -1,3 +1,4 @@
+// Verdicts on the arccos program, from its sweeps and from what passes for its results.
 #include "experiments/eth2025/verdicts.hpp"
 
 #include <fmt/format.h>
@@ -5,39 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <utility>
 
-#include "shiplap/core/error.hpp"
+#include "experiments/cells.hpp"
+#include "experiments/eth2025/words.hpp"
 
 namespace shiplap::experiments::eth {
-namespace {
-
-Finding found(std::string_view claim, Verdict verdict, std::string observed, std::string why = "") {
-  return {.claim = std::string(claim), .verdict = verdict, .observed = std::move(observed), .why = std::move(why)};
-}
-
-std::string power_text(std::uint64_t elements) {
-  return std::has_single_bit(elements) ? fmt::format("2^{}", std::countr_zero(elements)) : fmt::format("{}", elements);
-}
-
-std::string streams(std::uint32_t n) { return fmt::format("{} stream{}", n, n == 1 ? "" : "s"); }
-
-/// Those in which one stream ran.
-std::vector<const Sweep*> complete(std::span<const Sweep> sweeps) {
-  std::vector<const Sweep*> out;
-  for (const Sweep& s : sweeps)
-    if (s.best()) out.push_back(&s);
-  return out;
-}
-
-std::string why_missing(std::span<const Sweep> sweeps) {
-  const std::string reasons = missing_of(sweeps);
-  return reasons.empty() ? "too few of its points were run" : reasons;
-}
-
-}  // namespace
 
 Finding best_speedup(std::string_view claim, const Sweep& s, const PublishedBest& published, const std::string& what) {
   const auto best = s.best();
@@ -78,7 +52,8 @@ Finding grows_with_size(std::span<const Sweep> sweeps) {
   const std::string observed = fmt::format("best speed-ups: {}", fmt::join(bests, ", "));
   const double first = all.front()->best()->speedup;
   const double last = all.back()->best()->speedup;
-  if (last < first * gain) return found(claim, Verdict::does_not_hold, observed, "the largest array gains no more");
+  if (last < first * gain)
+    return found(claim, Verdict::does_not_hold, observed, "the largest array gains no more than the smallest");
   if (!broken.empty()) return found(claim, Verdict::holds_with_a_change, observed, broken);
   return found(claim, Verdict::holds, observed);
 }
@@ -140,11 +115,13 @@ Finding many_streams_pay(std::span<const Sweep> sweeps) {
   }
   if (!asked) return unknown(claim, why_missing(sweeps));
   if (sizes.empty())
-    return found(claim, Verdict::does_not_hold, "at no size", "256 streams are slower than one throughout");
+    return found(claim, Verdict::does_not_hold, "at no size",
+                 fmt::format("256 streams gain less than {:.0f} % over one throughout", 100 * (gain - 1)));
   const std::string observed = fmt::format("256 streams are faster than one at {}", fmt::join(where, ", "));
   const std::uint64_t first = *std::ranges::min_element(sizes);
   if (first == std::uint64_t{1} << 27) return found(claim, Verdict::holds, observed);
-  return found(claim, Verdict::holds_with_a_change, observed, fmt::format("from {} on", power_text(first)));
+  return found(claim, Verdict::holds_with_a_change, observed,
+               fmt::format("the smallest of these sizes is {}", power_text(first)));
 }
 
 Finding overhead_of_streams(std::span<const Sweep> sweeps) {
@@ -222,11 +199,11 @@ Finding peak_of_calls(std::span<const Sweep> sweeps, const std::string& of) {
     return found(claim, Verdict::does_not_hold, observed, "there is no peak between");
   if (there != all.end() && (*there)->best()->speedup >= (*peak)->best()->speedup / (1 + as_good))
     return found(claim, Verdict::holds, observed);
-  return found(
-      claim, Verdict::holds_with_a_change, observed,
-      fmt::format("the peak is where the kernel takes about as long as the copies, here at {} calls; the report "
-                  "tried powers of two only",
-                  (*peak)->of));
+  std::string why = fmt::format("the peak is at {} calls; the report tried powers of two only", (*peak)->of);
+  if (balance)
+    why += fmt::format(", and the kernel takes as long as the copies at {:.3g} times as many",
+                       *balance / static_cast<double>((*peak)->of));
+  return found(claim, Verdict::holds_with_a_change, observed, why);
 }
 
 Finding two_is_most(std::span<const Sweep> sweeps, const std::string& of) {
@@ -263,137 +240,25 @@ Finding falls_beyond(std::span<const Sweep> sweeps) {
       beyond->of, best.speedup, most);
   if (best.speedup >= most / (1 + as_good))
     return found(claim, Verdict::does_not_hold, observed,
-                 "it falls because there is less and less to hide beside a kernel that grows: (copies + kernel) / "
-                 "kernel, which needs no shortage of anything on the GPU");
-  return found(claim, Verdict::cannot_be_checked, observed, "something else keeps it from that");
+                 fmt::format("it is within {:.0f} % of (copies + kernel) / kernel, which falls as the kernel grows and "
+                             "needs no shortage of anything on the GPU",
+                             100 * as_good));
+  return found(claim, Verdict::cannot_be_checked, observed,
+               fmt::format("it stays {:.3g} % below that, for a reason that these times do not tell",
+                           100 * (1 - best.speedup / most)));
 }
 
-Finding gain_grows_with_levels(std::span<const Sweep> sweeps) {
-  constexpr std::string_view claim = "fig4-growth";
-  const auto all = complete(sweeps);
-  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
-  std::vector<std::string> bests;
-  std::vector<std::string> falls;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double here = all[i]->best()->speedup;
-    bests.push_back(fmt::format("{} levels {:.3f}", all[i]->of, here));
-    if (i > 0 && here < all[i - 1]->best()->speedup / gain)
-      falls.push_back(fmt::format("from {} to {} levels", all[i - 1]->of, all[i]->of));
-  }
-  const std::string observed = fmt::format("{}, with a launch for each step of a chunk", fmt::join(bests, ", "));
-  const double few = all.front()->best()->speedup;
-  const double many = all.back()->best()->speedup;
-  if (many < few * gain)
-    return found(claim, Verdict::does_not_hold, observed,
-                 "a launch does all levels of a chunk: many levels fill the GPU without streams");
-  const auto published = find(levels_best(), all.back()->of);
-  std::string why;
-  if (!falls.empty()) why = fmt::format("it falls {}", fmt::join(falls, ", "));
-  if (!published || std::abs(many / published->speedup - 1) > alike)
-    why += fmt::format("{}published {:.3f} to {:.3f}, with a launch for each level", why.empty() ? "" : "; ",
-                       levels_best().front().speedup, published ? published->speedup : 1.886);
-  return found(claim, why.empty() ? Verdict::holds : Verdict::holds_with_a_change, observed, why);
-}
-
-Finding optimum_moves_with_levels(std::span<const Sweep> sweeps) {
-  constexpr std::string_view claim = "fig4-streams";
-  const auto all = complete(sweeps);
-  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
-  const auto few = *all.front()->best();
-  const auto many = *all.back()->best();
-  const std::string observed = fmt::format("{} with {} levels, {} with {}", streams(few.streams), all.front()->of,
-                                           streams(many.streams), all.back()->of);
-  if (many.streams > few.streams) return found(claim, Verdict::holds, observed);
-  return found(claim, Verdict::does_not_hold, observed, "the best number does not grow with the levels");
-}
-
-Finding kernels_side_by_side(const Sweep& by_level, std::optional<double> one_launch_ms) {
-  constexpr std::string_view claim = "fig5";
-  const auto best = by_level.best();
-  if (!best) return unknown(claim, why_missing({&by_level, 1}));
-  const double best_ms = by_level.ms.at(best->streams);
-  std::string observed =
-      fmt::format("a level at a time: {} in one stream, {} in {}", shiplap::to_string(milliseconds(by_level.ms.at(1))),
-                  shiplap::to_string(milliseconds(best_ms)), best->streams);
-  if (one_launch_ms)
-    observed +=
-        fmt::format("; all levels in a launch, one stream: {}", shiplap::to_string(milliseconds(*one_launch_ms)));
-  if (best->speedup < gain)
-    return found(claim, Verdict::does_not_hold, observed, "launches of single levels gain nothing side by side");
-  if (one_launch_ms && *one_launch_ms * gain < best_ms)
-    return found(claim, Verdict::holds_with_a_change, observed,
-                 fmt::format("streams help small launches to share the GPU; one launch for all levels does so without "
-                             "streams, {:.3g} times as fast as the best of them",
-                             best_ms / *one_launch_ms));
-  return found(claim, Verdict::holds, observed);
-}
-
-Finding gain_of_squares(std::span<const Sweep> sweeps) {
-  constexpr std::string_view claim = "squares";
-  const auto all = complete(sweeps);
-  if (all.size() < 2) return unknown(claim, why_missing(sweeps));
-  std::vector<std::string> bests;
-  for (const Sweep* s : all) bests.push_back(fmt::format("{:.3f} at {}²", s->best()->speedup, s->of));
-  const double most =
-      (*std::ranges::max_element(all, {}, [](const Sweep* s) { return s->best()->speedup; }))->best()->speedup;
-  const double last = all.back()->best()->speedup;
-  const std::string observed = fmt::format("{}", fmt::join(bests, ", "));
-  if (last > 1 + alike)
-    return found(claim, Verdict::does_not_hold, observed,
-                 "copies are page-locked and overlap here; in the published program they do not");
-  if (most < 1 + alike)
-    return found(claim, Verdict::holds_with_a_change, observed,
-                 fmt::format("no size gains more than {:.0f} % here, in one launch for each step", 100 * alike));
-  return found(claim, Verdict::holds, observed);
-}
-
-Line line_through(std::uint64_t levels, const std::vector<std::pair<double, double>>& points) {
-  const auto n = static_cast<double>(points.size());
-  double sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (const auto& [x, y] : points) sx += x, sy += y, sxx += x * x, sxy += x * y;
-  const double spread = n * sxx - sx * sx;
-  if (points.size() < 2 || spread <= 0) throw Error("a line needs two different numbers of steps");
-  Line line{.levels = levels, .ms = 0, .ms_per_step = (n * sxy - sx * sy) / spread, .off = 0};
-  line.ms = (sy - line.ms_per_step * sx) / n;
-  for (const auto& [x, y] : points) line.off = std::max(line.off, std::abs(line.ms + line.ms_per_step * x - y) / y);
-  return line;
-}
-
-Finding linear_in_steps(std::span<const Line> lines) {
-  constexpr std::string_view claim = "fig7-linear";
-  if (lines.empty()) return unknown(claim, "no times by number of steps");
-  const auto worst = std::ranges::max_element(lines, {}, &Line::off);
-  const std::string observed =
-      fmt::format("{} levels: {:.4g} ms and {:.4g} ms a step in one stream, no point farther off than {:.2f} %",
-                  worst->levels, worst->ms, worst->ms_per_step, 100 * worst->off);
-  if (worst->off <= alike) return found(claim, Verdict::holds, observed);
-  return found(claim, Verdict::does_not_hold, observed, "the times are no straight line");
-}
-
-Finding gt4py_stencil(std::span<const Line> one_stream, std::span<const Line> best) {
-  Finding out = unknown("fig6-gt4py", "GT4Py is not run here");
-  for (std::size_t i = 0; i < std::min(one_stream.size(), best.size()); ++i) {
-    const auto line = std::ranges::find(stencil_lines(), one_stream[i].levels, &PublishedLine::levels);
-    if (line == stencil_lines().end()) continue;
-    out.observed = fmt::format(
-        "{} levels, a step: {:.4g} ms in one stream and {:.4g} ms in the best here; published {:.4g} ms, {:.4g} ms in "
-        "64, and {:.4g} ms of GT4Py",
-        line->levels, one_stream[i].ms_per_step, best[i].ms_per_step, 1e3 * line->one_stream_s_per_step,
-        1e3 * line->best_s_per_step, 1e3 * line->gt4py_s_per_step);
-    break;  // 4096 levels, of which the report says it
-  }
-  return out;
-}
-
-Finding slope_and_levels(std::span<const Line> lines) {
-  Finding out = unknown("fig8-slope",
-                        "GT4Py is not run here; its published step takes 11.3 ms with 8 levels already, so that it is "
-                        "not the levels that take the time");
-  if (lines.size() >= 2)
-    out.observed =
-        fmt::format("our kernel: {:.4g} ms a step with {} levels, {:.4g} ms with {}", lines.front().ms_per_step,
-                    lines.front().levels, lines.back().ms_per_step, lines.back().levels);
-  return out;
+Finding tolerance_of_results(std::span<const Passed> passed) {
+  constexpr std::string_view claim = "validation";
+  const auto first = std::ranges::find_if(passed, &Passed::zeros_there);
+  if (first == passed.end())
+    return found(claim, Verdict::holds, fmt::format("zeros are refused for up to {} calls", passed.back().calls));
+  const std::string observed = fmt::format("zeros pass for the results of {} calls", first->calls);
+  const auto taken = [&](bool Passed::*what) { return std::ranges::any_of(passed, what) ? "taken" : "refused"; };
+  return found(
+      claim, Verdict::does_not_hold, observed,
+      fmt::format("the scaled arccos contracts to 0; by the check here zeros are {} and one call too many is {}",
+                  taken(&Passed::zeros_here), taken(&Passed::one_more_here)));
 }
 
 }  // namespace shiplap::experiments::eth

@@ -50,6 +50,15 @@ Finding optimum_moves_with_levels(std::span<const Sweep>);  ///< "fig4-streams"
 Finding kernels_side_by_side(const Sweep& level_by_level, std::optional<double> one_launch_ms);  ///< "fig5"
 Finding gain_of_squares(std::span<const Sweep>);                                                 ///< "squares"
 
+/// What passes for the results of so many arccos calls.
+struct Passed {
+  unsigned calls = 1;
+  bool zeros_there = false;    ///< zeros, by the published tolerance
+  bool zeros_here = false;     ///< zeros, by the check of the built-in workload
+  bool one_more_here = false;  ///< the results of one call more, by that check
+};
+Finding tolerance_of_results(std::span<const Passed>);  ///< "validation"; by increasing calls
+
 /// Times of some levels by number of steps, and the straight line through them (least squares).
 struct Line {
   std::uint64_t levels = 0;

@@ -118,7 +118,7 @@ Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests,
   return figure;
 }
 
-/// Of a form over the tests that `where` picks by t_E/t_T of their stages.
+/// How a form fares over the tests that `where` picks by t_E/t_T of their stages.
 template <class Where, class Form>
 Fit fit(const std::vector<AsymmetricTest>& tests, Layout layout, Seconds per_stream, Where where, Form form) {
   std::vector<double> errors;
@@ -154,7 +154,7 @@ Finding of_hidden(const std::vector<AsymmetricTest>& tests, Seconds per_stream) 
           fmt::format("with 32 and 40 iterations: the copy in hidden {}; the copy out hidden {}", to_string(in),
                       to_string(out)),
           verdict == Verdict::holds                 ? ""
-          : in.points == 0                          ? "no kernel came out longer than the copies"
+          : in.points == 0                          ? "no kernel that was steady came out longer than the copy in"
           : verdict == Verdict::holds_with_a_change ? "it is the better of the two, but not within 5 %"
                                                     : "the other is no further off"};
 }

@@ -185,7 +185,7 @@ Finding of_table(const Gains& gains) {
           to_string(range_of(gains.today)),
           gains.disturbed > 0 ? fmt::format("; {} more cases were disturbed and are left out", gains.disturbed) : ""),
       verdict == Verdict::holds ? ""
-                                : fmt::format("the gain follows from t_E over t_T, which is {:.2f} to {:.2f} here",
+                                : fmt::format("the gain depends on t_E over t_T, which is {:.2f} to {:.2f} here",
                                               gains.shares.low, gains.shares.high)};
 }
 
@@ -210,8 +210,8 @@ Finding of_distribution(Runner& runner, const std::vector<Halves>& halves) {
       fmt::format("degenerate over uniform: {:.2f} to {:.2f} with 32 copies of the bins in a block, {:.2f} with one",
                   r.low, r.high, one),
       r.low >= much_longer ? ""
-      : one >= much_longer ? "copies of the bins in a block keep votes apart"
-                           : "also with one copy of the bins: equal votes of a warp are added up at once (likely)"};
+      : one >= much_longer ? "only with one copy of the bins in a block"
+                           : "with one copy of the bins in a block neither"};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct UnstreamedProbeOptions {
   gomez_luna_2012::Architecture architecture = gomez_luna_2012::Architecture::cc2;
   Seconds per_stream{0};            ///< t_sc of the paper: what each stream costs
   double threshold = 0.15;          ///< of observed over expected, minus 1; the paper gives none
-  std::uint32_t confirmations = 2;  ///< so many batches in a row beyond it; the paper gives none
+  std::uint32_t confirmations = 2;  ///< batches in a row beyond it before a new probe; the paper gives none
 };
 
 /// The first batch runs without streams, and t_Thd, t_E and t_Tdh are taken of it; the paper's equations give the

@@ -63,8 +63,8 @@ Figure copies_figure(const Bench& bench, const std::vector<CopyTimes>& copies, c
                             {"rate by events", "GB/s"}},
                 .rows = {},
                 .note =
-                    "The article has no figures of copies. Its cudaMemcpy is cudaMemcpyAsync in a stream here, "
-                    "which holds the host for pageable memory only."};
+                    "The article has no figures of copies. Its cudaMemcpy is cudaMemcpyAsync in a stream here; how "
+                    "long a call holds the host is in the columns."};
   if (bench.info.is_virtual) figure.note += " Simulated on the profile.";
   if (!why_not.empty()) figure.note += fmt::format(" Rows are missing: {}.", why_not);
   for (const CopyTimes& copy : copies)
@@ -74,7 +74,7 @@ Figure copies_figure(const Bench& bench, const std::vector<CopyTimes>& copies, c
   return figure;
 }
 
-/// The article's program: x and y in, the kernel, y out; with memory as malloc gives it, and page-locked.
+/// The article's program: x and y in, the kernel, y out; with pageable and with pinned memory.
 struct Program {
   std::string memory;
   std::optional<Seconds> time;
@@ -133,7 +133,7 @@ StepResult run_copies(const Bench& bench) {
                .title = fmt::format("copies in, SAXPY over {} elements, copy out", elements),
                .columns = {{"memory", ""}, {"whole", "ms"}, {"verified", ""}},
                .rows = {},
-               .note = "By events, verified against the host."};
+               .note = "By events; where it ran, verified against the host."};
   if (bench.info.is_virtual) whole.note += " Simulated, and smaller than published: bytes are really moved.";
   for (const Program& program : programs) {
     whole.rows.push_back({program.memory, ms(program.time), std::string(program.verified ? "yes" : "not run")});

@@ -26,7 +26,8 @@ Measured measured(const Bench& bench, const std::string& primitive) {
     out.samples_us.insert(out.samples_us.end(), m.samples_us.begin(), m.samples_us.end());
   const std::vector<shiplap::Figure> found = figures(result.measurements);
   if (found.empty()) return out;
-  out.why_not = "not in the profile, so that the simulation takes it as nothing";
+  out.why_not = bench.info.is_virtual ? "not in the profile, so that the simulation assumes 0"
+                                      : "measured as 0, which is below what the clock can tell";
   out.time = cost_of(found.front().time);
   return out;
 }
@@ -63,7 +64,7 @@ StepResult run_waits(const Bench& bench) {
   row("to record an event (of the profile)", record, "host", "");
 
   StepResult result;
-  // Of a wait of at most so much nothing follows.
+  // A wait that is only known to be short proves nothing.
   if (wait.time && !wait.time->at_most && gap.time)
     result.findings.push_back(judge_waits(wait.time->time, *gap.time));
   else
@@ -100,7 +101,7 @@ StepResult run_kernels(const Bench& bench) {
                     "In double precision half the flop rate."};
   StepResult result;
   const GpuModel& gpu = bench.profile.gpus.front();
-  // Of the article's GPU its printed peak, which no kernel was said to reach.
+  // The article's GPU has a printed peak only, which no kernel was said to reach.
   const std::optional<double> flops = gpu.flop_rate ? std::optional(gpu.flop_rate->value) : peak_flops(bench);
   if (!gpu.memory_bandwidth || !flops) {
     figure.note += " No rows: the profile lacks one of the two limits.";

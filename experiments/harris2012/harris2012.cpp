@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 8> faults{
     "SAXPY is said to read 12 bytes for each element; it reads 8 and writes 4, as the article's own formula for the "
     "bandwidth has it.",
     "N*4*3 is computed in 32 bits and overflows from N = 178,956,971 on: 2.1 GB of traffic, which a GPU of today moves "
-    "in less than a millisecond. Counts here are of 64 bits, and the table over sizes goes to 2^28 elements.",
+    "in less than a millisecond. Counts here are of 64 bits.",
     "The factor 2 is for a clock as the driver reports it. With the command clock of GDDR5 it is 4, of GDDR5X and "
     "GDDR6 "
     "8, of GDDR6X 16, and with the data rate of a pin 1; the article's 1,546 MHz is twice the command clock of its "
@@ -56,8 +56,8 @@ constexpr std::array<std::string_view, 8> faults{
     "call of cudaMemcpy', with the table of copies by size).",
     "The kernel is timed once, by the first launch of its program, which holds what is done only once, as loading the "
     "kernel: compare 'first run' with the median in the table of the effective bandwidth.",
-    "Events around a single launch on an idle GPU are not free of the host either: the first event passes while the "
-    "launch is on its way. The columns 'as listed' and 'alone' of the table over sizes differ by that.",
+    "Events around a single launch on an idle GPU are not free of the host either: the first event can pass while the "
+    "launch is on its way. Compare the columns 'as listed' and 'alone' of the table over sizes.",
     "Effective bandwidth counts bytes that the kernel asks for. Arrays that fit into a cache of the GPU can show more "
     "than the theoretical bandwidth, so that the figure says nothing without the size (the same table).",
     "Neither the number of runs nor their spread, nor whether ECC was on, is given; the second half of the complete "

@@ -52,7 +52,10 @@ Finding judge_effective(const SaxpyTimes& times, std::optional<Bandwidth> peak) 
   finding.observed = fmt::format("{}, {} of {}", to_string(reached), percent(share), to_string(*peak));
   if (share > 1) {
     finding.verdict = Verdict::does_not_hold;
-    finding.why = "more than the peak: the data are in a cache, or the clock that is reported is not the memory's";
+    finding.why = fmt::format(
+        "{:.3g} times the peak; possible causes are data in a cache and a reported clock that is not the "
+        "memory's",
+        share);
   } else if (share < published - share_tolerance) {
     finding.verdict = Verdict::does_not_hold;
     finding.why = fmt::format("a smaller share of the peak than the published {}", percent(published));
@@ -77,7 +80,11 @@ Finding judge_limit(const SaxpyTimes& times, std::optional<Bandwidth> peak, std:
   finding.observed = fmt::format("{:.4g} GFLOP/s, {} of {:.4g} GFLOP/s; {} of the bandwidth", reached,
                                  percent(of_arithmetic), *flops * 1e-9, percent(of_memory));
   finding.verdict = of_arithmetic < clearly_less * of_memory ? Verdict::holds : Verdict::does_not_hold;
-  if (finding.verdict == Verdict::does_not_hold) finding.why = "the arithmetic is as near to its peak as the memory";
+  if (finding.verdict == Verdict::does_not_hold)
+    finding.why = fmt::format(
+        "the share of the arithmetic peak is {:.3g} times that of the bandwidth, and {:.3g} at "
+        "most would be clearly less",
+        of_arithmetic / of_memory, clearly_less);
   return finding;
 }
 
@@ -97,7 +104,10 @@ Finding judge_launch(std::span<const SaxpyTimes> sizes) {
     finding.verdict = Verdict::holds;
   } else {
     finding.verdict = Verdict::does_not_hold;
-    finding.why = "the launch takes longer for a longer kernel";
+    finding.why = fmt::format(
+        "without a barrier the clock shows {} of the longest kernel, and {:.3g} times what it "
+        "shows of the shortest",
+        percent(ratio(launch, most->waited)), ratio(launch, least->submitted));
   }
   return finding;
 }
@@ -112,11 +122,12 @@ Finding judge_barrier(const SaxpyTimes& times) {
   finding.verdict = Verdict::holds;
   if (excess > barrier_tolerance) {
     finding.verdict = Verdict::holds_with_a_change;
-    finding.why = fmt::format("{} of launch and wait are in the figure, which counts beside a kernel this short",
+    finding.why = fmt::format("the figure holds {} besides the kernel, whose launch and wait are part of it",
                               to_string(times.waited - times.alone));
   } else if (excess < -barrier_tolerance) {
     finding.verdict = Verdict::does_not_hold;
-    finding.why = "the host's clock stopped before the kernel had ended";
+    finding.why = fmt::format("the host's clock shows {} less than the kernel takes by events",
+                              to_string(times.alone - times.waited));
   }
   return finding;
 }
@@ -137,8 +148,8 @@ Finding judge_waits(Seconds waited_for, const Cost& behind_another) {
                   .why = ""};
   if (waited_for < stall * behind_another.time) {
     finding.verdict = behind_another.at_most ? Verdict::cannot_be_checked : Verdict::does_not_hold;
-    finding.why = behind_another.at_most ? "kernels without waits are known to take no more than about as long"
-                                         : "kernels follow each other as fast with waits as without";
+    finding.why = fmt::format("a wait makes a kernel take {}{:.3g} times as long; {:.3g} times would be a stall",
+                              behind_another.at_most ? "at least " : "", waited_for / behind_another.time, stall);
   }
   return finding;
 }
@@ -151,8 +162,8 @@ Finding judge_events(const Cost& record, Seconds waited_for) {
                   .why = ""};
   if (record.time * 2 > waited_for) {
     finding.verdict = record.at_most ? Verdict::cannot_be_checked : Verdict::does_not_hold;
-    finding.why = record.at_most ? "an event is known to cost the host no more than about a wait"
-                                 : "an event costs the host about as much as a wait";
+    finding.why = fmt::format("an event costs the host {}{:.3g} times as much as a launch and a wait",
+                              record.at_most ? "at most " : "", record.time / waited_for);
   }
   return finding;
 }
@@ -188,28 +199,30 @@ Finding judge_grain(std::optional<Seconds> step) {
 
 Finding judge_blocking(std::span<const CopyTimes> copies) {
   Finding finding{.claim = "blocking", .observed = "", .why = ""};
-  double least_pageable = 1e9;
-  double most_pinned = 0;
+  std::optional<double> least_pageable;
+  std::optional<double> most_pinned;
   for (const CopyTimes& copy : copies) {
     if (copy.size < large) continue;
     const double share = ratio(copy.submitted, copy.waited);
     finding.observed += fmt::format("{}{} {}, {}: back after {}", finding.observed.empty() ? "" : "; ", copy.memory,
                                     copy.direction, to_string(copy.size), percent(share));
     if (copy.memory == "pageable")
-      least_pageable = std::min(least_pageable, share);
+      least_pageable = std::min(least_pageable.value_or(share), share);
     else
-      most_pinned = std::max(most_pinned, share);
+      most_pinned = std::max(most_pinned.value_or(share), share);
   }
-  if (finding.observed.empty()) {
-    finding.why = fmt::format("no copy of {} or more was timed", to_string(large));
-  } else if (least_pageable < waits) {
+  if (!least_pageable) {
+    finding.why = fmt::format("no copy of {} or more of pageable memory was timed", to_string(large));
+  } else if (*least_pageable < waits) {
     finding.verdict = Verdict::does_not_hold;
-    finding.why = "a call that copies pageable memory is back before its end";
-  } else if (most_pinned < does_not_wait) {
-    finding.verdict = Verdict::holds_with_a_change;
     finding.why =
-        "with pageable memory, as in the article; copies of page-locked memory that are asked for asynchronously do "
-        "not hold the host";
+        fmt::format("a call that copies pageable memory is back after {} of the time", percent(*least_pageable));
+  } else if (most_pinned && *most_pinned < does_not_wait) {
+    finding.verdict = Verdict::holds_with_a_change;
+    finding.why = fmt::format(
+        "with pageable memory, as in the article; asynchronous copies of pinned memory hold the host for {} "
+        "of the time at most",
+        percent(*most_pinned));
   } else {
     finding.verdict = Verdict::holds;
   }
@@ -227,7 +240,7 @@ Finding judge_rates(std::span<const CopyTimes> copies) {
                                     to_string(copy.size / copy.events), to_string(copy.size / copy.waited));
   }
   if (finding.observed.empty()) {
-    finding.why = fmt::format("no copy of {} or more of page-locked memory was timed", to_string(large));
+    finding.why = fmt::format("no copy of {} or more of pinned memory was timed", to_string(large));
   } else {
     finding.verdict = worst <= rate_tolerance ? Verdict::holds : Verdict::does_not_hold;
     if (worst > rate_tolerance) finding.why = fmt::format("the two clocks differ by {}", percent(worst));

@@ -80,7 +80,7 @@ Figure saxpy_figure(const Bench& bench, const std::optional<SaxpyTimes>& times, 
                          gb(effective(*times)), in_percent(share),
                          harris_2012::gigaflops(2 * times->elements, times->alone),
                          cell(times->first ? std::optional(in_milliseconds(*times->first)) : std::nullopt)});
-  if (!times->assumptions.empty()) figure.note += " Latencies that the profile does not have are taken as nothing.";
+  if (!times->assumptions.empty()) figure.note += " Latencies that the profile lacks are assumed to be 0.";
   return figure;
 }
 
@@ -107,7 +107,11 @@ Finding formula_finding(const Bench& bench) {
                   .observed = fmt::format("{} by the formula, of which kernels that read and write reach {} ({:.3g} %)",
                                           to_string(*peak), to_string(reached), 100 * share),
                   .why = ""};
-  if (finding.verdict == Verdict::does_not_hold) finding.why = "another number of transfers a cycle would fit better";
+  if (share > 1)
+    finding.why = "kernels move more than the formula allows: two transfers a cycle are too few for this memory";
+  else if (share <= 0.5)
+    finding.why =
+        "kernels reach no more than half of it; whether the factor of two or the kernels are at fault is open";
   return finding;
 }
 
@@ -210,12 +214,15 @@ StepResult run_clocks(const Bench& bench) {
                             {"of theoretical", "%"}},
                 .rows = {},
                 .note = of_simulation(bench) +
-                        "\"Alone\": the launch was submitted before it could start. \"As listed\": the first event "
-                        "passes while the launch is still on its way to the GPU. Medians."};
+                        "\"Alone\": the launch was submitted before it could start. \"As listed\": the first event is "
+                        "recorded and then the launch is submitted, on an idle GPU. Medians."};
   if (!why_not.empty()) figure.note += fmt::format(" No rows: {}.", why_not);
   if (bench.info.is_virtual)
     figure.note += " The simulation has no caches, and does not know what a wait costs the host.";
   for (const SaxpyTimes& t : all) figure.rows.push_back(clocks_row(bench, t));
+  if (!all.empty())
+    figure.note += fmt::format(" With {} elements the time as listed is {:.3g} times that alone.",
+                               count(all.front().elements), all.front().listed / all.front().alone);
   StepResult result{.figures = {figure}, .findings = {}};
   const auto published = std::ranges::find(all, published_elements, &SaxpyTimes::elements);
   if (published == all.end()) {

@@ -14,7 +14,7 @@ namespace shiplap::experiments::published_sweep {
 
 /// One row: `size` fp32 elements, each taken through `calls` scaled arccosines in one kernel, cut into `streams` equal
 /// chunks with a stream each (copy in, kernel, copy out). `time` is the mean of ten runs by the host's clock, from the
-/// first submission until the device is synchronised; memory is page-locked and allocated before.
+/// first submission until the device is synchronised; memory is pinned and allocated before.
 struct PublishedPoint {
   std::uint32_t calls = 1;
   std::uint64_t size = 1;

@@ -19,8 +19,8 @@ struct NonlinearFitOptions {
 
 struct NonlinearFit {
   std::vector<double> parameters;
-  /// Of the logarithm of each parameter, which is its relative error where small; infinite when no residual depends on
-  /// it. It takes the residuals as independent, which those of a model that lacks a term are not.
+  /// The standard error of the logarithm of each parameter, which is its relative error where small; infinite when no
+  /// residual depends on it. It takes the residuals as independent, which those of a model that lacks a term are not.
   std::vector<double> standard_errors;
   double cost = 0;  ///< half the sum of squares, outliers counted as above
   unsigned iterations = 0;

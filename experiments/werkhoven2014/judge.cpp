@@ -58,7 +58,7 @@ Finding judge_table1(const loggp::Parameters& h2d, const loggp::Parameters& d2h)
             fmt::format("to the GPU {}; to the host {}", parameters_text(h2d), parameters_text(d2h)), ""};
   if (same(h2d, table1(true)) && same(d2h, table1(false))) return f;
   f.verdict = Verdict::does_not_hold;
-  f.why = fmt::format("another link: {:.3g} and {:.3g} times the bandwidth, {:.2g} and {:.2g} times the gap",
+  f.why = fmt::format("{:.3g} and {:.3g} times the published bandwidth, {:.2g} and {:.2g} times the gap",
                       table1(true).per_byte.seconds / h2d.per_byte.seconds,
                       table1(false).per_byte.seconds / d2h.per_byte.seconds, h2d.gap / table1(true).gap,
                       d2h.gap / table1(false).gap);
@@ -74,7 +74,7 @@ Finding judge_latency(const loggp::Parameters& h2d, const loggp::Parameters& d2h
   Finding f{"latency", Verdict::holds, fmt::format("to the GPU {}; to the host {}", text(h2d), text(d2h)), ""};
   if (in && out) return f;
   f.verdict = in || out ? Verdict::holds_with_a_change : Verdict::does_not_hold;
-  f.why = in || out ? fmt::format("only of copies to the {}", in ? "GPU" : "host") : "the gap is the larger";
+  f.why = in || out ? fmt::format("only of copies to the {}", in ? "GPU" : "host") : "in neither direction";
   return f;
 }
 
@@ -101,11 +101,9 @@ Finding judge_line(std::string_view claim, std::span<const Transfer> transfers, 
   const double published = to_device ? worst_to_device : worst_to_host_too_short;
   if (off_published <= published) return f;
   f.verdict = off <= straight ? Verdict::holds_with_a_change : Verdict::does_not_hold;
-  f.why = off <= straight ? "a straight line too, with the parameters of this link"
-                          : fmt::format(
-                                "one L+o and one g do not describe all these copies within {:.0f} %: what a "
-                                "copy costs beyond its bytes depends on its size",
-                                100 * straight);
+  f.why = off <= straight
+              ? "a straight line too, with the parameters of this link"
+              : fmt::format("one L+o and one g do not describe all these copies within {:.0f} %", 100 * straight);
   return f;
 }
 
@@ -120,15 +118,15 @@ std::vector<Finding> judge_transfer_errors(std::span<const Transfer> transfers) 
   Finding h2d{"error-h2d", Verdict::holds, text(in), ""};
   if (std::max(in.over, -in.under) > worst_to_device) {
     h2d.verdict = Verdict::does_not_hold;
-    h2d.why = "one L+o and one g for copies of all sizes are not that good here";
+    h2d.why = fmt::format("more than {:.2f} %", 100 * worst_to_device);
   } else if (in.under < -rounding) {
     h2d.verdict = Verdict::holds_with_a_change;
-    h2d.why = "as small, but of both signs";
+    h2d.why = in.over > rounding ? "as small, but of both signs" : "as small, but with too short a time";
   }
   Finding d2h{"error-d2h", Verdict::holds, text(out), ""};
   if (std::max(out.over, -out.under) > worst_to_host_too_short) {
     d2h.verdict = Verdict::does_not_hold;
-    d2h.why = "one L+o and one g for copies of all sizes are not that good here";
+    d2h.why = fmt::format("more than {:.2f} %", 100 * worst_to_host_too_short);
   } else if (out.over > worst_to_host_too_long) {
     d2h.verdict = Verdict::holds_with_a_change;
     d2h.why = "within the larger of the two errors, but times are predicted too long by more than 0.65 %";
@@ -181,7 +179,7 @@ std::vector<Finding> judge_both_ways(const BothWays& found) {
   const bool as_published = (found.copies && same(*found.copies, pcie2_explicit)) ||
                             (found.mapped && (same(*found.mapped, pcie2_mapped) || same(*found.mapped, pcie3_mapped)));
   Finding table{"table2", as_published ? Verdict::holds : Verdict::does_not_hold, seen,
-                as_published ? "" : "another link"};
+                as_published ? "" : fmt::format("no row of the table is within {:.0f} %", 100 * same_link)};
 
   Finding contention{"contention", Verdict::holds, "", ""};
   const auto describe = [&](std::string_view what, const van_werkhoven_2014::UnderLoad& l) {
@@ -198,7 +196,9 @@ std::vector<Finding> judge_both_ways(const BothWays& found) {
     contention.verdict = Verdict::does_not_hold;
   } else if (found.mapped && (!by_mapped || !worse)) {
     contention.verdict = Verdict::holds_with_a_change;
-    contention.why = "copies the other way slow copies down more than mapped writes do";
+    contention.why = fmt::format(
+        "a byte to the GPU takes {:.2f} times as long beside mapped writes{}", factor(*found.mapped).first,
+        found.copies ? fmt::format(", and {:.2f} times beside copies", factor(*found.copies).first) : std::string());
   } else if (!found.mapped) {
     contention.verdict = Verdict::holds_with_a_change;
     contention.why = "of copies beside copies; nothing is known of mapped writes";

@@ -12,7 +12,7 @@ namespace {
 using van_werkhoven_2014::Category;
 using Times = std::array<std::optional<Seconds>, 4>;
 
-/// What holds of the times as the paper has it, of the best with other grids and numbers of streams, or not.
+/// Whether the times as the paper has them are the fastest, those with other grids and numbers of streams, or neither.
 enum class Fastest : std::uint8_t { yes, tuned, no };
 
 Times better_of(const OceanTimes& t) {
@@ -54,13 +54,13 @@ bool fastest_in_three_queues(const OceanTimes& t) {
   return is_fastest(best, streams);
 }
 
-/// Of several cases: all of them, all of them at least with other grids and numbers of streams, or not.
+/// Sets the verdict on several cases: all hold, all hold at least with other grids and numbers of streams, or not.
 void conclude(Finding& f, std::span<const Fastest> cases) {
   if (std::ranges::find(cases, Fastest::no) != cases.end()) {
     f.verdict = Verdict::does_not_hold;
   } else if (std::ranges::find(cases, Fastest::tuned) != cases.end()) {
     f.verdict = Verdict::holds_with_a_change;
-    f.why = "with other grids or numbers of streams: a full grid of mapped accesses starves the copies";
+    f.why = "with other grids or numbers of streams";
   } else {
     f.verdict = Verdict::holds;
   }
@@ -72,6 +72,137 @@ double distance(double error) { return std::abs(std::log1p(error)); }
 double farther(double a, double b) { return distance(a) < distance(b) ? b : a; }
 
 const Machine& machine_of(Category category) { return *std::ranges::find(machines(), category, &Machine::category); }
+
+std::string case_text(const OceanTimes& t) {
+  return fmt::format("{}, {}", ocean_kernels()[t.kernel].name, machine_of(t.category).figure);
+}
+
+Finding judge_buoydiff(const OceanTimes& t, std::string_view how) {
+  const Machine& machine = machine_of(t.category);
+  const std::size_t wanted = machine.fastest_buoydiff;
+  Finding f{"buoydiff-" + std::string(machine.id), Verdict::holds, fmt::format("{}: {}", how, times_text(t.observed)),
+            ""};
+  const Fastest one = found(t, wanted);
+  conclude(f, std::span(&one, 1));
+  f.observed += others_text(t);
+  if (one == Fastest::tuned)
+    f.why = fmt::format("with {}: {} instead of {}", t.tuned_as[wanted], to_string(*t.tuned[wanted]),
+                        to_string(*t.observed[wanted]));
+  if (one == Fastest::no) f.why = fmt::format("{} is the fastest", implementations[*fastest(better_of(t))]);
+  if (one == Fastest::no && wanted == streams && fastest_in_three_queues(t))
+    f.why += "; in three queues, which is not what the paper has, streams would be";
+  return f;
+}
+
+/// Says in which cases of kernel `state` Implicit is the fastest, and what is faster in the others.
+Finding judge_state(std::span<const OceanTimes* const> all, std::string_view how) {
+  std::vector<Fastest> cases;
+  std::string text;
+  bool only_two_engines = true;
+  for (const OceanTimes* t : all) {
+    cases.push_back(found(*t, implicit));
+    const Times best = better_of(*t);
+    if (cases.back() == Fastest::no && t->category != Category::two_engines) only_two_engines = false;
+    if (cases.back() != Fastest::yes)
+      text += fmt::format("; {}: {} ({})", case_text(*t), implementations[*fastest(best)], times_text(best));
+    else if (t->three_queues && *t->three_queues * (1 + tie) < *best[implicit])
+      text += fmt::format("; {} in three queues: {} {}, {} {}", case_text(*t), implementations[streams],
+                          to_string(*t->three_queues), implementations[implicit], to_string(*best[implicit]));
+  }
+  Finding f{"state", Verdict::holds,
+            fmt::format("{}: implicit is the fastest in {} of {} cases{}", how, std::ranges::count(cases, Fastest::yes),
+                        cases.size(), text),
+            ""};
+  conclude(f, cases);
+  if (f.verdict == Verdict::does_not_hold)
+    f.why =
+        only_two_engines ? "only on two copy engines; what is faster is in brackets" : "what is faster is in brackets";
+  return f;
+}
+
+/// Whether the estimates name the fastest implementation; nullopt without estimates of all four.
+std::optional<Finding> judge_classification(std::span<const OceanTimes* const> all) {
+  std::size_t cases = 0;
+  std::size_t agree = 0;
+  std::size_t agree_while_both_move = 0;
+  std::string disagree;
+  for (const OceanTimes* t : all) {
+    const auto predicted = fastest(t->equation);
+    if (!predicted) continue;
+    ++cases;
+    const bool right = is_fastest(t->observed, *predicted);
+    agree += right;
+    Times other = t->equation;
+    for (std::size_t i = 0; i < other.size(); ++i)
+      if (t->while_both_move[i]) other[i] = t->while_both_move[i];
+    agree_while_both_move += is_fastest(t->observed, *fastest(other));
+    if (!right)
+      disagree += fmt::format("{}{}: {} instead of {}", disagree.empty() ? "" : "; ", case_text(*t),
+                              implementations[*predicted], implementations[*fastest(t->observed)]);
+  }
+  if (cases == 0) return std::nullopt;
+  return Finding{"classification",
+                 agree == cases                   ? Verdict::holds
+                 : agree_while_both_move == cases ? Verdict::holds_with_a_change
+                                                  : Verdict::does_not_hold,
+                 fmt::format("the equations name the fastest implementation in {} of {} cases, and in {} with mapped "
+                             "accesses slower while both directions move",
+                             agree, cases, agree_while_both_move),
+                 disagree};
+}
+
+/// The errors of the estimates of one implementation over all cases.
+struct EstimateErrors {
+  bool seen = false;
+  double worst = 0;            ///< of the paper's equation
+  double while_both_move = 0;  ///< of the other reading of §VIII
+  double engine = 0;           ///< of the simulation
+  bool other_everywhere = true;
+  bool engine_everywhere = true;
+  std::string where;         ///< of the worst
+  std::string three_queues;  ///< what the worst is in three queues; "" where that was not run
+};
+
+EstimateErrors errors_of(std::span<const OceanTimes> all, std::size_t i) {
+  EstimateErrors e;
+  for (const OceanTimes& t : all) {
+    if (!t.observed[i] || !t.equation[i]) continue;
+    const double error = *t.equation[i] / *t.observed[i] - 1;
+    if (!e.seen || distance(error) > distance(e.worst)) {
+      e.worst = error;
+      e.where = case_text(t);
+      e.three_queues = i == streams && t.three_queues
+                           ? fmt::format("in three queues instead of one a stream that case is off by {}",
+                                         signed_percent(*t.equation[i] / *t.three_queues - 1))
+                           : std::string();
+    }
+    e.seen = true;
+    e.other_everywhere = e.other_everywhere && t.while_both_move[i];
+    if (t.while_both_move[i])
+      e.while_both_move = farther(e.while_both_move, *t.while_both_move[i] / *t.observed[i] - 1);
+    e.engine_everywhere = e.engine_everywhere && t.engine[i];
+    if (t.engine[i]) e.engine = farther(e.engine, *t.engine[i] / *t.observed[i] - 1);
+  }
+  return e;
+}
+
+Finding judge_error(std::size_t i, const EstimateErrors& e) {
+  constexpr std::array published{worst_explicit, worst_implicit, worst_streams, worst_hybrid};
+  const std::string claim = "error-" + std::string(implementations[i]);
+  if (!e.seen) return {claim, Verdict::cannot_be_checked, "", "there is no observed time beside an estimate"};
+  Finding f{claim, Verdict::holds, fmt::format("{} ({})", signed_percent(e.worst), e.where), ""};
+  const double most = distance(published[i]);
+  if (distance(e.worst) <= most) return f;
+  const bool other_good = e.other_everywhere && distance(e.while_both_move) <= most;
+  f.verdict = other_good ? Verdict::holds_with_a_change : Verdict::does_not_hold;
+  const auto add = [&](const std::string& text) { f.why += (f.why.empty() ? "" : ", ") + text; };
+  if (e.other_everywhere)
+    add(fmt::format("taken as slower only while both directions move the largest error is {}",
+                    signed_percent(e.while_both_move)));
+  if (!e.three_queues.empty()) add(e.three_queues);
+  if (e.engine_everywhere) add(fmt::format("the simulation's is {}", signed_percent(e.engine)));
+  return f;
+}
 
 }  // namespace
 
@@ -88,140 +219,42 @@ bool is_fastest(const Times& times, std::size_t which) {
 
 std::vector<Finding> judge_fastest(std::span<const OceanTimes> all, std::string_view how) {
   std::vector<Finding> findings;
-  std::vector<Fastest> states;
-  std::string state_text;
-  std::size_t agree = 0;
-  std::size_t cases = 0;
-  std::string disagree;
-  std::size_t agree_while_both_move = 0;
-  bool only_two_engines = true;
+  std::vector<const OceanTimes*> complete;
+  std::vector<const OceanTimes*> state;
   for (const OceanTimes& t : all) {
-    const auto best = fastest(t.observed);
-    if (!best) continue;
-    const Machine& machine = machine_of(t.category);
-    const std::string name = fmt::format("{}, {}", ocean_kernels()[t.kernel].name, machine.figure);
-    if (t.kernel == buoydiff) {
-      Finding f{"buoydiff-" + std::string(machine.id), Verdict::holds,
-                fmt::format("{}: {}", how, times_text(t.observed)), ""};
-      const Fastest one = found(t, machine.fastest_buoydiff);
-      conclude(f, std::span(&one, 1));
-      f.observed += others_text(t);
-      if (one == Fastest::tuned)
-        f.why = fmt::format("with {}; a full grid of mapped accesses starves the copies",
-                            t.tuned_as[machine.fastest_buoydiff]);
-      if (one == Fastest::no) f.why = fmt::format("{} is the fastest", implementations[*fastest(better_of(t))]);
-      if (one == Fastest::no && machine.fastest_buoydiff == streams && fastest_in_three_queues(t))
-        f.why += "; in three queues, which is not what the paper has, streams would be";
-      findings.push_back(std::move(f));
-    } else {
-      states.push_back(found(t, implicit));
-      if (states.back() == Fastest::no && t.category != Category::two_engines) only_two_engines = false;
-      if (states.back() != Fastest::yes)
-        state_text +=
-            fmt::format("; {}: {} ({})", name, implementations[*fastest(better_of(t))], times_text(better_of(t)));
-      else if (t.three_queues && *t.three_queues * (1 + tie) < *better_of(t)[implicit])
-        state_text +=
-            fmt::format("; {} in three queues: {} {}, {} {}", name, implementations[streams],
-                        to_string(*t.three_queues), implementations[implicit], to_string(*better_of(t)[implicit]));
-    }
-    if (const auto predicted = fastest(t.equation)) {
-      ++cases;
-      const bool right = is_fastest(t.observed, *predicted);
-      agree += right;
-      Times other = t.equation;
-      for (std::size_t i = 0; i < other.size(); ++i)
-        if (t.while_both_move[i]) other[i] = t.while_both_move[i];
-      agree_while_both_move += is_fastest(t.observed, *fastest(other));
-      if (!right)
-        disagree += fmt::format("{}{}: {} instead of {}", disagree.empty() ? "" : "; ", name,
-                                implementations[*predicted], implementations[*best]);
-    }
+    if (!fastest(t.observed)) continue;
+    complete.push_back(&t);
+    if (t.kernel == buoydiff)
+      findings.push_back(judge_buoydiff(t, how));
+    else
+      state.push_back(&t);
   }
-  if (!states.empty()) {
-    Finding f{"state", Verdict::holds,
-              fmt::format("{}: implicit is the fastest in {} of {} cases{}", how,
-                          std::ranges::count(states, Fastest::yes), states.size(), state_text),
-              ""};
-    conclude(f, states);
-    if (f.verdict == Verdict::does_not_hold)
-      f.why = only_two_engines ? "two copy engines move more each way at once than a kernel that reads and writes host "
-                                 "memory"
-                               : "what is faster is in brackets";
-    findings.push_back(std::move(f));
-  }
-  if (cases > 0)
-    findings.push_back({"classification",
-                        agree == cases                   ? Verdict::holds
-                        : agree_while_both_move == cases ? Verdict::holds_with_a_change
-                                                         : Verdict::does_not_hold,
-                        fmt::format("the equations name the fastest implementation in {} of {} cases, and in {} with "
-                                    "mapped accesses slower while both directions move",
-                                    agree, cases, agree_while_both_move),
-                        disagree});
+  if (!state.empty()) findings.push_back(judge_state(state, how));
+  if (auto classification = judge_classification(complete)) findings.push_back(std::move(*classification));
   return findings;
 }
 
 std::vector<Finding> judge_ocean_errors(std::span<const OceanTimes> all) {
-  constexpr std::array published{worst_explicit, worst_implicit, worst_streams, worst_hybrid};
   std::vector<Finding> findings;
-  std::array<double, 4> worst{};
-  std::array<bool, 4> seen{};
+  std::array<EstimateErrors, 4> errors;
   for (std::size_t i = 0; i < implementations.size(); ++i) {
-    double engine = 0;
-    double other = 0;
-    bool other_everywhere = true;
-    bool engine_everywhere = true;
-    std::string where;
-    std::string three_queues;
-    for (const OceanTimes& t : all) {
-      if (!t.observed[i] || !t.equation[i]) continue;
-      const double error = *t.equation[i] / *t.observed[i] - 1;
-      if (!seen[i] || distance(error) > distance(worst[i])) {
-        worst[i] = error;
-        where = fmt::format("{}, {}", ocean_kernels()[t.kernel].name, machine_of(t.category).figure);
-        three_queues = i == streams && t.three_queues
-                           ? fmt::format("in three queues instead of one a stream that case is off by {}",
-                                         signed_percent(*t.equation[i] / *t.three_queues - 1))
-                           : std::string();
-      }
-      seen[i] = true;
-      other_everywhere = other_everywhere && t.while_both_move[i];
-      if (t.while_both_move[i]) other = farther(other, *t.while_both_move[i] / *t.observed[i] - 1);
-      engine_everywhere = engine_everywhere && t.engine[i];
-      if (t.engine[i]) engine = farther(engine, *t.engine[i] / *t.observed[i] - 1);
-    }
-    const std::string claim = "error-" + std::string(implementations[i]);
-    if (!seen[i]) {
-      findings.push_back({claim, Verdict::cannot_be_checked, "", "there is no observed time beside an estimate"});
-      continue;
-    }
-    Finding f{claim, Verdict::holds, fmt::format("{} ({})", signed_percent(worst[i]), where), ""};
-    const double most = distance(published[i]);
-    if (distance(worst[i]) > most) {
-      const bool other_good = other_everywhere && distance(other) <= most;
-      f.verdict = other_good ? Verdict::holds_with_a_change : Verdict::does_not_hold;
-      if (other_everywhere)
-        f.why = fmt::format("taken as slower only while both directions move the largest error is {}",
-                            signed_percent(other));
-      if (!three_queues.empty()) f.why += three_queues;
-      if (engine_everywhere)
-        f.why += fmt::format("{}the simulation's is {}", f.why.empty() ? "" : ", ", signed_percent(engine));
-    }
-    findings.push_back(std::move(f));
+    errors[i] = errors_of(all, i);
+    findings.push_back(judge_error(i, errors[i]));
   }
-  if (std::ranges::count(seen, true) == 4) {
-    const auto hardest = static_cast<std::size_t>(std::ranges::max_element(worst, {}, distance) - worst.begin());
-    Finding f{"hardest", Verdict::holds,
-              fmt::format("{}, {}", implementations[hardest], signed_percent(worst[hardest])), ""};
-    if (hardest != hybrid) {
-      f.verdict = Verdict::does_not_hold;
-      f.observed += fmt::format("; hybrid, {}", signed_percent(worst[hybrid]));
-      f.why = "half and twice the time are equally wrong here";
-    }
-    findings.push_back(std::move(f));
-  } else {
+  if (!std::ranges::all_of(errors, &EstimateErrors::seen)) {
     findings.push_back({"hardest", Verdict::cannot_be_checked, "", "not all four have observed times and estimates"});
+    return findings;
   }
+  const auto hardest = static_cast<std::size_t>(
+      std::ranges::max_element(errors, {}, [](const EstimateErrors& e) { return distance(e.worst); }) - errors.begin());
+  Finding f{"hardest", Verdict::holds,
+            fmt::format("{}, {}", implementations[hardest], signed_percent(errors[hardest].worst)), ""};
+  if (hardest != hybrid) {
+    f.verdict = Verdict::does_not_hold;
+    f.observed += fmt::format("; hybrid, {}", signed_percent(errors[hybrid].worst));
+    f.why = "errors are compared as ratios: half of a time is as far off as twice";
+  }
+  findings.push_back(std::move(f));
   return findings;
 }
 
@@ -239,7 +272,8 @@ Finding judge_bounds(std::span<const OverlapBound> bounds) {
   if (bounds.empty()) return {"bounds", Verdict::cannot_be_checked, "", "there is no time to compare with"};
   if (printed) return f;
   f.verdict = corrected ? Verdict::holds_with_a_change : Verdict::does_not_hold;
-  f.why = "the bytes of both directions are added as if they shared the link's bandwidth; it carries both at once";
+  f.why = corrected ? "a time lies below the bound as printed, which adds the bytes of both directions to one bandwidth"
+                    : "a time lies below the bound with a bandwidth each way too";
   return f;
 }
 

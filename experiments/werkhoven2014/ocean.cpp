@@ -64,7 +64,7 @@ Cell error_cell(const std::optional<Seconds>& predicted, const std::optional<Sec
 
 std::string note_of(const Bench& bench, const Machine& machine, std::span<const OceanRun> runs, bool first) {
   std::string note = fmt::format(
-      "1024 x 1024 x 42 doubles, 42 streams, page-locked memory, queues submitted to breadth-first. {} "
+      "1024 x 1024 x 42 doubles, 42 streams, pinned memory, queues submitted to breadth-first. {} "
       "stands for category {}: {}. ",
       bench.info.name, static_cast<int>(machine.category),
       machine.category == Category::two_engines

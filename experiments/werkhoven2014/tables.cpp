@@ -85,7 +85,7 @@ TableTwo table2_of(const Profile& profile) {
   const auto& gap = profile.gpus.front().kernel_gap;
   for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
     found.mapped.push_back(
-        {.grid = to_string(row.in_flight) + " under way",
+        {.grid = to_string(row.in_flight) + " in flight",
          .per_byte = over_kernels_and_pauses(row, of_profile(link.h2d, table2_launch), gap ? gap->value : Seconds{0})});
   return found;
 }

@@ -100,7 +100,7 @@ constexpr std::array<std::string_view, 19> faults{
     "Hybrid is estimated by eq 5, whose third term charges gaps for copies to the host that are not issued; kernel and "
     "writes of a stream are one stage (docs/models.md).",
     "Eq 6 takes G of one direction although both are busy at once; with G of Table II the tallest bar of Fig. 9 would "
-    "leave its axis. Here implicit takes longer than eq 6 says (claim error-implicit).",
+    "leave its axis. What eq 6 is off by here is in claim error-implicit.",
     "With all of Table II, Hybrid of state with three outputs is behind Streams on the GTX Titan (158.8 against 142.6 "
     "ms); slower only while both directions move it is ahead (125.2 ms): the text allows both readings.",
     "The overlap bounds of §III add the bytes of both directions to one bandwidth, as if the link were half duplex "

@@ -295,7 +295,7 @@ TEST(Eth2025, a_bound_that_chunks_are_faster_than_is_that_of_the_chunks_or_none)
   bound_by_chunks(s, 84, 5);
   EXPECT_DOUBLE_EQ(*s.bound_ms, 84);
   EXPECT_NEAR(*s.most(), 100.5 / 84, 1e-12);
-  EXPECT_THAT(s.bound_note, HasSubstr("L2"));
+  EXPECT_THAT(s.bound_note, HasSubstr("84 ms in chunks and 91 ms whole"));
   // Faster than the chunks too: no bound, and no word of what it allows.
   s = cached;
   s.ms[64] = 80;

@@ -1,0 +1,46 @@
+// Words of the verdicts on the ETH report, and which sweeps they can be based on.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "experiments/eth2025/sweep.hpp"
+#include "experiments/experiment.hpp"
+
+namespace shiplap::experiments::eth {
+
+/// A finding of a claim, with what was seen and why it is not the published.
+inline Finding found(std::string_view claim, Verdict verdict, std::string observed, std::string why = "") {
+  return {.claim = std::string(claim), .verdict = verdict, .observed = std::move(observed), .why = std::move(why)};
+}
+
+/// "2^29", "100".
+inline std::string power_text(std::uint64_t elements) {
+  return std::has_single_bit(elements) ? fmt::format("2^{}", std::countr_zero(elements)) : fmt::format("{}", elements);
+}
+
+/// "1 stream", "4 streams".
+inline std::string streams(std::uint32_t n) { return fmt::format("{} stream{}", n, n == 1 ? "" : "s"); }
+
+/// Those in which one stream ran.
+inline std::vector<const Sweep*> complete(std::span<const Sweep> sweeps) {
+  std::vector<const Sweep*> out;
+  for (const Sweep& s : sweeps)
+    if (s.best()) out.push_back(&s);
+  return out;
+}
+
+/// Why sweeps are not there.
+inline std::string why_missing(std::span<const Sweep> sweeps) {
+  const std::string reasons = missing_of(sweeps);
+  return reasons.empty() ? "too few of its points were run" : reasons;
+}
+
+}  // namespace shiplap::experiments::eth
