@@ -72,8 +72,8 @@ Finding judge_flush(const Rates& rates) {
                     to_string(*rates.rate(pinned + ".flushed", size)));
     if (gain(pinned, size) < effect) {
       finding.verdict = Verdict::holds_with_a_change;
-      finding.why = fmt::format("for pageable memory; copies of pinned memory are {:.3g} times as fast unflushed",
-                                gain(pinned, size));
+      finding.why = fmt::format("for pageable memory; unflushed caches change copies of pinned memory by {:+.1f} %",
+                                100 * (gain(pinned, size) - 1));
     }
   }
   if (gain(plain, best) < effect) {

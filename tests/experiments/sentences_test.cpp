@@ -115,8 +115,8 @@ TEST(SentencesOfCommScope2019, what_makes_no_difference_is_told_from_what_is_slo
                                  rate("copy.pinned.h2d", pinned), rate("copy.pinned.h2d.flushed", 50)}))
         .why;
   };
-  EXPECT_THAT(flushed(55), HasSubstr("1.1 times as fast unflushed"));
-  EXPECT_THAT(flushed(40), HasSubstr("0.8 times as fast unflushed"));
+  EXPECT_THAT(flushed(55), HasSubstr("pinned memory by +10.0 %"));
+  EXPECT_THAT(flushed(40), HasSubstr("pinned memory by -20.0 %"));
 }
 
 TEST(SentencesOfCommScope2019, reads_that_lose_little_are_told_from_writes_that_lose_as_much) {
