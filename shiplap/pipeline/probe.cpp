@@ -98,8 +98,9 @@ class ResidentProbe {
     return cached >= whole_ || (job_.any_grid && cached <= floor_) ? 0 : cached;
   }
 
-  /// For a kernel that takes any grid: one block for each multiprocessor, one wave of blocks, and the whole. For others a
-  /// straight line through two sizes. For a kernel that goes over its data again and again: what the cache keeps for it.
+  /// For a kernel that takes any grid: one block for each multiprocessor, one wave of blocks, and the whole. For others
+  /// a straight line through two sizes. For a kernel that goes over its data again and again: what the cache keeps for
+  /// it.
   std::vector<std::uint64_t> sizes_worth_timing() const {
     std::vector<std::uint64_t> sizes;
     if (job_.any_grid && floor_ < whole_) sizes.push_back(floor_);
@@ -143,11 +144,11 @@ class ResidentProbe {
   std::unique_ptr<Execution> empty_launch_;
   std::vector<double> empty_seconds_;
   std::vector<TimedLaunch> launches_;
-  std::uint64_t whole_ = 0;            ///< items of the largest launch: all, or what half of the memory holds
+  std::uint64_t whole_ = 0;  ///< items of the largest launch: all, or what half of the memory holds
   std::uint64_t multiprocessors_ = 1;
-  std::uint64_t floor_ = 0;            ///< items of one block for each multiprocessor
-  std::uint64_t wave_ = 0;             ///< items of the blocks that the GPU holds at once
-  std::uint64_t cached_ = 0;           ///< items that the L2 cache keeps from launch to launch; 0: no size tells
+  std::uint64_t floor_ = 0;   ///< items of one block for each multiprocessor
+  std::uint64_t wave_ = 0;    ///< items of the blocks that the GPU holds at once
+  std::uint64_t cached_ = 0;  ///< items that the L2 cache keeps from launch to launch; 0: no size tells
 };
 
 }  // namespace

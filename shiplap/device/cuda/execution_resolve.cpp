@@ -171,7 +171,10 @@ Graph CudaExecution::capture(bool& refused) {
         check(api_, api_.stream_wait_event(origin, end_marks_[i].get(), 0), "cudaStreamWaitEvent",
               "the end of a graph");
   } catch (...) {
-    if (end() != cudaSuccess) static_cast<void>(api_.get_last_error());
+    const cudaError_t error = end();
+    if (error != cudaSuccess) static_cast<void>(api_.get_last_error());
+    // The calls that would have joined the streams were not made: that tells nothing of the kernel.
+    if (error == cudaErrorStreamCaptureUnjoined) refused = false;
     throw;
   }
   check(api_, end(), "cudaStreamEndCapture", what);
