@@ -1,4 +1,5 @@
-// shiplap evaluate: runs a grid of choices and says how good every model is.
+// shiplap evaluate: how good predictions and plans are: on a grid of choices that runs now, on one that was recorded,
+// and on jobs drawn at random.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "cli/cli11.hpp"
+#include "shiplap/evaluate/evaluation.hpp"
 
 namespace shiplap::cli {
 
@@ -21,7 +23,7 @@ struct EvaluateFlags {
   std::vector<std::string> threads;
   std::vector<std::string> memory{"pinned"};
   unsigned rounds = 0;       ///< 0: 11 on a GPU; 1 on a virtual device, where all runs are equal
-  unsigned duel_rounds = 0;  ///< 0: 51, or 1 likewise
+  unsigned duel_rounds = 0;  ///< 0: 51 on a GPU; 1 on a virtual device
   std::string budget;
   std::string again;
   unsigned random = 0;  ///< number of randomly drawn jobs; 0: the named workloads
@@ -35,6 +37,19 @@ struct EvaluateFlags {
   bool json = false;
 };
 void add_evaluate(CLI::App&);
-void run_evaluate(const EvaluateFlags&);
+
+/// The time of --budget; infinite without it.
+Seconds budget_of(const EvaluateFlags&);
+/// Writes the evaluation to the files asked for. Results arrive over minutes, and a later failure must not lose them.
+void save(const EvaluateFlags&, const Evaluation&);
+/// Prints the evaluation. Throws CheckFailed when a result was wrong.
+void show(const EvaluateFlags&, const Evaluation&);
+
+/// Runs the grid of every workload.
+void evaluate_grid(const EvaluateFlags&);
+/// Predicts a recorded evaluation again.
+void evaluate_again(const EvaluateFlags&);
+/// Draws jobs at random and measures the regret of plan and race.
+void evaluate_random(const EvaluateFlags&);
 
 }  // namespace shiplap::cli

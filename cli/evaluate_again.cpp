@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "cli/common.hpp"
+#include "cli/evaluate.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/evaluate/predict_again.hpp"
+#include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/strategy/strategy.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+bool about_a_run(const EvaluateFlags& flags) {
+  return !flags.device.empty() || !flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() ||
+         !flags.layouts.empty() || !flags.blocks.empty() || !flags.threads.empty() || flags.rounds > 0 ||
+         flags.duel_rounds > 0 || !flags.budget.empty() || flags.transfers_only || flags.no_transfers ||
+         flags.memory != EvaluateFlags{}.memory;
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return std::filesystem::equivalent(one, other, none);
+}
+
+}  // namespace
+
+void evaluate_again(const EvaluateFlags& flags) {
+  if (about_a_run(flags))
+    throw UsageError("--again: nothing runs on a device; leave out what is about a device or a grid");
+  for (const std::string& written : {flags.output, flags.markdown, flags.csv})
+    if (is_same_file(written, flags.again))
+      throw UsageError(fmt::format("{}: that is the file of --again, and would be lost: name another", written));
+  Evaluation recorded = evaluation_from_json(read_json_file(flags.again), flags.again);
+  if (flags.profile.empty())
+    throw UsageError(fmt::format("--again: name the profile to predict from with --profile; it was {} ({}) then",
+                                 recorded.profile, recorded.profile_hash));
+  const Profile profile = find_any_profile(flags.profile);
+  if (parameter_hash(profile) != recorded.profile_hash)
+    note(fmt::format("profile {} ({}) is not the one of the file, {} ({}): errors are of model and profile together",
+                     profile.name, parameter_hash(profile), recorded.profile, recorded.profile_hash));
+  const Evaluation evaluation = predict_again(std::move(recorded), profile, limits_of(profile));
+  save(flags, evaluation);
+  show(flags, evaluation);
+}
+
+}  // namespace shiplap::cli

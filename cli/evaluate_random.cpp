@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/common.hpp"
+#include "cli/evaluate.hpp"
+#include "cli/node.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/evaluate/random_jobs.hpp"
+#include "shiplap/evaluate/regret.hpp"
+#include "shiplap/report/progress.hpp"
+#include "shiplap/report/regret_report.hpp"
+
+namespace shiplap::cli {
+
+void evaluate_random(const EvaluateFlags& flags) {
+  if (!flags.csv.empty()) throw UsageError("--csv: --random has a page and JSON; give --markdown or -o");
+  if (!flags.sizes.empty() || !flags.strategies.empty() || !flags.chunks.empty() || !flags.layouts.empty() ||
+      !flags.blocks.empty() || !flags.threads.empty() || flags.transfers_only || flags.no_transfers ||
+      flags.memory != EvaluateFlags{}.memory)
+    throw UsageError(
+        "--random draws the sizes and sweeps the whole grid of pinned arrays; leave out options for sizes, memory, "
+        "transfers and the grid");
+  const auto began = std::chrono::steady_clock::now();
+  const Seconds budget = budget_of(flags);
+  const OpenedNode opened = open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
+  const Node& node = opened.node;
+  RegretOptions options;
+  if (flags.rounds > 0) options.rounds = flags.rounds;
+  if (flags.duel_rounds > 0) options.final_rounds = flags.duel_rounds;
+  if (!flags.race.empty()) options.race = parse_seconds(flags.race, "--race");
+  Progress progress;
+  options.progress = [&](std::string_view what) { progress.update(what); };
+  std::vector<JobRegret> jobs;
+  const auto keep = [&] {
+    if (!flags.output.empty()) write_file_atomically(flags.output, to_json(jobs, node, flags.seed).dump() + "\n");
+    if (!flags.markdown.empty()) write_file_atomically(flags.markdown, regret_markdown(jobs));
+  };
+  for (const std::string& name : random_workloads(flags.random, flags.seed)) {
+    if (Seconds{std::chrono::steady_clock::now() - began} > budget) {
+      jobs.push_back({.name = name, .not_run = "the time of --budget was spent"});
+      continue;
+    }
+    Workload workload = find_workload(name);
+    give_derived_cost(node, workload);
+    jobs.push_back(regret_of(node, std::move(workload), options));
+    keep();
+  }
+  keep();
+  progress.clear();
+  if (flags.json)
+    print_json(to_json(jobs, node, flags.seed));
+  else
+    print(regret_report(jobs, style_of_stdout()));
+  for (const JobRegret& job : jobs)
+    if (!job.wrong.empty()) throw CheckFailed(fmt::format("{}: the result is wrong: {}", job.name, job.wrong));
+}
+
+}  // namespace shiplap::cli
