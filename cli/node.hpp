@@ -24,7 +24,7 @@ void add_device_or_profile_flags(CLI::App&, NodeFlags&);
 
 /// A node with its device, which the node refers to.
 struct OpenedNode {
-  std::unique_ptr<Device> device;
+  std::unique_ptr<MeasurableDevice> device;
   Node node;
 };
 /// Opens the device named (the default one when none is named) with its own profile, or with the one that --profile

@@ -10,7 +10,7 @@
 
 namespace shiplap::cli {
 
-Profile profile_of(Device& device) {
+Profile profile_of(MeasurableDevice& device) {
   const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
     Measured measured = measure_profile(device, options, command);
     fmt::print(stderr, "{}", skips_report(measured.result));
@@ -19,7 +19,7 @@ Profile profile_of(Device& device) {
   return shiplap::profile_of(device, measure_now, note);
 }
 
-Measured measure_profile(Device& device, MeasureOptions options, const std::string& command) {
+Measured measure_profile(MeasurableDevice& device, MeasureOptions options, const std::string& command) {
   Progress progress;
   options.progress = [&](std::string_view point, std::size_t done, std::size_t total) {
     progress.update(point, done, total);

@@ -8,9 +8,9 @@
 namespace shiplap::cli {
 
 /// A virtual device's own profile; for a GPU the cached one, or, said on stderr, one measured now and kept.
-Profile profile_of(Device&);
+Profile profile_of(MeasurableDevice&);
 
 /// Measures with progress on stderr and fits; `command` goes into the profile as its source.
-Measured measure_profile(Device&, MeasureOptions, const std::string& command);
+Measured measure_profile(MeasurableDevice&, MeasureOptions, const std::string& command);
 
 }  // namespace shiplap::cli

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -65,7 +65,7 @@ struct StepResult {
 
 /// What steps work with.
 struct Bench {
-  Device& device;
+  MeasurableDevice& device;
   DeviceInfo info;
   Profile profile;  ///< of the device, made before anything of the paper runs
   Limits limits;

@@ -14,10 +14,10 @@ namespace shiplap {
 /// What a kernel function is called with for one launch.
 struct Launch {
   std::uint64_t first_item = 0;          ///< global index of the first item
-  std::uint64_t items = 0;               ///< how many
+  std::uint64_t items = 0;               ///< number of items
   std::span<std::byte* const> operands;  ///< start of each operand's region, in the order of the op's operands
   std::span<const Bytes> lengths;        ///< length of each operand's region
-  std::span<const Bytes> origins{};      ///< where each of them begins in the array that it is a piece of
+  std::span<const Bytes> origins{};      ///< where each operand's region begins in the array that it is a piece of
   std::uint64_t blocks = 0;              ///< grid that the schedule asks for
   void* stream = nullptr;                ///< the cudaStream_t to enqueue on; null for a host kernel
 };
@@ -25,14 +25,15 @@ struct Launch {
 /// Enqueues (CUDA) or performs (host) one launch.
 using KernelFunction = std::function<void(const Launch&)>;
 
-/// What a launch takes on a GPU that is simulated, called when its operands are there and before it is performed.
+/// The time of a launch on a simulated GPU. Called when the operands are there, before the launch is performed.
 using KernelDuration = std::function<Seconds(const Launch&)>;
 
 /// One kernel, as functions that enqueue or perform a launch of it.
 struct KernelBinding {
   KernelFunction host;  ///< for the virtual device and for verification
   KernelFunction cuda;  ///< for the CUDA device; empty in a build without CUDA
-  /// For the virtual device, of a kernel whose time depends on its data; empty: as the schedule says (`Kernel::work`).
+  /// For the virtual device and a kernel whose time depends on its data. Empty: the schedule says the time
+  /// (`Kernel::work`).
   KernelDuration duration{};
 };
 

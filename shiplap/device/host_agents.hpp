@@ -12,7 +12,8 @@
 
 namespace shiplap {
 
-/// One thread for each agent but the first, which is the caller's. Kept for many runs; asleep between them.
+/// A thread for each agent but the first, which is the caller's. The threads are kept for many runs and sleep between
+/// them.
 class HostAgents {
  public:
   /// `begin(a)` is called first in the thread of each agent a but the first, and has returned there when the
@@ -29,7 +30,7 @@ class HostAgents {
   /// begun.
   std::chrono::steady_clock::time_point run(const std::function<void(std::size_t)>& work,
                                             const std::function<void()>& ready = {});
-  /// To be looked at while waiting for another agent.
+  /// Whether an agent has failed in the present run. Whoever waits for another agent looks at it.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
  private:

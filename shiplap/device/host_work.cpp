@@ -18,13 +18,13 @@
 namespace shiplap {
 namespace {
 
-/// Smaller than the line of some CPUs, larger than that of none in use.
+/// Bytes from one flushed address to the next. Some CPUs have longer lines, none in use has shorter ones.
 [[maybe_unused]] constexpr std::size_t cache_line = 64;
 
 #if defined(__x86_64__)
 constexpr bool has_flush = true;
 void fence() { _mm_mfence(); }
-// The operand is the memory itself, not the variable that holds its address.
+// The operand of the instruction is the memory, not the variable that holds its address.
 void flush_line(const std::byte* line) { _mm_clflush(line); }
 // Does not wait for the line before it, which makes it many times faster.
 [[gnu::target("clflushopt")]] void flush_in_any_order(std::uintptr_t begin, std::uintptr_t end) {

@@ -12,7 +12,7 @@ namespace shiplap {
 /// Bytes in a page of the system, as `sysconf` says.
 std::size_t page_size();
 
-/// What can be had without swapping, by the kernel's own estimate; nullopt where it does not say.
+/// Memory that can be had without swapping, by the estimate of the system's kernel; nullopt where it does not say.
 std::optional<Bytes> available_host_memory();
 
 /// Reads one byte of every page and writes it back: what the memory holds stays, and its pages come to this thread.
@@ -22,7 +22,7 @@ void touch_pages(std::span<std::byte>);
 /// does not say.
 std::optional<double> share_of_pages_present(std::span<const std::byte>);
 
-/// Whether this build can do it: on x86-64, 64-bit Arm and 64-bit POWER.
+/// Whether this build can flush caches: it can on x86-64, 64-bit Arm and 64-bit POWER.
 bool can_flush_caches();
 /// Writes every cache line of the memory back and drops it from all caches of the CPU; fenced before and after. Throws
 /// Unsupported where the build has no instruction for it.

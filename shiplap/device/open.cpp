@@ -25,7 +25,7 @@ struct CudaBackend {
 #if SHIPLAP_HAS_CUDA
   static int count(std::string& why_absent) { return count_cuda(why_absent); }
   static std::vector<DeviceInfo> list(std::string& why_absent) { return list_cuda(why_absent); }
-  static std::unique_ptr<Device> open(const std::vector<int>& gpus) { return open_cuda(gpus); }
+  static std::unique_ptr<MeasurableDevice> open(const std::vector<int>& gpus) { return open_cuda(gpus); }
 #else
   static constexpr std::string_view absent =
       "this build has no CUDA backend (no CUDA toolkit was found when it was configured)";
@@ -37,7 +37,7 @@ struct CudaBackend {
     why_absent = absent;
     return {};
   }
-  static std::unique_ptr<Device> open(const std::vector<int>& gpus) {
+  static std::unique_ptr<MeasurableDevice> open(const std::vector<int>& gpus) {
     throw Unsupported(fmt::format("cannot open cuda:{}: {}; install a toolkit and build again, or use a virtual device",
                                   fmt::join(gpus, ","), absent));
   }
@@ -78,7 +78,7 @@ std::vector<std::string> virtual_names() {
 
 }  // namespace
 
-std::unique_ptr<Device> open(std::string_view name) {
+std::unique_ptr<MeasurableDevice> open(std::string_view name) {
   if (name.starts_with(cuda_prefix)) {
     const auto gpus = numbers(name.substr(cuda_prefix.size()));
     if (!gpus) refuse(name);

@@ -1,4 +1,4 @@
-// Opens a device by name. The only place that knows both kinds.
+// Opens devices by name, and lists those that can be opened.
 #pragma once
 
 #include <memory>
@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 
 namespace shiplap {
 
 /// "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Throws UsageError for an unknown name (listing what there
 /// is) and Unsupported naming what is missing (toolkit at build time, driver, GPU) for a CUDA device that cannot be
 /// opened.
-std::unique_ptr<Device> open(std::string_view name);
+std::unique_ptr<MeasurableDevice> open(std::string_view name);
 
 /// What a device list shows: every device that can be opened, and for a backend that has none, why.
 struct DeviceListing {

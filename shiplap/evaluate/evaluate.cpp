@@ -189,7 +189,7 @@ class WorkloadRun {
     result.duel = std::move(duel);
   }
 
-  Device& device_;
+  MeasurableDevice& device_;
   const Profile& profile_;
   Limits whole_;
   Limits for_one_;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/evaluate/grid.hpp"
 #include "shiplap/pipeline/node.hpp"
@@ -35,7 +35,7 @@ EvaluatedWorkload evaluate(const Node&, Workload, const EvaluateOptions& = {});
 
 /// Copies alone, each direction by itself: every size in every number of equal copies, submitted back to back to one
 /// queue, in turn within a size. Bytes are compared after the first run of each.
-std::vector<EvaluatedTransfer> evaluate_transfers(Device&, const Profile&, const std::vector<Bytes>& sizes,
+std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice&, const Profile&, const std::vector<Bytes>& sizes,
                                                   const std::vector<std::uint32_t>& copies,
                                                   const EvaluateOptions& = {});
 

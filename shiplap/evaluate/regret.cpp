@@ -157,7 +157,7 @@ class JobRun {
     return data_.verify();
   }
 
-  Device& device_;
+  MeasurableDevice& device_;
   const Profile& profile_;
   const Limits& limits_;
   const RegretOptions& options_;

@@ -63,7 +63,7 @@ EvaluatedTransfer predicted_transfer(const Profile& profile, bool to_device, Byt
           .wrong_bytes = 0};
 }
 
-std::vector<EvaluatedTransfer> evaluate_transfers(Device& device, const Profile& profile,
+std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, const Profile& profile,
                                                   const std::vector<Bytes>& sizes,
                                                   const std::vector<std::uint32_t>& copies,
                                                   const EvaluateOptions& options) {

@@ -25,7 +25,7 @@ std::span<const PrimitiveRow> event_rows() {
   static const std::array rows{
       PrimitiveRow{{"apart.kernels", "busy kernels in one queue, with and without events between them", "events"},
                    kernel_points,
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return kernels_apart(device, {.kernels = whole(arguments, "kernels"),
                                                    .recorded = arguments.at("recorded") > 0,
                                                    .waiting = arguments.at("waiting") > 0,

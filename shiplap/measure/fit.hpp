@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
 #include "shiplap/measure/uncertain.hpp"
 #include "shiplap/profile/profile.hpp"
 

@@ -90,17 +90,17 @@ std::vector<Point> host_kernel_points(const Setting& setting) {
 }
 
 template <HostCall::Kind kind, MemoryKind memory>
-Trial call(Device&, const Arguments& arguments) {
+Trial call(MeasurableDevice&, const Arguments& arguments) {
   return host_call(kind, memory, bytes(arguments));
 }
 template <CopyDirection... way>
-Trial through_rings(Device&, const Arguments& arguments) {
+Trial through_rings(MeasurableDevice&, const Arguments& arguments) {
   return staged({.way = {way...},
                  .size = bytes(arguments),
                  .piece = {static_cast<std::uint64_t>(arguments.at("piece"))},
                  .threads = whole(arguments, "threads")});
 }
-Trial one_kernel(Device& device, const Arguments& arguments) {
+Trial one_kernel(MeasurableDevice& device, const Arguments& arguments) {
   return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
 }
 
@@ -117,7 +117,7 @@ PrimitiveRow queue_row(std::string_view name, std::string_view summary) {
           [](const Setting&) -> std::vector<Point> {
             return {{"one queue", {Arguments{}}}};
           },
-          [](Device&, const Arguments&) { return queue_call(kind); },
+          [](MeasurableDevice&, const Arguments&) { return queue_call(kind); },
           HostClock::operation};
 }
 
@@ -127,13 +127,13 @@ std::span<const PrimitiveRow> host_rows() {
   static const std::array rows{
       PrimitiveRow{{"host.copy", "host threads that copy from pageable to pinned memory", "host"},
                    copies_one_way,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return host_copies(bytes(arguments), whole(arguments, "threads"), false);
                    },
                    HostClock::completion},
       PrimitiveRow{{"host.copy.both", "host threads that copy, half of them from pageable to pinned memory", "host"},
                    copies_both_ways,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return host_copies(bytes(arguments), whole(arguments, "threads"), true);
                    },
                    HostClock::completion},
@@ -176,7 +176,7 @@ std::span<const PrimitiveRow> host_rows() {
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("rounds", {8, 64})};
                    },
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return waits_for_kernels(device, whole(arguments, "rounds"));
                    },
                    HostClock::completion},

@@ -70,7 +70,7 @@ void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {
   trial.schedule.add(op);
 }
 
-void add_touching_launch(Trial& trial, Device& device, Bytes size) {
+void add_touching_launch(Trial& trial, MeasurableDevice& device, Bytes size) {
   const BufferId buffer = add_managed(trial, Place::host(0), size);
   trial.moved.push_back({buffer, Place::gpu(0)});
   const QueueId queue = trial.schedule.add_queue("kernel");
@@ -124,7 +124,7 @@ Trial prefetch_both(Bytes size) {
   return trial;
 }
 
-Trial demand_by_kernel(Device& device, Bytes size) {
+Trial demand_by_kernel(MeasurableDevice& device, Bytes size) {
   Trial trial;
   add_touching_launch(trial, device, size);
   bring_back(trial);
@@ -139,7 +139,7 @@ Trial demand_by_host(Bytes size, unsigned threads) {
   return trial;
 }
 
-Trial demand_both(Device& device, Bytes size) {
+Trial demand_both(MeasurableDevice& device, Bytes size) {
   Trial trial;
   set_agents(trial.schedule, 2);
   add_touching_launch(trial, device, size);
@@ -258,7 +258,7 @@ Trial staged(const Staged& wanted) {
 // Beyond the range within which the driver moves neighbours of a page along with it.
 constexpr Bytes fault_distance = 2_MiB;
 
-Trial faults_of_kernels(Device& device, unsigned faults) {
+Trial faults_of_kernels(MeasurableDevice& device, unsigned faults) {
   Trial trial;
   const BufferId buffer = add_managed(trial, Place::host(0), fault_distance * faults);
   const QueueId queue = trial.schedule.add_queue("kernels");
@@ -283,7 +283,7 @@ Trial faults_of_the_host(unsigned faults) {
   return trial;
 }
 
-Trial waits_for_kernels(Device& device, unsigned rounds) {
+Trial waits_for_kernels(MeasurableDevice& device, unsigned rounds) {
   Trial trial;
   const Kernel empty = add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
   const Bytes page{page_size()};

@@ -12,11 +12,11 @@ Trial prefetch(CopyDirection, Bytes size);
 /// One such buffer each way at the same time.
 Trial prefetch_both(Bytes size);
 /// Managed memory moves to the GPU because a kernel touches every page of it.
-Trial demand_by_kernel(Device&, Bytes size);
+Trial demand_by_kernel(MeasurableDevice&, Bytes size);
 /// Managed memory moves to the host because `threads` agents touch every page of it, each its own part.
 Trial demand_by_host(Bytes size, unsigned threads);
 /// One such buffer each way at the same time; one agent touches.
-Trial demand_both(Device&, Bytes size);
+Trial demand_both(MeasurableDevice&, Bytes size);
 
 /// `threads` agents copy from pageable to pinned memory, each its own part; with `both` every other one the other way.
 /// Nothing of it is in the caches of the CPU when they begin.
@@ -40,11 +40,11 @@ Trial staged(const Staged&);
 
 /// Page faults one after the other, in pages that are 2 MiB apart: of kernels that touch one page each of managed
 /// memory on the host, or of a host thread that touches pages on the GPU.
-Trial faults_of_kernels(Device&, unsigned faults);
+Trial faults_of_kernels(MeasurableDevice&, unsigned faults);
 Trial faults_of_the_host(unsigned faults);
 
 /// The host launches an empty kernel, waits for its end, and so on.
-Trial waits_for_kernels(Device&, unsigned rounds);
+Trial waits_for_kernels(MeasurableDevice&, unsigned rounds);
 
 /// A queue is made and given up again; one of the calls is timed.
 Trial queue_call(HostCall::Kind timed);

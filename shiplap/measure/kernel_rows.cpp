@@ -49,17 +49,17 @@ std::span<const PrimitiveRow> kernel_rows() {
   static const std::array rows{
       PrimitiveRow{{"kernel.grid", "a kernel of busy blocks, over grid sizes", "events"},
                    grid_points,
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return single_kernel(device, ProbeKernel::Kind::spin, whole(arguments, "blocks"), 0);
                    }},
       PrimitiveRow{{"kernel.stream", "a kernel that reads and writes device memory", "events"},
                    stream_points,
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return single_kernel(device, ProbeKernel::Kind::stream, 1, arguments.at("bytes"));
                    }},
       PrimitiveRow{{"kernel.multiply_add", "a kernel of fused multiply-adds in registers", "events"},
                    multiply_add_points,
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return single_kernel(device, ProbeKernel::Kind::multiply_add, 1, arguments.at("flops"));
                    }},
   };

@@ -28,14 +28,14 @@ std::vector<Point> chain_points(const Setting& setting) {
   return points;
 }
 template <Chain::Link link>
-Trial chain_of(Device& device, const Arguments& arguments) {
+Trial chain_of(MeasurableDevice& device, const Arguments& arguments) {
   return chain(device, {.link = link,
                         .count = whole(arguments, "count"),
                         .queues = whole(arguments, "queues"),
                         .busy = arguments.at("busy") > 0,
                         .size = link == Chain::Link::kernels ? Bytes{} : bytes(arguments)});
 }
-Trial empty_kernels(Device& device, const Arguments& arguments) {
+Trial empty_kernels(MeasurableDevice& device, const Arguments& arguments) {
   return kernel_row(device, whole(arguments, "kernels"));
 }
 
@@ -47,7 +47,7 @@ std::span<const PrimitiveRow> launch_rows() {
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("copies", {28, 224})};
                    },
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return copy_burst(host_to_device, 4_KiB, whole(arguments, "copies"));
                    }},
       PrimitiveRow{{"submit.launch", "host time to launch a kernel", "host"},
@@ -59,14 +59,14 @@ std::span<const PrimitiveRow> launch_rows() {
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("launches", {16, 112}, {{"followers", 1}})};
                    },
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
                    }},
       PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four queues", "host"},
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("launches", {6, 48}, {{"followers", 4}})};
                    },
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
                    }},
       PrimitiveRow{{"launch.latency", "one empty kernel", "events"},

@@ -83,7 +83,7 @@ std::vector<Point> waiting_points_of_both(const Setting& setting) {
   return waiting_points(setting);
 }
 template <bool to_device, bool from_device>
-Trial waiting(Device& device, const Arguments& arguments) {
+Trial waiting(MeasurableDevice& device, const Arguments& arguments) {
   return empty_pipeline(device, {.to_device = to_device,
                                  .from_device = from_device,
                                  .size = bytes(arguments),
@@ -102,7 +102,7 @@ std::vector<Point> order_points(const Setting& setting) {
 }
 
 template <CopyDirection way>
-Trial duplex_of(Device&, const Arguments& arguments) {
+Trial duplex_of(MeasurableDevice&, const Arguments& arguments) {
   return duplex_burst(way, bytes(arguments), whole(arguments, "copies"));
 }
 
@@ -142,7 +142,7 @@ std::span<const PrimitiveRow> link_rows() {
           waiting<true, true>},
       PrimitiveRow{{"order.queues", "when the copies to the GPU of several queues come to their turn", "events"},
                    order_points,
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return one_in_each(device, bytes(arguments), whole(arguments, "queues"),
                                         whole(arguments, "queue"));
                    }},

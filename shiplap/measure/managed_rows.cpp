@@ -44,42 +44,44 @@ std::span<const PrimitiveRow> managed_rows() {
   static const std::array rows{
       PrimitiveRow{{"prefetch.h2d", "a prefetch of managed memory to the GPU", "events"},
                    managed_moves,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return prefetch(CopyDirection::host_to_device, bytes(arguments));
                    }},
       PrimitiveRow{{"prefetch.d2h", "a prefetch of managed memory to the host", "events"},
                    managed_moves,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return prefetch(CopyDirection::device_to_host, bytes(arguments));
                    }},
       PrimitiveRow{{"prefetch.both", "a prefetch each way at once, by two threads", "host"},
                    large_managed_moves,
-                   [](Device&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
+                   [](MeasurableDevice&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
                    HostClock::completion},
-      PrimitiveRow{
-          {"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
-          managed_moves,
-          [](Device& device, const Arguments& arguments) { return demand_by_kernel(device, bytes(arguments)); }},
+      PrimitiveRow{{"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
+                   managed_moves,
+                   [](MeasurableDevice& device, const Arguments& arguments) {
+                     return demand_by_kernel(device, bytes(arguments));
+                   }},
       PrimitiveRow{{"demand.d2h", "host threads that touch every page of managed memory on the GPU", "host"},
                    demand_by_threads,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return demand_by_host(bytes(arguments), whole(arguments, "threads"));
                    },
                    HostClock::completion},
       PrimitiveRow{
           {"latency.fault.gpu", "a kernel that touches one page of managed memory on the host, and so on", "events"},
           fault_points,
-          [](Device& device, const Arguments& arguments) {
+          [](MeasurableDevice& device, const Arguments& arguments) {
             return faults_of_kernels(device, whole(arguments, "faults"));
           }},
-      PrimitiveRow{{"latency.fault.host", "a host thread that touches one page after the other on the GPU", "host"},
-                   fault_points,
-                   [](Device&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
-                   HostClock::completion},
+      PrimitiveRow{
+          {"latency.fault.host", "a host thread that touches one page after the other on the GPU", "host"},
+          fault_points,
+          [](MeasurableDevice&, const Arguments& arguments) { return faults_of_the_host(whole(arguments, "faults")); },
+          HostClock::completion},
       PrimitiveRow{
           {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},
           large_managed_moves,
-          [](Device& device, const Arguments& arguments) { return demand_both(device, bytes(arguments)); },
+          [](MeasurableDevice& device, const Arguments& arguments) { return demand_both(device, bytes(arguments)); },
           HostClock::completion},
   };
   return rows;

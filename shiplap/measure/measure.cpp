@@ -48,7 +48,7 @@ std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
 }
 
 /// Clocks of an idle GPU rise under load only; a virtual device has none.
-void warm_up_clocks(Device& device, const DeviceInfo& info) {
+void warm_up_clocks(MeasurableDevice& device, const DeviceInfo& info) {
   if (info.is_virtual) return;
   const Trial trial =
       single_kernel(device, ProbeKernel::Kind::spin, std::max<std::uint64_t>(1, 4 * (info.resident_threads / 1024)), 0);
@@ -59,7 +59,7 @@ void warm_up_clocks(Device& device, const DeviceInfo& info) {
 
 class Measuring {
  public:
-  Measuring(Device& device, const MeasureOptions& options, std::size_t total)
+  Measuring(MeasurableDevice& device, const MeasureOptions& options, std::size_t total)
       : device_(device), options_(options), total_(total) {
     merge_state(options.state);
   }
@@ -312,7 +312,7 @@ class Measuring {
     }
   }
 
-  Device& device_;
+  MeasurableDevice& device_;
   const MeasureOptions& options_;
   std::size_t total_;
   std::size_t done_ = 0;
@@ -335,7 +335,7 @@ std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {
 
 }  // namespace
 
-MeasureResult measure(Device& device, const MeasureOptions& options) {
+MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
   const auto rows = selected_rows(options.only);
   if (options.smallest > options.largest)
     throw UsageError(fmt::format("the smallest size to measure, {}, is beyond the largest, {}",

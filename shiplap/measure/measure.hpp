@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -62,7 +62,7 @@ struct MeasureOptions {
 
 /// Runs the table. A row that fails is reported, never an abort; memory is released between rows.
 /// Throws UsageError when `only` matches nothing.
-MeasureResult measure(Device&, const MeasureOptions& = {});
+MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
 /// Fits the measurements to a profile of one GPU and its link; see docs/measuring.md for each parameter's definition.
 /// Parameters without measurements are listed in `missing`.

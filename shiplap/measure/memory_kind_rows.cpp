@@ -75,11 +75,11 @@ std::vector<Point> chase_points(const Setting& setting) {
 std::vector<Point> one_byte(const Setting&) { return size_points({1_B}); }
 
 template <CopyDirection way>
-Trial spread_over_queues(Device&, const Arguments& arguments) {
+Trial spread_over_queues(MeasurableDevice&, const Arguments& arguments) {
   return spread_burst(way, bytes(arguments), whole(arguments, "copies"), whole(arguments, "queues"));
 }
 template <MemoryKind kind>
-Trial chase_of(Device& device, const Arguments& arguments) {
+Trial chase_of(MeasurableDevice& device, const Arguments& arguments) {
   return pointer_chase(device, kind, bytes(arguments), whole(arguments, "reads"));
 }
 
@@ -129,7 +129,7 @@ std::span<const PrimitiveRow> memory_kind_rows() {
                    copy_of<device_to_host, MemoryKind::write_combined>},
       PrimitiveRow{{"copy.device", "copies inside the memory of the GPU behind one another", "events"},
                    device_points,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return device_copies(bytes(arguments), whole(arguments, "copies"));
                    }},
       PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU dealt over several queues", "events"},

@@ -51,19 +51,19 @@ std::vector<Point> kernels_on_nodes(const Setting& setting) {
 }
 
 /// A trial on the node that its arguments name.
-template <Trial (*trial)(Device&, const Arguments&)>
-Trial placed(Device& device, const Arguments& arguments) {
+template <Trial (*trial)(MeasurableDevice&, const Arguments&)>
+Trial placed(MeasurableDevice& device, const Arguments& arguments) {
   return on_node(trial(device, arguments), static_cast<std::uint16_t>(whole(arguments, "node")));
 }
 
 // As many blocks as fill the link from the near node.
 template <MappedKernels::Access access>
-Trial mapped_by_many_blocks(Device& device, const Arguments& arguments) {
+Trial mapped_by_many_blocks(MeasurableDevice& device, const Arguments& arguments) {
   constexpr std::uint64_t blocks = 256;
   return mapped_kernels(
       device, {.access = access, .size = bytes(arguments), .kernels = whole(arguments, "count"), .blocks = blocks});
 }
-Trial host_copies_by_threads(Device&, const Arguments& arguments) {
+Trial host_copies_by_threads(MeasurableDevice&, const Arguments& arguments) {
   return host_copies(bytes(arguments), whole(arguments, "threads"), false);
 }
 

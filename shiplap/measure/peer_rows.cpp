@@ -77,7 +77,7 @@ PeerCopies burst_of(const Arguments& arguments) {
   return {.size = bytes(arguments), .copies = whole(arguments, "copies")};
 }
 template <bool to_device, bool from_device>
-Trial copies_with_all(Device&, const Arguments& arguments) {
+Trial copies_with_all(MeasurableDevice&, const Arguments& arguments) {
   return all_copies({.to_device = to_device,
                      .from_device = from_device,
                      .size = bytes(arguments),
@@ -85,7 +85,7 @@ Trial copies_with_all(Device&, const Arguments& arguments) {
                      .gpus = whole(arguments, "gpus")});
 }
 template <AccessMode mode, bool both = false>
-Trial peer_accesses(Device& device, const Arguments& arguments) {
+Trial peer_accesses(MeasurableDevice& device, const Arguments& arguments) {
   return peer_kernels(device, {.mode = mode,
                                .size = bytes(arguments),
                                .kernels = whole(arguments, "count"),
@@ -93,7 +93,7 @@ Trial peer_accesses(Device& device, const Arguments& arguments) {
                                .both = both});
 }
 template <bool on_demand, bool both = false>
-Trial peer_moves(Device& device, const Arguments& arguments) {
+Trial peer_moves(MeasurableDevice& device, const Arguments& arguments) {
   return managed_to_peer(device, bytes(arguments), on_demand, both);
 }
 
@@ -103,24 +103,24 @@ std::span<const PrimitiveRow> peer_rows() {
   static const std::array rows{
       PrimitiveRow{{"peer.copy", "copies from GPU 0 to GPU 1, which address each other's memory", "events"},
                    direct_bursts,
-                   [](Device&, const Arguments& arguments) { return peer_copies(burst_of(arguments)); }},
+                   [](MeasurableDevice&, const Arguments& arguments) { return peer_copies(burst_of(arguments)); }},
       PrimitiveRow{{"peer.copy.both", "the same both ways at once", "events"},
                    direct_bursts,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      PeerCopies wanted = burst_of(arguments);
                      wanted.both = true;
                      return peer_copies(wanted);
                    }},
       PrimitiveRow{{"peer.staged", "copies from GPU 0 to GPU 1 through the host", "events"},
                    staged_bursts,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      PeerCopies wanted = burst_of(arguments);
                      wanted.access = false;
                      return peer_copies(wanted);
                    }},
       PrimitiveRow{{"peer.staged.both", "the same both ways at once", "events"},
                    staged_bursts,
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      PeerCopies wanted = burst_of(arguments);
                      wanted.access = false;
                      wanted.both = true;
@@ -141,7 +141,7 @@ std::span<const PrimitiveRow> peer_rows() {
       PrimitiveRow{{"latency.chase.peer",
                     "reads of what GPU 1 has in its caches by one thread of GPU 0, one after the other", "events"},
                    peer_chase_points,
-                   [](Device& device, const Arguments& arguments) {
+                   [](MeasurableDevice& device, const Arguments& arguments) {
                      return peer_chase(device, bytes(arguments), whole(arguments, "reads"));
                    }},
       PrimitiveRow{{"prefetch.peer", "a prefetch of managed memory from GPU 0 to GPU 1", "events"},

@@ -33,7 +33,7 @@ Trial peer_copies(const PeerCopies& wanted) {
   return trial;
 }
 
-Trial peer_kernels(Device& device, const PeerKernels& wanted) {
+Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
   constexpr std::uint32_t width = 16;
   const bool reads = wanted.mode == AccessMode::read;
   Trial trial;
@@ -59,7 +59,7 @@ Trial peer_kernels(Device& device, const PeerKernels& wanted) {
   return trial;
 }
 
-Trial peer_chase(Device& device, Bytes footprint, unsigned reads) {
+Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
   constexpr std::uint32_t width = 8;
   Trial trial;
   const BufferId buffer = on_gpu(trial, "what is read", 1, footprint);
@@ -92,7 +92,7 @@ Trial all_copies(const AllCopies& wanted) {
   return trial;
 }
 
-Trial managed_to_peer(Device& device, Bytes size, bool on_demand, bool both) {
+Trial managed_to_peer(MeasurableDevice& device, Bytes size, bool on_demand, bool both) {
   Trial trial;
   trial.schedule.agents.clear();
   const auto move = [&](std::uint16_t from, std::uint16_t to) {

@@ -24,10 +24,10 @@ struct PeerKernels {
   std::uint64_t blocks = 1;
   bool both = false;  ///< as many on GPU 1 that reach the memory of GPU 0 at the same time
 };
-Trial peer_kernels(Device&, const PeerKernels&);
+Trial peer_kernels(MeasurableDevice&, const PeerKernels&);
 
 /// Reads of 8 bytes by GPU 0 from the memory of GPU 1, each known by the one before.
-Trial peer_chase(Device&, Bytes footprint, unsigned reads);
+Trial peer_chase(MeasurableDevice&, Bytes footprint, unsigned reads);
 
 /// Every GPU copies from (or to) the host at the same time, or both.
 struct AllCopies {
@@ -41,6 +41,6 @@ Trial all_copies(const AllCopies&);
 
 /// Managed memory moves from GPU 0 to GPU 1 because of a prefetch, or because a kernel there touches it; with `both`
 /// as much moves the other way at the same time, submitted by another agent.
-Trial managed_to_peer(Device&, Bytes size, bool on_demand, bool both);
+Trial managed_to_peer(MeasurableDevice&, Bytes size, bool on_demand, bool both);
 
 }  // namespace shiplap

@@ -39,7 +39,7 @@ struct PrimitiveRow {
   /// Throws Unsupported with the reason when this device has no such point.
   std::vector<Point> (*points)(const Setting&);
   /// Throws Unsupported when the device cannot run it.
-  Trial (*trial)(Device&, const Arguments&);
+  Trial (*trial)(MeasurableDevice&, const Arguments&);
   HostClock host_clock = HostClock::submission;
 };
 std::span<const PrimitiveRow> primitive_rows();

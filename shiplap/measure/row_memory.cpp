@@ -23,7 +23,7 @@ bool obtained(const std::vector<std::vector<Trial>>& trials, std::size_t buffer)
 
 }  // namespace
 
-RowMemory::RowMemory(Device& device, const std::vector<std::vector<Trial>>& trials) {
+RowMemory::RowMemory(MeasurableDevice& device, const std::vector<std::vector<Trial>>& trials) {
   std::vector<Buffer> needed;
   std::vector<bool> overwritten;
   for (const auto& point : trials) {
@@ -56,7 +56,7 @@ std::vector<std::byte*> RowMemory::data() const {
   return pointers;
 }
 
-void RowMemory::poison_destinations(Device& device, const Trial& trial) const {
+void RowMemory::poison_destinations(MeasurableDevice& device, const Trial& trial) const {
   for (const auto& transfer : trial.transfers) {
     const Memory& whole = memories_[transfer.to.index()];
     const Memory part(whole.data(), transfer.length, whole.place(), whole.kind(), [](std::byte*) {});
@@ -64,7 +64,7 @@ void RowMemory::poison_destinations(Device& device, const Trial& trial) const {
   }
 }
 
-std::string RowMemory::difference(Device& device, const Trial& trial) const {
+std::string RowMemory::difference(MeasurableDevice& device, const Trial& trial) const {
   // First, because looking at bytes may move their pages.
   if (std::string text = misplaced(device, trial); !text.empty()) return text;
   for (const auto& transfer : trial.transfers) {
@@ -87,7 +87,7 @@ std::string RowMemory::difference(Device& device, const Trial& trial) const {
   return "";
 }
 
-std::string RowMemory::misplaced(const Device& device, const Trial& trial) const {
+std::string RowMemory::misplaced(const MeasurableDevice& device, const Trial& trial) const {
   for (const auto& [managed, to] : trial.moved) {
     const Buffer& buffer = trial.schedule.buffers[managed.index()];
     const Memory& whole = memories_[managed.index()];
@@ -101,7 +101,7 @@ std::string RowMemory::misplaced(const Device& device, const Trial& trial) const
   return "";
 }
 
-void RowMemory::require_placed(const Device& device, const Memory& memory, const std::string& name) {
+void RowMemory::require_placed(const MeasurableDevice& device, const Memory& memory, const std::string& name) {
   // Where pages of managed memory go on the host is the driver's choice.
   if (!memory.place().is_host() || memory.kind() == MemoryKind::managed) return;
   const auto nodes = device.numa_nodes(memory);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
@@ -15,18 +15,18 @@ class RowMemory {
  public:
   /// By point, the trials of its variants. Sources are filled with a pattern. Throws Error when the pages of host
   /// memory are on another NUMA node than asked for: it would be measured under the wrong name.
-  RowMemory(Device&, const std::vector<std::vector<Trial>>& trials);
+  RowMemory(MeasurableDevice&, const std::vector<std::vector<Trial>>& trials);
 
   /// Whether the system could tell of all host memory on which NUMA node its pages are.
   bool placement_known() const { return placement_known_; }
   std::vector<std::byte*> data() const;
-  void poison_destinations(Device&, const Trial&) const;
+  void poison_destinations(MeasurableDevice&, const Trial&) const;
   /// "", or in a sentence what did not arrive, has changed or has not moved.
-  std::string difference(Device&, const Trial&) const;
+  std::string difference(MeasurableDevice&, const Trial&) const;
 
  private:
-  void require_placed(const Device&, const Memory&, const std::string& name);
-  std::string misplaced(const Device&, const Trial&) const;
+  void require_placed(const MeasurableDevice&, const Memory&, const std::string& name);
+  std::string misplaced(const MeasurableDevice&, const Trial&) const;
 
   std::vector<Memory> memories_;
   bool placement_known_ = true;

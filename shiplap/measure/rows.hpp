@@ -81,19 +81,19 @@ inline std::vector<Bytes> no_larger_than(Bytes largest, std::vector<Bytes> sizes
 
 // Trials that rows of several files have.
 template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
-Trial copy_of(Device&, const Arguments& arguments) {
+Trial copy_of(MeasurableDevice&, const Arguments& arguments) {
   return copy_burst(way, bytes(arguments), 1, kind);
 }
 template <CopyDirection way>
-Trial burst_of(Device&, const Arguments& arguments) {
+Trial burst_of(MeasurableDevice&, const Arguments& arguments) {
   return copy_burst(way, bytes(arguments), whole(arguments, "copies"));
 }
 template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
-Trial flushed_copy_of(Device&, const Arguments& arguments) {
+Trial flushed_copy_of(MeasurableDevice&, const Arguments& arguments) {
   return flushed_copy(way, bytes(arguments), kind);
 }
 template <MemoryKind kind>
-Trial both_ways_of(Device&, const Arguments& arguments) {
+Trial both_ways_of(MeasurableDevice&, const Arguments& arguments) {
   return both_ways(bytes(arguments), kind);
 }
 

@@ -24,14 +24,14 @@ std::vector<Point> copies_together(const Setting& setting) {
 }
 
 template <CopyDirection way>
-Trial batch_of_copies(Device& device, const Arguments& arguments) {
+Trial batch_of_copies(MeasurableDevice& device, const Arguments& arguments) {
   return in_one_batch(burst_of<way>(device, arguments));
 }
 template <CopyDirection way>
-Trial graph_of_copies(Device& device, const Arguments& arguments) {
+Trial graph_of_copies(MeasurableDevice& device, const Arguments& arguments) {
   return as_graph(burst_of<way>(device, arguments));
 }
-Trial graph_of_kernels(Device& device, const Arguments& arguments) {
+Trial graph_of_kernels(MeasurableDevice& device, const Arguments& arguments) {
   return as_graph(kernel_row(device, whole(arguments, "kernels")));
 }
 std::vector<Point> two_counts_of_kernels(const Setting&) { return {count_point("kernels", {28, 224})}; }
@@ -50,7 +50,7 @@ std::span<const PrimitiveRow> submission_rows() {
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("copies", {28, 224})};
                    },
-                   [](Device&, const Arguments& arguments) {
+                   [](MeasurableDevice&, const Arguments& arguments) {
                      return in_one_batch(copy_burst(host_to_device, 4_KiB, whole(arguments, "copies")));
                    }},
       PrimitiveRow{{"graph.pinned.h2d", "copies to the GPU that are the nodes of a graph", "events"},

@@ -40,7 +40,7 @@ void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i % 2));
 }
 
-Kernel add_empty_kernel(Trial& trial, Device& device) {
+Kernel add_empty_kernel(Trial& trial, MeasurableDevice& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
@@ -79,7 +79,7 @@ Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned queu
   return trial;
 }
 
-Trial one_in_each(Device& device, Bytes size, unsigned queues, unsigned watched) {
+Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned queues, unsigned watched) {
   Trial trial = spread_burst(CopyDirection::host_to_device, size, queues, queues);
   const Kernel empty = add_empty_kernel(trial, device);
   trial.timed = trial.schedule.add_queue("watcher");
@@ -115,7 +115,7 @@ Trial device_copies(Bytes size, unsigned copies) {
   return trial;
 }
 
-Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned reads) {
+Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, unsigned reads) {
   Trial trial;
   const bool on_host = kind != MemoryKind::device;
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
@@ -147,7 +147,7 @@ Trial pointer_chase(Device& device, MemoryKind kind, Bytes footprint, unsigned r
   return trial;
 }
 
-Trial empty_pipeline(Device& device, const EmptyPipeline& wanted) {
+Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const auto ends = [&](bool wants, CopyDirection way) {
@@ -179,7 +179,7 @@ Trial duplex_burst(CopyDirection way, Bytes size, unsigned copies) {
   return trial;
 }
 
-Trial kernel_row(Device& device, unsigned count) {
+Trial kernel_row(MeasurableDevice& device, unsigned count) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const QueueId queue = trial.schedule.add_queue("kernels");
@@ -187,7 +187,7 @@ Trial kernel_row(Device& device, unsigned count) {
   return trial;
 }
 
-Trial kernels_apart(Device& device, const KernelsApart& wanted) {
+Trial kernels_apart(MeasurableDevice& device, const KernelsApart& wanted) {
   Trial trial;
   const Kernel spin = add_kernel(trial, "spin", device.probe_kernel(ProbeKernel::Kind::spin, 1, 0));
   const Kernel empty = add_empty_kernel(trial, device);
@@ -211,7 +211,7 @@ Trial kernels_apart(Device& device, const KernelsApart& wanted) {
   return trial;
 }
 
-Trial followers(Device& device, unsigned launches, unsigned followers) {
+Trial followers(MeasurableDevice& device, unsigned launches, unsigned followers) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const QueueId leader = trial.schedule.add_queue("leader");
@@ -225,7 +225,7 @@ Trial followers(Device& device, unsigned launches, unsigned followers) {
   return trial;
 }
 
-Trial chain(Device& device, const Chain& chain) {
+Trial chain(MeasurableDevice& device, const Chain& chain) {
   const bool copies = chain.link != Chain::Link::kernels;
   const auto way =
       chain.link == Chain::Link::from_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
@@ -251,7 +251,7 @@ Trial chain(Device& device, const Chain& chain) {
   return trial;
 }
 
-Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
+Trial mapped_kernels(MeasurableDevice& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
   const auto places = std::max(4u, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
   Trial trial;
@@ -294,7 +294,7 @@ Trial mapped_kernels(Device& device, const MappedKernels& wanted) {
   return trial;
 }
 
-Trial single_kernel(Device& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
+Trial single_kernel(MeasurableDevice& device, ProbeKernel::Kind kind, std::uint64_t blocks, double amount) {
   constexpr std::array names{"empty", "spin", "stream", "multiply-add", "map", "touch", "chase"};
   Trial trial;
   Kernel kernel =

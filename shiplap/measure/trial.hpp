@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
@@ -50,7 +50,7 @@ Trial both_ways(Bytes size, MemoryKind host);
 
 /// A copy to the GPU in each of `queues` queues, and a kernel of another queue that waits for one of them and is timed:
 /// a queue of copies would not begin, by the clock, before it is its turn.
-Trial one_in_each(Device&, Bytes size, unsigned queues, unsigned watched);
+Trial one_in_each(MeasurableDevice&, Bytes size, unsigned queues, unsigned watched);
 
 /// Copies inside the memory of the GPU behind one another.
 Trial device_copies(Bytes size, unsigned copies);
@@ -67,10 +67,10 @@ struct EmptyPipeline {
   unsigned queues =
       1;  ///< 1: one for the kernels and one for each direction; else chunks are dealt over so many queues
 };
-Trial empty_pipeline(Device&, const EmptyPipeline&);
+Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);
 
 /// `count` empty kernels in one queue.
-Trial kernel_row(Device&, unsigned count);
+Trial kernel_row(MeasurableDevice&, unsigned count);
 
 /// Kernels of one busy block in one queue, with or without events between them.
 struct KernelsApart {
@@ -79,12 +79,12 @@ struct KernelsApart {
   bool waiting = false;   ///< each waits for the event of an empty kernel of another queue, which ended long before
   bool busy = false;      ///< copies of 4 MiB move both ways meanwhile
 };
-Trial kernels_apart(Device&, const KernelsApart&);
+Trial kernels_apart(MeasurableDevice&, const KernelsApart&);
 
 /// `launches` empty kernels in a leading queue; each is waited for by one empty kernel in every one of `followers`
 /// queues. Costs launches · ((1 + followers) launch + record + followers · wait) on the host, and an end mark in each
 /// follower.
-Trial followers(Device&, unsigned launches, unsigned followers);
+Trial followers(MeasurableDevice&, unsigned launches, unsigned followers);
 
 /// A chain in which every op waits for the one before it.
 struct Chain {
@@ -99,7 +99,7 @@ struct Chain {
   bool busy = false;    ///< copies of 4 MiB move beside it, both ways or, for a chain with copies, the other way
   Bytes size;           ///< of a copy in the chain
 };
-Trial chain(Device&, const Chain&);
+Trial chain(MeasurableDevice&, const Chain&);
 
 /// Of memory that kernels of a trial go around in at most (see the counts of the points). A pipeline touches every byte
 /// once; kernels that come back to the same few places find their addresses translated, and reads by few threads seem
@@ -128,12 +128,12 @@ struct MappedKernels {
   unsigned copy_count = 0;
   bool time_copies = false;  ///< instead of the kernels
 };
-Trial mapped_kernels(Device&, const MappedKernels&);
+Trial mapped_kernels(MeasurableDevice&, const MappedKernels&);
 
 /// Reads of 8 bytes, each known by the one before, from memory of that kind: mapped, or device.
-Trial pointer_chase(Device&, MemoryKind, Bytes footprint, unsigned reads);
+Trial pointer_chase(MeasurableDevice&, MemoryKind, Bytes footprint, unsigned reads);
 
 /// One kernel, once.
-Trial single_kernel(Device&, ProbeKernel::Kind, std::uint64_t blocks, double amount);
+Trial single_kernel(MeasurableDevice&, ProbeKernel::Kind, std::uint64_t blocks, double amount);
 
 }  // namespace shiplap

@@ -42,7 +42,7 @@ inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kern
 }
 
 /// One that touches every page of a buffer; in 256 blocks of 256 threads as in Comm|Scope (Pearson et al. 2019).
-inline Kernel add_touching_kernel(Trial& trial, Device& device, BufferId buffer, Bytes size,
+inline Kernel add_touching_kernel(Trial& trial, MeasurableDevice& device, BufferId buffer, Bytes size,
                                   std::uint64_t blocks = 256) {
   Kernel touch = add_kernel(trial, "touch",
                             device.probe_kernel(ProbeKernel::Kind::touch, blocks, static_cast<double>(page_size())));

@@ -89,12 +89,12 @@ MappedKernels kernels_of(MappedAccess access, const Arguments& arguments, unsign
           .width = whole(arguments, "width")};
 }
 template <MappedAccess access>
-Trial mapped(Device& device, const Arguments& arguments) {
+Trial mapped(MeasurableDevice& device, const Arguments& arguments) {
   return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
 /// The kernels are timed, and the copies outlast them.
 template <MappedAccess access, CopyDirection way>
-Trial mapped_beside(Device& device, const Arguments& arguments) {
+Trial mapped_beside(MeasurableDevice& device, const Arguments& arguments) {
   MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
   // GB/s beside copies at 60: a block of an H200 reads 2.4 and writes 10, and many come down to 27. Half as fast a link
   // halves both sides at most.
@@ -108,7 +108,7 @@ Trial mapped_beside(Device& device, const Arguments& arguments) {
 }
 /// The copies are timed, and the kernels outlast them.
 template <MappedAccess access, CopyDirection way>
-Trial copies_beside(Device& device, const Arguments& arguments) {
+Trial copies_beside(MeasurableDevice& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
   const Bytes copy = copy_size_beside(arguments);
   // GB/s: what copies of an H200 come down to; kernels have 55 at most, and 20 (3.5) a block that writes (reads).

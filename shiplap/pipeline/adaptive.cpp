@@ -15,7 +15,7 @@ namespace {
 constexpr int runs_of_an_empty_kernel = 21;
 
 /// What a trace of kernels sees of one that does nothing.
-Seconds time_of_marks(Device& device) {
+Seconds time_of_marks(MeasurableDevice& device) {
   const auto execution = prepare_empty_launch(device);
   std::vector<double> seconds;
   for (int i = 0; i < runs_of_an_empty_kernel; ++i) {
@@ -54,7 +54,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
           "{}: {} would have to stay on the GPU from one batch to the next, and batches share nothing: have "
           "the kernel hold it, or make it an input of every batch",
           batch_.name, array.name));
-  Device& device = *node.device;
+  MeasurableDevice& device = *node.device;
   limits_ = limits_.share(1, options_.slots);
   slots_.resize(options_.slots);
   allocate(device);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/pattern.hpp"
 #include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
@@ -114,7 +115,7 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits) {
     if (is_page_locked(job.arrays[a].memory)) continue;
     page_locked.arrays[a].memory = MemoryKind::pinned;
     stand_ins.push_back(device.allocate(Place::host(), MemoryKind::pinned, size_on_host(job.arrays[a])));
-    device.fill(stand_ins.back(), stand_ins.size());
+    fill_pattern(stand_ins.back().bytes(), stand_ins.size());
     data[a] = stand_ins.back().data();
   }
   Prepared prepared(device, duplex_schedule(page_locked, limits.device_memory), std::move(data), {});

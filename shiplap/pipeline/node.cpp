@@ -24,7 +24,7 @@ Node node_of(Profile profile) {
   return {.device = nullptr, .profile = std::move(profile), .limits = limits};
 }
 
-Node node_of(Device& device, Profile profile) {
+Node node_of(MeasurableDevice& device, Profile profile) {
   Node node = node_of(std::move(profile));
   node.device = &device;
   const DeviceInfo info = device.info();
@@ -35,7 +35,7 @@ Node node_of(Device& device, Profile profile) {
   return node;
 }
 
-Node load_or_measure(Device& device, const std::function<void(std::string_view)>& say) {
+Node load_or_measure(MeasurableDevice& device, const std::function<void(std::string_view)>& say) {
   const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
     Measured measured{.result = measure(device, options), .profile = {}};
     measured.profile = profile_from(measured.result, device.info(), command);

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
@@ -13,7 +13,7 @@ namespace shiplap {
 
 /// A profile, the limits of a job, and the device that runs it. Without a device, jobs can be planned and not run.
 struct Node {
-  Device* device = nullptr;  ///< must outlive the node; null: the node is known by its profile only
+  MeasurableDevice* device = nullptr;  ///< must outlive the node; null: the node is known by its profile only
   Profile profile{};         ///< of the node's GPUs and links
   Limits limits{};           ///< memory and threads of a GPU that a job may use
 
@@ -23,13 +23,13 @@ struct Node {
 
 /// A device with a given profile. The limits are those of the profile, and of the memory that is free on the device
 /// now.
-Node node_of(Device&, Profile);
+Node node_of(MeasurableDevice&, Profile);
 /// A machine that is not at hand.
 Node node_of(Profile);
 /// A device with its own profile. A virtual device has one. For a GPU it is the cached profile of this GPU, driver and
 /// host; where there is none, the GPU is measured quickly (about 15 s) and the profile is cached. `say` receives one
 /// line about it; without `say` it goes to stderr. Throws Error for a cached file that cannot be read.
-Node load_or_measure(Device&, const std::function<void(std::string_view)>& say = {});
+Node load_or_measure(MeasurableDevice&, const std::function<void(std::string_view)>& say = {});
 
 /// The profile with `gpus` GPUs: those that were not measured are taken to be like the first.
 Profile profile_of_gpus(const Node&, std::uint32_t gpus);

@@ -110,7 +110,7 @@ std::vector<Memory> pinned(Device& device, const Job& job) {
   std::vector<Memory> locked;
   for (const Array& array : job.arrays)
     if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
-      locked.push_back(device.page_lock(array.data, array.size));
+      locked.push_back(device.pin(array.data, array.size));
   return locked;
 }
 

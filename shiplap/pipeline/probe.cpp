@@ -43,7 +43,7 @@ std::uint64_t resident_blocks_of(Device& device, const Job& job, const Limits& l
 /// Launches of the kernel on resident data, of several sizes and grids, ready to be timed in turn.
 class ResidentProbe {
  public:
-  ResidentProbe(Device& device, const Job& job, const Limits& limits)
+  ResidentProbe(MeasurableDevice& device, const Job& job, const Limits& limits)
       : device_(device), job_(job), limits_(limits), empty_launch_(prepare_empty_launch(device)) {
     const DeviceInfo info = device.info();
     whole_ = job.items;
@@ -138,7 +138,7 @@ class ResidentProbe {
     }
   }
 
-  Device& device_;
+  MeasurableDevice& device_;
   const Job& job_;
   const Limits& limits_;
   std::unique_ptr<Execution> empty_launch_;
@@ -153,7 +153,7 @@ class ResidentProbe {
 
 }  // namespace
 
-std::unique_ptr<Execution> prepare_empty_launch(Device& device) {
+std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice& device) {
   const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
   Schedule launch;
   const QueueId queue = launch.add_queue("compute");
@@ -166,7 +166,7 @@ std::unique_ptr<Execution> prepare_empty_launch(Device& device) {
   return device.prepare(launch, {.buffers = {}, .kernels = {empty.binding}});
 }
 
-KernelCost probe_kernel(Device& device, const Job& given, const Limits& limits, const ProbeOptions& options) {
+KernelCost probe_kernel(MeasurableDevice& device, const Job& given, const Limits& limits, const ProbeOptions& options) {
   Job job = given;
   job.cost.resident_blocks = resident_blocks_of(device, job, limits);
   KernelCost cost = ResidentProbe(device, job, limits).measure(options.repeats);

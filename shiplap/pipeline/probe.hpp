@@ -3,14 +3,14 @@
 
 #include <memory>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
 
 /// One launch of a kernel that does nothing: what timing a kernel sees beside the kernel.
-std::unique_ptr<Execution> prepare_empty_launch(Device&);
+std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice&);
 
 /// Limits of the measurement of a kernel.
 struct ProbeOptions {
@@ -25,6 +25,6 @@ struct ProbeOptions {
 /// data in several launches is measured at what the L2 cache keeps from one to the next instead of the middle size.
 /// Where strategies may have the kernel access page-locked arrays (Job::zero_copy), launches over a slice of them too:
 /// see probe_zero_copy. Outputs may be written (see there), nothing else is.
-KernelCost probe_kernel(Device&, const Job&, const Limits&, const ProbeOptions& = {});
+KernelCost probe_kernel(MeasurableDevice&, const Job&, const Limits&, const ProbeOptions& = {});
 
 }  // namespace shiplap

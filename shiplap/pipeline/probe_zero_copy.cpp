@@ -50,7 +50,7 @@ std::vector<Mode> modes_of(const Job& job) {
 
 class Probe {
  public:
-  Probe(Device& device, const Job& job, const Limits& limits, Seconds budget)
+  Probe(MeasurableDevice& device, const Job& job, const Limits& limits, Seconds budget)
       : device_(device), job_(job), limits_(limits), budget_(budget) {
     choose_slice();
     base_ = prepare_launch(device_, job_, slice_, limits_, 0, aligned);
@@ -373,7 +373,7 @@ class Probe {
     return slice_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
   }
 
-  Device& device_;
+  MeasurableDevice& device_;
   const Job& job_;
   const Limits& limits_;
   Seconds budget_;
@@ -391,7 +391,7 @@ class Probe {
 
 }  // namespace
 
-std::vector<KernelCost::ZeroCopy> probe_zero_copy(Device& device, const Job& job, const Limits& limits,
+std::vector<KernelCost::ZeroCopy> probe_zero_copy(MeasurableDevice& device, const Job& job, const Limits& limits,
                                                   Seconds budget) {
   const bool cut = has(job, [](Role role) { return is_input(role) || is_output(role); });
   if (!job.zero_copy || !cut || array_memory(job) != ArrayMemory::page_locked) return {};

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
 
@@ -18,6 +18,6 @@ namespace shiplap {
 /// inputs in place and writes `out` arrays in place, so their content afterwards is undefined. `inout` arrays are not
 /// modified. `job.cost` must hold the times on resident data. Returns no rows for jobs without zero-copy and for arrays
 /// that are not pinned. Throws Error when memory is short.
-std::vector<KernelCost::ZeroCopy> probe_zero_copy(Device&, const Job&, const Limits&, Seconds budget);
+std::vector<KernelCost::ZeroCopy> probe_zero_copy(MeasurableDevice&, const Job&, const Limits&, Seconds budget);
 
 }  // namespace shiplap

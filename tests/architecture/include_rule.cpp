@@ -33,7 +33,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
       "strategy/strategy.hpp",   "workload/job.hpp",      "plan/ranking.hpp",    "plan/models.hpp",
       "plan/memory_choice.hpp",  "measure/measure.hpp",   "measure/check.hpp",   "measure/compare.hpp",
       "measure/figures.hpp",     "measure/limits.hpp",    "pipeline/plan.hpp",   "pipeline/run.hpp",
-      "pipeline/adaptive.hpp",   "pipeline/race.hpp",     "device/device.hpp",   "evaluate/errors.hpp",
+      "pipeline/adaptive.hpp",   "pipeline/race.hpp",     "device/device_info.hpp",   "evaluate/errors.hpp",
       "evaluate/evaluation.hpp", "evaluate/regret.hpp"}},
 };
 

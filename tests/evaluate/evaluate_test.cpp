@@ -48,9 +48,9 @@ EvaluateOptions few(std::vector<std::string> strategies) {
       .grid = {.strategies = std::move(strategies), .chunks = {1, 2, 4}, .blocks = {8}}, .rounds = 3, .duel_rounds = 3};
 }
 
-Node planted_node(Device& device) { return node_of(device, planted_profile()); }
+Node planted_node(MeasurableDevice& device) { return node_of(device, planted_profile()); }
 
-EvaluatedWorkload evaluate_on(Device& device, const EvaluateOptions& options, Workload workload = small_saxpy()) {
+EvaluatedWorkload evaluate_on(MeasurableDevice& device, const EvaluateOptions& options, Workload workload = small_saxpy()) {
   return evaluate(planted_node(device), std::move(workload), options);
 }
 

@@ -37,7 +37,7 @@ constexpr const char* mode_variable = "SHIPLAP_TEST_TRAP";
 
 /// Copies in and out with a kernel in between that leaves the bytes as they are, but for chunk 1, where `fault` comes.
 struct Faulty {
-  Faulty(Device& device, const Api& api, Schedule of, KernelFunction fault)
+  Faulty(MeasurableDevice& device, const Api& api, Schedule of, KernelFunction fault)
       : schedule(std::move(of)), memory(device, api, schedule, false) {
     const KernelFunction empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0).binding.cuda;
     memory.bindings.kernels[0].cuda = [empty, fault = std::move(fault)](const Launch& l) {

@@ -89,7 +89,7 @@ TEST_F(JobsOnGpu, bring_halos_and_carried_arrays_through_rings_of_every_size_in_
               std::vector<Memory> locked;
               for (Array& array : job.arrays) {
                 array.memory = pageable ? MemoryKind::pageable : MemoryKind::pinned;
-                if (!pageable) locked.push_back(device->page_lock(array.data, array.size));
+                if (!pageable) locked.push_back(device->pin(array.data, array.size));
               }
               Choice choice{.strategy = pageable ? "staged" : "streams",
                             .chunks = chunks,

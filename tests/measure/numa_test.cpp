@@ -54,7 +54,7 @@ class Elsewhere : public ForwardingDevice {
 
 constexpr Bytes largest_copy = 16_MiB;  // copies of 4 KiB, 64 KiB, 1 MiB and 16 MiB
 
-MeasureResult measured(Device& device, const std::string& only, Effort effort = Effort::standard) {
+MeasureResult measured(MeasurableDevice& device, const std::string& only, Effort effort = Effort::standard) {
   return measure(device, {.effort = effort, .largest = largest_copy, .only = only, .progress = {}});
 }
 

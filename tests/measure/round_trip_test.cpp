@@ -19,7 +19,7 @@
 namespace shiplap {
 namespace {
 
-std::unique_ptr<Device> times_of(const Profile& profile) {
+std::unique_ptr<MeasurableDevice> times_of(const Profile& profile) {
   return std::make_unique<TimesOnly>(open_virtual(profile, "virtual:planted"));
 }
 
@@ -164,7 +164,7 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
 
 bool is(const std::string& name, std::string_view what) { return name.find(what) != std::string::npos; }
 
-Profile measure_and_fit(Device& device, Effort effort, Bytes largest, const std::string& only = "*") {
+Profile measure_and_fit(MeasurableDevice& device, Effort effort, Bytes largest, const std::string& only = "*") {
   const MeasureResult result = measure(device, {.effort = effort, .largest = largest, .only = only, .progress = {}});
   for (const FailedPoint& point : result.failed) ADD_FAILURE() << point.point << ": " << point.reason;
   for (const SkippedPrimitive& row : result.skipped)

@@ -57,7 +57,7 @@ struct Stencil {
   }
 };
 
-std::unique_ptr<Device> planted() { return open_virtual(planted_profile(), "virtual:planted"); }
+std::unique_ptr<MeasurableDevice> planted() { return open_virtual(planted_profile(), "virtual:planted"); }
 
 TEST(StreamJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
   const auto gpu = planted();
@@ -74,7 +74,7 @@ TEST(StreamJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
                         .limited = {},
                         .origin = "stated"};
             std::vector<Memory> pinned;
-            for (Array& array : job.arrays) pinned.push_back(gpu->page_lock(array.data, array.size));
+            for (Array& array : job.arrays) pinned.push_back(gpu->pin(array.data, array.size));
             const Choice choice{.strategy = strategy, .chunks = chunks, .layout = layout, .order = order, .ring = ring};
             SCOPED_TRACE(to_string(choice) + ", ring " + std::to_string(ring));
             Prepared prepared = prepare(*gpu, job, choice, {.device_memory = 1_GiB});
@@ -219,8 +219,8 @@ TEST(StreamJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   const auto gpus = open_virtual(of_two_gpus(), "virtual:two");
   std::vector<float> x(8 << 20, 1.0f);
   std::vector<float> y(8 << 20);
-  const auto px = gpus->page_lock(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4});
-  const auto py = gpus->page_lock(reinterpret_cast<std::byte*>(y.data()), Bytes{y.size() * 4});
+  const auto px = gpus->pin(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4});
+  const auto py = gpus->pin(reinterpret_cast<std::byte*>(y.data()), Bytes{y.size() * 4});
   const auto job = Job{x.size()}.in("x", x).out("y", y).host_kernel([](Chunk, auto, auto) {});
   Profile of_the_first_link = of_two_gpus();  // as a measurement of two GPUs has it
   of_the_first_link.links.pop_back();
@@ -269,7 +269,7 @@ TEST(StreamJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_g
   const auto gpu = planted();
   std::vector<float> x(1 << 16);
   const auto* data = reinterpret_cast<const std::byte*>(x.data());
-  const auto lock = [&] { return gpu->page_lock(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4}); };
+  const auto lock = [&] { return gpu->pin(reinterpret_cast<std::byte*>(x.data()), Bytes{x.size() * 4}); };
   Memory first = lock();
   Memory second = lock();
   first = Memory();

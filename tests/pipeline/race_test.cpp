@@ -23,7 +23,7 @@ struct Race : ::testing::Test {
   std::filesystem::path cache =
       std::filesystem::temp_directory_path() /
       ("shiplap-race-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-  std::unique_ptr<Device> device = open("virtual:h200");
+  std::unique_ptr<MeasurableDevice> device = open("virtual:h200");
   Node node = node_of(*device, find_profile("h200"));
   std::vector<float> x = std::vector<float>(1 << 20, 1.0f);
   std::vector<float> y = std::vector<float>(1 << 20, 2.0f);

@@ -51,7 +51,7 @@ std::vector<std::uint32_t> chunk_counts(const Job& job) {
 
 bool can_run(const Job& job, const Strategy& strategy) { return job.zero_copy || !strategy.mapped; }
 
-std::string difference_after_runs(Device& device, const std::string& name, const Choice& choice) {
+std::string difference_after_runs(MeasurableDevice& device, const std::string& name, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
   if (const Job job = workload_for(name, strategy).job; !can_run(job, strategy)) {
     try {

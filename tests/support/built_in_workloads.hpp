@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/workload.hpp"
 
@@ -25,6 +25,6 @@ bool can_run(const Job&, const Strategy&);
 
 /// Runs the workload under the choice twice on the device and says what differs; "" when all is right, and when a
 /// choice that cannot be run is refused.
-std::string difference_after_runs(Device&, const std::string& name, const Choice&);
+std::string difference_after_runs(MeasurableDevice&, const std::string& name, const Choice&);
 
 }  // namespace shiplap::testing

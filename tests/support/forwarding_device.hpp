@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 
 namespace shiplap {
 
-class ForwardingDevice : public Device {
+class ForwardingDevice : public MeasurableDevice {
  public:
-  explicit ForwardingDevice(std::unique_ptr<Device> inner) : inner_(std::move(inner)) {}
+  explicit ForwardingDevice(std::unique_ptr<MeasurableDevice> inner) : inner_(std::move(inner)) {}
 
   DeviceInfo info() const override { return inner_->info(); }
   Memory allocate(Place place, MemoryKind kind, Bytes size) override { return inner_->allocate(place, kind, size); }
@@ -33,10 +33,10 @@ class ForwardingDevice : public Device {
   }
 
  protected:
-  Device& inner() { return *inner_; }
+  MeasurableDevice& inner() { return *inner_; }
 
  private:
-  std::unique_ptr<Device> inner_;
+  std::unique_ptr<MeasurableDevice> inner_;
 };
 
 /// For tests of times alone: memory is neither filled nor compared, which is most of what a measurement costs.

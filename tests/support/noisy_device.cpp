@@ -71,7 +71,8 @@ std::string key(const Schedule& schedule) {
 
 class NoisyDevice : public ForwardingDevice {
  public:
-  NoisyDevice(std::unique_ptr<Device> inner, const Noise& noise) : ForwardingDevice(std::move(inner)), noise_(noise) {}
+  NoisyDevice(std::unique_ptr<MeasurableDevice> inner, const Noise& noise)
+      : ForwardingDevice(std::move(inner)), noise_(noise) {}
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     const std::string prepared = key(schedule);
@@ -87,7 +88,7 @@ class NoisyDevice : public ForwardingDevice {
 
 }  // namespace
 
-std::unique_ptr<Device> make_noisy(std::unique_ptr<Device> inner, const Noise& noise) {
+std::unique_ptr<MeasurableDevice> make_noisy(std::unique_ptr<MeasurableDevice> inner, const Noise& noise) {
   return std::make_unique<NoisyDevice>(std::move(inner), noise);
 }
 

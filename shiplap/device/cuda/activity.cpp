@@ -23,8 +23,8 @@ using CopyRecord = CUpti_ActivityMemcpy5;
 using KernelRecord = CUpti_ActivityKernel9;
 #endif
 
-constexpr std::size_t buffer_size = 8u << 20;
-constexpr std::size_t buffer_alignment = 8;
+constexpr std::size_t buffer_size = 8u << 20;  // bytes of a buffer that CUPTI fills with records
+constexpr std::size_t buffer_alignment = 8;    // bytes, ACTIVITY_RECORD_ALIGNMENT of CUPTI
 constexpr auto op_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 // External ids come with records of API calls only, so these are recorded as well.
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME,

@@ -20,15 +20,15 @@
 #include "shiplap/device/cuda/probe_kernels.hpp"
 #include "shiplap/device/cuda/stream_gap.hpp"
 #include "shiplap/device/host_work.hpp"
-#include "shiplap/device/page_locks.hpp"
 #include "shiplap/device/pattern.hpp"
+#include "shiplap/device/pinned_regions.hpp"
 #include "shiplap/profile/topology.hpp"
 #include "shiplap/schedule/succession.hpp"
 
 namespace shiplap {
 namespace {
 
-/// The first line of a file of the system, where there is one.
+/// The first line of a file of the system; unknown_fact when there is none.
 std::string system_text(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -42,7 +42,7 @@ std::string link(const std::string& pci_device) {
   return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
 }
 
-/// As nvidia-smi -L has it: "GPU-6f1a7b1e-…".
+/// The text that nvidia-smi -L shows: "GPU-6f1a7b1e-…".
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU";
   for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
@@ -52,7 +52,7 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-class CudaDevice final : public Device {
+class CudaDevice final : public MeasurableDevice {
  public:
   CudaDevice(std::vector<int> gpus, const Api& api, const RangeApi& ranges)
       : api_(api),
@@ -128,18 +128,18 @@ class CudaDevice final : public Device {
                                                  : MemoryKind::pageable;
   }
 
-  Memory page_lock(std::byte* data, Bytes size) override {
+  Memory pin(std::byte* data, Bytes size) override {
     select();
     if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
-    if (!locks_->holds(data) && kind_of(data) != MemoryKind::pageable)
-      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // by its owner
-    const auto lock = [&] {
+    if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
+      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // pinned by its owner
+    const auto pin_now = [&] {
       check(api_, api_.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped),
             "cudaHostRegister",
-            fmt::format("page-locking {} of the caller's memory (ulimit -l says how much a process may lock)",
+            fmt::format("pinning {} of the caller's memory (ulimit -l says how much a process may pin)",
                         to_string(size)));
     };
-    return locks_->hold(data, size, lock, [&api = api_](std::byte* p) {
+    return pinned_->hold(data, size, pin_now, [&api = api_](std::byte* p) {
       if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
     });
   }
@@ -149,7 +149,7 @@ class CudaDevice final : public Device {
     return open_stream_gap(api_, static_cast<cudaStream_t>(stream));
   }
 
-  // The driver takes the pages of managed memory that it moves to a GPU out of the host's page table.
+  // When the driver moves pages of managed memory to a GPU, it takes them out of the host's page table.
   std::optional<double> share_on_host(const Memory& memory) const override {
     return memory.kind() == MemoryKind::managed ? share_of_pages_present(memory.bytes()) : std::nullopt;
   }
@@ -204,7 +204,7 @@ class CudaDevice final : public Device {
  private:
   void set_up(int gpu) {
     select(gpu);
-    // Fails here, with a message about the GPU, when this build has no code for it; and loads the kernels.
+    // Loads the kernels. When this build has no code for the GPU, this fails with a message about the GPU.
     for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
                                spin_kernel(), stream_kernel(), multiply_add_kernel(), touch_kernel(), chase_kernel()}) {
       cudaFuncAttributes attributes{};
@@ -215,14 +215,14 @@ class CudaDevice final : public Device {
         std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))));
   }
 
-  /// The runtime's current GPU belongs to the thread, and another device may have been used in between.
+  /// The runtime keeps the current GPU for each thread, and another device may have been used in between.
   void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
   void select() const { select(index_); }
 
   static bool reached_by_gpu(const Memory& memory) {
     return !memory.place().is_host() || memory.kind() == MemoryKind::mapped;
   }
-  /// Selects the GPU that it works on: that of the memory, for mapped memory the first one.
+  /// Selects the GPU that works on the memory: the one that has it, and the first one for mapped memory.
   DevicePattern& pattern_of(const Memory& memory) const {
     if (memory.place().is_host()) {
       select();
@@ -239,7 +239,7 @@ class CudaDevice final : public Device {
     return value;
   }
 
-  /// On the GPU that is selected.
+  /// `gpu` is selected.
   void require_free(Bytes size, int gpu) const {
     const auto [free, total] = memory();
     if (size > free)
@@ -249,14 +249,14 @@ class CudaDevice final : public Device {
                       to_string(size), to_string(free), to_string(total), gpu));
   }
 
-  /// Its pages are at `place` afterwards.
+  /// Allocates managed memory and brings its pages to `place`.
   Memory allocate_managed(Place place, Bytes size) {
     const int gpu = place.is_gpu() ? gpus_.at(place) : index_;
     select(gpu);
     if (attribute(cudaDevAttrConcurrentManagedAccess) == 0)
       throw Unsupported(fmt::format("cuda:{} does not move pages of managed memory on demand", index_));
     if (size.count == 0) return {nullptr, size, place, MemoryKind::managed, [](std::byte*) {}};
-    require_free(size, gpu);  // beyond that the driver would begin to evict
+    require_free(size, gpu);  // more would make the driver evict pages
     void* data = nullptr;
     check(api_, api_.malloc_managed(&data, size.count, cudaMemAttachGlobal), "cudaMallocManaged",
           fmt::format("{} of managed memory", to_string(size)));
@@ -322,9 +322,9 @@ class CudaDevice final : public Device {
   }
 
   const Api& api_;
-  std::shared_ptr<PageLocks> locks_ = std::make_shared<PageLocks>();
+  std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
   const RangeApi& ranges_;
-  int index_;  // the first of them: what is asked of the device is told of it
+  int index_;  // the first GPU, which `info` tells of
   GpuSet gpus_;
   std::vector<std::unique_ptr<DevicePattern>> patterns_;  // by GPU
 };
@@ -344,11 +344,11 @@ int count_cuda(std::string& why_absent, const Api& api) {
   return count;
 }
 
-std::unique_ptr<Device> open_cuda(int index, const Api& api, const RangeApi& ranges) {
+std::unique_ptr<MeasurableDevice> open_cuda(int index, const Api& api, const RangeApi& ranges) {
   return open_cuda(std::vector{index}, api, ranges);
 }
 
-std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& api, const RangeApi& ranges) {
+std::unique_ptr<MeasurableDevice> open_cuda(const std::vector<int>& gpus, const Api& api, const RangeApi& ranges) {
   std::string why_absent;
   const int count = count_cuda(why_absent, api);
   if (gpus.empty()) throw Error("a device needs at least one GPU");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 
 namespace shiplap {
 
@@ -19,10 +19,10 @@ int count_cuda(std::string& why_absent, const Api& = real_api());
 
 /// Opens cuda:`index`. Throws Unsupported naming what is missing: the driver, the GPU, or code for it in this build.
 /// The tables must outlive the device and what was made with it.
-std::unique_ptr<Device> open_cuda(int index, const Api& = real_api(), const RangeApi& = nvtx_ranges());
+std::unique_ptr<MeasurableDevice> open_cuda(int index, const Api& = real_api(), const RangeApi& = nvtx_ranges());
 /// Several GPUs as one device: gpu i of its schedules is cuda:`gpus[i]`. Throws UsageError when one is named twice.
-std::unique_ptr<Device> open_cuda(const std::vector<int>& gpus, const Api& = real_api(),
-                                  const RangeApi& = nvtx_ranges());
+std::unique_ptr<MeasurableDevice> open_cuda(const std::vector<int>& gpus, const Api& = real_api(),
+                                            const RangeApi& = nvtx_ranges());
 
 /// Every GPU that can be opened. `why_absent` gets the reason for none, or for each that cannot be opened; else it is
 /// empty.

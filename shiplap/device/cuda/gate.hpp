@@ -13,11 +13,14 @@
 
 namespace shiplap {
 
+/// Time after which a gate opens by itself: long beside any submission, which takes a few microseconds for each op.
+constexpr Seconds longest_held{10};
+
 /// A kernel of one thread on a stream of its own that polls a flag in host memory. Other streams are held by waiting
 /// for `closed()`. The kernel gives up after `limit`, so that a host that is blocked by a full queue gets on.
 class Gate {
  public:
-  explicit Gate(const Api&, Seconds limit = Seconds{10});
+  explicit Gate(const Api&, Seconds limit = longest_held);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -34,7 +37,7 @@ class Gate {
   Seconds limit() const { return limit_; }
 
  private:
-  /// In host memory that the kernel reads and writes; a cache line each.
+  /// The flags are in host memory that the kernel reads and writes, each in a cache line of its own (64 bytes).
   struct Flags {
     alignas(64) std::uint32_t open;
     alignas(64) std::uint32_t timed_out;
@@ -57,7 +60,7 @@ class Gates {
   /// A gate while nobody else uses it.
   class Use {
    public:
-    /// Throws Error where the calling thread is its user already: it would wait for itself.
+    /// Throws Error when the calling thread is the user already, because it would wait for itself.
     Use(Gate&, std::mutex&, std::atomic<std::thread::id>& user);
     Gate* operator->() const { return gate_; }
 
@@ -65,8 +68,8 @@ class Gates {
     Gate* gate_;
     std::unique_lock<std::mutex> lock_;
   };
-  /// That of a GPU by the runtime's number, which the calling thread has selected. Waits until nobody else uses it.
-  /// Whoever takes it lets go of it. Throws Error where the calling thread uses it.
+  /// Takes the gate of a GPU (by the runtime's number), which the calling thread has selected. Waits until nobody else
+  /// uses it; it is free again when the result is destroyed. Throws Error when the calling thread uses it already.
   Use take(int gpu);
 
  private:
@@ -81,7 +84,7 @@ class Gates {
   std::map<int, std::unique_ptr<One>> gates_;
 };
 
-/// For the runtime's queries about kernels.
+/// The kernel of the gate, for the runtime's queries about kernels.
 const void* gate_kernel();
 
 }  // namespace shiplap

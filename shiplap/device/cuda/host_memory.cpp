@@ -20,7 +20,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20;
+constexpr std::size_t huge_page = 2 << 20;  // bytes of a huge page on x86-64 and on 64-bit Arm with pages of 4 KiB
 
 struct DestroyTopology {
   void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
@@ -152,7 +152,7 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
   return memory;
 }
 
-/// In pages of 4 KiB, as most programs have it.
+/// The driver allocates in pages of 4 KiB, as most programs have them.
 Memory allocate_by_driver(const Api& api, Place place, MemoryKind kind, Bytes size) {
   const unsigned flags = cudaHostAllocPortable | cudaHostAllocMapped |
                          (kind == MemoryKind::write_combined ? cudaHostAllocWriteCombined : 0u);

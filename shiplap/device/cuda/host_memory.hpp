@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shiplap/device/cuda/api.hpp"
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/memory.hpp"
 
 struct hwloc_bitmap_s;
 

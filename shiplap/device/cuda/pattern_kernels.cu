@@ -7,8 +7,8 @@
 namespace shiplap {
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr unsigned blocks_per_multiprocessor = 8;
+constexpr unsigned threads = 256;                  // in a block
+constexpr unsigned blocks_per_multiprocessor = 8;  // 2048 threads, as many as an SM holds at most
 
 __device__ std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }

@@ -8,7 +8,7 @@ __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x
 
 __global__ void empty() {}
 
-// Two blocks a multiprocessor: the number of resident blocks follows from the threads alone.
+// Two blocks per SM, so that the threads alone limit the number of resident blocks.
 __global__ void __launch_bounds__(spin_probe_threads, 2) spin(long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(stream_probe_threads) stream(const uint4* from
 
 template <class Unit>
 __global__ void __launch_bounds__(map_probe_threads) map(const Unit* from, Unit* to, std::uint64_t count) {
-  // Not unrolled: a thread has one access under way, as most kernels have.
+  // Not unrolled: a thread has one access in flight, as in most kernels.
 #pragma unroll 1
   for (std::uint64_t i = first_index(); i < count; i += stride()) to[i] = from[i];
 }

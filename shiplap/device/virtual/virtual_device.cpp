@@ -12,8 +12,8 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
-#include "shiplap/device/page_locks.hpp"
 #include "shiplap/device/pattern.hpp"
+#include "shiplap/device/pinned_regions.hpp"
 #include "shiplap/device/virtual/virtual_execution.hpp"
 #include "shiplap/schedule/succession.hpp"
 #include "shiplap/schedule/validate.hpp"
@@ -21,10 +21,10 @@
 namespace shiplap {
 namespace {
 
-constexpr unsigned probe_block_threads = 1024;
+/// Time of a block of the spin kernel, as on a GPU (`spin_cycles` in cuda/probe_kernels.hpp).
 constexpr Seconds spin_block_time = microseconds(10);
 
-/// What the device has given out, by address. Outlives the device, as its memory may.
+/// The memory that the device has given out, by address. It outlives the device, as that memory may.
 class Given {
  public:
   void add(const std::byte* data, const Buffer& buffer) {
@@ -38,17 +38,32 @@ class Given {
     if (block->second.place.is_gpu()) on_gpus_ = on_gpus_ - block->second.size;
     blocks_.erase(block);
   }
+  /// Pins memory that came from elsewhere, or a pageable block of this device.
+  void pin(const std::byte* data, Bytes size) {
+    const std::lock_guard lock(mutex_);
+    if (const auto block = blocks_.find(data); block != blocks_.end()) pageable_[data] = block->second;
+    blocks_[data] = {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size};
+  }
+  /// The memory is what it was before `pin`.
+  void unpin(const std::byte* data) {
+    const std::lock_guard lock(mutex_);
+    const auto before = pageable_.extract(data);
+    if (before.empty())
+      blocks_.erase(data);
+    else
+      blocks_[data] = before.mapped();
+  }
   Bytes on_gpus() const {
     const std::lock_guard lock(mutex_);
     return on_gpus_;
   }
-  /// Nothing for what comes from elsewhere.
+  /// The block that begins at the address; nullopt for memory that comes from elsewhere.
   std::optional<Buffer> find(const std::byte* data) const {
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(data);
     return block == blocks_.end() ? std::nullopt : std::optional(block->second);
   }
-  /// The block that the address is in.
+  /// The block that the address is in; nullopt for memory that comes from elsewhere.
   std::optional<Buffer> around(const std::byte* data) const {
     const std::lock_guard lock(mutex_);
     auto block = blocks_.upper_bound(data);
@@ -62,10 +77,11 @@ class Given {
  private:
   mutable std::mutex mutex_;
   std::map<const std::byte*, Buffer> blocks_;
+  std::map<const std::byte*, Buffer> pageable_;  // blocks of this device that are pinned now, as they were
   Bytes on_gpus_;
 };
 
-class VirtualDevice : public Device {
+class VirtualDevice : public MeasurableDevice {
  public:
   VirtualDevice(Profile profile, std::string id)
       : shared_profile_(std::make_shared<const Profile>(std::move(profile))),
@@ -118,19 +134,11 @@ class VirtualDevice : public Device {
     return given ? given->memory : MemoryKind::pageable;
   }
 
-  Memory page_lock(std::byte* data, Bytes size) override {
-    if (!locks_->holds(data) && kind_of(data) != MemoryKind::pageable)
+  Memory pin(std::byte* data, Bytes size) override {
+    if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
       return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // pinned by its owner
-    const std::optional<Buffer> before = given_->find(data);
-    const auto lock = [&] {
-      given_->add(data, {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
-    };
-    return locks_->hold(data, size, lock, [given = given_, before](std::byte* p) {
-      if (before)
-        given->add(p, *before);
-      else
-        given->remove(p);
-    });
+    return pinned_->hold(
+        data, size, [&] { given_->pin(data, size); }, [given = given_](std::byte* p) { given->unpin(p); });
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
@@ -174,7 +182,7 @@ class VirtualDevice : public Device {
       case ProbeKernel::Kind::spin: {
         probe.resident_blocks =
             static_cast<std::uint64_t>(std::llround(known(gpu.resident_threads, "number of resident threads"))) /
-            probe_block_threads;
+            spin_probe_threads;
         probe.work =
             spin_block_time * static_cast<double>((blocks + probe.resident_blocks - 1) / probe.resident_blocks);
         break;
@@ -188,7 +196,7 @@ class VirtualDevice : public Device {
         };
         break;
       case ProbeKernel::Kind::touch:
-        break;  // moving the pages is the simulator's to charge
+        break;  // the simulator charges for moving the pages
       case ProbeKernel::Kind::chase:
         break;
       case ProbeKernel::Kind::multiply_add:
@@ -216,7 +224,8 @@ class VirtualDevice : public Device {
     return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(queues));
   }
 
-  /// As a GPU is about it: a wrong claim would be slow or block the host there, and nobody would see why.
+  /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU a wrong claim
+  /// would make copies slow or block the host, and nobody would see why.
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
     const auto given = given_->find(data);
     if (!given || buffer.size.count == 0) return;
@@ -238,16 +247,16 @@ class VirtualDevice : public Device {
     return nodes;
   }
 
-  std::shared_ptr<const Profile> shared_profile_;  // with executions, which may outlive the device
+  std::shared_ptr<const Profile> shared_profile_;  // shared with executions
   const Profile& profile_;
   std::string id_;
   std::shared_ptr<Given> given_ = std::make_shared<Given>();
-  std::shared_ptr<PageLocks> locks_ = std::make_shared<PageLocks>();
+  std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
 };
 
 }  // namespace
 
-std::unique_ptr<Device> open_virtual(Profile profile, std::string id) {
+std::unique_ptr<MeasurableDevice> open_virtual(Profile profile, std::string id) {
   return std::make_unique<VirtualDevice>(std::move(profile), std::move(id));
 }
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 
 namespace shiplap {
 
 /// `id` is the name under which it was opened ("virtual:h200").
-std::unique_ptr<Device> open_virtual(Profile, std::string id);
+std::unique_ptr<MeasurableDevice> open_virtual(Profile, std::string id);
 
 }  // namespace shiplap

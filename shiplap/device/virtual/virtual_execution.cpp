@@ -13,13 +13,15 @@
 namespace shiplap {
 namespace {
 
+/// Ended runs that are simulated again with those that are in flight. Runs before them make no difference any more.
 constexpr std::size_t ended_runs_that_count = 2;
 
 }  // namespace
 
 const VirtualQueues::Run& VirtualQueues::submit(Schedule schedule) {
   while (runs_.size() > ended_runs_that_count && runs_[ended_runs_that_count].has_ended) runs_.pop_front();
-  // How much memory they take was seen to when it was allocated.
+  // Several schedules are simulated as one, and together they may seem to need more device memory than there is. That
+  // there is enough was checked when the memory was allocated.
   for (Buffer& buffer : schedule.buffers)
     if (buffer.place.is_gpu()) buffer.size = {};
   runs_.push_back(Run{.number = next_++, .schedule = std::move(schedule)});

@@ -1,5 +1,5 @@
-// Runs of a schedule on the virtual device: its bytes are moved when it is submitted, its times are simulated together
-// with what is in its queues.
+// Runs of a schedule on the virtual device. Bytes are moved when a run is submitted, and its times are simulated
+// together with the runs that are in its queues.
 #pragma once
 
 #include <cstdint>
@@ -8,36 +8,36 @@
 #include <optional>
 #include <vector>
 
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/bindings.hpp"
+#include "shiplap/device/execution.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {
 
-/// The queues of one execution, or of several that are submitted one behind another, and the host's clock.
+/// The queues of one execution, or of several that share them, and the host's clock.
 class VirtualQueues {
  public:
   explicit VirtualQueues(std::shared_ptr<const Profile> profile) : profile_(std::move(profile)) {}
 
   const Profile* profile() const { return profile_.get(); }
-  /// Of all schedules that were made for them, in the order of their numbers.
+  /// The queues of all schedules that were made for them, by QueueId.
   std::vector<Queue> queues{};
 
   /// A run of one of the executions that share the queues.
   struct Run {
     std::uint64_t number = 0;
     Schedule schedule{};
-    std::optional<std::uint64_t>
-        behind{};            ///< the last run that the host knew to have ended when it submitted this one
-    bool has_ended = false;  ///< as the host knows
-    Seconds end{0};          ///< since the queues were made
-    Timeline timeline{};     ///< since its first queue got to it
+    /// The last run that the host knew to have ended when it submitted this one.
+    std::optional<std::uint64_t> behind{};
+    bool has_ended = false;  ///< the host has waited for its end
+    Seconds end{0};          ///< its end, counted from when the queues were made
+    Timeline timeline{};     ///< its timeline, counted from when its first queue came to it
   };
-  /// Behind those that are there. It is simulated together with the last of them: what lies further back makes no
-  /// difference any more.
+  /// Adds a run behind those that are there, and simulates it together with the last of them.
   const Run& submit(Schedule);
-  /// The host waits for the end of a run. Its clock then.
+  /// The host waits for the end of a run. Returns the host's clock then.
   Seconds wait(std::uint64_t number);
-  /// The host waits that long for what runs alone. Its clock then.
+  /// The host waits for `time`, the time of a run that nothing else runs beside. Returns the host's clock then.
   Seconds pass(Seconds time) { return now_ += time; }
 
  private:
@@ -51,10 +51,9 @@ class VirtualQueues {
 
 class VirtualExecution final : public Execution {
  public:
-  /// Of a sound schedule with bindings that fit it, and whose queues the shared ones have.
+  /// The schedule is sound, the bindings fit it, and its queues are among the shared ones.
   VirtualExecution(std::shared_ptr<const Profile>, Schedule, Bindings, std::shared_ptr<VirtualQueues>);
 
-  /// What is in flight is waited for.
   ~VirtualExecution() override;
   VirtualExecution(const VirtualExecution&) = delete;
   VirtualExecution& operator=(const VirtualExecution&) = delete;
@@ -69,7 +68,8 @@ class VirtualExecution final : public Execution {
  private:
   Seconds end_of(QueueId, const Timeline&) const;
   std::byte* at(const Region& region) const { return bindings_.buffers[region.buffer.index()] + region.offset.count; }
-  /// Moves the bytes of all ops. The schedule with the times that kernels tell themselves, where there are any.
+  /// Moves the bytes of all ops. Returns the schedule with the times that its kernels tell themselves; nullopt when
+  /// none does.
   std::optional<Schedule> perform(const RunOptions&);
   std::optional<Seconds> perform(const Kernel&) const;
 
@@ -77,11 +77,11 @@ class VirtualExecution final : public Execution {
   Schedule schedule_;
   Bindings bindings_;
   std::shared_ptr<VirtualQueues> queues_;
-  Prediction stated_;                 // free-running, kernels as the schedule has them
-  std::optional<Prediction> held_;    // where it can be
-  std::vector<std::uint32_t> order_;  // ops as they start
-  std::optional<std::uint64_t> run_;  // of the queues, where they are shared
-  std::optional<RunResult> submitted_;
+  Prediction stated_;                   // a free run, with the kernel times that the schedule states
+  std::optional<Prediction> held_;      // a held run; nullopt when the schedule cannot be held
+  std::vector<std::uint32_t> order_;    // ops in the order of their starts
+  std::optional<std::uint64_t> run_;    // the number of the last run, when the queues are shared
+  std::optional<RunResult> submitted_;  // the result of a run that was not waited for yet
 };
 
 }  // namespace shiplap

@@ -249,7 +249,7 @@ TEST_F(CudaDevice, describes_itself) {
   EXPECT_TRUE(info.conditions.contains("host.cpu"));
 }
 
-RunResult run_probe(Device& device, const ProbeKernel& probe, Memory& memory, RunOptions options) {
+RunResult run_probe(MeasurableDevice& device, const ProbeKernel& probe, Memory& memory, RunOptions options) {
   Schedule s;
   const BufferId buffer = s.add_buffer({"data", Place::gpu(), MemoryKind::device, memory.size()});
   const KernelId kernel = s.add_kernel("probe");

@@ -54,7 +54,7 @@ void run(Execution& execution, const Transfer& transfer, FaultMemory& memory) {
   memory.expect_output();
 }
 
-void prepare_and_run(Device& device, const Api& api, const Transfer& transfer) {
+void prepare_and_run(MeasurableDevice& device, const Api& api, const Transfer& transfer) {
   FaultMemory memory(device, api, transfer.schedule, transfer.inverted);
   const auto execution = device.prepare(transfer.schedule, memory.bindings);
   try {
@@ -76,12 +76,12 @@ Scenario transfers(std::string name, std::vector<int> gpus, Transfer transfer) {
   const std::size_t threads = transfer.schedule.agents.size();
   return {.name = std::move(name),
           .gpus = std::move(gpus),
-          .work = [transfer](Device& device, const Api& api) { prepare_and_run(device, api, transfer); },
+          .work = [transfer](MeasurableDevice& device, const Api& api) { prepare_and_run(device, api, transfer); },
           .threads = threads};
 }
 
 /// What any kind of memory is for: it is filled, and holds what it was filled with.
-void allocate_every_kind(Device& device, const Api&) {
+void allocate_every_kind(MeasurableDevice& device, const Api&) {
   constexpr std::uint64_t seed = 5;
   using Kind = MemoryKind;
   std::vector<Memory> all;  // until the end: no address comes twice
@@ -101,7 +101,7 @@ void allocate_every_kind(Device& device, const Api&) {
   }
 }
 
-void run_every_probe(Device& device, const Api&) {
+void run_every_probe(MeasurableDevice& device, const Api&) {
   using Kind = ProbeKernel::Kind;
   const Memory from = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
   const Memory to = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
@@ -132,13 +132,13 @@ std::vector<Scenario> fault_scenarios() {
   through_the_host.peer_access = false;
   constexpr QueueId compute{1};
   return {
-      {.name = "facts", .gpus = {0}, .work = [](Device& device, const Api&) { device.info(); }},
+      {.name = "facts", .gpus = {0}, .work = [](MeasurableDevice& device, const Api&) { device.info(); }},
       {.name = "every_kind_of_memory", .gpus = {0}, .work = allocate_every_kind},
       {.name = "every_probe", .gpus = {0}, .work = run_every_probe},
       {.name = "gap_in_a_stream",
        .gpus = {0},
        .work =
-           [](Device& device, const Api&) {
+           [](MeasurableDevice& device, const Api&) {
              const auto gap = device.open_gap(nullptr);
              gap->wait();
              gap->release();

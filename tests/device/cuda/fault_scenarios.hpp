@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shiplap/device/cuda/api.hpp"
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/measurable_device.hpp"
 
 namespace shiplap::testing {
 
@@ -16,7 +16,7 @@ struct Scenario {
   std::string name;
   std::vector<int> gpus;
   /// Throws what the device throws. Without, the right bytes have come out. It lets go of all that it has made.
-  std::function<void(Device&, const Api&)> work;
+  std::function<void(MeasurableDevice&, const Api&)> work;
   std::size_t threads = 1;  ///< that make calls
 
   friend void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }

@@ -85,7 +85,7 @@ class Watchdog {
 
 /// Opens the device, works with it, closes it. The message of what was thrown; then the same device works again.
 std::optional<std::string> attempt(const Scenario& scenario, const Api& api) {
-  std::unique_ptr<Device> device;
+  std::unique_ptr<MeasurableDevice> device;
   std::optional<std::string> message;
   try {
     device = open_cuda(scenario.gpus, api);

@@ -22,7 +22,7 @@ struct OnGpu : ::testing::Test {
   }
 
   Api api = real_api();
-  std::unique_ptr<Device> device;
+  std::unique_ptr<MeasurableDevice> device;
 };
 
 /// Memory on the device for every buffer of a schedule, in its order.
