@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <thread>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
-#include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr int none_selected = -1;
 
 }  // namespace
 
@@ -85,38 +80,15 @@ void CudaExecution::submit(const RunOptions& options) {
 RunResult CudaExecution::wait() {
   if (!in_flight_) throw Error("a run is waited for that was not submitted");
   RunResult result;
-  result.submission = submitted_ - began_;
   if (schedule_.ops.empty()) {
-    in_flight_ = false;
+    result.submission = submitted_ - began_;
     result.ended = submitted_ - queues_->made;
+    in_flight_ = false;
     return result;
   }
   try {
     wait_for_end();
-    const Clock::time_point end = Clock::now();
-    result.host_total = end - began_;
-    result.ended = end - queues_->made;
-    if (gate_ && (*gate_)->timed_out())
-      throw Error(
-          fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
-                      "GPU's queues were full; hold fewer ops at once or run without holding",
-                      schedule_.ops.size(), to_string((*gate_)->limit())));
-    give_back();
-    result.timeline = timeline();
-    result.host_spans.resize(host_marks_.size());
-    for (std::size_t i = 0; i < host_marks_.size(); ++i) {
-      if (!schedule_.ops[i].queue.is_none()) continue;
-      result.host_spans[i] = {
-          .start = host_marks_[i].start - began_, .end = host_marks_[i].end - began_, .engine = Engine::host};
-      if (!result.timeline.spans.empty()) result.timeline.spans[i] = result.host_spans[i];
-    }
-    if (options_.timed.is_none() && (performs_itself() || used_streams_.empty()))
-      result.timeline.makespan = result.host_total;
-    if (options_.trace != Trace::none)
-      result.trace_source = options_.trace == Trace::kernels ? "events around each kernel"
-                            : !by_events_                    ? "activity records of the GPU (CUPTI)"
-                            : why_by_events_.empty()         ? "events around each op"
-                                                     : fmt::format("events around each op ({})", why_by_events_);
+    result = observed();
     gate_.reset();
     running_.reset();
     in_flight_ = false;
@@ -125,6 +97,39 @@ RunResult CudaExecution::wait() {
     throw;
   }
   return result;
+}
+
+RunResult CudaExecution::observed() {
+  RunResult result;
+  const Clock::time_point end = Clock::now();
+  result.submission = submitted_ - began_;
+  result.host_total = end - began_;
+  result.ended = end - queues_->made;
+  if (gate_ && (*gate_)->timed_out())
+    throw Error(
+        fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
+                    "GPU's queues were full; hold fewer ops at once or run without holding",
+                    schedule_.ops.size(), to_string((*gate_)->limit())));
+  give_back();
+  result.timeline = timeline();
+  result.host_spans.resize(host_marks_.size());
+  for (std::size_t i = 0; i < host_marks_.size(); ++i) {
+    if (!schedule_.ops[i].queue.is_none()) continue;
+    result.host_spans[i] = {
+        .start = host_marks_[i].start - began_, .end = host_marks_[i].end - began_, .engine = Engine::host};
+    if (!result.timeline.spans.empty()) result.timeline.spans[i] = result.host_spans[i];
+  }
+  if (options_.timed.is_none() && (performs_itself() || used_streams_.empty()))
+    result.timeline.makespan = result.host_total;
+  result.trace_source = source_of_trace();
+  return result;
+}
+
+std::string CudaExecution::source_of_trace() const {
+  if (options_.trace == Trace::none) return {};
+  if (options_.trace == Trace::kernels) return "events around each kernel";
+  if (!by_events_) return "activity records of the GPU (CUPTI)";
+  return why_by_events_.empty() ? "events around each op" : fmt::format("events around each op ({})", why_by_events_);
 }
 
 void CudaExecution::choose_clock() {
@@ -141,7 +146,7 @@ void CudaExecution::choose_clock() {
   select(selected_.front() = clock_gpu_);  // a gate is made there
 }
 
-// Behind the gate it is chance which queue comes first, so their common start mark is the gate's own.
+// It is chance which of several held streams goes on first, so the start mark of all is the gate's own.
 void CudaExecution::start() {
   if (used_streams_.empty()) return;
   const bool of_gate = options_.hold && options_.timed.is_none() && starting_streams().size() > 1;
@@ -156,133 +161,13 @@ void CudaExecution::start() {
           "cudaEventRecord", "the start mark");
 }
 
-std::span<const cudaStream_t> CudaExecution::starting_streams() const {
-  return graph_ != nullptr ? std::span(used_streams_).first(1) : std::span(used_streams_);
-}
-
-void CudaExecution::launch_graph() {
-  check(api_, api_.graph_launch(graph_.get(), stopping_), "cudaGraphLaunch",
-        fmt::format("a graph of {} ops", schedule_.ops.size()));
-  check_of_run(api_.event_record(clock_->stop.get(), stopping_), "cudaEventRecord", "the stop mark");
-}
-
 QueueId CudaExecution::first_queue() const {
   if (options_.timed.is_none()) return used_queues_.front();
   if (std::ranges::find(used_queues_, options_.timed) != used_queues_.end()) return options_.timed;
   throw Error(fmt::format("queue {} is to be timed and has no ops", options_.timed.value));
 }
 
-// Nothing here may allocate or look anything up: its time is a figure that the simulator predicts.
-void CudaExecution::make_calls(std::size_t agent) {
-  int& selected = selected_[agent];
-  const bool alone = agents_ == nullptr;
-  std::uint32_t made = 0;
-  for (const Command& command : commands_[agent]) {
-    if (command.begins_chunk && options_.stop.stop_requested()) cancel(command);
-    if (command.kind == Step::Kind::await) {
-      await(command);
-      if (agents_->stopped()) return;
-    } else if (command.host) {
-      // Allocating selects a GPU itself, and has done so when it fails.
-      if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
-      const Range range(ranges_, command.range);
-      perform(command);
-    } else {
-      if (command.stream != nullptr && command.gpu != selected) {
-        if (const cudaError_t error = api_.set_device(command.gpu); error != cudaSuccess)
-          fail(command, error, "cudaSetDevice");
-        selected = command.gpu;
-      }
-      const char* call = "";
-      if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
-    }
-    if (!alone) made_[agent].store(++made, std::memory_order_release);
-  }
-}
-
-void CudaExecution::cancel(const Command& command) const {
-  throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, command.op)));
-}
-
-void CudaExecution::await(const Command& command) const {
-  const auto& made = made_[command.awaited_agent];
-  while (made.load(std::memory_order_acquire) < command.awaited_steps && !agents_->stopped()) std::this_thread::yield();
-}
-
-void CudaExecution::perform(const Command& command) {
-  const HostAction& action = *command.host;
-  HostMark& mark = host_marks_[command.op.index()];
-  mark.start = Clock::now();
-  if (action.copies)
-    std::memcpy(action.to, action.from, action.length.count);
-  else
-    call(command, action);
-  mark.end = Clock::now();
-}
-
-void CudaExecution::call(const Command& command, const HostAction& action) {
-  const std::span<std::byte> memory(action.to, action.length.count);
-  switch (action.call) {
-    case HostCall::Kind::touch:
-      return touch_pages(memory);
-    case HostCall::Kind::flush:
-      return flush_caches(memory);
-    case HostCall::Kind::pin: {
-      const cudaError_t error =
-          api_.host_register(action.to, action.length.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
-      if (error != cudaSuccess)
-        fail_call(api_, error, "cudaHostRegister",
-                  fmt::format("{}: {}", describe(schedule_, command.op), to_string(action.length)));
-      const std::lock_guard lock(pinned_guard_);
-      pinned_.push_back(action.to);
-      return;
-    }
-    case HostCall::Kind::unpin: {
-      if (const cudaError_t error = api_.host_unregister(action.to); error != cudaSuccess)
-        fail(command, error, "cudaHostUnregister");
-      const std::lock_guard lock(pinned_guard_);
-      std::erase(pinned_, action.to);
-      return;
-    }
-    case HostCall::Kind::allocate:
-      return allocate(command, action);
-    case HostCall::Kind::release:
-      allocated_[action.buffer.index()] = Memory();
-      return;
-    case HostCall::Kind::wait:
-      return;  // the steps in front of it have waited
-    case HostCall::Kind::create_queue: {
-      cudaStream_t stream = nullptr;
-      if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
-        fail(command, error, "cudaStreamCreateWithFlags");
-      const std::lock_guard lock(pinned_guard_);
-      created_.emplace_back(stream, Release<&Api::stream_destroy>{&api_});
-      return;
-    }
-    case HostCall::Kind::destroy_queue: {
-      Stream last;
-      {
-        const std::lock_guard lock(pinned_guard_);
-        last = std::move(created_.back());
-        created_.pop_back();
-      }
-      if (const cudaError_t error = api_.stream_destroy(last.get()); error != cudaSuccess)
-        fail(command, error, "cudaStreamDestroy");
-      static_cast<void>(last.release());
-      return;
-    }
-  }
-}
-
-void CudaExecution::allocate(const Command& command, const HostAction& action) {
-  named(command.op, [&] {
-    if (!allocate_) throw Unsupported("there is nothing here to allocate with");
-    const Buffer& buffer = schedule_.buffers[action.buffer.index()];
-    allocated_[action.buffer.index()] = allocate_(buffer.place, buffer.memory, buffer.size);
-  });
-}
-
-// What a run has pinned or allocated lasts no longer than it.
+// What ops of a run have pinned, allocated or created lasts no longer than the run.
 void CudaExecution::give_back() noexcept {
   for (std::byte* memory : pinned_)
     if (api_.host_unregister(memory) != cudaSuccess) static_cast<void>(api_.get_last_error());
@@ -293,93 +178,13 @@ void CudaExecution::give_back() noexcept {
 
 void CudaExecution::join_queues() {
   if (stopping_ != nullptr || used_streams_.empty()) return;
-  // Not before everything is submitted: a further queue that waits would be one more that slows the copies down.
+  // Only after everything is submitted: one more stream that waits would slow the copies down.
   for (const Event& end : end_marks_)
     check_of_run(api_.stream_wait_event(clock_->all_ended, end.get(), 0), "cudaStreamWaitEvent", "joining the queues");
   check_of_run(api_.event_record(clock_->stop.get(), clock_->all_ended), "cudaEventRecord", "the stop mark");
 }
 
-cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
-  switch (command.kind) {
-    case Step::Kind::await:
-      return cudaSuccess;
-    case Step::Kind::synchronize:
-      call = "cudaEventSynchronize";
-      return api_.event_synchronize(command.event);
-    case Step::Kind::wait:
-      call = "cudaStreamWaitEvent";
-      return api_.stream_wait_event(command.stream, command.event, 0);
-    case Step::Kind::record:
-      call = "cudaEventRecord";
-      return api_.event_record(command.event, command.stream);
-    case Step::Kind::finish:
-      if (command.stream == stopping_) return cudaSuccess;  // its stop mark is its end mark
-      call = "cudaEventRecord";
-      return api_.event_record(command.event, command.stream);
-    case Step::Kind::submit:
-      break;
-  }
-
-  cudaError_t error = cudaSuccess;
-  call = "cudaEventRecord";
-  const bool marked = by_events_ && is_marked(schedule_.ops[command.op.index()]);
-  if (marked) error = api_.event_record(command.before, command.stream);
-  if (error != cudaSuccess) return error;
-  const Range range(ranges_, command.range);
-  const ActivityRecording::Op recorded(recording_ ? &*recording_ : nullptr, command.op.value);
-
-  if (command.kernel != nullptr) {
-    call = "the kernel launch";
-    launch(command);
-    error = api_.peek_at_last_error();
-  } else if (command.prefetch) {
-    call = "cudaMemPrefetchAsync";
-    const PrefetchCall& prefetch = *command.prefetch;
-    error = api_.mem_prefetch_async(prefetch.data, prefetch.bytes, prefetch.destination, command.stream);
-  } else if (command.batch) {
-    call = "cudaMemcpyBatchAsync";
-    const BatchCall& batch = *command.batch;
-    error = api_.memcpy_batch_async(batch.to.data(), batch.from.data(), batch.bytes.data(), batch.bytes.size(),
-                                    command.stream);
-  } else {
-    call = "cudaMemcpyAsync";
-    const CopyCall& copy = command.copy;
-    error = api_.memcpy_async(copy.to, copy.from, copy.bytes, copy.kind, command.stream);
-  }
-  if (error != cudaSuccess) return error;
-
-  call = "cudaEventRecord";
-  if (marked) error = api_.event_record(command.after, command.stream);
-  if (error != cudaSuccess || !command.last_of_queue || command.stream != stopping_) return error;
-  return api_.event_record(clock_->stop.get(), command.stream);
-}
-
-void CudaExecution::launch(const Command& command) const {
-  named(command.op, [&] { command.kernel->function(command.kernel->launch); });
-}
-
-void CudaExecution::named(OpId op, const auto& action) const {
-  const auto message = [&](const char* what) {
-    // The thread's own: an action that has thrown because a call of its own failed may have left it pending.
-    static_cast<void>(api_.get_last_error());
-    return fmt::format("{}: {}", describe(schedule_, op), what);
-  };
-  try {
-    action();
-  } catch (const Unsupported& error) {
-    throw Unsupported(message(error.what()));
-  } catch (const std::exception& error) {
-    throw Error(message(error.what()));
-  } catch (...) {
-    throw Error(message("it has thrown something that says nothing of itself (no std::exception)"));
-  }
-}
-
-void CudaExecution::fail(const Command& command, cudaError_t error, const char* call) const {
-  fail_call(api_, error, call, describe(schedule_, command.op));
-}
-
-// A queue without an end mark ends before one that has: another queue waits for its last op.
+// A queue has no end mark when another queue waits for its last op, and so ends later.
 void CudaExecution::wait_for_end() const {
   if (used_streams_.empty()) return;
   check_of_run(api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
@@ -393,7 +198,7 @@ void CudaExecution::wait_for_end() const {
   }
 }
 
-// A GPU says that a kernel has failed, and not which: the call that hears of it behind all ops names them.
+// A GPU tells that a kernel has failed, but not which one. The call that is told behind all ops names all kernels.
 void CudaExecution::check_of_run(cudaError_t error, const char* call, std::string_view what) const {
   if (error != cudaSuccess) fail_call(api_, error, call, fmt::format("{}{}", what, kernels()));
 }
@@ -415,7 +220,7 @@ void CudaExecution::abandon() noexcept {
   for (const auto& [gpu, clock] : clocks_)
     if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended));
   give_back();
-  recording_.reset();  // not before nothing is in flight any more
+  recording_.reset();  // only now, when nothing is in flight any more
   running_.reset();
   in_flight_ = false;
   static_cast<void>(api_.get_last_error());

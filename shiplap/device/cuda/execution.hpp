@@ -14,13 +14,15 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/ranges.hpp"
-#include "shiplap/device/device.hpp"
+#include "shiplap/device/execution.hpp"
 #include "shiplap/device/host_agents.hpp"
+#include "shiplap/device/memory.hpp"
 #include "shiplap/schedule/submission.hpp"
 
 namespace shiplap {
@@ -36,29 +38,31 @@ struct CudaQueues {
   std::chrono::steady_clock::time_point made = std::chrono::steady_clock::now();
 };
 
-/// Makes exactly the calls of `submission(schedule)`, a queue being a stream and an agent a thread. Place::gpu(i) is
-/// the i-th of the GPUs it was made for. Not for use by several threads at once, nor are several that share queues.
+/// Makes exactly the calls of `submission(schedule)`. A queue is a stream and an agent is a thread; Place::gpu(i) is
+/// the i-th of the GPUs that the execution was made for. One thread at a time may use an execution, or any of several
+/// that share queues.
 class CudaExecution final : public Execution {
  public:
-  /// Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for what this device cannot do.
-  /// The tables must outlive the execution; so must the memory and kernels of the bindings, and what `allocate` needs.
-  /// Queues that `queues` does not have are added to it.
+  /// Throws as Device::prepare does. The tables must outlive the execution; so must the memory and kernels of the
+  /// bindings, and what `allocate` needs. Queues that `queues` does not have are added to it.
   CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, const RangeApi&, Allocate allocate = {},
                 std::shared_ptr<CudaQueues> queues = std::make_shared<CudaQueues>());
-  /// Waits for what is in flight.
   ~CudaExecution() override;
 
-  /// What is submitted as a graph is captured once, when the execution is made: `submission` covers its launch alone.
-  /// Makespan: from the start mark to the stop mark, the only events that take the time: one that does makes a copy
-  /// engine drain, and behind every queue they slow a pipeline down. The start mark is in front of the first
-  /// op (of the timed queue's first op), behind the gate with `hold`; where several queues are held, in front of all of
-  /// them. The stop mark is behind the last op of the queue that is timed, or that ends alone; where several queues
-  /// end, in a further queue that waits for all of them, which adds one hop between queues (about 2 µs). `submission`
-  /// covers the calls of the submission alone. Where agents perform ops themselves, the device's clock does not see the
-  /// end: then, unless a queue is timed, the makespan is the host's, from the first call to the end of all work. Spans
-  /// by activity records are moved so that the last one ends with the makespan; spans by events go from the moment the
-  /// op's queue had come to it (and its dependencies had ended) to its end. Throws Error when a call fails or the gate
-  /// opened by itself; what is left behind then, Execution::run says.
+  /// A graph was captured when the execution was made, so `RunResult::submission` covers its launch alone.
+  ///
+  /// The makespan goes from the start mark to the stop mark. Only these two events take the time: a third one would
+  /// make a copy engine drain, and events behind every queue slow a pipeline down. The start mark is in front of the
+  /// first op (of the timed queue's first op), and with `hold` behind the gate; where several queues are held, it is in
+  /// front of all of them. The stop mark is behind the last op of the queue that is timed, or that ends alone. Where
+  /// several queues end, it is in a further stream that waits for all of them, which adds one hop between streams
+  /// (about 2 µs). Where agents perform ops themselves, the clock of the GPU does not see the end: then, unless a queue
+  /// is timed, the makespan is the host's, from the first call to the end of all work.
+  ///
+  /// Spans by activity records are moved so that the last one ends with the makespan. Spans by events go from the
+  /// moment at which the op's stream had come to the op, and its dependencies had ended, to the op's end.
+  ///
+  /// Throws Error when a call fails or the gate opened by itself. Execution::submit says what is left behind then.
   void submit(const RunOptions& options) override;
   RunResult wait() override;
   std::vector<LaunchShape> launches() const override { return launches_; }
@@ -81,7 +85,7 @@ class CudaExecution final : public Execution {
     std::vector<Bytes> origins;
     Launch launch;  ///< refers to the vectors above
   };
-  /// What an agent performs itself.
+  /// A copy or call that an agent performs itself.
   struct HostAction {
     bool copies = false;
     HostCall::Kind call = HostCall::Kind::touch;
@@ -90,7 +94,7 @@ class CudaExecution final : public Execution {
     Bytes length;
     BufferId buffer;
   };
-  /// The copies of one batch.
+  /// The copies of a batch, which are submitted in one call.
   struct BatchCall {
     std::vector<void*> to;
     std::vector<const void*> from;
@@ -105,64 +109,81 @@ class CudaExecution final : public Execution {
   struct Command {
     Step::Kind kind = Step::Kind::submit;
     OpId op;
-    void* range = nullptr;          ///< its name for a profiler; null: nobody listens
-    std::size_t awaited_agent = 0;  ///< of an await: it must have made `awaited_steps` of its steps
+    void* range = nullptr;          ///< the op's name for a profiler; null when nobody listens
+    std::size_t awaited_agent = 0;  ///< for an await: this agent must have made `awaited_steps` of its steps
     std::uint32_t awaited_steps = 0;
     std::optional<HostAction> host{};
     std::optional<PrefetchCall> prefetch{};
     std::optional<BatchCall> batch{};
     cudaStream_t stream = nullptr;
-    int gpu = 0;                         ///< of the stream
-    cudaEvent_t event = nullptr;         ///< of a wait, record or finish
-    bool last_of_queue = false;          ///< of a submission
-    bool begins_chunk = false;           ///< of another chunk than what the agent did before
-    const KernelCall* kernel = nullptr;  ///< of a submitted kernel
-    CopyCall copy;                       ///< of a submitted copy
-    cudaEvent_t before = nullptr;        ///< marks of a traced op
-    cudaEvent_t after = nullptr;
+    int gpu = 0;                         ///< the GPU of the stream
+    cudaEvent_t event = nullptr;         ///< for a wait, record or finish
+    bool last_of_queue = false;          ///< a submission behind which the queue has no other
+    bool begins_chunk = false;           ///< the agent did another chunk before
+    const KernelCall* kernel = nullptr;  ///< for a submitted kernel
+    CopyCall copy;                       ///< for a submitted copy
+    cudaEvent_t before = nullptr;        ///< the mark in front of a traced op
+    cudaEvent_t after = nullptr;         ///< the mark behind it
   };
 
   void select(int gpu) const;
   int gpu_of(QueueId) const;
-  void make_order_events(const Submission&);
+
+  // Getting ready: execution_resolve.cpp.
   void resolve(const Bindings&);
+  void make_streams();
+  void make_order_events(const Submission&);
+  void make_commands(const Submission&, const Bindings&);
   Command resolve(const Step&, const Bindings&);
   void resolve_op(const Op&, const Bindings&, Command&);
   void resolve_batch(const Step&, const Bindings&, Command&);
-  Graph capture(bool& refused);
+  void note_used_queues();
+  void make_clocks();
+  void make_agents();
   void name_ranges();
+
+  // Graphs: execution_graph.cpp.
   void make_graph();
+  Graph capture(bool& refused);
   void note_launches(cudaGraph_t);
-  void require_runnable(const RunOptions&) const;
   void launch_graph();
   /// The streams that a run holds and starts: of a graph the one that it is launched in.
   std::span<const cudaStream_t> starting_streams() const;
+
+  // A run from its start to its end: execution.cpp.
+  void require_runnable(const RunOptions&) const;
+  void choose_clock();
+  void start();
+  QueueId first_queue() const;
+  void join_queues();
+  void wait_for_end() const;
+  RunResult observed();
+  std::string source_of_trace() const;
+  void check_of_run(cudaError_t, const char* call, std::string_view what) const;
+  std::string kernels() const;
+  void give_back() noexcept;
+  void abandon() noexcept;
+  bool performs_itself() const { return !host_marks_.empty(); }
+
+  // The calls of a run: execution_calls.cpp.
   void make_calls(std::size_t agent);
-  void await(const Command&) const;
   [[noreturn]] void cancel(const Command&) const;
+  void await(const Command&) const;
+  cudaError_t issue(const Command&, const char*& call);
+  void launch(const Command&) const;
   void perform(const Command&);
   void call(const Command&, const HostAction&);
-  void give_back() noexcept;
-  bool performs_itself() const { return !host_marks_.empty(); }
+  void allocate(const Command&, const HostAction&);
+  /// Does `action`, and adds the name of the op to what it throws.
+  void named(OpId, const auto& action) const;
+  [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
+
+  // Observing the spans of ops: execution_trace.cpp.
   void start_trace();
   void settle_recording();
   void make_trace_events();
   /// Whether the present run takes marks around the op.
   bool is_marked(const Op&) const;
-  void choose_clock();
-  void start();
-  QueueId first_queue() const;
-  void join_queues();
-  cudaError_t issue(const Command&, const char*& call);
-  void launch(const Command&) const;
-  void allocate(const Command&, const HostAction&);
-  /// What `action` throws says which op it was for.
-  void named(OpId, const auto& action) const;
-  std::string kernels() const;
-  void check_of_run(cudaError_t, const char* call, std::string_view what) const;
-  [[noreturn]] void fail(const Command&, cudaError_t, const char* call) const;
-  void wait_for_end() const;
-  void abandon() noexcept;
   Timeline timeline();
   void add_event_spans(Timeline&) const;
   void add_activity_spans(Timeline&);
@@ -170,8 +191,8 @@ class CudaExecution final : public Execution {
 
   const Api& api_;
   Ranges ranges_;
-  void* run_range_ = nullptr;         ///< its name for a profiler
-  std::optional<OpenRange> running_;  ///< of the present run
+  void* run_range_ = nullptr;         ///< the name of a run for a profiler
+  std::optional<OpenRange> running_;  ///< the range of the present run
   GpuSet gpus_;
   Schedule schedule_;
   std::shared_ptr<CudaQueues> queues_;
@@ -180,45 +201,45 @@ class CudaExecution final : public Execution {
   Allocate allocate_;
   std::vector<KernelCall> kernel_calls_;
   std::vector<std::vector<Command>> commands_;          ///< by agent
-  std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< by agent: how many of them it has made in this run
-  std::unique_ptr<HostAgents> agents_;                  ///< where there are several
-  std::vector<int> selected_;                           ///< by agent: the GPU that its thread has selected
+  std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< by agent, the number of commands it has made in this run
+  std::unique_ptr<HostAgents> agents_;                  ///< null when there is one agent, the caller's thread
+  std::vector<int> selected_;                           ///< by agent, the GPU that its thread has selected
   struct HostMark {
     std::chrono::steady_clock::time_point start;
     std::chrono::steady_clock::time_point end;
   };
-  RunOptions options_;                               ///< of the present run
-  bool in_flight_ = false;                           ///< submitted and not waited for
+  RunOptions options_;                               ///< those of the present run
+  bool in_flight_ = false;                           ///< a run was submitted and not waited for
   std::chrono::steady_clock::time_point began_;      ///< the first call of the present run
-  std::chrono::steady_clock::time_point submitted_;  ///< the return of its last one
-  std::vector<HostMark> host_marks_;  ///< by op, of those that agents perform; empty where there are none
-  std::vector<Memory> allocated_;     ///< by buffer, by ops of the schedule
-  std::vector<Stream> created_;       ///< by ops of the schedule
-  std::mutex pinned_guard_;           ///< of what several agents pin and create
-  std::vector<std::byte*> pinned_;    ///< by ops of the schedule, and not unpinned yet
+  std::chrono::steady_clock::time_point submitted_;  ///< the return of its last call
+  std::vector<HostMark> host_marks_;  ///< by op, the times of those that agents perform; empty where there are none
+  std::vector<Memory> allocated_;     ///< by buffer, what ops of the schedule have allocated
+  std::mutex obtained_guard_;         ///< guards the two below, which several agents change
+  std::vector<Stream> created_;       ///< streams that ops of the schedule have created and not destroyed yet
+  std::vector<std::byte*> pinned_;    ///< memory that ops of the schedule have pinned and not unpinned yet
   std::vector<Event> order_events_;
   std::vector<Event> end_marks_;
   std::vector<QueueId> ending_queues_;  ///< `end_marks_[i]` is the end of this queue
-  /// Of one GPU: the clock of a run is that of the GPU whose queue it starts with, or of the timed queue's.
+  /// The clock of one GPU. A run goes by the clock of the GPU whose queue it starts with, or of the timed queue's GPU.
   struct Clockwork {
     Event start;
     Event stop;
-    cudaStream_t all_ended = nullptr;  ///< of the queues, where several end
+    cudaStream_t all_ended = nullptr;  ///< waits for the ends of all queues, where several end
   };
   std::map<int, Clockwork> clocks_;  ///< by the runtime's number of the GPU
-  Clockwork* clock_ = nullptr;       ///< of the present run
-  int clock_gpu_ = 0;                ///< whose clock that is
-  cudaStream_t stopping_ = nullptr;  ///< the queue behind whose last op the present run stops the clock; null: all
+  Clockwork* clock_ = nullptr;       ///< the clock of the present run
+  int clock_gpu_ = 0;                ///< the GPU of that clock
+  cudaStream_t stopping_ = nullptr;  ///< the present run stops the clock behind this stream's last op; null: behind all
   std::vector<Event> trace_marks_;   ///< before and after each op, made by the first run traced by events
-  std::optional<ActivityRecording> recording_;  ///< of the present run
+  std::optional<ActivityRecording> recording_;  ///< the recording of the present run
   bool by_events_ = false;                      ///< the present run is traced by events, all of its ops or kernels
   std::string why_by_events_;                   ///< why not by activity records
 
-  std::vector<cudaStream_t> used_streams_;  ///< of the queues that have ops, in the order of their first ops
-  std::vector<QueueId> used_queues_;        ///< these queues
-  std::optional<Gates::Use> gate_;          ///< of the present run, when it is held
-  ExecutableGraph graph_;                   ///< of a schedule that is submitted as one
-  std::vector<LaunchShape> launches_;       ///< of the graph
+  std::vector<QueueId> used_queues_;        ///< the queues that have ops, in the order of their first ops
+  std::vector<cudaStream_t> used_streams_;  ///< the streams of these queues
+  std::optional<Gates::Use> gate_;          ///< the gate of the present run, when it is held
+  ExecutableGraph graph_;                   ///< null unless the schedule is submitted as a graph
+  std::vector<LaunchShape> launches_;       ///< the kernel launches of the graph
 };
 
 }  // namespace shiplap

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/device/cuda/call_watch.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/host_memory.hpp"
 #include "shiplap/device/cuda/requirements.hpp"
@@ -46,7 +45,8 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   name_ranges();
 }
 
-// Of a graph only the run: its ops are none of the host's any more. Behind everything else, so that capturing has none.
+// The host sees nothing of the ops of a graph, so of a graph only the run has a name. Called last, so that capturing a
+// graph makes no ranges.
 void CudaExecution::name_ranges() {
   if (!ranges_.listened_to()) return;
   const auto ops = schedule_.ops.size();
@@ -81,24 +81,36 @@ void CudaExecution::make_order_events(const Submission& calls) {
   }
 }
 
-void CudaExecution::resolve(const Bindings& bindings) {
-  const Submission calls = submission(schedule_);
-  const std::size_t queues = schedule_.queues.size();
-  for (auto i = static_cast<std::uint32_t>(queues_->streams.size()); i < queues; ++i) {
+// The streams of queues that no execution has used before.
+void CudaExecution::make_streams() {
+  for (auto i = static_cast<std::uint32_t>(queues_->streams.size()); i < schedule_.queues.size(); ++i) {
     select(gpu_of(QueueId{i}));
     queues_->queues.push_back(schedule_.queues[i]);
     queues_->streams.push_back(make_stream(api_, "queue " + schedule_.queues[i].name));
   }
-  make_order_events(calls);
-  kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
-  blocks_host_ = first_blocking(schedule_);
+}
 
-  // The number of its agent's steps after which all that belongs to an op has been done.
+void CudaExecution::resolve(const Bindings& bindings) {
+  const Submission calls = submission(schedule_);
+  make_streams();
+  make_order_events(calls);
+  blocks_host_ = first_blocking(schedule_);
+  make_commands(calls, bindings);
+  note_used_queues();
+  make_clocks();
+  make_agents();
+  if (schedule_.as_graph && !schedule_.ops.empty()) make_graph();
+}
+
+void CudaExecution::make_commands(const Submission& calls, const Bindings& bindings) {
+  kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
+
+  // By op, the number of its agent's steps after which all that belongs to the op has been done.
   std::vector<std::uint32_t> steps_of(schedule_.ops.size());
   for (const auto& steps : calls.agents)
     for (std::uint32_t i = 0; i < steps.size(); ++i) steps_of[steps[i].op.index()] = i + 1;
 
-  std::vector<Command*> last_submit(queues, nullptr);
+  std::vector<Command*> last_submit(schedule_.queues.size(), nullptr);
   for (const auto& steps : calls.agents) {
     auto& commands = commands_.emplace_back();
     commands.reserve(steps.size());
@@ -112,17 +124,22 @@ void CudaExecution::resolve(const Bindings& bindings) {
         command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
         command.awaited_steps = steps_of[step.awaited.index()];
       }
-      if (step.kind != Step::Kind::submit || step.queue.is_none()) continue;
-      last_submit[step.queue.index()] = &command;
+      if (step.kind == Step::Kind::submit && !step.queue.is_none()) last_submit[step.queue.index()] = &command;
     }
   }
   for (Command* last : last_submit)
     if (last != nullptr) last->last_of_queue = true;
+}
+
+void CudaExecution::note_used_queues() {
   for (const Op& op : schedule_.ops) {
     if (op.queue.is_none() || std::ranges::find(used_queues_, op.queue) != used_queues_.end()) continue;
     used_queues_.push_back(op.queue);
     used_streams_.push_back(queues_->streams[op.queue.index()].get());
   }
+}
+
+void CudaExecution::make_clocks() {
   for (const QueueId queue : used_queues_) {
     const int gpu = gpu_of(queue);
     if (clocks_.contains(gpu)) continue;
@@ -136,108 +153,16 @@ void CudaExecution::resolve(const Bindings& bindings) {
     if (all_ended == nullptr) all_ended = make_stream(api_, "joining the queues");
     clocks_[gpu].all_ended = all_ended.get();
   }
+}
+
+void CudaExecution::make_agents() {
   made_ = std::make_unique<std::atomic<std::uint32_t>[]>(commands_.size());
   selected_.assign(commands_.size(), gpus_.gpus.front());
-  if (commands_.size() > 1)
-    agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t agent) {
-      select(gpus_.gpus.front());
-      if (const auto node = schedule_.agents[agent].numa_node) keep_to_cores_of(*node);
-    });
-  if (schedule_.as_graph && !schedule_.ops.empty()) make_graph();
-}
-
-// The calls of a run are made once more, into a graph: all queues branch off from the first one and come back to it.
-Graph CudaExecution::capture(bool& refused) {
-  const cudaStream_t origin = used_streams_.front();
-  const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
-  const Event fork = make_order_event(api_, "the start of a graph");
-  check(api_, api_.stream_begin_capture(origin, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", what);
-  Graph graph{nullptr, {&api_}};
-  const auto end = [&] {
-    cudaGraph_t captured = nullptr;
-    const cudaError_t error = api_.stream_end_capture(origin, &captured);
-    graph.reset(captured);
-    refused = error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
-    return error;
-  };
-  try {
-    check(api_, api_.event_record(fork.get(), origin), "cudaEventRecord", "the start of a graph");
-    for (std::size_t i = 1; i < used_streams_.size(); ++i)
-      check(api_, api_.stream_wait_event(used_streams_[i], fork.get(), 0), "cudaStreamWaitEvent",
-            "the start of a graph");
-    make_calls(0);
-    for (std::size_t i = 0; i < end_marks_.size(); ++i)
-      if (queues_->streams[ending_queues_[i].index()].get() != origin)
-        check(api_, api_.stream_wait_event(origin, end_marks_[i].get(), 0), "cudaStreamWaitEvent",
-              "the end of a graph");
-  } catch (...) {
-    const cudaError_t error = end();
-    if (error != cudaSuccess) static_cast<void>(api_.get_last_error());
-    // The calls that would have joined the streams were not made: that tells nothing of the kernel.
-    if (error == cudaErrorStreamCaptureUnjoined) refused = false;
-    throw;
-  }
-  check(api_, end(), "cudaStreamEndCapture", what);
-  return graph;
-}
-
-void CudaExecution::make_graph() {
-  if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
-  const cudaStream_t origin = used_streams_.front();
-  const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
-  Graph graph{nullptr, {&api_}};
-  bool refused = false;
-  try {
-    graph = capture(refused);
-  } catch (const Error& error) {
-    if (!refused) throw;
-    // Once more, with somebody watching: only then is it known which call it was.
-    const std::string call = call_refused_in([&] {
-      try {
-        capture(refused);
-      } catch (const Error&) {
-      }
-    });
-    throw Error(call.empty() ? error.what() : fmt::format("{}; {}", call, error.what()));
-  }
-  note_launches(graph.get());
-  cudaGraphExec_t made = nullptr;
-  check(api_, api_.graph_instantiate(&made, graph.get(), 0), "cudaGraphInstantiateWithFlags", what);
-  graph_ = ExecutableGraph(made, {&api_});
-  check(api_, api_.graph_upload(made, origin), "cudaGraphUpload", what);
-  check(api_, api_.stream_synchronize(origin), "cudaStreamSynchronize", what);
-}
-
-// A kernel whose function the runtime does not know, a library's, has a grid and no occupancy.
-void CudaExecution::note_launches(cudaGraph_t graph) {
-  const auto is_known = [&](cudaError_t error, const char* call) {
-    if (error == cudaErrorInvalidDeviceFunction || error == cudaErrorInvalidValue ||
-        error == cudaErrorInvalidResourceHandle || error == cudaErrorNotSupported) {
-      static_cast<void>(api_.get_last_error());
-      return false;
-    }
-    check(api_, error, call, "a kernel of a graph");
-    return true;
-  };
-  std::size_t count = 0;
-  check(api_, api_.graph_get_nodes(graph, nullptr, &count), "cudaGraphGetNodes", "a graph");
-  std::vector<cudaGraphNode_t> nodes(count);
-  if (count > 0) check(api_, api_.graph_get_nodes(graph, nodes.data(), &count), "cudaGraphGetNodes", "a graph");
-  for (const cudaGraphNode_t node : nodes) {
-    cudaGraphNodeType type{};
-    check(api_, api_.graph_node_get_type(node, &type), "cudaGraphNodeGetType", "a graph");
-    cudaKernelNodeParams kernel{};
-    if (type != cudaGraphNodeTypeKernel) continue;
-    if (!is_known(api_.graph_kernel_node_get_params(node, &kernel), "cudaGraphKernelNodeGetParams")) continue;
-    const auto volume = [](dim3 d) { return std::uint64_t{d.x} * d.y * d.z; };
-    LaunchShape shape{.blocks = volume(kernel.gridDim), .threads = static_cast<unsigned>(volume(kernel.blockDim))};
-    int held = 0;
-    if (is_known(api_.occupancy_max_active_blocks(&held, kernel.func, static_cast<int>(shape.threads),
-                                                  kernel.sharedMemBytes),
-                 "cudaOccupancyMaxActiveBlocksPerMultiprocessor"))
-      shape.max_blocks_per_sm = static_cast<std::uint64_t>(held);
-    launches_.push_back(shape);
-  }
+  if (commands_.size() < 2) return;
+  agents_ = std::make_unique<HostAgents>(commands_.size(), [this](std::size_t agent) {
+    select(gpus_.gpus.front());
+    if (const auto node = schedule_.agents[agent].numa_node) keep_to_cores_of(*node);
+  });
 }
 
 CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& bindings) {

@@ -74,8 +74,8 @@ void CudaExecution::start_trace() {
   make_trace_events();
 }
 
-// The first copy each way and the first kernel behind the start of a recording take milliseconds longer: these are none
-// of the schedule's.
+// The first copy each way and the first kernel after the start of a recording take milliseconds longer. Runs them here,
+// so that ops of the schedule do not.
 void CudaExecution::settle_recording() {
   constexpr Bytes size{64};
   const DeviceMemory device = make_device_memory(api_, size, "the set-up of a recording");

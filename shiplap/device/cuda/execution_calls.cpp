@@ -1,0 +1,211 @@
+// The calls of a run: each agent makes those of its commands in order, and performs the ops that are its own.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <thread>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/execution.hpp"
+#include "shiplap/device/host_work.hpp"
+
+namespace shiplap {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Stands for the GPU that a thread has selected, when it is unknown.
+constexpr int none_selected = -1;
+
+}  // namespace
+
+// Nothing here may allocate or look anything up: the time of these calls is a figure that the simulator predicts.
+void CudaExecution::make_calls(std::size_t agent) {
+  int& selected = selected_[agent];
+  const bool alone = agents_ == nullptr;
+  std::uint32_t made = 0;
+  for (const Command& command : commands_[agent]) {
+    if (command.begins_chunk && options_.stop.stop_requested()) cancel(command);
+    if (command.kind == Step::Kind::await) {
+      await(command);
+      if (agents_->stopped()) return;
+    } else if (command.host) {
+      // Allocating selects a GPU, also when it fails.
+      if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
+      const Range range(ranges_, command.range);
+      perform(command);
+    } else {
+      if (command.stream != nullptr && command.gpu != selected) {
+        if (const cudaError_t error = api_.set_device(command.gpu); error != cudaSuccess)
+          fail(command, error, "cudaSetDevice");
+        selected = command.gpu;
+      }
+      const char* call = "";
+      if (const cudaError_t error = issue(command, call); error != cudaSuccess) fail(command, error, call);
+    }
+    if (!alone) made_[agent].store(++made, std::memory_order_release);
+  }
+}
+
+void CudaExecution::cancel(const Command& command) const {
+  throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, command.op)));
+}
+
+void CudaExecution::await(const Command& command) const {
+  const auto& made = made_[command.awaited_agent];
+  while (made.load(std::memory_order_acquire) < command.awaited_steps && !agents_->stopped()) std::this_thread::yield();
+}
+
+cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
+  switch (command.kind) {
+    case Step::Kind::await:
+      return cudaSuccess;
+    case Step::Kind::synchronize:
+      call = "cudaEventSynchronize";
+      return api_.event_synchronize(command.event);
+    case Step::Kind::wait:
+      call = "cudaStreamWaitEvent";
+      return api_.stream_wait_event(command.stream, command.event, 0);
+    case Step::Kind::record:
+      call = "cudaEventRecord";
+      return api_.event_record(command.event, command.stream);
+    case Step::Kind::finish:
+      if (command.stream == stopping_) return cudaSuccess;  // the stop mark is the end mark of this stream
+      call = "cudaEventRecord";
+      return api_.event_record(command.event, command.stream);
+    case Step::Kind::submit:
+      break;
+  }
+
+  cudaError_t error = cudaSuccess;
+  call = "cudaEventRecord";
+  const bool marked = by_events_ && is_marked(schedule_.ops[command.op.index()]);
+  if (marked) error = api_.event_record(command.before, command.stream);
+  if (error != cudaSuccess) return error;
+  const Range range(ranges_, command.range);
+  const ActivityRecording::Op recorded(recording_ ? &*recording_ : nullptr, command.op.value);
+
+  if (command.kernel != nullptr) {
+    call = "the kernel launch";
+    launch(command);
+    error = api_.peek_at_last_error();
+  } else if (command.prefetch) {
+    call = "cudaMemPrefetchAsync";
+    const PrefetchCall& prefetch = *command.prefetch;
+    error = api_.mem_prefetch_async(prefetch.data, prefetch.bytes, prefetch.destination, command.stream);
+  } else if (command.batch) {
+    call = "cudaMemcpyBatchAsync";
+    const BatchCall& batch = *command.batch;
+    error = api_.memcpy_batch_async(batch.to.data(), batch.from.data(), batch.bytes.data(), batch.bytes.size(),
+                                    command.stream);
+  } else {
+    call = "cudaMemcpyAsync";
+    const CopyCall& copy = command.copy;
+    error = api_.memcpy_async(copy.to, copy.from, copy.bytes, copy.kind, command.stream);
+  }
+  if (error != cudaSuccess) return error;
+
+  call = "cudaEventRecord";
+  if (marked) error = api_.event_record(command.after, command.stream);
+  if (error != cudaSuccess || !command.last_of_queue || command.stream != stopping_) return error;
+  return api_.event_record(clock_->stop.get(), command.stream);
+}
+
+void CudaExecution::launch(const Command& command) const {
+  named(command.op, [&] { command.kernel->function(command.kernel->launch); });
+}
+
+void CudaExecution::perform(const Command& command) {
+  const HostAction& action = *command.host;
+  HostMark& mark = host_marks_[command.op.index()];
+  mark.start = Clock::now();
+  if (action.copies)
+    std::memcpy(action.to, action.from, action.length.count);
+  else
+    call(command, action);
+  mark.end = Clock::now();
+}
+
+void CudaExecution::call(const Command& command, const HostAction& action) {
+  const std::span<std::byte> memory(action.to, action.length.count);
+  switch (action.call) {
+    case HostCall::Kind::touch:
+      return touch_pages(memory);
+    case HostCall::Kind::flush:
+      return flush_caches(memory);
+    case HostCall::Kind::pin: {
+      const cudaError_t error =
+          api_.host_register(action.to, action.length.count, cudaHostRegisterPortable | cudaHostRegisterMapped);
+      if (error != cudaSuccess)
+        fail_call(api_, error, "cudaHostRegister",
+                  fmt::format("{}: {}", describe(schedule_, command.op), to_string(action.length)));
+      const std::lock_guard lock(obtained_guard_);
+      pinned_.push_back(action.to);
+      return;
+    }
+    case HostCall::Kind::unpin: {
+      if (const cudaError_t error = api_.host_unregister(action.to); error != cudaSuccess)
+        fail(command, error, "cudaHostUnregister");
+      const std::lock_guard lock(obtained_guard_);
+      std::erase(pinned_, action.to);
+      return;
+    }
+    case HostCall::Kind::allocate:
+      return allocate(command, action);
+    case HostCall::Kind::release:
+      allocated_[action.buffer.index()] = Memory();
+      return;
+    case HostCall::Kind::wait:
+      return;  // the steps in front of it have waited
+    case HostCall::Kind::create_queue: {
+      cudaStream_t stream = nullptr;
+      if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
+        fail(command, error, "cudaStreamCreateWithFlags");
+      const std::lock_guard lock(obtained_guard_);
+      created_.emplace_back(stream, Release<&Api::stream_destroy>{&api_});
+      return;
+    }
+    case HostCall::Kind::destroy_queue: {
+      Stream last;
+      {
+        const std::lock_guard lock(obtained_guard_);
+        last = std::move(created_.back());
+        created_.pop_back();
+      }
+      if (const cudaError_t error = api_.stream_destroy(last.get()); error != cudaSuccess)
+        fail(command, error, "cudaStreamDestroy");
+      static_cast<void>(last.release());
+      return;
+    }
+  }
+}
+
+void CudaExecution::allocate(const Command& command, const HostAction& action) {
+  named(command.op, [&] {
+    if (!allocate_) throw Unsupported("there is nothing here to allocate with");
+    const Buffer& buffer = schedule_.buffers[action.buffer.index()];
+    allocated_[action.buffer.index()] = allocate_(buffer.place, buffer.memory, buffer.size);
+  });
+}
+
+void CudaExecution::named(OpId op, const auto& action) const {
+  const auto message = [&](const char* what) {
+    // Clears the thread's last error: a call that failed inside the action may have left one.
+    static_cast<void>(api_.get_last_error());
+    return fmt::format("{}: {}", describe(schedule_, op), what);
+  };
+  try {
+    action();
+  } catch (const Unsupported& error) {
+    throw Unsupported(message(error.what()));
+  } catch (const std::exception& error) {
+    throw Error(message(error.what()));
+  } catch (...) {
+    throw Error(message("it has thrown something that says nothing of itself (no std::exception)"));
+  }
+}
+
+void CudaExecution::fail(const Command& command, cudaError_t error, const char* call) const {
+  fail_call(api_, error, call, describe(schedule_, command.op));
+}
+
+}  // namespace shiplap
