@@ -13,9 +13,11 @@
 namespace shiplap {
 namespace {
 
-/// Shares of the limit that are good, and below which something is wrong. Of the link's limit pinned copies reach 76 to
-/// 88 % (GTX Titan, PCIe 3: van Werkhoven 2014 Table I; H200, PCIe 5: profiles/h200.json), the rest being headers of
-/// packets of 128 and 256 bytes.
+/// Shares of a limit: from `good` on a figure is as such parts give it, below `wrong` something is wrong. What sound
+/// nodes reach was measured on two: an H200 on PCIe 5 (profiles/h200.json; docs/measuring.md lists its shares) and, for
+/// copies alone, a GTX Titan on PCIe 3 (van Werkhoven 2014, Table I). Copies in one direction reach 88 and 76 %, the
+/// rest being headers of packets of 256 and 128 bytes. `good` is 4 to 15 points below the least that was measured.
+/// `wrong` has no source.
 struct Thresholds {
   double good = 0;
   double wrong = 0;

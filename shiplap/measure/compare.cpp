@@ -25,8 +25,9 @@ Estimate ratio(const Interval<Seconds>& now, const Interval<Seconds>& baseline) 
   return {value, std::max(0.0, value * (1 - below)), value * (1 + above)};
 }
 
-/// How far figures of a sound node lie apart from run to run, which the intervals of one run do not show, as a share:
-/// seen in runs on H200s, and rounded up. Most of the rest differ by less than 5 %.
+/// How far figures of a sound node lie apart from run to run, as a share, which the intervals of one run do not show.
+/// The shares were seen in runs on H200s and rounded up; most other figures differ by less than 5 %. Eleven further
+/// runs kept to them (results/h200/compare_quick_runs.txt).
 double between_runs(const Figure& figure) {
   struct Class {
     const char* prefix;
@@ -38,14 +39,15 @@ double between_runs(const Figure& figure) {
       Class{"prefetch.", 1.5}, Class{"demand.", 1.5}, Class{"latency.fault.", 1.5}, Class{"host.", 1.5},
       Class{"staged.", 1.5}, Class{"peer.staged", 1.5}, Class{"call.", 1.5}, Class{"submit.", 1.5},
       Class{"timing.launched", 1.5}, Class{"timing.waited", 1.5},
-      // Handing over between engines takes 10 or 17 us, and stays so for as long as a process lives.
+      // A handover between engines takes 10 or 17 µs, and stays so as long as a process lives.
       Class{"chain.", 1.0},
       // Figures of a few microseconds.
       Class{"copy.pinned.both", 0.25}, Class{"launch.", 0.25}, Class{"timing.events", 0.25}, Class{"waiting.", 0.25},
       // Kernels that access host memory, and copies beside them: neighbours on the host's memory and on the link.
       Class{"mapped.", 0.08}, Class{"copies.", 0.08}};
-  constexpr Bytes few = 64_KiB;
-  double share = figure.clock == "host" || (figure.bytes && *figure.bytes <= few) ? 0.25 : 0;
+  constexpr Bytes small_copy = 64_KiB;
+  constexpr double of_few_microseconds = 0.25;
+  double share = figure.clock == "host" || (figure.bytes && *figure.bytes <= small_copy) ? of_few_microseconds : 0;
   for (const Class& one : classes)
     if (figure.primitive.starts_with(one.prefix)) share = std::max(share, one.share);
   return share;
@@ -71,7 +73,7 @@ std::set<std::string> failed_points(const Profile& profile) {
   return names;
 }
 
-/// These differ from run to run, and mean something only when they are looked at.
+/// Conditions that differ from run to run and are not compared.
 constexpr std::array passing{"gpu.temperature", "gpu.power"};
 
 std::vector<Comparison::Condition> differing(const Conditions& baseline, const Conditions& now) {

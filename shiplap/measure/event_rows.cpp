@@ -6,8 +6,8 @@
 namespace shiplap {
 namespace {
 
-// With every combination of events, alone and beside copies. Two lengths: their difference has no start and no end.
-std::vector<Point> kernel_points(const Setting& setting) {
+// Every combination of events, alone and beside copies. Two lengths: their difference has no start and no end.
+std::vector<Point> event_points(const Setting& setting) {
   std::vector<Point> points;
   for (const double busy : {0.0, 1.0}) {
     if (busy > 0 && setting.info.copy_engines < 2) continue;
@@ -24,7 +24,7 @@ std::vector<Point> kernel_points(const Setting& setting) {
 std::span<const PrimitiveRow> event_rows() {
   static const std::array rows{
       PrimitiveRow{{"apart.kernels", "busy kernels in one queue, with and without events between them", "events"},
-                   kernel_points,
+                   event_points,
                    [](MeasurableDevice& device, const Arguments& arguments) {
                      return kernels_apart(device, {.kernels = whole(arguments, "kernels"),
                                                    .recorded = arguments.at("recorded") > 0,

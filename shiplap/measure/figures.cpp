@@ -36,11 +36,13 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 
-/// Of which a tenth of the samples, one at least, are as fast.
+/// A sample is fast when no more than one in this many is as fast: see `Figure::fast`.
+constexpr std::size_t one_fast_in = 10;
+
 double fast_sample_us(const Measurement& m) {
   std::vector<double> ordered = m.samples_us;
   const auto tenth =
-      ordered.begin() + static_cast<std::ptrdiff_t>((std::max<std::size_t>(ordered.size(), 10) / 10) - 1);
+      ordered.begin() + static_cast<std::ptrdiff_t>((std::max(ordered.size(), one_fast_in) / one_fast_in) - 1);
   std::ranges::nth_element(ordered, tenth);
   return *tenth;
 }

@@ -9,9 +9,13 @@
 namespace shiplap {
 namespace {
 
+/// NVIDIA's reference of cudaEventElapsedTime: "a resolution of around 0.5 microseconds".
 constexpr Seconds documented_event_resolution = microseconds(0.5);
-/// Longer times carry rounding errors of the event interface that look like small steps.
+/// Only samples up to this time in µs show the step of the clock. cudaEventElapsedTime gives milliseconds as a float,
+/// whose own step is 0.06 ns below 1 ms and grows beyond.
 constexpr double short_us = 1000;
+/// Samples in µs that differ by no more are equal: less than a step of that float.
+constexpr double equal_us = 1e-6;
 
 bool has_arguments(const Measurement& measurement) {
   struct Needs {
@@ -78,7 +82,7 @@ Seconds event_resolution(std::span<const Measurement> measurements) {
     std::ranges::sort(samples);
     for (std::size_t i = 1; i < samples.size() && samples[i] < short_us; ++i) {
       const double difference = samples[i] - samples[i - 1];
-      if (difference > 1e-6) step = std::min(step, difference);
+      if (difference > equal_us) step = std::min(step, difference);
     }
   }
   return microseconds(step);

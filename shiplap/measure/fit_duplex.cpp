@@ -11,7 +11,8 @@
 namespace shiplap {
 namespace {
 
-// The copies beside a burst are twice as many: a direction that is nearly twice as fast is done before the burst is.
+/// The largest ratio of the two directions' rates at which the copies beside a burst outlast it. They are twice as many
+/// (`duplex_burst` in trial.cpp), and a tenth is kept in hand.
 constexpr double outlasts = 1.8;
 
 DuplexFit split_off_rate(const std::map<Bytes, Uncertain>& periods, Bytes from, const Lines& large) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/measurable_device.hpp"
 #include "shiplap/measure/fit.hpp"
 
 namespace shiplap {
@@ -51,18 +52,22 @@ std::optional<Estimate> fitted_rate(Observations& observations, std::string_view
   return Estimate{1 / slope.value, 1 / slope.high, 1 / slope.low};
 }
 
+/// A step from one grid to the next is no noise from this share of the first wave's time on: between the 1 that a wave
+/// adds and the 0 that further blocks of a wave add.
+constexpr double certain_step = 0.5;
+
 /// Blocks that run at once. The time of a grid grows by one block's time with each wave; a grid of b blocks in w waves
 /// says b / w ≤ blocks at once < b / (w − 1), and all grids together leave a few numbers only.
 std::optional<Estimate> resident_blocks(const Observations& observations) {
   const ByCount times = by_count(observations, "kernel.grid", "blocks");
   if (times.size() < 2) return std::nullopt;
   const double first = times.begin()->second.value();
-  // Half a first wave cannot be noise. The least such step is one wave.
+  // The least step that cannot be noise is one wave.
   double wave = 0;
   double before = first;
   for (const auto& [blocks, time] : times) {
     const double step = time.value() - before;
-    if (step > first / 2 && (wave == 0 || step < wave)) wave = step;
+    if (step > certain_step * first && (wave == 0 || step < wave)) wave = step;
     before = time.value();
   }
   if (wave == 0) return std::nullopt;
@@ -111,10 +116,9 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
 
   gpu.event_gap = event_gap(observations, findings);
 
-  constexpr double threads_per_block = 1024;
   if (const auto blocks = resident_blocks(observations))
-    gpu.resident_threads =
-        Estimate{blocks->value * threads_per_block, blocks->low * threads_per_block, blocks->high * threads_per_block};
+    gpu.resident_threads = Estimate{blocks->value * spin_probe_threads, blocks->low * spin_probe_threads,
+                                    blocks->high * spin_probe_threads};
   else
     findings.missing.push_back({"gpus[0].resident_threads",
                                 "not measured: needs verified points of kernel.grid with clear steps between waves"});

@@ -95,6 +95,9 @@ std::optional<ManagedModel> fit_managed(const Observations& observations, const 
 
 namespace {
 
+/// A period this many times as long as the threads or the engine need is seen to be longer, and is not their scatter.
+constexpr double clearly_longer = 1.15;
+
 Bytes piece_of(const Observation& o) { return {static_cast<std::uint64_t>(o.argument("piece"))}; }
 unsigned threads_of(const Observation& o) { return static_cast<unsigned>(o.argument("threads")); }
 
@@ -135,7 +138,6 @@ std::vector<RateThroughRings> fit_staging(const Observations& observations, cons
 std::vector<GapAt> fit_written(const Observations& observations, const HostModel& host, const LinkModel* link) {
   std::vector<GapAt> rows;
   if (link == nullptr || host.staging.empty()) return rows;
-  constexpr double clearly = 1.15;
   for (const Observation& o : observations.of("staged.h2d")) {
     const Bytes piece = piece_of(o);
     if (piece >= staging_piece) continue;
@@ -147,7 +149,7 @@ std::vector<GapAt> fit_written(const Observations& observations, const HostModel
     // The threads fill their first places together, while the engine waits.
     const auto period = (o.time - Uncertain::exact(by_threads * threads_of(o))) / pieces;
     const Uncertain longer = period - Uncertain::exact(engine);
-    if (period.value() < clearly * std::max(by_threads, engine)) continue;
+    if (period.value() < clearly_longer * std::max(by_threads, engine)) continue;
     rows.push_back({.size = piece, .gap = non_negative<Seconds>(longer)});
   }
   std::ranges::sort(rows, {}, &GapAt::size);

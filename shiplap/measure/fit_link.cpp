@@ -12,6 +12,19 @@
 namespace shiplap {
 namespace {
 
+/// From this size on the fixed cost of a copy is taken not to depend on the size.
+constexpr Bytes certainly_large = 16_MiB;
+
+// How the place of a queue among others is read off the number of copies that came before it.
+
+/// A queue with fewer copies before it is the first of all.
+constexpr double first_of_all = 0.5;
+/// A number of copies is one of whole groups when it is off by no more than this, or than this share of a group.
+constexpr double most_off = 0.6;
+constexpr double most_off_share = 0.2;
+/// The share of the samples that must be whole groups.
+constexpr double enough_in_groups = 0.8;
+
 Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
   const auto above = table.lower_bound(size);
   if (above == table.end()) return table.rbegin()->second;
@@ -61,7 +74,7 @@ std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>& bursts)
   return periods(bursts, "copies", [](const Observation& o) { return o.bytes(); });
 }
 
-Bytes large_from(Bytes largest_measured) { return std::min(16_MiB, largest_measured / 4); }
+Bytes large_from(Bytes largest_measured) { return std::min(certainly_large, largest_measured / 4); }
 
 void keep_worst(Residual& residual, double fitted, const Uncertain& observed, const std::string& at) {
   if (observed.value() <= 0) return;
@@ -207,15 +220,15 @@ std::optional<unsigned> fit_queue_groups(const Observations& observations, const
   std::vector<double> before;
   for (const Observation& point : points)
     for (const double sample : figure_samples(*point.measurement)) before.push_back(sample / copy_us - 1);
-  if (std::ranges::max(before) < 0.5) return unknown("measured, but all queues seemed to be the first");
-  // The first queue of a group comes after whole groups, whichever an engine begins with.
-  constexpr double off = 0.6;
-  constexpr double most = 0.8;
+  if (std::ranges::max(before) < first_of_all) return unknown("measured, but all queues seemed to be the first");
+  // The first queue of a group comes after whole groups, whichever group an engine begins with.
   for (unsigned of_a_group = queues / 2; of_a_group > 1; of_a_group /= 2) {
     const auto in_whole_groups = std::ranges::count_if(before, [&](double copies) {
-      return std::abs(copies - of_a_group * std::round(copies / of_a_group)) < std::min(off, 0.2 * of_a_group);
+      return std::abs(copies - of_a_group * std::round(copies / of_a_group)) <
+             std::min(most_off, most_off_share * of_a_group);
     });
-    if (static_cast<double>(in_whole_groups) >= most * static_cast<double>(before.size())) return queues / of_a_group;
+    if (static_cast<double>(in_whole_groups) >= enough_in_groups * static_cast<double>(before.size()))
+      return queues / of_a_group;
   }
   return 1u;
 }

@@ -10,10 +10,8 @@
 namespace shiplap {
 namespace {
 
-constexpr double fitted_width = 16;  // bytes per access; rates depend on bytes in flight, not on the width
-
 Bytes in_flight_of(const Observation& o) {
-  return Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * fitted_width)};
+  return Bytes{static_cast<std::uint64_t>(o.argument("blocks") * map_probe_threads * widest_access)};
 }
 
 /// Time of one additional launch or copy.

@@ -11,6 +11,10 @@
 namespace shiplap {
 namespace {
 
+/// From one faulting page to the next. The driver may move neighbours of a page along with it, within blocks of this
+/// size (UVM_VA_BLOCK_SIZE in NVIDIA's open kernel modules).
+constexpr Bytes fault_distance = 2_MiB;
+
 Op on_queue(QueueId queue, auto what, std::uint32_t chunk = 0) {
   return {.what = std::move(what), .queue = queue, .after = {}, .chunk = chunk};
 }
@@ -18,7 +22,7 @@ Op by_agent(AgentId agent, auto what, std::vector<OpId> after = {}, std::uint32_
   return {.what = std::move(what), .queue = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
 }
 
-/// Part `i` of `parts` of a buffer, at whole pages.
+/// Part `i` of `parts` of a buffer, cut at whole pages.
 Region part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {
   const auto border = [&](unsigned n) {
     return n == parts ? size.count : size.count / parts * n / page_size() * page_size();
@@ -31,7 +35,7 @@ void set_agents(Schedule& schedule, unsigned threads) {
   for (unsigned t = 0; t < threads; ++t) schedule.agents.push_back({fmt::format("thread {}", t)});
 }
 
-/// Managed memory that is on the host or the GPU when the schedule starts, because `before` has brought it there.
+/// Adds managed memory that is on the host or the GPU when the schedule starts, because `before` has brought it there.
 BufferId add_managed(Trial& trial, Place place, Bytes size) {
   const BufferId buffer =
       trial.schedule.add_buffer({.name = place.is_host() ? "managed, on the host" : "managed, on the GPU",
@@ -88,8 +92,8 @@ void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned t
   }
 }
 
-/// Before each run the agents drop the buffers from the caches of the CPU, each its part: how much of them the last run
-/// has left there differs from node to node and from day to day.
+/// Before each run the agents drop the buffers from the caches of the CPU, each its part. How much the last run has
+/// left there differs from node to node and from day to day.
 void flush_before(Trial& trial, const std::vector<BufferId>& buffers) {
   if (!can_flush_caches()) return;
   Schedule before;
@@ -117,7 +121,7 @@ Trial prefetch(CopyDirection way, Bytes size) {
 
 Trial prefetch_both(Bytes size) {
   Trial trial;
-  set_agents(trial.schedule, 2);  // the call itself takes part of the time
+  set_agents(trial.schedule, 2);  // the call itself takes a part of the time, so each way has a thread
   add_prefetch(trial, CopyDirection::host_to_device, size, AgentId{0});
   add_prefetch(trial, CopyDirection::device_to_host, size, AgentId{1});
   bring_back(trial);
@@ -185,7 +189,8 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
 
 namespace {
 
-/// Agents `first` and up, a queue of each; returns the pageable memory.
+/// Adds the pieces of one direction. `threads` agents from `first` on copy them, each through a ring and a queue of its
+/// own. Returns the pageable memory.
 BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, unsigned first, unsigned threads) {
   const bool to_device = way == CopyDirection::host_to_device;
   Schedule& schedule = trial.schedule;
@@ -205,8 +210,8 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
   std::vector<QueueId> queues;
   for (unsigned t = 0; t < threads; ++t) queues.push_back(schedule.add_queue(fmt::format("ring {}", first + t)));
 
-  // What an agent does to its second place waits in line before what it has started in its first: copies from the GPU
-  // run one piece ahead of the host.
+  // Copies from the GPU run one piece ahead of the agent: it starts the copy of its next piece into one place before it
+  // copies the last piece out of the other.
   const auto pieces = static_cast<std::uint32_t>(size.count / piece.count);
   std::vector<OpId> last_use(std::size_t{staging_places} * threads);
   std::vector<Op> behind(threads);
@@ -254,9 +259,6 @@ Trial staged(const Staged& wanted) {
   add_staged(trial, CopyDirection::device_to_host, wanted.size, wanted.piece, half, half);
   return trial;
 }
-
-// Beyond the range within which the driver moves neighbours of a page along with it.
-constexpr Bytes fault_distance = 2_MiB;
 
 Trial faults_of_kernels(MeasurableDevice& device, unsigned faults) {
   Trial trial;
@@ -337,7 +339,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
       break;
     case Kind::touch:
     case Kind::flush: {
-      // What is there to be written back has just been written.
+      // The memory has just been written, so that there is something to write back.
       const BufferId source = trial.schedule.add_buffer(
           {.name = "source", .place = Place::host(0), .memory = MemoryKind::pageable, .size = size});
       trial.before = trial.schedule;

@@ -9,48 +9,51 @@ namespace shiplap {
 
 /// Managed memory of `size` bytes moves to the GPU or back because of a prefetch.
 Trial prefetch(CopyDirection, Bytes size);
-/// One such buffer each way at the same time.
+/// Managed memory of `size` bytes moves each way at the same time because of prefetches.
 Trial prefetch_both(Bytes size);
 /// Managed memory moves to the GPU because a kernel touches every page of it.
 Trial demand_by_kernel(MeasurableDevice&, Bytes size);
 /// Managed memory moves to the host because `threads` agents touch every page of it, each its own part.
 Trial demand_by_host(Bytes size, unsigned threads);
-/// One such buffer each way at the same time; one agent touches.
+/// Managed memory of `size` bytes moves each way at the same time: a kernel touches one buffer, one agent the other.
 Trial demand_both(MeasurableDevice&, Bytes size);
 
-/// `threads` agents copy from pageable to pinned memory, each its own part; with `both` every other one the other way.
-/// Nothing of it is in the caches of the CPU when they begin.
+/// `threads` agents copy from pageable to pinned memory, each its own part. With `both`, half of them copy the other
+/// way. No part of the memory is in the caches of the CPU when they begin.
 Trial host_copies(Bytes size, unsigned threads, bool both);
 
-inline constexpr Bytes staging_piece = 4_MiB;  ///< where not said otherwise
-inline constexpr unsigned staging_places = 2;  ///< of a thread
+/// Bytes of a piece, where a point does not name another size.
+inline constexpr Bytes staging_piece = 4_MiB;
+/// Pinned places of a thread: it fills one while a copy engine reads the other.
+inline constexpr unsigned staging_places = 2;
 
-/// Pageable memory through pinned rings: each of `threads` agents takes every so many-th piece, copies it to one of its
-/// two pinned places and has a copy engine take it from there; or the other way round. One way nothing of the pageable
-/// memory is in the caches of the CPU when they begin; both ways they hold what the last run has left, which has to
-/// make way, dirty lines too.
+/// Pageable memory through pinned rings. The pieces are dealt over `threads` agents. An agent copies a piece to one of
+/// its two pinned places, and a copy engine copies it from there to the GPU; or the other way round. With one `way`, no
+/// part of the pageable memory is in the caches of the CPU at the start. With both, the caches hold what the last run
+/// has left there, also lines that must be written back.
 struct Staged {
-  std::optional<CopyDirection>
-      way;     ///< nullopt: both at once, between memories of their own, by half of the agents each
-  Bytes size;  ///< each way
+  /// nullopt: both ways at once, each between memory of its own and by half of the agents.
+  std::optional<CopyDirection> way;
+  Bytes size;  ///< bytes each way
   Bytes piece;
   unsigned threads = 1;
 };
 Trial staged(const Staged&);
 
-/// Page faults one after the other, in pages that are 2 MiB apart: of kernels that touch one page each of managed
-/// memory on the host, or of a host thread that touches pages on the GPU.
+/// Kernels one after the other, each of which touches one page of managed memory on the host. The pages are 2 MiB
+/// apart.
 Trial faults_of_kernels(MeasurableDevice&, unsigned faults);
+/// A host thread that touches pages of managed memory on the GPU one after the other. The pages are 2 MiB apart.
 Trial faults_of_the_host(unsigned faults);
 
 /// The host launches an empty kernel, waits for its end, and so on.
 Trial waits_for_kernels(MeasurableDevice&, unsigned rounds);
 
-/// A queue is made and given up again; one of the calls is timed.
+/// A stream is created and destroyed; the call `timed` is timed.
 Trial queue_call(HostCall::Kind timed);
 
-/// A call of a host thread, timed, and what undoes it: pin (timed) and unpin, pin and unpin (timed), flush, allocate
-/// (timed) and release, allocate and release (timed).
+/// A host thread makes the call `timed`, which is timed, and the call that undoes it or makes it possible: pin and
+/// unpin, allocate and release. A flush stands alone.
 Trial host_call(HostCall::Kind timed, MemoryKind, Bytes size);
 
 }  // namespace shiplap

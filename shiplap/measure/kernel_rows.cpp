@@ -10,9 +10,9 @@
 namespace shiplap {
 namespace {
 
-// The grids around the ends of the first waves, where the time steps up if the GPU holds what it says it holds.
+// Grids around the ends of the first waves: there the time steps up if the GPU holds as many blocks as it says.
 std::vector<Point> grid_points(const Setting& setting) {
-  const std::uint64_t wave = setting.info.resident_threads / 1024;
+  const std::uint64_t wave = setting.info.resident_threads / spin_probe_threads;
   if (wave == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
   std::vector<std::uint64_t> grids{1,        wave / 2,     wave - 1, wave,         wave + 1, 3 * wave / 2,
                                    2 * wave, 2 * wave + 1, 3 * wave, 3 * wave + 1, 4 * wave};
@@ -25,10 +25,15 @@ std::vector<Point> grid_points(const Setting& setting) {
   return points;
 }
 
-// Beyond the caches of the GPU, where the time is in proportion to the amount.
+// The least amount is five times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture), so
+// that the time is in proportion to the amount. The most keeps the row short.
+constexpr Bytes least_streamed = 256_MiB;
+constexpr Bytes most_streamed = 4_GiB;
+constexpr Bytes most_streamed_quick = 1_GiB;
+
 std::vector<Point> stream_points(const Setting& setting) {
-  const Bytes most = std::min(quick(setting) ? 1_GiB : 4_GiB, setting.largest * 4);
-  const Bytes least = std::max(Bytes{64}, std::min(256_MiB, most / 4));
+  const Bytes most = std::min(quick(setting) ? most_streamed_quick : most_streamed, setting.largest * 4);
+  const Bytes least = std::max(Bytes{64}, std::min(least_streamed, most / 4));
   std::vector<Point> points;
   for (const Bytes amount : powers_of_two(least, most))
     points.push_back({to_string(amount), {{{"bytes", in_bytes(amount)}}}});
@@ -36,9 +41,12 @@ std::vector<Point> stream_points(const Setting& setting) {
   return points;
 }
 
+// fp32 operations: they take 0.16 to 2.6 ms at the 62 Tflop/s of an H200 (profiles/h200.json), long beside a launch.
+constexpr std::array amounts_of_arithmetic{1e10, 2e10, 4e10, 8e10, 1.6e11};
+
 std::vector<Point> multiply_add_points(const Setting&) {
   std::vector<Point> points;
-  for (const double flops : {1e10, 2e10, 4e10, 8e10, 1.6e11})
+  for (const double flops : amounts_of_arithmetic)
     points.push_back({fmt::format("{:g} flop", flops), {{{"flops", flops}}}});
   return points;
 }

@@ -12,6 +12,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/primitives.hpp"
+#include "shiplap/measure/ready_point.hpp"
 #include "shiplap/measure/row_memory.hpp"
 #include "shiplap/measure/sampler.hpp"
 #include "shiplap/profile/topology.hpp"
@@ -19,21 +20,47 @@
 namespace shiplap {
 namespace {
 
-// The totals that these budgets lead to are reckoned up in primitives.cpp. The run that proves the bytes has warmed up.
+/// When a point of a full measurement has its samples: Comm|Scope's five runs of a second, and no other end.
+constexpr SampleOptions full_sampling{
+    .warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .window = {}, .budget = Seconds{5}};
+/// When a point has its samples in one visit. Widths and budgets are chosen so that the table takes 90 s, and 15 s when
+/// it is quick (primitives.cpp). The run that proves the bytes warms up. A disturbance of a few milliseconds must not
+/// fill the window.
+constexpr SampleOptions standard_sampling{.warm_up = 0,
+                                          .least = 3,
+                                          .most = 50,
+                                          .relative_half_width = 0.005,
+                                          .window = milliseconds(5),
+                                          .budget = milliseconds(25)};
+constexpr SampleOptions quick_sampling{.warm_up = 0,
+                                       .least = 3,
+                                       .most = 50,
+                                       .relative_half_width = 0.01,
+                                       .window = milliseconds(5),
+                                       .budget = milliseconds(15)};
+
+/// Time under load after which the clocks of an idle GPU are up.
+constexpr Seconds clocks_rise = milliseconds(50);
+constexpr std::uint64_t waves_of_warm_up = 4;
+/// The end of a warm-up whose runs seem to take no time.
+constexpr unsigned most_runs_of_warm_up = 10'000;
+
+/// Part of the free device memory that the largest copy may have: a burst and both directions together take up to four
+/// times the largest copy, and half is left free.
+constexpr std::uint64_t share_of_largest_copy = 8;
+/// What is cut into pieces, or accessed by threads, comes out even in whole pages of this size.
+constexpr Bytes smallest_page = 4_KiB;
+
 SampleOptions sampling(Effort effort) {
-  if (effort == Effort::full)  // no interval is narrow enough
-    return {.warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .budget = Seconds{5}};
-  SampleOptions options{.warm_up = 0, .least = 3, .most = 50, .window = milliseconds(5)};
-  options.relative_half_width = effort == Effort::quick ? 0.01 : 0.005;
-  options.budget = milliseconds(effort == Effort::quick ? 15 : 25);  // of each visit
-  return options;
+  return effort == Effort::full ? full_sampling : effort == Effort::quick ? quick_sampling : standard_sampling;
 }
 
-// A neighbour's disturbance, or a clock that drifts, can last longer than all samples of a point, which then agree with
-// each other and are wrong together. What the table comes back to much later shows it. Five seconds show it themselves.
+// The disturbance of a neighbour, or a drift of the clocks, can last longer than all samples of a point. These then
+// agree with each other and are wrong together. A second visit much later shows that. In a full measurement the five
+// seconds of a point show it.
 bool comes_back(Effort effort) { return effort != Effort::full; }
 
-/// Points that share their memory: those on one NUMA node, in the order in which they stand.
+/// Groups of points that share their memory, which is on one NUMA node. The order of the points is kept.
 std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
   std::vector<std::vector<Point>> groups;
   const auto node = [](const Point& point) {
@@ -47,14 +74,16 @@ std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
   return groups;
 }
 
-/// Clocks of an idle GPU rise under load only; a virtual device has none.
+/// Keeps the GPU busy until its clocks are up. A virtual device has no clocks.
 void warm_up_clocks(MeasurableDevice& device, const DeviceInfo& info) {
   if (info.is_virtual) return;
+  const std::uint64_t wave = info.resident_threads / spin_probe_threads;
   const Trial trial =
-      single_kernel(device, ProbeKernel::Kind::spin, std::max<std::uint64_t>(1, 4 * (info.resident_threads / 1024)), 0);
+      single_kernel(device, ProbeKernel::Kind::spin, std::max<std::uint64_t>(1, waves_of_warm_up * wave), 0);
   const auto execution = device.prepare(trial.schedule, {.buffers = {}, .kernels = trial.kernels});
   Seconds spent{0};
-  for (unsigned run = 0; run < 10'000 && spent < milliseconds(50); ++run) spent += execution->run().timeline.makespan;
+  for (unsigned run = 0; run < most_runs_of_warm_up && spent < clocks_rise; ++run)
+    spent += execution->run().timeline.makespan;
 }
 
 class Measuring {
@@ -70,7 +99,7 @@ class Measuring {
     done_ = done_after;
   }
 
-  /// As many samples more of those points of the row that are to be visited again.
+  /// Visits those points of the row again that need it: doubles their samples.
   void row_again(const PrimitiveRow& row, std::vector<Point> points) {
     std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(key(row, point)); });
     if (points.empty()) return;
@@ -122,7 +151,7 @@ class Measuring {
     }
   }
 
-  /// Of a point among all.
+  /// Tells a point from all others.
   static std::pair<std::string, Arguments> key(const PrimitiveRow& row, const Point& point) {
     return {std::string(row.primitive.name), point.variants.front()};
   }
@@ -137,7 +166,7 @@ class Measuring {
     return same == all.end() ? nullptr : &*same;
   }
 
-  /// With what an earlier run has of the rows to come.
+  /// What was measured, and what an earlier run has of the rows to come.
   MeasureResult so_far() const {
     MeasureResult all = result_;
     for (const Measurement& m : options_.have)
@@ -148,8 +177,7 @@ class Measuring {
     return all;
   }
 
-  /// What holds clocks down counts whenever it did, and of the link the fastest that it was, since it rests between
-  /// copies.
+  /// Keeps everything that ever held the clocks down, and the fastest link that was seen: links rest between copies.
   void merge_state(const Conditions& state) {
     for (const auto& [name, value] : state) {
       std::string& kept = result_.state[name];
@@ -162,11 +190,11 @@ class Measuring {
     }
   }
 
-  /// As the device is right after it worked.
+  /// Notes the state of the device right after it worked.
   void note_state() {
     try {
       merge_state(device_.state());
-    } catch (const Error&) {  // what is not known does not stop a measurement
+    } catch (const Error&) {  // an unknown state does not stop a measurement
     }
   }
 
@@ -207,65 +235,17 @@ class Measuring {
     }
   }
 
-  /// What a row's clock says of a run.
-  static Seconds time_of(const PrimitiveRow& row, const Trial& trial, const RunResult& run) {
-    if (row.primitive.clock != "host") return run.timeline.makespan;
-    switch (row.host_clock) {
-      case HostClock::submission:
-        return run.submission;
-      case HostClock::completion:
-        return run.host_total;
-      case HostClock::operation: {
-        const Span& span = run.host_spans.at(trial.timed_op.index());
-        return span.end - span.start;
-      }
-    }
-    throw Error("not a clock");
-  }
-
-  /// The trials of a point made ready, each as a probe that runs it once.
-  struct Ready {
-    std::vector<std::unique_ptr<Execution>> executions;
-    std::vector<Probe> probes;
-  };
-  Ready make_ready(const PrimitiveRow& row, const std::vector<Trial>& trials, const RowMemory& memory) {
-    Ready ready;
-    const auto prepare = [&](const Schedule& schedule, const Trial& trial) {
-      std::vector<std::byte*> buffers = memory.data();
-      buffers.resize(schedule.buffers.size());
-      std::vector<KernelBinding> kernels;
-      if (!schedule.kernels.empty()) kernels = trial.kernels;
-      ready.executions.push_back(device_.prepare(schedule, {.buffers = buffers, .kernels = kernels}));
-      return ready.executions.back().get();
-    };
-    for (const Trial& trial : trials) {
-      Execution* before = trial.before ? prepare(*trial.before, trial) : nullptr;
-      // The queues are held until everything is submitted, where that can be: the clock sees the device alone, and the
-      // host meets dependencies that are still open. What the host waits for it has to see as it comes.
-      const bool hold =
-          can_be_held(trial.schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
-      ready.probes.push_back([execution = prepare(trial.schedule, trial), before, hold, &trial, &row]() -> Reading {
-        Seconds cost{0};
-        if (before != nullptr) cost = before->run().host_total;
-        const RunResult run = execution->run({.hold = hold, .timed = trial.timed});
-        cost += run.host_total;
-        return {.time = time_of(row, trial, run), .cost = cost};
-      });
-    }
-    return ready;
-  }
-
   void measure_point(const PrimitiveRow& row, const Point& point, const std::string& label,
                      const std::vector<Trial>& trials, const RowMemory& memory) {
-    const Ready ready = make_ready(row, trials, memory);
+    const ReadyPoint ready(device_, row, trials, memory);
     std::string difference;
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      // The first run of each trial proves that this trial moves every byte; what is sampled later ends alike.
+      // The first run of each trial proves that the trial moves every byte. The samples are runs of the same schedule.
       memory.poison_destinations(device_, trials[i]);
-      ready.probes[i]();
+      ready.probes()[i]();
       if (difference.empty()) difference = memory.difference(device_, trials[i]);
     }
-    const auto samples = sample(ready.probes, sampling(options_.effort));
+    const auto samples = sample(ready.probes(), sampling(options_.effort));
     const std::string held_by = clocks_held_by();
     const bool again = comes_back(options_.effort) && !all_equal(samples);
     for (const Trial& trial : trials)
@@ -285,19 +265,20 @@ class Measuring {
     if (to_visit_again_.insert(key(row, point)).second) ++total_;
   }
 
-  /// Adds as many samples as there are. That each trial moves its bytes has been proved; one look behind them all does.
+  /// Adds as many samples as there are. The first visit has proved that each trial moves its bytes, so the bytes are
+  /// compared once, behind the samples.
   void measure_point_again(const PrimitiveRow& row, const Point& point, const std::string& label,
                            const std::vector<Trial>& trials, const RowMemory& memory) {
-    const Ready ready = make_ready(row, trials, memory);
+    const ReadyPoint ready(device_, row, trials, memory);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       memory.poison_destinations(device_, trials[i]);
-      ready.probes[i]();
+      ready.probes()[i]();
     }
     const auto as_before =
         static_cast<unsigned>(find(result_.measurements, row, point.variants.front())->samples_us.size());
     SampleOptions options = sampling(options_.effort);
     options.least = options.most = as_before;
-    const auto samples = sample(ready.probes, options);
+    const auto samples = sample(ready.probes(), options);
     const std::string held_by = clocks_held_by();
     std::string difference;
     for (const Trial& trial : trials)
@@ -342,11 +323,9 @@ MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
                                  to_string(options.smallest), to_string(options.largest)));
   if (options.largest.count == 0) throw UsageError("the largest copy to measure must be at least 1 byte");
   Setting setting{.effort = options.effort, .largest = options.largest, .info = device.info()};
-  // A burst and both directions together take up to four times the largest copy.
   if (setting.info.free_memory.count > 0)
-    setting.largest = std::max(1_B, std::min(setting.largest, setting.info.free_memory / 8));
-  // Whole pages: what is cut into pieces or accessed by threads comes out even.
-  if (setting.largest >= 4_KiB) setting.largest = 4_KiB * (setting.largest.count / (4_KiB).count);
+    setting.largest = std::max(1_B, std::min(setting.largest, setting.info.free_memory / share_of_largest_copy));
+  if (setting.largest >= smallest_page) setting.largest = smallest_page * (setting.largest.count / smallest_page.count);
 
   std::vector<std::vector<Point>> points(rows.size());
   std::vector<std::string> reasons(rows.size());

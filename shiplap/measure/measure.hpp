@@ -1,4 +1,4 @@
-// Measures a device: the primitives as a data table, run through the device's own executor, and fitted to a profile.
+// Measures a device: runs the table of primitives on it and fits a profile to the times.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,11 @@
 
 namespace shiplap {
 
+/// How many points are measured, and how long each.
 enum class Effort : std::uint8_t {
-  quick,
-  standard,
-  full,  ///< five seconds for each point, as in Comm|Scope's five runs of a second (Pearson et al. 2019, section 3)
+  quick,     ///< few points, about 15 s for a GPU
+  standard,  ///< all points, about 90 s
+  full,      ///< five seconds for each point, as in Comm|Scope's five runs of a second (Pearson et al. 2019, section 3)
 };
 
 /// A measured way to move bytes or spend time: a row of the table.
@@ -35,40 +36,41 @@ struct FailedPoint {
   std::string reason;
 };
 
-/// The table is gone through twice (with Effort::full once), half of a point's samples each time: see
-/// `Measurement::visits`. Points that were the same every time are not visited again.
+/// Every point is visited twice (with Effort::full once), for half of its samples each time: see `Measurement::visits`.
+/// Points whose samples are all equal are visited once.
 struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;
-  std::vector<FailedPoint> failed;  ///< a verification that failed, an op that the device refused
-  /// Of the device right after points were sampled: the last reading, of `gpu.clocks_held_by` all that were read, of
-  /// `gpu.link_loaded` the fastest.
+  std::vector<FailedPoint> failed;  ///< points whose bytes were wrong, or of which the device refused an op
+  /// The state of the device right after points were sampled, as last read. `gpu.clocks_held_by` names all that was
+  /// ever read, `gpu.link_loaded` is the fastest that was read.
   Conditions state{};
 };
 
 struct MeasureOptions {
   Effort effort = Effort::standard;
-  Bytes largest{1ull << 30};  ///< largest copy
+  Bytes largest{1ull << 30};  ///< size of the largest copy
   Bytes smallest{};           ///< points of fewer bytes are left out
-  std::string only = "*";     ///< glob over primitive names
-  /// Called before each point: name, arguments, done, total.
+  std::string only = "*";     ///< glob over the names of primitives
+  /// Called before each point, with the number of points that are done.
   std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
-  /// Of an earlier run on the same node with the same effort: points that were verified then are taken over.
+  /// Measurements of an earlier run on the same node with the same effort. Points that were verified then are taken
+  /// over.
   std::vector<Measurement> have{};
-  Conditions state{};  ///< of the device in that run (`MeasureResult::state`)
-  /// Called after each row with everything so far, and with what `have` has of the rows to come.
+  Conditions state{};  ///< the state of the device in that run (`MeasureResult::state`)
+  /// Called after each row, with everything so far and what `have` has of the rows to come.
   std::function<void(const MeasureResult&)> row_done{};
 };
 
-/// Runs the table. A row that fails is reported, never an abort; memory is released between rows.
-/// Throws UsageError when `only` matches nothing.
+/// Runs the table. A row that fails is reported in the result, and the next row follows. Memory is released between
+/// rows. Throws UsageError when `only` matches nothing.
 MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
 /// Fits the measurements to a profile of one GPU and its link; see docs/measuring.md for each parameter's definition.
 /// Parameters without measurements are listed in `missing`.
 Profile fit(std::span<const Measurement>, const DeviceInfo&);
-/// The samples of a profile that was measured, fitted by this version: with its name, its source and its conditions.
-/// Throws UsageError when it was not measured, or holds no samples.
+/// Fits the samples of a measured profile again, by this version. Name, source and conditions stay. Throws UsageError
+/// when the profile was not measured, or holds no samples.
 Profile fit_again(const Profile&);
 
 }  // namespace shiplap

@@ -17,7 +17,7 @@ std::vector<Bytes> few_sizes(const Setting& setting, Bytes limit) {
 
 std::vector<Point> pageable_points(const Setting& setting) { return size_points(few_sizes(setting, 256_MiB)); }
 
-// Of both directions, flushed or of memory that programs seldom use: the ends and the middle.
+// A few sizes, for copies of both directions at once, past the caches, or of memory that programs seldom use.
 std::vector<Point> some_points(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}));
@@ -27,7 +27,7 @@ std::vector<Point> flushed_points(const Setting& setting) {
   for (Point& point : size_points(no_larger_than(setting.largest, {256_MiB}))) points.push_back(std::move(point));
   return points;
 }
-// The host compares what came, and reads such memory at a hundredth of the usual rate.
+// Small sizes: the host compares what came, and reads write-combined memory at a hundredth of the usual rate.
 std::vector<Point> write_combined_points_to_host(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 4_MiB}));

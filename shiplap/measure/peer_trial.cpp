@@ -34,7 +34,6 @@ Trial peer_copies(const PeerCopies& wanted) {
 }
 
 Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
-  constexpr std::uint32_t width = 16;
   const bool reads = wanted.mode == AccessMode::read;
   Trial trial;
   const auto on = [&](std::uint16_t gpu, std::uint16_t peer) {
@@ -43,13 +42,13 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
     const BufferId to =
         on_gpu(trial, fmt::format("destination of GPU {}'s kernels", gpu), reads ? gpu : peer, wanted.size);
     trial.transfers.push_back({from, to, wanted.size});
-    Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, width));
+    Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, widest_access));
     map.operands = {{{from, Bytes{0}, wanted.size}, AccessMode::read},
                     {{to, Bytes{0}, wanted.size}, AccessMode::write}};
     map.flows = {{.buffer = reads ? from : to,
                   .mode = wanted.mode,
                   .bytes = wanted.size,
-                  .in_flight = Bytes{map_probe_threads} * width * std::min(map.blocks, map.resident_blocks)}};
+                  .in_flight = Bytes{map_probe_threads} * widest_access * std::min(map.blocks, map.resident_blocks)}};
     const QueueId queue = trial.schedule.add_queue(fmt::format("kernels of GPU {}", gpu), Place::gpu(gpu));
     for (std::uint32_t i = 0; i < wanted.kernels; ++i)
       trial.schedule.add({.what = map, .queue = queue, .after = {}, .chunk = i});
@@ -60,13 +59,12 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
 }
 
 Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
-  constexpr std::uint32_t width = 8;
   Trial trial;
   const BufferId buffer = on_gpu(trial, "what is read", 1, footprint);
   trial.kept.push_back(buffer);
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
-  chase.flows = {{.buffer = buffer, .bytes = Bytes{width} * reads, .in_flight = Bytes{width}}};
+  chase.flows = {{.buffer = buffer, .bytes = chased_word * reads, .in_flight = chased_word}};
   trial.schedule.add({.what = chase, .queue = trial.schedule.add_queue("kernel"), .after = {}});
   return trial;
 }

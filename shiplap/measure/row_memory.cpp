@@ -10,10 +10,12 @@
 namespace shiplap {
 namespace {
 
+/// Seeds of the test pattern, plus the number of the buffer. Any two that differ give words that differ nearly
+/// everywhere.
 constexpr std::uint64_t source_seed = 0x5eed'0001;
 constexpr std::uint64_t poison_seed = 0xbad0'0001;
 
-/// Whether the trials obtain the buffer themselves.
+/// Whether an op of a trial allocates the buffer.
 bool obtained(const std::vector<std::vector<Trial>>& trials, std::size_t buffer) {
   for (const auto& point : trials)
     for (const Trial& trial : point)

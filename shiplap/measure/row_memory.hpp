@@ -13,15 +13,15 @@ namespace shiplap {
 /// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.
 class RowMemory {
  public:
-  /// By point, the trials of its variants. Sources are filled with a pattern. Throws Error when the pages of host
-  /// memory are on another NUMA node than asked for: it would be measured under the wrong name.
+  /// `trials` are those of each point's variants. Fills sources with a pattern. Throws Error when the pages of host
+  /// memory are on another NUMA node than asked for, because it would be measured under the wrong name.
   RowMemory(MeasurableDevice&, const std::vector<std::vector<Trial>>& trials);
 
-  /// Whether the system could tell of all host memory on which NUMA node its pages are.
+  /// Whether the system could tell, for all host memory, on which NUMA node its pages are.
   bool placement_known() const { return placement_known_; }
   std::vector<std::byte*> data() const;
   void poison_destinations(MeasurableDevice&, const Trial&) const;
-  /// "", or in a sentence what did not arrive, has changed or has not moved.
+  /// "" when the trial did its work, else a sentence on what did not arrive, has changed or has not moved.
   std::string difference(MeasurableDevice&, const Trial&) const;
 
  private:

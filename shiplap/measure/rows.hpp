@@ -1,4 +1,4 @@
-// What the files of the table of primitives share: their rows, and how points are written down.
+// What the files of the table of primitives share: their rows, and how their points are made.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,6 +21,7 @@ std::span<const PrimitiveRow> link_rows();
 std::span<const PrimitiveRow> memory_kind_rows();
 std::span<const PrimitiveRow> managed_rows();
 std::span<const PrimitiveRow> host_rows();
+std::span<const PrimitiveRow> call_rows();
 std::span<const PrimitiveRow> peer_rows();
 std::span<const PrimitiveRow> launch_rows();
 std::span<const PrimitiveRow> submission_rows();
@@ -57,7 +58,7 @@ inline Point count_point(const char* name, const std::vector<unsigned>& values, 
   return point;
 }
 
-/// Throws Unsupported: what only a run that takes its time measures.
+/// Throws Unsupported in a quick measurement: these points take too long for it.
 inline void not_in_quick(const Setting& setting) {
   if (quick(setting)) throw Unsupported("left out of a quick measurement");
 }
@@ -67,7 +68,7 @@ inline void require_two_engines(const Setting& setting) {
     throw Unsupported(fmt::format("{} has one copy engine: the two directions take turns", setting.info.name));
 }
 
-/// Powers of two from `first` to `last`, or every `stride`-th of them.
+/// Powers of two from `first` to `last`: all of them, or every `stride`-th.
 inline std::vector<Bytes> powers_of_two(Bytes first, Bytes last, unsigned stride = 1) {
   std::vector<Bytes> sizes;
   for (Bytes size = first; size <= last; size = {size.count << stride}) sizes.push_back(size);
@@ -79,7 +80,7 @@ inline std::vector<Bytes> no_larger_than(Bytes largest, std::vector<Bytes> sizes
   return sizes;
 }
 
-// Trials that rows of several files have.
+// Trials that rows of several files share.
 template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
 Trial copy_of(MeasurableDevice&, const Arguments& arguments) {
   return copy_burst(way, bytes(arguments), 1, kind);

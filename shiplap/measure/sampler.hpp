@@ -13,12 +13,12 @@ namespace shiplap {
 /// been looked at (a disturbance of a few milliseconds would pass for the figure), when its budget is used up (but not
 /// before `least` samples), or at `most` samples. Samples that are all equal have seen no disturbance.
 struct SampleOptions {
-  unsigned warm_up = 1;  ///< runs that are thrown away
-  unsigned least = 5;
-  unsigned most = 100;
+  unsigned warm_up = 1;                ///< runs that are thrown away
+  unsigned least = 5;                  ///< samples at least, whatever the budget
+  unsigned most = 100;                 ///< samples at most
   double relative_half_width = 0.005;  ///< of the median's 95 % interval
-  Seconds window{0};                   ///< of the device's time, all probes of the point together
-  Seconds budget{0.25};                ///< likewise
+  Seconds window{0};                   ///< device time that must be looked at, by all probes of the point together
+  Seconds budget{0.25};                ///< device time that the point may take, all probes together
 };
 
 /// One run of what is timed: the figure, and what the run cost. On a virtual device both are virtual time, so that the

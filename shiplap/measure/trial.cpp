@@ -29,11 +29,22 @@ CopyDirection opposite(CopyDirection way) {
   return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
 }
 
-/// Of the copies beside chains and rows of kernels: 3 ms.
+/// Size and number of the copies beside chains and rows of kernels. At 55 GB/s (H200, PCIe 5 x16; profiles/h200.json)
+/// they take 3 ms each way, longer than any chain. On a link several times as fast they would end too early.
 constexpr Bytes load_size = 4_MiB;
 constexpr unsigned load_copies = 40;
 
-/// Copies in a queue of their own that keep a direction busy; they share two places.
+/// Memory that is streamed through the GPU between two pointer chases, so that none of what the last one has read is in
+/// a cache: five times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture).
+constexpr Bytes more_than_caches_hold = 256_MiB;
+/// The fewest places that kernels on mapped memory go around in, also where these are more than `mapped_footprint`.
+constexpr unsigned fewest_places = 4;
+
+/// Copies the other way beside a burst, for each copy of the burst. fit_duplex.cpp refuses directions that differ so
+/// much that the load ends first.
+constexpr unsigned load_of_duplex = 2;
+
+/// Adds copies in a queue of their own that keep a direction busy. They take turns in two places.
 void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   const Ends ends = add_ends(trial, way, size * 2);
   const QueueId queue = trial.schedule.add_queue("load");
@@ -44,7 +55,7 @@ Kernel add_empty_kernel(Trial& trial, MeasurableDevice& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
-/// Buffers, queues and agents of a schedule.
+/// The buffers, queues and agents of a schedule.
 Schedule without_ops(Schedule schedule) {
   schedule.ops.clear();
   return schedule;
@@ -122,11 +133,10 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   const BufferId buffer = trial.schedule.add_buffer(
       {.name = "what is read", .place = on_host ? Place::host(0) : Place::gpu(0), .memory = kind, .size = footprint});
   trial.kept.push_back(buffer);
-  constexpr std::uint32_t width = 8;
   if (on_host) {
     chase.work = Seconds{0};
     chase.flows.push_back(
-        {.buffer = buffer, .mode = AccessMode::read, .bytes = Bytes{width} * reads, .in_flight = Bytes{width}});
+        {.buffer = buffer, .mode = AccessMode::read, .bytes = chased_word * reads, .in_flight = chased_word});
   }
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   const QueueId queue = trial.schedule.add_queue("kernel");
@@ -134,8 +144,7 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
     trial.schedule.add({.what = chase, .queue = queue, .after = {}});
     return trial;
   }
-  // What the last run has read would still be in the caches of the GPU: other memory has to pass through them.
-  constexpr Bytes more_than_caches_hold = 256_MiB;
+  // What the last run has read would still be in the caches of the GPU, so other memory passes through them.
   const BufferId other = trial.schedule.add_buffer(
       {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
   Kernel stream =
@@ -175,7 +184,7 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
 Trial duplex_burst(CopyDirection way, Bytes size, unsigned copies) {
   Trial trial = copy_burst(way, size, copies);
   trial.timed = QueueId{0};
-  add_load(trial, opposite(way), size, 2 * copies + 4);
+  add_load(trial, opposite(way), size, load_of_duplex * copies + 4);
   return trial;
 }
 
@@ -253,7 +262,7 @@ Trial chain(MeasurableDevice& device, const Chain& chain) {
 
 Trial mapped_kernels(MeasurableDevice& device, const MappedKernels& wanted) {
   using Mapped = MappedKernels::Access;
-  const auto places = std::max(4u, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
+  const auto places = std::max(fewest_places, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,
@@ -284,7 +293,7 @@ Trial mapped_kernels(MeasurableDevice& device, const MappedKernels& wanted) {
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
-  // Mapped like the kernels' memory, so that the processors' caches hold none of it: copies would be faster.
+  // Mapped like the kernels' memory, so that the caches of the CPU hold none of it, which would make copies faster.
   const auto ring = std::min(wanted.copy_count, static_cast<unsigned>(mapped_footprint.count / wanted.copy_size.count));
   const Ends ends = add_ends(trial, *wanted.copies, wanted.copy_size * ring, MemoryKind::mapped);
   const QueueId copies = trial.schedule.add_queue("copies");

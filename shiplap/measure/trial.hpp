@@ -1,5 +1,5 @@
-// The schedules that measurements run: bursts of copies, rows of kernels, chains across queues. Each comes with what
-// proves that it did its work.
+// The schedules that measurements run: bursts of copies, rows of kernels, chains across queues. Each names the memory
+// that proves that it did its work.
 #pragma once
 
 #include <map>
@@ -23,29 +23,29 @@ struct Trial {
   Schedule schedule;
   std::vector<KernelBinding> kernels;
   std::vector<Transfer> transfers;
-  std::vector<BufferId> kept{};  ///< hold after a run what they held before
+  std::vector<BufferId> kept{};  ///< buffers that hold after a run what they held before
   struct Moved {
     BufferId managed;
     Place to;
   };
   std::vector<Moved> moved{};  ///< where all pages of managed memory are after a run
-  QueueId timed{};             ///< the queue that is timed beside the others; none: all of them
-  OpId timed_op{};             ///< where the host's clock times one op that an agent performs
-  /// Runs to its end before each run of the schedule, on the same buffers, and is not timed.
+  QueueId timed{};             ///< the queue that is timed beside the others; none: all queues
+  OpId timed_op{};             ///< the op of an agent that the host's clock times; none: the whole schedule
+  /// A schedule that runs to its end before each run of `schedule`, on the same buffers, and is not timed.
   std::optional<Schedule> before{};
 };
 
-/// `copies` copies of `size` bytes each behind one another in one queue, between host memory and the GPU; every copy
+/// `copies` copies of `size` bytes each behind one another in one queue, between host memory and the GPU. Every copy
 /// has a place of its own in source and destination.
 Trial copy_burst(CopyDirection, Bytes size, unsigned copies, MemoryKind host = MemoryKind::pinned);
 
-/// The same with the host's side dropped from the caches of the CPU before it is timed.
+/// One copy, with the host's side dropped from the caches of the CPU before it is timed.
 Trial flushed_copy(CopyDirection, Bytes size, MemoryKind host);
 
 /// Copies of one direction dealt over several queues.
 Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned queues);
 
-/// A copy each way at the same time between memory of that kind and the GPU, each submitted by an agent of its own.
+/// A copy each way at the same time between host memory and the GPU, each submitted by an agent of its own.
 Trial both_ways(Bytes size, MemoryKind host);
 
 /// A copy to the GPU in each of `queues` queues, and a kernel of another queue that waits for one of them and is timed:
@@ -55,7 +55,7 @@ Trial one_in_each(MeasurableDevice&, Bytes size, unsigned queues, unsigned watch
 /// Copies inside the memory of the GPU behind one another.
 Trial device_copies(Bytes size, unsigned copies);
 
-/// The same burst, timed while copies of that size move the other way, which go on for about twice as long.
+/// A burst of copies, timed while copies of the same size move the other way, which go on for about twice as long.
 Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
 
 /// A pipeline without work: a copy to the GPU, an empty kernel, a copy from it, or only one of the copies.
@@ -64,8 +64,8 @@ struct EmptyPipeline {
   bool from_device = true;
   Bytes size;  ///< of a copy
   unsigned chunks = 1;
-  unsigned queues =
-      1;  ///< 1: one for the kernels and one for each direction; else chunks are dealt over so many queues
+  /// 1: a queue for the kernels and one for each direction. More: chunks are dealt over this number of queues.
+  unsigned queues = 1;
 };
 Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);
 
@@ -75,15 +75,15 @@ Trial kernel_row(MeasurableDevice&, unsigned count);
 /// Kernels of one busy block in one queue, with or without events between them.
 struct KernelsApart {
   unsigned kernels = 1;
-  bool recorded = false;  ///< behind each is an event, for which an empty kernel of another queue waits
-  bool waiting = false;   ///< each waits for the event of an empty kernel of another queue, which ended long before
-  bool busy = false;      ///< copies of 4 MiB move both ways meanwhile
+  bool recorded =
+      false;             ///< an event is recorded behind each kernel, and an empty kernel of another queue waits for it
+  bool waiting = false;  ///< each kernel waits for the event of an empty kernel of another queue that ended long before
+  bool busy = false;     ///< copies of 4 MiB move both ways meanwhile
 };
 Trial kernels_apart(MeasurableDevice&, const KernelsApart&);
 
-/// `launches` empty kernels in a leading queue; each is waited for by one empty kernel in every one of `followers`
-/// queues. Costs launches · ((1 + followers) launch + record + followers · wait) on the host, and an end mark in each
-/// follower.
+/// `launches` empty kernels in a leading queue. In each of `followers` queues an empty kernel waits for each of them.
+/// The host spends launches · ((1 + followers) launch + record + followers · wait), and an end mark in each follower.
 Trial followers(MeasurableDevice&, unsigned launches, unsigned followers);
 
 /// A chain in which every op waits for the one before it.
@@ -94,19 +94,22 @@ struct Chain {
     from_device,  ///< a copy from the GPU, an empty kernel, and so on
   };
   Link link = Link::kernels;
-  unsigned count = 1;   ///< kernels
-  unsigned queues = 1;  ///< that take turns: each kernel is in the queue after the last one's, with its copy
-  bool busy = false;    ///< copies of 4 MiB move beside it, both ways or, for a chain with copies, the other way
+  unsigned count = 1;   ///< number of kernels
+  unsigned queues = 1;  ///< queues that take turns: each kernel, with its copy, is in the queue after the last one's
+  bool busy = false;    ///< copies of 4 MiB move beside the chain: both ways, or the way that the chain's copies do not
   Bytes size;           ///< of a copy in the chain
 };
 Trial chain(MeasurableDevice&, const Chain&);
 
-/// Of memory that kernels of a trial go around in at most (see the counts of the points). A pipeline touches every byte
-/// once; kernels that come back to the same few places find their addresses translated, and reads by few threads seem
-/// faster than they are.
+/// Bytes per access of kernels on host memory: the most that a thread can make (CUDA C++ Programming Guide, "Device
+/// Memory Accesses"). Rates depend on bytes in flight, not on the width of an access.
+constexpr unsigned widest_access = 16;
+/// The most memory that the kernels of a trial go around in. A pipeline touches every byte once; kernels that come back
+/// to the same few places find their addresses translated, and reads by few threads seem faster than they are.
 constexpr Bytes mapped_footprint = 256_MiB;
-/// What a kernel that accesses host memory moves, and a copy beside it.
+/// Bytes that one kernel on host memory moves: 0.15 ms at the rate of the link of an H200, long beside its launch.
 constexpr Bytes mapped_launch = 8_MiB;
+/// Bytes of a copy beside such kernels: 0.3 ms on the same link, long beside its fixed cost.
 constexpr Bytes long_copy_beside = 16_MiB;
 
 /// The size of the copies in a measurement beside kernels.
@@ -120,17 +123,17 @@ struct MappedKernels {
   enum class Access : std::uint8_t { read, write, both };
   Access access = Access::read;
   Bytes size;            ///< of one kernel
-  unsigned kernels = 1;  ///< timed, or beside the copies that are
+  unsigned kernels = 1;  ///< number of kernels
   std::uint64_t blocks = 1;
-  unsigned width = 16;  ///< bytes of one access
+  unsigned width = widest_access;  ///< bytes per access
   std::optional<CopyDirection> copies{};
   Bytes copy_size = long_copy_beside;
   unsigned copy_count = 0;
-  bool time_copies = false;  ///< instead of the kernels
+  bool time_copies = false;  ///< the copies are timed instead of the kernels
 };
 Trial mapped_kernels(MeasurableDevice&, const MappedKernels&);
 
-/// Reads of 8 bytes, each known by the one before, from memory of that kind: mapped, or device.
+/// Reads of 8 bytes by one thread from mapped or device memory. Each read tells where the next one is.
 Trial pointer_chase(MeasurableDevice&, MemoryKind, Bytes footprint, unsigned reads);
 
 /// One kernel, once.

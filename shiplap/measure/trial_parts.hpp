@@ -1,4 +1,4 @@
-// What the trials are put together from: bursts of copies, kernels that can be launched many times.
+// Parts that trials of several files share: bursts of copies, kernels that can be launched many times.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
+
+/// Bytes that the thread of a pointer chase reads at a time: one address.
+constexpr Bytes chased_word = 8_B;
 
 /// The two buffers of a copy.
 struct Ends {
@@ -41,9 +44,12 @@ inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kern
           .flows = {}};
 }
 
-/// One that touches every page of a buffer; in 256 blocks of 256 threads as in Comm|Scope (Pearson et al. 2019).
+/// Blocks of a touching kernel, as in Comm|Scope's test of demand paging (Pearson et al. 2019).
+constexpr std::uint64_t touching_blocks = 256;
+
+/// A kernel of the trial that touches every page of a buffer.
 inline Kernel add_touching_kernel(Trial& trial, MeasurableDevice& device, BufferId buffer, Bytes size,
-                                  std::uint64_t blocks = 256) {
+                                  std::uint64_t blocks = touching_blocks) {
   Kernel touch = add_kernel(trial, "touch",
                             device.probe_kernel(ProbeKernel::Kind::touch, blocks, static_cast<double>(page_size())));
   touch.operands = {{{buffer, Bytes{0}, size}, AccessMode::write}};

@@ -7,7 +7,10 @@
 namespace shiplap {
 namespace {
 
+/// Added to the error of every equation, as a share of what was observed: see `least_squares`.
 constexpr double least_relative_error = 1e-3;
+/// A pivot below this, of a matrix with a unit diagonal, is rounding: the equations do not tell its unknown apart.
+constexpr double least_pivot = 1e-9;
 
 using Matrix = std::vector<std::vector<double>>;
 
@@ -28,7 +31,7 @@ Matrix inverse(Matrix a) {
     std::size_t pivot = column;
     for (std::size_t row = column + 1; row < n; ++row)
       if (std::abs(a[row][column]) > std::abs(a[pivot][column])) pivot = row;
-    if (std::abs(a[pivot][column]) < 1e-9)
+    if (std::abs(a[pivot][column]) < least_pivot)
       throw Error("least squares: the equations do not tell the unknowns apart; measure more sizes");
     std::swap(a[pivot], a[column]);
     std::swap(result[pivot], result[column]);

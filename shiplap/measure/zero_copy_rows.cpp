@@ -12,21 +12,42 @@
 namespace shiplap {
 namespace {
 
+/// Rates in GB/s that decide how many ops the load beside a measurement needs to outlast it. They were seen on an H200
+/// on PCIe 5 x16. On a link half as fast both sides are half as fast at most, and the load still lasts. Where the load
+/// ends too early, the figure comes out too good.
+namespace seen_on_h200 {
+constexpr double fastest_copies = 60;     // alone
+constexpr double read_of_a_block = 1.5;   // at least, beside copies; alone 2.4
+constexpr double written_by_a_block = 4;  // at least, beside copies; alone 10
+constexpr double slowest_kernels = 20;    // at least, however many blocks, beside copies; 27 were seen
+constexpr double fastest_kernels = 55;    // however many blocks
+constexpr double most_read_by_a_block = 3.5;
+constexpr double most_written_by_a_block = 20;
+constexpr double slowest_copies = 15;               // beside kernels of few blocks
+constexpr double slowest_copies_of_full_gpu = 3.5;  // beside kernels of more than two blocks per SM
+}  // namespace seen_on_h200
+
+/// More blocks have so many bytes in flight that a launch must be longer than `mapped_launch` beside its fixed time.
+constexpr std::uint64_t blocks_of_short_launches = 64;
+constexpr Bytes long_launch = 64_MiB;
+
 // Grids from one block to a full GPU. A few kernels (or copies) against more: their difference has no start and no end.
 Point mapped_point(std::uint64_t blocks, Bytes size, std::pair<double, double> counts) {
-  constexpr double width = 16;
   Point point{fmt::format("{} blocks, {}", blocks, to_string(size)), {}};
   for (const double count : {counts.first, counts.second})
-    point.variants.push_back(
-        {{"bytes", in_bytes(size)}, {"count", count}, {"blocks", static_cast<double>(blocks)}, {"width", width}});
+    point.variants.push_back({{"bytes", in_bytes(size)},
+                              {"count", count},
+                              {"blocks", static_cast<double>(blocks)},
+                              {"width", widest_access}});
   return point;
 }
-/// The grids given, and those that have a block for each multiprocessor, two for each, and as many as fit.
+/// The grids given, and those of one block per SM, of two, and of as many blocks as the GPU holds.
 std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
   const std::uint64_t most = setting.info.resident_threads / map_probe_threads;
   if (most == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
-  if (setting.largest < 8_MiB)
-    throw Unsupported("the largest copy asked for is smaller than the 8 MiB that one kernel moves");
+  if (setting.largest < mapped_launch)
+    throw Unsupported(fmt::format("the largest copy asked for is smaller than the {} that one kernel moves",
+                                  to_string(mapped_launch)));
   grids.push_back(setting.info.multiprocessors);
   if (!quick(setting)) grids.push_back(2ull * setting.info.multiprocessors);
   grids.push_back(most);
@@ -36,30 +57,32 @@ std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<st
   return grids;
 }
 
-/// So many in proportion, and enough that the long trial touches most of the memory that trials go around in: they
-/// find translated only what the GPU keeps translated of so much. Few threads take too long for more than 64 MiB, and
-/// short launches would be too many for a queue that is held.
-std::pair<double, double> mapped_counts(const Setting& setting, Bytes size, std::uint64_t blocks) {
+/// How many kernels of `mapped_launch` bytes the short and the long trial have. The long trial touches most of
+/// `mapped_footprint`, so that kernels find translated only what the GPU keeps translated of that much memory. A quick
+/// measurement and few blocks get by with a quarter of that: few blocks take too long for more.
+std::pair<double, double> mapped_counts(const Setting& setting, std::uint64_t blocks) {
   constexpr double few = 2;
   constexpr double many = 7;
-  const bool all = !quick(setting) && blocks >= 8 && size >= 2_MiB;
-  const double touched = in_bytes(mapped_footprint) * (all ? 0.875 : 0.21875);
-  const double more = std::max(1.0, touched / in_bytes(size) / many);
+  constexpr std::uint64_t few_blocks = 8;
+  constexpr double most = 7.0 / 8;
+  const bool all = !quick(setting) && blocks >= few_blocks;
+  const double touched = in_bytes(mapped_footprint) * (all ? most : most / 4);
+  const double more = std::max(1.0, touched / in_bytes(mapped_launch) / many);
   return {std::round(few * more), std::round(many * more)};
 }
 
-// Where much is under way, a launch must be long beside it.
 std::vector<Point> mapped_points(const Setting& setting) {
   const auto grids = possible_grids(setting, quick(setting) ? std::vector<std::uint64_t>{1, 4, 16, 32}
                                                             : std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32, 64});
   std::vector<Point> points;
   for (const std::uint64_t blocks : grids)
-    points.push_back(blocks > 64 ? mapped_point(blocks, std::min(64_MiB, setting.largest), {1, 4})
-                                 : mapped_point(blocks, mapped_launch, mapped_counts(setting, mapped_launch, blocks)));
+    points.push_back(blocks > blocks_of_short_launches
+                         ? mapped_point(blocks, std::min(long_launch, setting.largest), {1, 4})
+                         : mapped_point(blocks, mapped_launch, mapped_counts(setting, blocks)));
   return points;
 }
 
-/// A copy engine against kernels: the pairs that hybrid pipelines consist of.
+/// Points of kernels beside a copy engine, the pairs that hybrid pipelines consist of.
 std::vector<Point> points_beside(const Setting& setting,
                                  const std::function<std::pair<double, double>(std::uint64_t)>& counts) {
   std::vector<Point> points;
@@ -71,11 +94,11 @@ std::vector<Point> points_beside(const Setting& setting,
     for (Arguments& variant : point.variants) variant["copy"] = in_bytes(copy);
   return points;
 }
-/// Of which the kernels are timed.
+/// Points at which the kernels are timed.
 std::vector<Point> beside_points(const Setting& setting) {
-  return points_beside(setting, [&](std::uint64_t blocks) { return mapped_counts(setting, mapped_launch, blocks); });
+  return points_beside(setting, [&](std::uint64_t blocks) { return mapped_counts(setting, blocks); });
 }
-/// Of which the copies are counted.
+/// Points at which the copies are timed.
 std::vector<Point> copies_beside_points(const Setting& setting) {
   return points_beside(setting, [](std::uint64_t) { return std::pair{1.0, 4.0}; });
 }
@@ -96,14 +119,13 @@ Trial mapped(MeasurableDevice& device, const Arguments& arguments) {
 template <MappedAccess access, CopyDirection way>
 Trial mapped_beside(MeasurableDevice& device, const Arguments& arguments) {
   MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
-  // GB/s beside copies at 60: a block of an H200 reads 2.4 and writes 10, and many come down to 27. Half as fast a link
-  // halves both sides at most.
-  const double of_a_block = access == MappedAccess::write ? 4 : 1.5;
-  const double slowest = std::min(20.0, of_a_block * arguments.at("blocks"));
+  using namespace seen_on_h200;
+  const double of_a_block = access == MappedAccess::write ? written_by_a_block : read_of_a_block;
+  const double slowest = std::min(slowest_kernels, of_a_block * arguments.at("blocks"));
   wanted.copies = way;
   wanted.copy_size = copy_size_beside(arguments);
   const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(wanted.copy_size);
-  wanted.copy_count = 3 + static_cast<unsigned>(copies * 60 / slowest);
+  wanted.copy_count = 3 + static_cast<unsigned>(copies * fastest_copies / slowest);
   return mapped_kernels(device, wanted);
 }
 /// The copies are timed, and the kernels outlast them.
@@ -111,10 +133,11 @@ template <MappedAccess access, CopyDirection way>
 Trial copies_beside(MeasurableDevice& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
   const Bytes copy = copy_size_beside(arguments);
-  // GB/s: what copies of an H200 come down to; kernels have 55 at most, and 20 (3.5) a block that writes (reads).
+  using namespace seen_on_h200;
   const bool full = arguments.at("blocks") > 2.0 * device.info().multiprocessors;
-  const double slowest = full ? 3.5 : 15;
-  const double fastest = std::min(55.0, (access == MappedAccess::write ? 20 : 3.5) * arguments.at("blocks"));
+  const double slowest = full ? slowest_copies_of_full_gpu : slowest_copies;
+  const double of_a_block = access == MappedAccess::write ? most_written_by_a_block : most_read_by_a_block;
+  const double fastest = std::min(fastest_kernels, of_a_block * arguments.at("blocks"));
   const double kernels = copies * in_bytes(copy) / in_bytes(bytes(arguments));
   MappedKernels wanted = kernels_of(access, arguments, 3 + static_cast<unsigned>(kernels * fastest / slowest));
   wanted.copies = way;

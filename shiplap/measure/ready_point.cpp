@@ -1,0 +1,56 @@
+#include "shiplap/measure/ready_point.hpp"
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+/// The time of a run by the row's clock.
+Seconds time_of(const PrimitiveRow& row, const Trial& trial, const RunResult& run) {
+  if (row.primitive.clock != "host") return run.timeline.makespan;
+  switch (row.host_clock) {
+    case HostClock::submission:
+      return run.submission;
+    case HostClock::completion:
+      return run.host_total;
+    case HostClock::operation: {
+      const Span& span = run.host_spans.at(trial.timed_op.index());
+      return span.end - span.start;
+    }
+  }
+  throw Error("not a clock");
+}
+
+/// Whether streams are held until everything is submitted. The clock of the device then sees the device alone, and a
+/// host that is timed submits ops whose dependencies are still open. A schedule for whose ops the host waits cannot be
+/// held, and a host that is timed until it knows the end must not be.
+bool is_held(const PrimitiveRow& row, const Schedule& schedule) {
+  return can_be_held(schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
+}
+
+}  // namespace
+
+ReadyPoint::ReadyPoint(MeasurableDevice& device, const PrimitiveRow& row, const std::vector<Trial>& trials,
+                       const RowMemory& memory) {
+  const auto prepare = [&](const Schedule& schedule, const Trial& trial) {
+    std::vector<std::byte*> buffers = memory.data();
+    buffers.resize(schedule.buffers.size());
+    std::vector<KernelBinding> kernels;
+    if (!schedule.kernels.empty()) kernels = trial.kernels;
+    executions_.push_back(device.prepare(schedule, {.buffers = buffers, .kernels = kernels}));
+    return executions_.back().get();
+  };
+  for (const Trial& trial : trials) {
+    Execution* before = trial.before ? prepare(*trial.before, trial) : nullptr;
+    Execution* timed = prepare(trial.schedule, trial);
+    probes_.push_back([timed, before, hold = is_held(row, trial.schedule), &trial, &row]() -> Reading {
+      Seconds cost{0};
+      if (before != nullptr) cost = before->run().host_total;
+      const RunResult run = timed->run({.hold = hold, .timed = trial.timed});
+      cost += run.host_total;
+      return {.time = time_of(row, trial, run), .cost = cost};
+    });
+  }
+}
+
+}  // namespace shiplap
