@@ -25,6 +25,7 @@ enum class Trace : std::uint8_t {
 struct RunOptions {
   /// Holds every stream behind a gate until all ops are submitted, so that no time contains submission.
   bool hold = false;
+  /// How the spans of ops are observed.
   Trace trace = Trace::none;
   /// The queue that is timed: the clock starts when its first op may begin and stops with its last one, and the other
   /// queues are load beside it. None: the clock runs from the first op to the end of all queues.

@@ -26,7 +26,9 @@ class Memory {
   std::byte* data() const { return data_.get(); }
   /// The size that was asked for.
   Bytes size() const { return size_; }
+  /// Where the memory is: on a NUMA node of the host, or on a GPU.
   Place place() const { return place_; }
+  /// The kind that was asked for.
   MemoryKind kind() const { return kind_; }
   /// Host memory as a span. Undefined for memory on a GPU.
   std::span<std::byte> bytes() const { return {data_.get(), size_.count}; }
