@@ -24,7 +24,7 @@ std::vector<Point> flush_points(const Setting& setting) {
   if (!can_flush_caches()) throw Unsupported("this build has no instruction that flushes the caches of this CPU");
   return call_points(setting);
 }
-std::vector<Point> kernel_points(const Setting& setting) {
+std::vector<Point> kernel_call_points(const Setting& setting) {
   not_in_quick(setting);
   return size_points({std::min(64_MiB, setting.largest)});
 }
@@ -91,15 +91,15 @@ std::span<const PrimitiveRow> call_rows() {
       PrimitiveRow{
           {"timing.launched",
            "submission of one kernel, and of the event behind it, by the host's clock without waiting", "host"},
-          kernel_points,
+          kernel_call_points,
           one_kernel,
           HostClock::submission},
       PrimitiveRow{{"timing.waited", "the same kernel by the host's clock, until its end is known", "host"},
-                   kernel_points,
+                   kernel_call_points,
                    one_kernel,
                    HostClock::completion},
       PrimitiveRow{{"timing.events", "the same kernel by events (Harris 2012 compares the three)", "events"},
-                   kernel_points,
+                   kernel_call_points,
                    one_kernel},
   };
   return rows;

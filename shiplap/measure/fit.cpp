@@ -134,10 +134,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   Observations observations(measurements);
   Findings findings;
   for (unsigned g = 1; g < info.gpus; ++g)
-    for (const char* parameter : {"queue_groups", "launch_latency", "kernel_gap", "event_gap", "handovers",
-                                  "resident_threads", "memory_bandwidth", "copy_bandwidth", "flop_rate"})
-      findings.missing.push_back(
-          {fmt::format("gpus[{}].{}", g, parameter), "of several GPUs the first is measured; measure this one alone"});
+    findings.missing.push_back(
+        {fmt::format("gpus[{}]", g), "of several GPUs the first is measured; measure this one alone"});
   if (info.gpus > 1) profile.peers = fit_peers(observations, findings);
   if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
   fit_gpu(observations, profile.gpus.front(), findings);

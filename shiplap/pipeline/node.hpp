@@ -14,8 +14,8 @@ namespace shiplap {
 /// A profile, the limits of a job, and the device that runs it. Without a device, jobs can be planned and not run.
 struct Node {
   MeasurableDevice* device = nullptr;  ///< must outlive the node; null: the node is known by its profile only
-  Profile profile{};         ///< of the node's GPUs and links
-  Limits limits{};           ///< memory and threads of a GPU that a job may use
+  Profile profile{};                   ///< of the node's GPUs and links
+  Limits limits{};                     ///< memory and threads of a GPU that a job may use
 
   /// Whether a real GPU runs the jobs.
   bool has_gpu() const;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -90,8 +91,8 @@ auto order_of(const Row& row) {
     return row.size;
 }
 
-/// Reads an object: a visitor of `describe`. Throws Error naming the key for a key that is missing or unknown, a value
-/// that is not valid, and a value that is absent without a reason.
+/// Reads an object: a visitor of `describe`. Throws Error naming the key for a key that is unknown, a value that is not
+/// valid, and a value that is absent without a reason.
 class ObjectReader {
  public:
   /// `path` is where the object stands in the file, as `missing` names it.
@@ -115,7 +116,7 @@ class ObjectReader {
   }
   void optional_fact(std::string_view name, std::optional<unsigned>& member, unsigned least, std::string_view) {
     member.reset();
-    if (const JsonReader in = in_.at(name); !is_absent(in, name)) member = read_count<unsigned>(in, least);
+    if (const auto in = optional(name)) member = read_count<unsigned>(*in, least);
   }
   template <class T>
   void value(const ParameterInfo& info, Interval<T>& interval, const Quantity<T>& quantity) {
@@ -124,11 +125,15 @@ class ObjectReader {
   template <class T>
   void optional_value(const ParameterInfo& info, Parameter<T>& parameter, const Quantity<T>& quantity) {
     parameter.reset();
-    if (const JsonReader in = in_.at(info.name); !is_absent(in, info.name)) parameter = read_interval(in, quantity);
+    if (const auto in = optional(info.name)) parameter = read_interval(*in, quantity);
   }
   template <class Row>
   void rows(const RowsInfo& info, std::vector<Row>& rows, Tag tag) {
-    rows = list<Row>(in_.at(info.name), path_of(info.name), tag, info.may_be_empty);
+    rows.clear();
+    if (info.may_be_empty && !in_.find(info.name))
+      missing_.absent(in_, path_of(info.name), true);
+    else
+      rows = list<Row>(in_.at(info.name), path_of(info.name), tag, info.may_be_empty);
   }
   template <class Part, class... More>
   void part(std::string_view name, Part& part, std::string_view, More... more) {
@@ -137,8 +142,7 @@ class ObjectReader {
   template <class Part, class... More>
   void optional_part(std::string_view name, std::optional<Part>& part, std::string_view, More... more) {
     part.reset();
-    if (const JsonReader in = in_.at(name); !is_absent(in, name))
-      read_object(in, path_of(name), missing_, part.emplace(), more...);
+    if (const auto in = optional(name, true)) read_object(*in, path_of(name), missing_, part.emplace(), more...);
   }
   void lists(std::string_view name, std::map<std::string, std::vector<TimeAt>>& lists, Tag tag, std::string_view) {
     lists = read_map<std::vector<TimeAt>>(
@@ -161,8 +165,11 @@ class ObjectReader {
     in.only_keys(keys);
   }
   std::string path_of(std::string_view name) const { return path_ + "." + std::string(name); }
-  bool is_absent(const JsonReader& in, std::string_view name) const {
-    return missing_.absent(in, path_of(name), in.value().is_null());
+  /// The value of a key that may be null or left out with a reason.
+  std::optional<JsonReader> optional(std::string_view name, bool part = false) const {
+    auto in = in_.find(name);
+    missing_.absent(in ? *in : in_, path_of(name), !in, part);
+    return in;
   }
   template <class Row>
   std::vector<Row> list(const JsonReader& in, const std::string& path, Tag tag, bool may_be_empty) const {

@@ -105,8 +105,9 @@ void read_parameters(const JsonReader& in, Profile& profile) {
   check_link_ends(in.at("links"), profile.links, profile.gpus.size());
   objects("peers", profile.peers);
   check_peer_ends(in.at("peers"), profile.peers, profile.gpus.size());
-  if (const JsonReader host = in.at("host"); !missing.absent(host, "host", host.value().is_null()))
-    ObjectReader::read_object(host, "host", missing, profile.host.emplace());
+  const std::optional<JsonReader> host = in.find("host");
+  if (!missing.absent(host ? *host : in, "host", !host, true))
+    ObjectReader::read_object(*host, "host", missing, profile.host.emplace());
   ObjectReader::read_object(in.at("submission"), "submission", missing, profile.submission);
 }
 

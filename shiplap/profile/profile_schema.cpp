@@ -25,14 +25,25 @@ Json words_schema(E) {
   return {{"enum", std::move(words)}};
 }
 
+/// Ends the description of a list that may be empty or left out.
+constexpr std::string_view empty_when_missing = " Empty or left out only when \"missing\" says why.";
+
+bool may_be_left_out(const Json& schema) {
+  const auto description = schema.find("description");
+  return description != schema.end() && description->is_string() &&
+         description->get_ref<const std::string&>().ends_with(empty_when_missing);
+}
+
 Json or_null(Json schema, std::string_view meaning) {
-  return {{"description", fmt::format("{} Null when unknown; then \"missing\" says why.", meaning)},
+  return {{"description", fmt::format("{} Null or left out when unknown; then \"missing\" says why.", meaning)},
           {"oneOf", Json::array({std::move(schema), {{"type", "null"}}})}};
 }
 
+/// An object whose properties may be left out where they may be null or empty with a reason in "missing".
 Json object_schema(Json properties) {
   Json required = Json::array();
-  for (const auto& property : properties.items()) required.push_back(property.key());
+  for (const auto& property : properties.items())
+    if (!property.value().contains("oneOf") && !may_be_left_out(property.value())) required.push_back(property.key());
   return {{"type", "object"},
           {"required", std::move(required)},
           {"additionalProperties", false},
@@ -79,7 +90,7 @@ class SchemaWriter {
   void rows(const RowsInfo& info, const std::vector<Row>&, Tag tag) {
     Json out = list_schema(schema_of(Row{}, tag),
                            fmt::format("{} Rows increase.{}", info.meaning,
-                                       info.may_be_empty ? " Empty only when \"missing\" names it." : ""));
+                                       info.may_be_empty ? empty_when_missing : ""));
     if (!info.may_be_empty) out["minItems"] = 1;
     properties[std::string(info.name)] = std::move(out);
   }
@@ -241,9 +252,10 @@ Json profile_schema() {
       {"description",
        "What is known of one node: its GPUs, the links to them, fitted parameters with 95 % intervals, and the raw "
        "measurements behind them. The reader checks some rules that a schema cannot state: rows of a list increase, "
-       "low <= value <= high, a link names an existing GPU and no pair of NUMA node and GPU has two links, every "
-       "null and every empty list is named in \"missing\" where its description says so, and nothing named there by "
-       "its path has a value. Paths are written like links[0].h2d.duplex."}};
+       "low <= value <= high, a link names an existing GPU and no pair of NUMA node and GPU has two links, every value "
+       "that is null, empty or left out is named in \"missing\", by its path or by that of an object around it, where "
+       "its description says so, and nothing named there by its own path has a value. Paths are written like "
+       "links[0].h2d.duplex."}};
   schema.update(object_schema(std::move(properties)));
   schema["$defs"] = definitions();
   return schema;

@@ -61,24 +61,32 @@ std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
   return members;
 }
 
-/// The entries of "missing". An absent value without an entry is refused, because it may be a mistake; so is an entry
-/// for a value that is there, because one of the two is wrong.
+/// The entries of "missing". An entry explains the absent value at its path, and all absent values inside the object at
+/// its path. An absent value without an entry is refused, because it may be a mistake; so is an entry for the path of a
+/// value that is there, because one of the two is wrong.
 class Explanations {
  public:
   explicit Explanations(const std::vector<Missing>& missing) : missing_(missing) {}
 
-  /// Returns `absent`, whether the value `in` at `path` of the file is null or empty. Throws Error unless "missing"
-  /// names exactly the absent values.
-  bool absent(const JsonReader& in, const std::string& path, bool absent) const {
-    const bool explained =
-        std::any_of(missing_.begin(), missing_.end(), [&](const Missing& m) { return m.parameter == path; });
-    if (absent && !explained)
-      in.fail("a value, or an entry for \"" + path + "\" in \"missing\" that says why there is none");
-    if (!absent && explained) in.fail("nothing here, because \"missing\" names \"" + path + "\"");
+  /// Returns `absent`, whether the value at `path` of the file is null, empty or not there. `in` is the value, or the
+  /// object that it should be in. A `part` is an object that has values of its own: an entry for its path may explain
+  /// those that are absent in it. Throws Error as the class says.
+  bool absent(const JsonReader& in, const std::string& path, bool absent, bool part = false) const {
+    if (absent && !names(path) && !names_object_around(path))
+      in.fail("a value, or an entry for \"" + path + "\" or an object around it in \"missing\" that says why there is none");
+    if (!absent && !part && names(path))
+      in.fail("nothing here, because \"missing\" names \"" + path + "\"");
     return absent;
   }
 
  private:
+  bool names(const std::string& path) const {
+    return std::ranges::find(missing_, path, &Missing::parameter) != missing_.end();
+  }
+  bool names_object_around(const std::string& path) const {
+    return std::ranges::any_of(missing_, [&](const Missing& m) { return path.starts_with(m.parameter + "."); });
+  }
+
   const std::vector<Missing>& missing_;
 };
 

@@ -50,7 +50,8 @@ EvaluateOptions few(std::vector<std::string> strategies) {
 
 Node planted_node(MeasurableDevice& device) { return node_of(device, planted_profile()); }
 
-EvaluatedWorkload evaluate_on(MeasurableDevice& device, const EvaluateOptions& options, Workload workload = small_saxpy()) {
+EvaluatedWorkload evaluate_on(MeasurableDevice& device, const EvaluateOptions& options,
+                              Workload workload = small_saxpy()) {
   return evaluate(planted_node(device), std::move(workload), options);
 }
 

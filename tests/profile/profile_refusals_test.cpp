@@ -167,6 +167,26 @@ TEST(ProfileJson, refuses_an_absent_parameter_without_a_reason) {
   expect_names(refusal_with(planted_profile(), "/links/0/h2d/per_byte", nullptr), "links[0].h2d.per_byte", "object");
 }
 
+TEST(ProfileJson, takes_an_entry_for_an_object_as_the_reason_of_all_that_is_absent_in_it) {
+  Json json = to_json(planted_profile());
+  json["gpus"][0].erase("flop_rate");
+  json["gpus"][0]["copy_bandwidth"] = nullptr;
+  json["links"][0]["h2d"]["duplex"].erase("gaps");
+  EXPECT_NE(refusal(json), "");
+  json["missing"].push_back({{"parameter", "gpus[0]"}, {"reason", "not published"}});
+  expect_names(refusal(json), "links[0].h2d.duplex.gaps", "\"missing\"");
+  json["missing"].push_back({{"parameter", "links[0].h2d"}, {"reason", "not published"}});
+  EXPECT_EQ(refusal(json), "");
+  const Profile loaded = profile_from_json(json, "f.json");
+  EXPECT_FALSE(loaded.gpus[0].flop_rate);
+  EXPECT_FALSE(loaded.gpus[0].copy_bandwidth);
+  EXPECT_TRUE(loaded.gpus[0].memory_bandwidth);
+  EXPECT_TRUE(loaded.links[0].h2d.duplex->gaps.empty());
+  // What must not be absent is required still.
+  json["gpus"][0].erase("memory");
+  expect_names(refusal(json), "gpus[0].memory", "missing");
+}
+
 TEST(ProfileJson, refuses_a_value_that_is_said_to_be_missing) {
   Json json = to_json(planted_profile());
   json["missing"].push_back({{"parameter", "submission.copy"}, {"reason", "not so"}});
