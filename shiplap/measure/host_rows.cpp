@@ -88,10 +88,10 @@ std::vector<Point> staged_both_points(const Setting& setting) {
 
 template <CopyDirection... way>
 Trial through_rings(MeasurableDevice&, const Arguments& arguments) {
-  return staged({.way = {way...},
-                 .size = bytes(arguments),
-                 .piece = {static_cast<std::uint64_t>(arguments.at("piece"))},
-                 .threads = whole(arguments, "threads")});
+  return staged_copies({.way = {way...},
+                        .size = bytes(arguments),
+                        .piece = {static_cast<std::uint64_t>(arguments.at("piece"))},
+                        .threads = whole(arguments, "threads")});
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
 
 }  // namespace
 
-Trial staged(const Staged& wanted) {
+Trial staged_copies(const Staged& wanted) {
   Trial trial;
   set_agents(trial.schedule, wanted.threads);
   if (wanted.way) {

@@ -38,7 +38,7 @@ struct Staged {
   Bytes piece;
   unsigned threads = 1;
 };
-Trial staged(const Staged&);
+Trial staged_copies(const Staged&);
 
 /// Kernels one after the other, each of which touches one page of managed memory on the host. The pages are 2 MiB
 /// apart.

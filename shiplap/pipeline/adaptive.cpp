@@ -149,8 +149,8 @@ AdaptiveReport Adaptive::run(Policy& policy, const Source& source, const Sink& s
     if (sink) sink(first.batch);
     const BatchSeen seen = seen_of(first, result);
     const std::optional<Decision> decision = policy.observe(seen);
-    if (logs) log_(line_of(seen));
-    if (logs && decision) log_(line_of(*decision));
+    if (logs) log_(log_line_of(seen));
+    if (logs && decision) log_(log_line_of(*decision));
     if (watch) watch({.seen = seen, .decision = decision ? &*decision : nullptr, .ended = report.elapsed});
   };
   try {

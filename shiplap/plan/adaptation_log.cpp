@@ -42,7 +42,7 @@ Decision decision_from(const JsonReader& json, std::size_t choices) {
 
 std::string difference_of(const Replay& r) {
   const auto text = [&](const std::vector<Decision>& decisions, std::size_t i) {
-    return i < decisions.size() ? line_of(decisions[i]) : std::string("none");
+    return i < decisions.size() ? log_line_of(decisions[i]) : std::string("none");
   };
   // A log may end between a batch and the decision that it led to.
   const bool cut_off = r.again.size() == r.logged.size() + 1 && r.again.back().after + 1 == r.batches;
@@ -69,13 +69,13 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
       .dump();
 }
 
-std::string line_of(const BatchSeen& seen) {
+std::string log_line_of(const BatchSeen& seen) {
   Json json{{"batch", seen.batch}, {"choice", seen.choice}, {"span_s", seen.span.count()}};
   for (const Seconds kernel : seen.kernels) json["kernels_s"].push_back(kernel.count());
   return json.dump();
 }
 
-std::string line_of(const Decision& d) {
+std::string log_line_of(const Decision& d) {
   return Json{{"after", d.after},
               {"reason", d.reason},
               {"kernel", d.kernel},

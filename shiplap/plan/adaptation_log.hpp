@@ -19,8 +19,8 @@ using LineSink = std::function<void(std::string_view)>;
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable&,
                         const AdaptationOptions&);
 /// Numbers as they were, so that a replay calculates with the same ones.
-std::string line_of(const BatchSeen&);
-std::string line_of(const Decision&);  ///< likewise
+std::string log_line_of(const BatchSeen&);
+std::string log_line_of(const Decision&);  ///< likewise
 
 /// What a log holds, beside what follows from it.
 struct Replay {

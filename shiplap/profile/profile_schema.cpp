@@ -88,9 +88,8 @@ class SchemaWriter {
   }
   template <class Row>
   void rows(const RowsInfo& info, const std::vector<Row>&, Tag tag) {
-    Json out = list_schema(schema_of(Row{}, tag),
-                           fmt::format("{} Rows increase.{}", info.meaning,
-                                       info.may_be_empty ? empty_when_missing : ""));
+    Json out = list_schema(schema_of(Row{}, tag), fmt::format("{} Rows increase.{}", info.meaning,
+                                                              info.may_be_empty ? empty_when_missing : ""));
     if (!info.may_be_empty) out["minItems"] = 1;
     properties[std::string(info.name)] = std::move(out);
   }

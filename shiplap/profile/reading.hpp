@@ -73,9 +73,9 @@ class Explanations {
   /// those that are absent in it. Throws Error as the class says.
   bool absent(const JsonReader& in, const std::string& path, bool absent, bool part = false) const {
     if (absent && !names(path) && !names_object_around(path))
-      in.fail("a value, or an entry for \"" + path + "\" or an object around it in \"missing\" that says why there is none");
-    if (!absent && !part && names(path))
-      in.fail("nothing here, because \"missing\" names \"" + path + "\"");
+      in.fail("a value, or an entry for \"" + path +
+              "\" or an object around it in \"missing\" that says why there is none");
+    if (!absent && !part && names(path)) in.fail("nothing here, because \"missing\" names \"" + path + "\"");
     return absent;
   }
 
