@@ -275,8 +275,8 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
     const std::string title = name + "-" + std::to_string(in_flight);
     std::string log = header_line(title, "", rig.table(), adaptation.options()) + "\n";
     for (const auto& [batch, decision] : seen) {
-      log += line_of(batch) + "\n";
-      if (decision) log += line_of(*decision) + "\n";
+      log += log_line_of(batch) + "\n";
+      if (decision) log += log_line_of(*decision) + "\n";
     }
     write_file_atomically(effort.logs + "/" + title + ".jsonl", log);
   }

@@ -56,9 +56,9 @@ struct Watched {
       seen.kernels = {is.kernels * (1 - noise) / 4, is.kernels * 3 / 4};
       seen.span = seen.span * (1 + marks);
     }
-    log.push_back(line_of(seen));
+    log.push_back(log_line_of(seen));
     if (auto decision = adaptation.observe(seen)) {
-      log.push_back(line_of(*decision));
+      log.push_back(log_line_of(*decision));
       decisions.push_back(*decision);
     }
     ++batch;
@@ -146,7 +146,7 @@ TEST(Adaptation, of_noise_of_twice_the_tolerance_changes_no_choice_once_it_is_kn
   EXPECT_LE(watched.decisions.size(), 20u);
   EXPECT_NEAR(watched.adaptation.kernel(), 1, 0.06);
   for (const Decision& decision : watched.decisions)
-    EXPECT_TRUE(decision.after <= 100 || decision.from == decision.to) << line_of(decision);
+    EXPECT_TRUE(decision.after <= 100 || decision.from == decision.to) << log_line_of(decision);
 }
 
 TEST(Adaptation, takes_what_observing_kernels_adds_to_a_span_for_no_change_of_anything) {
