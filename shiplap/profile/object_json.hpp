@@ -130,10 +130,9 @@ class ObjectReader {
   template <class Row>
   void rows(const RowsInfo& info, std::vector<Row>& rows, Tag tag) {
     rows.clear();
-    if (info.may_be_empty && !in_.find(info.name))
-      missing_.absent(in_, path_of(info.name), true);
-    else
-      rows = list<Row>(in_.at(info.name), path_of(info.name), tag, info.may_be_empty);
+    if (const auto in =
+            info.may_be_empty ? missing_.optional(in_, info.name, path_of(info.name), true) : in_.at(info.name))
+      rows = list<Row>(*in, path_of(info.name), tag, info.may_be_empty);
   }
   template <class Part, class... More>
   void part(std::string_view name, Part& part, std::string_view, More... more) {
@@ -142,7 +141,10 @@ class ObjectReader {
   template <class Part, class... More>
   void optional_part(std::string_view name, std::optional<Part>& part, std::string_view, More... more) {
     part.reset();
-    if (const auto in = optional(name, true)) read_object(*in, path_of(name), missing_, part.emplace(), more...);
+    if (const auto in = optional(name, true)) {
+      read_object(*in, path_of(name), missing_, part.emplace(), more...);
+      missing_.require_used(*in, path_of(name));
+    }
   }
   void lists(std::string_view name, std::map<std::string, std::vector<TimeAt>>& lists, Tag tag, std::string_view) {
     lists = read_map<std::vector<TimeAt>>(
@@ -165,11 +167,8 @@ class ObjectReader {
     in.only_keys(keys);
   }
   std::string path_of(std::string_view name) const { return path_ + "." + std::string(name); }
-  /// The value of a key that may be null or left out with a reason.
   std::optional<JsonReader> optional(std::string_view name, bool part = false) const {
-    auto in = in_.find(name);
-    missing_.absent(in ? *in : in_, path_of(name), !in, part);
-    return in;
+    return missing_.optional(in_, name, path_of(name), part);
   }
   template <class Row>
   std::vector<Row> list(const JsonReader& in, const std::string& path, Tag tag, bool may_be_empty) const {
@@ -178,7 +177,7 @@ class ObjectReader {
       read_object(item, path, missing_, row, tag);
       return row;
     });
-    if (may_be_empty) missing_.absent(in, path, rows.empty());
+    if (may_be_empty) missing_.list(in, path);
     if (!may_be_empty && rows.empty()) in.fail("at least one row");
     for (std::size_t i = 1; i < rows.size(); ++i)
       if (!(order_of(rows[i - 1]) < order_of(rows[i]))) in.at(i).fail("a row behind the one before it in size");

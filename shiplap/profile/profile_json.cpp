@@ -101,13 +101,14 @@ void read_parameters(const JsonReader& in, Profile& profile) {
   objects("gpus", profile.gpus);
   if (profile.gpus.empty()) in.at("gpus").fail("at least one GPU");
   objects("links", profile.links);
-  missing.absent(in.at("links"), "links", profile.links.empty());
+  missing.list(in.at("links"), "links");
   check_link_ends(in.at("links"), profile.links, profile.gpus.size());
   objects("peers", profile.peers);
   check_peer_ends(in.at("peers"), profile.peers, profile.gpus.size());
-  const std::optional<JsonReader> host = in.find("host");
-  if (!missing.absent(host ? *host : in, "host", !host, true))
+  if (const auto host = missing.optional(in, "host", "host", true)) {
     ObjectReader::read_object(*host, "host", missing, profile.host.emplace());
+    missing.require_used(*host, "host");
+  }
   ObjectReader::read_object(in.at("submission"), "submission", missing, profile.submission);
 }
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,26 +70,48 @@ class Explanations {
  public:
   explicit Explanations(const std::vector<Missing>& missing) : missing_(missing) {}
 
-  /// Returns `absent`, whether the value at `path` of the file is null, empty or not there. `in` is the value, or the
-  /// object that it should be in. A `part` is an object that has values of its own: an entry for its path may explain
-  /// those that are absent in it. Throws Error as the class says.
-  bool absent(const JsonReader& in, const std::string& path, bool absent, bool part = false) const {
-    if (absent && !names(path) && !names_object_around(path))
-      in.fail("a value, or an entry for \"" + path +
-              "\" or an object around it in \"missing\" that says why there is none");
-    if (!absent && !part && names(path)) in.fail("nothing here, because \"missing\" names \"" + path + "\"");
-    return absent;
+  /// Returns the value of a key that may be null or left out; nullopt when it is. A `part` is an object with values of
+  /// its own: an entry for its path may explain those that are absent in it. Throws Error as the class says.
+  std::optional<JsonReader> optional(const JsonReader& in, std::string_view key, const std::string& path,
+                                     bool part = false) const {
+    auto value = in.find(key);
+    if (!value && !explains(path)) in.at(key).fail(reason_wanted(path));
+    if (value && !part) require_unnamed(*value, path);
+    return value;
+  }
+  /// Checks, when a part has been read, that an entry for its path explained something in it.
+  void require_used(const JsonReader& in, const std::string& path) const {
+    if (!used_.contains(path)) require_unnamed(in, path);
+  }
+  /// Checks a list that may be empty.
+  void list(const JsonReader& in, const std::string& path) const {
+    const bool empty = in.value().empty();
+    if (empty && !explains(path)) in.fail(reason_wanted(path));
+    if (!empty) require_unnamed(in, path);
   }
 
  private:
+  bool explains(const std::string& path) const {
+    bool explained = false;
+    for (const Missing& m : missing_)
+      if (path == m.parameter || path.starts_with(m.parameter + ".")) {
+        used_.insert(m.parameter);
+        explained = true;
+      }
+    return explained;
+  }
+  static std::string reason_wanted(const std::string& path) {
+    return "a value, or an entry for \"" + path +
+           "\" or an object around it in \"missing\" that says why there is none";
+  }
+  void require_unnamed(const JsonReader& in, const std::string& path) const {
+    if (names(path)) in.fail("nothing here, because \"missing\" names \"" + path + "\"");
+  }
   bool names(const std::string& path) const {
     return std::ranges::find(missing_, path, &Missing::parameter) != missing_.end();
   }
-  bool names_object_around(const std::string& path) const {
-    return std::ranges::any_of(missing_, [&](const Missing& m) { return path.starts_with(m.parameter + "."); });
-  }
-
   const std::vector<Missing>& missing_;
+  mutable std::set<std::string> used_;  // paths of entries that explained something
 };
 
 }  // namespace shiplap
