@@ -130,9 +130,9 @@ Json Report::to_json() const {
                 {"high", in_milliseconds(time.high)},
                 {"unit", "ms"}};
   };
-  const auto all_ms = [](const std::vector<Seconds>& samples) {
+  const auto all_ms = [](const std::vector<Seconds>& times) {
     Json json = Json::array();
-    for (const Seconds& sample : samples) json.push_back(in_milliseconds(sample));
+    for (const Seconds& time : times) json.push_back(in_milliseconds(time));
     return json;
   };
   const std::optional<double> share = efficiency();
