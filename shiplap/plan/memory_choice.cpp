@@ -13,12 +13,12 @@ namespace {
 
 using Call = HostCall::Kind;
 
-/// Of all pageable arrays.
+/// Sum over all pageable arrays with memory of their own; the front of another array has none.
 template <class Time>
 Seconds of_arrays(const Job& job, const Time& time) {
   Seconds sum{0};
   for (const Array& array : job.arrays)
-    if (array.memory == MemoryKind::pageable) sum += time(size_on_host(array));
+    if (array.memory == MemoryKind::pageable && size_on_host(array).count > 0) sum += time(size_on_host(array));
   return sum;
 }
 
