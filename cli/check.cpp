@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
@@ -46,7 +47,7 @@ void run_check(const CheckFlags& flags) {
     MeasureOptions options;
     options.effort = Effort::quick;
     const Measured measured = measure_profile(*device, options, fmt::format("shiplap check --device {}", info.id));
-    fmt::print(stderr, "{}", skips_report(measured.result));
+    fmt::print(stderr, "{}", in_flags(skips_report(measured.result)));
     return measured.profile;
   };
   const Profile profile = subject();

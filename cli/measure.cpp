@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
@@ -182,7 +183,7 @@ void run_measure(const MeasureFlags& flags) {
                 : measurements_report(measured.result.measurements, style));
     if (!flags.output.empty()) print(fmt::format("\nprofile written to {}\n", flags.output));
   }
-  fmt::print(stderr, "{}", skips_report(measured.result));
+  fmt::print(stderr, "{}", in_flags(skips_report(measured.result)));
   if (!measured.result.failed.empty())
     throw CheckFailed(fmt::format("{} point(s) or rows failed, as listed above: nothing is fitted from them",
                                   measured.result.failed.size()));

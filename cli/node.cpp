@@ -45,12 +45,21 @@ OpenedNode open_node_or_profile(const NodeFlags& flags) {
   return {.device = nullptr, .node = node_of(std::move(profile))};
 }
 
+void note_idle_gpus(const Node& node, const PlanOptions& options) {
+  if (node.device == nullptr) return;
+  const DeviceInfo info = node.device->info();
+  if (info.gpus > options.space.gpus && options.space.gpus == 1)
+    note(fmt::format("{}: the first of its {} GPUs does the work; --gpus {} shares it among them", info.id, info.gpus,
+                     info.gpus));
+}
+
 bool is_probed(const Node& node, const Workload& workload) {
   return node.has_gpu() && workload.real_kernel && workload.job.cost.points.empty();
 }
 
 Plan plan_workload(const Node& node, const Workload& workload, const PlanOptions& options) {
-  if (!is_probed(node, workload)) return plan(node, workload.job, options);
+  const bool needs_data = is_probed(node, workload) || (node.device != nullptr && options.check_reach);
+  if (!needs_data) return plan(node, workload.job, options);
   const WorkloadData data(*node.device, workload);
   return plan(node, data.job(), options);
 }

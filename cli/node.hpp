@@ -33,10 +33,13 @@ OpenedNode open_node(const NodeFlags&);
 /// The profile named by --profile, scaled, without a device; as open_node where no profile is named.
 OpenedNode open_node_or_profile(const NodeFlags&);
 
+/// Notes on stderr that GPUs of the device are not used, unless --gpus says how many are.
+void note_idle_gpus(const Node&, const PlanOptions&);
+
 /// Whether the kernel is to be measured, so that the workload's arrays must exist before it is planned: a real kernel
 /// on a GPU, its time not stated.
 bool is_probed(const Node&, const Workload&);
-/// Plans a workload that will not be run. Where its kernel is to be measured, its arrays exist meanwhile.
+/// Plans a workload that will not be run. Where its kernel is to be measured or checked, its arrays exist meanwhile.
 Plan plan_workload(const Node&, const Workload&, const PlanOptions&);
 /// Gives the job a derived kernel cost unless its kernel is stated or measured.
 void give_derived_cost(const Node&, Workload&);

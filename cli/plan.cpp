@@ -64,6 +64,7 @@ void run_plan(const PlanFlags& flags) {
   const Workload workload = workload_of(flags.workload);
   const PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
+  note_idle_gpus(opened.node, options);
   const Plan made = plan_workload(opened.node, workload, options);
   if (!flags.trace.empty()) write_trace(flags.trace, made.chosen);
   if (!flags.emit.empty()) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/common.hpp"
+#include "cli/parameter_names.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/progress.hpp"
 
@@ -13,7 +14,7 @@ namespace shiplap::cli {
 Profile profile_of(MeasurableDevice& device) {
   const auto measure_now = [&](const MeasureOptions& options, const std::string& command) {
     Measured measured = measure_profile(device, options, command);
-    fmt::print(stderr, "{}", skips_report(measured.result));
+    fmt::print(stderr, "{}", in_flags(skips_report(measured.result)));
     return measured;
   };
   return shiplap::profile_of(device, measure_now, note);

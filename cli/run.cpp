@@ -140,6 +140,7 @@ void run_run(const RunFlags& flags) {
   // The ops of a graph cannot be told apart while it runs.
   options.space.fewer_calls = !is_traced(flags);
   const OpenedNode opened = open_node(flags.node);
+  note_idle_gpus(opened.node, options);
   Progress progress;
   const PlannedWorkload planned = plan_workload(opened.node, std::move(workload), options, progress);
   progress.update("running …");

@@ -43,6 +43,7 @@ void run_tune(const TuneFlags& flags) {
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
   options.race_anew = true;
   const OpenedNode opened = open_node(flags.node);
+  note_idle_gpus(opened.node, options);
   Progress progress;
   progress.update("preparing the data …");
   const WorkloadData data(*opened.device, std::move(workload));

@@ -65,7 +65,7 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
 
 std::string cuda_program(const Workload& workload, const Choice& choice, const Schedule& schedule,
                          const EmitNotes& notes) {
-  if (schedule.ops.empty()) throw Unsupported("--emit cuda: there is nothing to do in this plan");
+  if (schedule.ops.empty()) throw Unsupported("a CUDA program: there is nothing to do in this plan");
   Workload known = workload;
   if (known.program.kernel.empty()) known.program = placeholder(workload.job, schedule);
   const Structure loops = structure(schedule);

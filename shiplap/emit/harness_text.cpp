@@ -29,7 +29,7 @@ class Harness {
     }
     for (const Buffer& buffer : schedule.buffers) {
       if (buffer.place.is_gpu() && buffer.place.index != 0)
-        throw Unsupported("--emit cuda: a program for several GPUs cannot be written yet");
+        throw Unsupported("a CUDA program for several GPUs cannot be written yet");
       managed_ = managed_ || buffer.memory == MemoryKind::managed;
       pinned_ = pinned_ || buffer.memory == MemoryKind::pinned || buffer.memory == MemoryKind::mapped;
       pageable_ = pageable_ || buffer.memory == MemoryKind::pageable;

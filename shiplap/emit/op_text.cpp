@@ -171,8 +171,8 @@ std::string OpText::submit(std::size_t slot, const std::string& key) {
                        prefetch->to.is_gpu() ? "0" : "cudaCpuDeviceId", stream(slot, key));
   }
   if (std::get<HostCall>(one.what).kind != HostCall::Kind::touch)
-    throw Unsupported(fmt::format("--emit cuda: {} cannot be written as a program yet",
-                                  to_string(std::get<HostCall>(one.what).kind)));
+    throw Unsupported(
+        fmt::format("a CUDA program: {} cannot be written yet", to_string(std::get<HostCall>(one.what).kind)));
   const auto region = [](const Op& o) { return std::get<HostCall>(o.what).region; };
   return fmt::format("touch({}, {});\n", address(slot, region, key), length(slot, region, key));
 }

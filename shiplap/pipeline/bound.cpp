@@ -107,7 +107,7 @@ Bytes resident_size(const Job& job, std::uint64_t items) {
   return sum;
 }
 
-Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits) {
+Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus) {
   Job page_locked = job;
   std::vector<std::byte*> data = data_of(job);
   std::vector<Memory> stand_ins;
@@ -118,22 +118,23 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits) {
     fill_pattern(stand_ins.back().bytes(), stand_ins.size());
     data[a] = stand_ins.back().data();
   }
-  Prepared prepared(device, duplex_schedule(page_locked, limits.device_memory), std::move(data), {});
+  Prepared prepared(device, duplex_schedule(page_locked, limits.device_memory, gpus), std::move(data), {});
   prepared.keep(std::move(stand_ins));
   return prepared;
 }
 
-Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits) {
+Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus) {
+  const std::uint64_t items = (job.items + gpus - 1) / gpus;
   if (resident_size(job, 1) > limits.device_memory)
     throw Error(fmt::format("{}: what stays on the GPU and one item need {}, {} may be used", job.name,
                             to_string(resident_size(job, 1)), to_string(limits.device_memory)));
   std::uint32_t pieces = 1;
-  while (pieces < job.items && resident_size(job, (job.items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
-  return loaded(device, job, kernel_schedule(job, job.items, pieces, limits, 0));
+  while (pieces < items && resident_size(job, (items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
+  return loaded(device, job, kernel_schedule(job, items, pieces, limits, 0));
 }
 
-BoundRuns::BoundRuns(Device& device, const Job& job, const Limits& limits)
-    : copies_(prepare_duplex(device, job, limits)), kernel_(prepare_kernel(device, job, limits)) {}
+BoundRuns::BoundRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)
+    : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {}
 
 Seconds BoundRuns::run() {
   return std::max(copies_.run({.hold = true}).timeline.makespan, kernel_.run({.hold = true}).timeline.makespan);

@@ -11,16 +11,17 @@ namespace shiplap {
 
 /// What the link can do, whatever memory the arrays are in: page-locked memory stands in for others. A run leaves in
 /// page-locked outputs what its copies brought.
-Prepared prepare_duplex(Device&, const Job&, const Limits&);
+Prepared prepare_duplex(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
 
-/// In launches that fit into the device memory, over the same data again and again.
-Prepared prepare_kernel(Device&, const Job&, const Limits&);
+/// In launches that fit into the device memory, over the same data again and again. Of several GPUs, one does its share
+/// of the items.
+Prepared prepare_kernel(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
 
 /// Both parts of a job's bound, ready to run beside a choice.
 class BoundRuns {
  public:
   /// Each part uses at most the limit of device memory.
-  BoundRuns(Device&, const Job&, const Limits&);
+  BoundRuns(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
   /// Runs both parts, one after the other, and returns the larger makespan.
   Seconds run();
   /// Device memory of both parts.

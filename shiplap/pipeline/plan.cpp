@@ -89,9 +89,9 @@ void require_same_shape(const Job& planned, const Job& given) {
 /// for the memory as it is, so the arrays then stay pageable.
 void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
   const auto is_pageable = [](const Array& array) { return array.memory == MemoryKind::pageable; };
-  if (std::ranges::none_of(plan.job.arrays, is_pageable)) return;
+  if (!options.may_pin || std::ranges::none_of(plan.job.arrays, is_pageable)) return;
   plan.memory = choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs);
-  if (array_memory(plan.job) != ArrayMemory::pageable || !options.may_pin || options.space.is_restricted()) return;
+  if (array_memory(plan.job) != ArrayMemory::pageable || options.space.is_restricted()) return;
   const std::vector<MemoryWay>& ways = plan.memory->ways;
   const auto registered = std::ranges::find(ways, "registered", &MemoryWay::name);
   const auto as_it_is = std::ranges::find(ways, "as it is", &MemoryWay::name);
@@ -103,6 +103,8 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
   memory_of_fronts(plan.job);
   // Arrays that stay on the GPU are copied once and not pinned, so the schedule is not the one of `registered`.
   plan.chosen = predict(plan.job, profile, registered->best.choice, plan.limits);
+  plan.chosen.probability_best = registered->best.probability_best;
+  plan.chosen.tied_with_best = registered->best.tied_with_best;
 }
 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
@@ -187,7 +189,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   return result;
 }
 
-Prepared prepare(Device& device, const Plan& plan, const Job& given) {
+Job planned_job(const Plan& plan, const Job& given) {
   require_same_shape(plan.job, given);
   Job job = plan.job;
   job.binding = given.binding;
@@ -195,6 +197,11 @@ Prepared prepare(Device& device, const Plan& plan, const Job& given) {
     job.arrays[a].data = given.arrays[a].data;
     job.arrays[a].reach = given.arrays[a].reach;
   }
+  return job;
+}
+
+Prepared prepare(Device& device, const Plan& plan, const Job& given) {
+  const Job job = planned_job(plan, given);
   std::vector<Memory> pinned_arrays;
   if (plan.pins) pinned_arrays = pinned(device, job);
   // A reach given by a function may differ although the shape is the same: other indices, the same sizes.
@@ -211,7 +218,9 @@ std::string Plan::explain() const {
   return fmt::format("{}: {}, predicted {} ({} to {}), bound {}.{} {}", job.name, shiplap::to_string(chosen.choice),
                      shiplap::to_string(chosen.predicted.value), shiplap::to_string(chosen.predicted.low),
                      shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.value), pinned,
-                     race ? race->to_string() + "." : ranking.why);
+                     race   ? race->to_string() + "."
+                     : pins ? ""
+                            : ranking.why);
 }
 
 Json Plan::to_json() const {

@@ -41,7 +41,7 @@ struct Plan {
   Limits limits;                         ///< limits of planning and of the runs
   bool pins = false;                     ///< whether arrays are pinned while the job is prepared
   Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
-  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; none without pageable arrays
+  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; none without any, and unless `may_pin`
   std::optional<RaceResult> race{};      ///< the race that chose; none: the predictions chose
 
   /// The choice, its prediction and the reasons, as text of several lines.
@@ -56,6 +56,10 @@ struct Plan {
 /// for. Throws UsageError for arrays or options that make no sense, Error when the kernel does more than enqueue work,
 /// Unsupported when no strategy can do the job.
 Plan plan(const Node&, const Job&, const PlanOptions& = {});
+
+/// The planned job on the arrays and with the kernel of `job`, which must have the shape of the planned one. Throws
+/// UsageError when it has another.
+Job planned_job(const Plan&, const Job& job);
 
 /// Prepares the chosen way for repeated runs over the arrays of `job`, which must have the shape of the planned one.
 /// Pins arrays where the plan says so; they stay pinned as long as the result lives.

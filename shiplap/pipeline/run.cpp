@@ -42,11 +42,19 @@ class RepeatedRuns {
  public:
   RepeatedRuns(Device& device, const Plan& plan, const Job& job, const ReportOptions& options)
       : options_(options), prepared_(prepare(device, plan, job)) {
-    if (options.bound) bound_.emplace(device, job, limits_of_the_bound(device, plan.limits));
+    if (options.bound)
+      bound_.emplace(device, planned_job(plan, job), limits_of_the_bound(device, plan.limits), plan.chosen.choice.gpus);
     if (!options.refill) originals_.emplace(job);
   }
 
-  void run(Report& report) {
+  /// Arrays that are read and written are as they were before when a run throws.
+  void run(Report& report) try { run_in_turn(report); } catch (...) {
+    if (originals_) originals_->restore();
+    throw;
+  }
+
+ private:
+  void run_in_turn(Report& report) {
     renew();
     once();
     verify(report);
@@ -68,8 +76,6 @@ class RepeatedRuns {
     report.trace_source = last.trace_source;
     verify(report);
   }
-
- private:
   RunResult once(Trace trace = Trace::none) { return prepared_.run({.trace = trace, .stop = options_.stop}); }
   void renew() {
     if (options_.refill) return options_.refill();

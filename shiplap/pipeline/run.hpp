@@ -56,7 +56,8 @@ struct ReportOptions {
 };
 
 /// Prepares, runs and reports. With the default options the job runs once. Whoever runs a job again and again prepares
-/// it once instead (`prepare`). Throws as `prepare` and Execution::run do, UsageError for no repeats.
+/// it once instead (`prepare`). Throws as `prepare` and Execution::run do, UsageError for no repeats. When one of
+/// several runs throws, `inout` and `carried` arrays are as they were, and outputs are undefined.
 Report run(Device&, const Plan&, const Job&, const ReportOptions& = {});
 /// The report of one run of what was prepared from the plan.
 Report report_of(const Device&, const Plan&, const RunResult&);

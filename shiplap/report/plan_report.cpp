@@ -17,8 +17,9 @@ std::string reasons_report(const Plan& plan, const TextStyle& style) {
   std::string out;
   if (plan.pins)
     out += "\n" +
-           wrap(fmt::format("the arrays are pinned for {} runs, which takes {} once",
-                            plan.memory ? plan.memory->runs : 1, to_string(plan.pinning)),
+           wrap(fmt::format("the arrays are pinned for {} runs, which takes {} once; then {} is predicted to take {}",
+                            plan.memory ? plan.memory->runs : 1, to_string(plan.pinning), to_string(plan.chosen.choice),
+                            to_string(plan.chosen.predicted.value)),
                 style.width) +
            "\n";
   if (plan.race)

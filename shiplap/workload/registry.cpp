@@ -87,6 +87,19 @@ Workload find_workload(std::string_view name, const CudaKernels& cuda) {
                   cuda);
 }
 
+namespace {
+
+/// Bytes that the kernel reads and writes in device memory. A job that does not state them accesses each array once,
+/// and `inout` arrays twice.
+Bytes traffic_of(const Job& job) {
+  if (job.device_traffic.count > 0) return job.device_traffic;
+  Bytes sum;
+  for (const Array& array : job.arrays) sum += array.size * (array.role == Role::inout ? 2 : 1);
+  return sum;
+}
+
+}  // namespace
+
 KernelCost derived_cost(const Job& job, const Profile& profile) {
   if (profile.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU", profile.name));
   const GpuModel& gpu = profile.gpus.front();
@@ -98,8 +111,9 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   const auto& flops = *gpu.flop_rate;
   // GPUs with arithmetic of full width have half as many units for double precision.
   const double operations = job.flops * (job.double_precision ? 2 : 1);
+  const Bytes traffic = traffic_of(job);
   const auto at = [&](Bandwidth b, double f) {
-    return std::max(job.device_traffic / b, Seconds{operations / f}) / job.efficiency;
+    return std::max(traffic / b, Seconds{operations / f}) / job.efficiency;
   };
   const Interval<Seconds> whole{at(bandwidth.value, flops.value), at(bandwidth.high, flops.high),
                                 at(bandwidth.low, flops.low)};

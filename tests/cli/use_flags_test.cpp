@@ -40,6 +40,11 @@ TEST_F(Cli, plan_shares_a_job_among_gpus_and_run_needs_as_many) {
   expect_refused(shiplap("run saxpy:n=1Mi --device virtual:h200 --gpus 2"), 64, {"1 GPU", "cuda:0,1"});
 }
 
+TEST_F(Cli, plan_checks_the_reach_of_a_kernel_that_is_not_measured) {
+  EXPECT_EQ(shiplap("plan saxpy:n=64Ki --device virtual:h200 --check-reach").code, 0);
+  expect_refused(shiplap("plan saxpy:n=64Ki --profile h200 --check-reach"), 64, {"device"});
+}
+
 TEST_F(Cli, messages_of_the_library_name_flags) {
   for (const auto& [arguments, flag] : {std::pair{"plan saxpy --profile h200 --strategy nope", "--strategy nope"},
                                         {"plan saxpy --profile h200 --ramp 2:1:1", "--ramp"},

@@ -171,6 +171,36 @@ TEST(Run, leaves_arrays_that_are_read_and_written_as_after_a_single_run) {
   EXPECT_EQ(data.verify(), "");
 }
 
+// The cost of the kernel is in the plan only. The bound of a job whose kernel takes longest is that of its kernel.
+TEST(Run, measures_the_bound_of_the_job_as_it_was_planned) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  std::vector<float> x(1 << 16, 1.0f);
+  const Job job = Job{x.size()}.inout("x", x).host_kernel([](Chunk, auto) {});
+  PlanOptions options;
+  Plan planned = plan(node_of(*gpu, planted_profile()), job, options);
+  ASSERT_FALSE(planned.job.cost.points.empty());
+  EXPECT_GT(planned.job.cost.at(x.size()), Seconds{0}) << "derived from the bytes of the arrays";
+  Job slow = job;
+  slow.cost = {.points = {{x.size(), Interval<Seconds>::exact(milliseconds(50))}}, .origin = "stated"};
+  planned = plan(node_of(*gpu, planted_profile()), slow, options);
+  const Report report = run(*gpu, planned, job, {.repeats = 2, .bound = true});
+  EXPECT_GE(report.bound.value().value, milliseconds(50));
+  EXPECT_LE(report.efficiency().value(), 1.0);
+}
+
+TEST(Run, restores_arrays_that_are_read_and_written_when_a_run_throws) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  std::vector<float> x(1 << 12, 1.0f);
+  unsigned launches = 0;
+  const Job job = Job{x.size()}.inout("x", x).takes(microseconds(5)).host_kernel([&](Chunk c, auto to) {
+    if (++launches > 3) throw Error("enough");
+    for (std::uint64_t i = c.first; i < c.end(); ++i) to[i] += 1;
+  });
+  const Plan planned = plan(node_of(*gpu, planted_profile()), job, {.space = {.strategies = {"pageable"}}});
+  EXPECT_THROW(run(*gpu, planned, job, {.repeats = 5}), Error);
+  EXPECT_EQ(x[7], 1.0f);
+}
+
 TEST(Run, finds_the_pages_of_managed_arrays_on_the_host_before_every_run) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   Workload w = saxpy_workload();

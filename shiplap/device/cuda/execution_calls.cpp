@@ -171,9 +171,9 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
         last = std::move(created_.back());
         created_.pop_back();
       }
-      if (const cudaError_t error = api_.stream_destroy(last.get()); error != cudaSuccess)
+      // Released first: a stream that cannot be destroyed is not tried again.
+      if (const cudaError_t error = api_.stream_destroy(last.release()); error != cudaSuccess)
         fail(command, error, "cudaStreamDestroy");
-      static_cast<void>(last.release());
       return;
     }
   }
