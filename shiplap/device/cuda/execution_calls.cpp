@@ -171,9 +171,10 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
         last = std::move(created_.back());
         created_.pop_back();
       }
-      // Released first: a stream that cannot be destroyed is not tried again.
-      if (const cudaError_t error = api_.stream_destroy(last.release()); error != cudaSuccess)
+      // Released afterwards: a stream that could not be destroyed is tried once more when `last` goes.
+      if (const cudaError_t error = api_.stream_destroy(last.get()); error != cudaSuccess)
         fail(command, error, "cudaStreamDestroy");
+      static_cast<void>(last.release());
       return;
     }
   }
