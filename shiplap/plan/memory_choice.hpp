@@ -11,6 +11,7 @@
 
 namespace shiplap {
 
+/// One way to prepare pageable arrays for a number of runs.
 struct MemoryWay {
   std::string name;   ///< "as it is", "registered", "page-locked"
   std::string what;   ///< what has to be done for it once
@@ -21,8 +22,9 @@ struct MemoryWay {
   std::optional<std::uint64_t> pays_from{};
 };
 
+/// The ways to prepare pageable arrays, compared.
 struct MemoryChoice {
-  std::uint64_t runs = 1;
+  std::uint64_t runs = 1;        ///< number of runs over the same arrays
   std::vector<MemoryWay> ways;   ///< fastest first, of equals in the order of their effort
   std::vector<Refused> unknown;  ///< ways that the profile has no figures for
 };
@@ -36,6 +38,7 @@ struct MemoryChoice {
 MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const SearchSpace&, const Ranking& as_it_is,
                            std::uint64_t runs);
 
+/// Every way with its times in milliseconds, and the unknown ones with the reason.
 Json to_json(const MemoryChoice&);
 
 }  // namespace shiplap
