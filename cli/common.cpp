@@ -238,8 +238,7 @@ PlanOptions plan_options_of(const ChoiceFlags& choice, const UseFlags& use, cons
     options.device_memory = parse_bytes(choice.device_memory, "--device-memory");
     if (options.device_memory.count == 0) throw UsageError("--device-memory 0: give more than 0 bytes");
   }
-  const auto is_pageable = [](const Array& array) { return array.memory == MemoryKind::pageable; };
-  if (use.reuse > 1 && std::ranges::none_of(job.arrays, is_pageable))
+  if (use.reuse > 1 && !has_pageable_chunks(job))
     throw UsageError("--reuse: no array of the workload is in pageable memory (--memory pageable)");
   options.runs = use.reuse;
   options.may_pin = !use.no_pin;

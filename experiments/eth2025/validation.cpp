@@ -38,7 +38,7 @@ std::string word(bool taken) { return taken ? "taken" : "refused"; }
 Figure tolerances(std::vector<Passed>& passed) {
   Figure figure{.id = "validation",
                 .where = "the authors' program",
-                .title = "what passes for the results of so many arccos calls",
+                .title = "wrong results that a tolerance accepts, by the number of arccos calls",
                 .columns = {{"calls", ""},
                             {"largest result of |x| <= 0.97", ""},
                             {"zeros, within 1e-5", ""},

@@ -50,7 +50,7 @@ Finding optimum_moves_with_levels(std::span<const Sweep>);  ///< "fig4-streams"
 Finding kernels_side_by_side(const Sweep& level_by_level, std::optional<double> one_launch_ms);  ///< "fig5"
 Finding gain_of_squares(std::span<const Sweep>);                                                 ///< "squares"
 
-/// What passes for the results of so many arccos calls.
+/// Which wrong results a tolerance accepts, by the number of arccos calls.
 struct Passed {
   unsigned calls = 1;
   bool zeros_there = false;    ///< zeros, by the published tolerance

@@ -58,7 +58,8 @@ struct Duel {
   std::vector<double> bound_ms;
 
   double over_winner() const;  ///< median over median, minus 1
-  double over_bound() const;   ///< likewise; throws Error without a bound
+  double over_bound()
+      const;  ///< median of the automatic choice over that of the bound, minus 1; throws without a bound
   /// Slower by at most 1 %, 3 µs or two standard errors of the difference, whichever is largest.
   bool within_rule() const;
 };

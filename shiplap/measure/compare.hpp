@@ -11,8 +11,8 @@ namespace shiplap {
 
 enum class Change : std::uint8_t {
   same,      ///< within the tolerance
-  better,    ///< by more than the tolerance, whatever the intervals leave open
-  degraded,  ///< likewise
+  better,    ///< better by more than the tolerance at either end of the intervals
+  degraded,  ///< worse by more than the tolerance at either end of the intervals
   unclear,   ///< the intervals are too wide to tell
 };
 std::string to_string(Change);

@@ -27,7 +27,8 @@ constexpr double slowest_copies = 15;               // beside kernels of few blo
 constexpr double slowest_copies_of_full_gpu = 3.5;  // beside kernels of more than two blocks per SM
 }  // namespace seen_on_h200
 
-/// More blocks have so many bytes in flight that a launch must be longer than `mapped_launch` beside its fixed time.
+/// Launches with more blocks than this move `long_launch` bytes instead of `mapped_launch`: they are faster, and their
+/// time must remain long beside the fixed time of a launch.
 constexpr std::uint64_t blocks_of_short_launches = 64;
 constexpr Bytes long_launch = 64_MiB;
 

@@ -14,12 +14,6 @@
 namespace shiplap {
 namespace {
 
-/// An array that is the front of another one shares its memory.
-void memory_of_fronts(Job& job) {
-  for (Array& array : job.arrays)
-    if (array.front_of) array.memory = job.arrays[*array.front_of].memory;
-}
-
 /// The job with its arrays in the memory they are really in, which only a device can tell. Strategies take one kind of
 /// memory: where one array is pageable, all are treated as pageable.
 Job located(const Device* device, Job job) {
@@ -43,7 +37,7 @@ Job located(const Device* device, Job job) {
         fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
   for (Array& array : job.arrays)
     if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
-  memory_of_fronts(job);
+  share_memory_of_fronts(job);
   return job;
 }
 
@@ -88,8 +82,7 @@ void require_same_shape(const Job& planned, const Job& given) {
 /// Chooses pinned arrays where pinning pageable ones pays over the runs. Who restricts the search space restricts it
 /// for the memory as it is, so the arrays then stay pageable.
 void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
-  const auto is_pageable = [](const Array& array) { return array.memory == MemoryKind::pageable; };
-  if (!options.may_pin || std::ranges::none_of(plan.job.arrays, is_pageable)) return;
+  if (!options.may_pin || !has_pageable_chunks(plan.job)) return;
   plan.memory = choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs);
   if (array_memory(plan.job) != ArrayMemory::pageable || options.space.is_restricted()) return;
   const std::vector<MemoryWay>& ways = plan.memory->ways;
@@ -98,13 +91,8 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
   if (registered == ways.end() || registered->in_all >= as_it_is->in_all) return;
   plan.pins = true;
   plan.pinning = registered->once;
-  for (Array& array : plan.job.arrays)
-    if (!stays(array.role)) array.memory = MemoryKind::pinned;
-  memory_of_fronts(plan.job);
-  // Arrays that stay on the GPU are copied once and not pinned, so the schedule is not the one of `registered`.
-  plan.chosen = predict(plan.job, profile, registered->best.choice, plan.limits);
-  plan.chosen.probability_best = registered->best.probability_best;
-  plan.chosen.tied_with_best = registered->best.tied_with_best;
+  plan.job = with_pinned_chunks(std::move(plan.job));
+  plan.chosen = registered->best;
 }
 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
@@ -189,6 +177,10 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   return result;
 }
 
+bool has_reach_by_function(const Job& job) {
+  return std::ranges::any_of(job.arrays, [](const Array& array) { return bool(array.reach.elements); });
+}
+
 Job planned_job(const Plan& plan, const Job& given) {
   require_same_shape(plan.job, given);
   Job job = plan.job;
@@ -204,10 +196,8 @@ Prepared prepare(Device& device, const Plan& plan, const Job& given) {
   const Job job = planned_job(plan, given);
   std::vector<Memory> pinned_arrays;
   if (plan.pins) pinned_arrays = pinned(device, job);
-  // A reach given by a function may differ although the shape is the same: other indices, the same sizes.
-  const bool is_by_function = std::ranges::any_of(job.arrays, [](const Array& a) { return bool(a.reach.elements); });
-  Prepared prepared =
-      is_by_function ? prepare(device, job, plan.chosen.choice, plan.limits) : prepare(device, job, plan.chosen);
+  Prepared prepared = has_reach_by_function(job) ? prepare(device, job, plan.chosen.choice, plan.limits)
+                                                 : prepare(device, job, plan.chosen);
   prepared.keep(std::move(pinned_arrays));
   return prepared;
 }

@@ -57,6 +57,10 @@ struct Plan {
 /// Unsupported when no strategy can do the job.
 Plan plan(const Node&, const Job&, const PlanOptions& = {});
 
+/// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, as
+/// other indices do, so that the schedule is built anew for the job that runs.
+bool has_reach_by_function(const Job&);
+
 /// The planned job on the arrays and with the kernel of `job`, which must have the shape of the planned one. Throws
 /// UsageError when it has another.
 Job planned_job(const Plan&, const Job& job);

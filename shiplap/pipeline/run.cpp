@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -75,6 +76,8 @@ class RepeatedRuns {
     report.timeline = last.timeline;
     report.trace_source = last.trace_source;
     verify(report);
+    report.planned.schedule = std::make_shared<const Schedule>(prepared_.schedule());
+    if (report.planned.timeline.spans.size() != prepared_.schedule().ops.size()) report.planned.timeline.spans.clear();
   }
   RunResult once(Trace trace = Trace::none) { return prepared_.run({.trace = trace, .stop = options_.stop}); }
   void renew() {
@@ -100,6 +103,7 @@ Report report_of(const Device& device, const Plan& plan, const RunResult& result
   add_sample(report, result);
   report.observed = Interval<Seconds>::exact(result.timeline.makespan);
   report.timeline = result.timeline;
+  if (report.timeline.spans.size() != plan.chosen.schedule->ops.size()) report.timeline.spans.clear();
   report.trace_source = result.trace_source;
   return report;
 }

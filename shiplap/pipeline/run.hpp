@@ -16,10 +16,12 @@ namespace shiplap {
 
 /// What runs of a plan observed, beside the prediction.
 struct Report {
-  std::string job;                           ///< name of the job
-  std::string device;                        ///< id of the device, as in "cuda:0"
-  bool simulated = false;                    ///< whether the device is virtual, so that nothing was observed
-  Candidate planned;                         ///< the choice, with its schedule and prediction
+  std::string job;         ///< name of the job
+  std::string device;      ///< id of the device, as in "cuda:0"
+  bool simulated = false;  ///< whether the device is virtual, so that nothing was observed
+  /// The choice, with its prediction and the schedule that ran. The predicted timeline is empty when that schedule was
+  /// built anew for the job that ran (has_reach_by_function) and has other ops.
+  Candidate planned;
   std::vector<Seconds> samples{};            ///< makespan of every timed run, by device events or the host's clock
   Interval<Seconds> observed{};              ///< median of `samples`, with the 95 % interval of the median
   Seconds submission{0};                     ///< host time of all submitting calls of the last timed run
@@ -59,7 +61,8 @@ struct ReportOptions {
 /// it once instead (`prepare`). Throws as `prepare` and Execution::run do, UsageError for no repeats. When one of
 /// several runs throws, `inout` and `carried` arrays are as they were, and outputs are undefined.
 Report run(Device&, const Plan&, const Job&, const ReportOptions& = {});
-/// The report of one run of what was prepared from the plan.
+/// The report of one run of what was prepared from the plan. It has no spans when the schedule that ran has other ops
+/// than the planned one (has_reach_by_function).
 Report report_of(const Device&, const Plan&, const RunResult&);
 
 }  // namespace shiplap

@@ -38,8 +38,8 @@ struct Decision {
   double link = 1;          ///< and copies
   std::uint32_t from = 0;   ///< choice until now
   std::uint32_t to = 0;     ///< from the next batch on that is submitted
-  Seconds period_from{0};   ///< predicted of a batch, by what is now known
-  Seconds period_to{0};     ///< likewise
+  Seconds period_from{0};   ///< predicted time of a batch with the old choice, by what is known now
+  Seconds period_to{0};     ///< predicted time of a batch with the new choice, by what is known now
 };
 
 /// Chooses for one batch after the other. What is in flight is as it was chosen.

@@ -18,9 +18,10 @@ using LineSink = std::function<void(std::string_view)>;
 /// The first line: schema, version, table and options.
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable&,
                         const AdaptationOptions&);
-/// Numbers as they were, so that a replay calculates with the same ones.
+/// A line of the log. Numbers keep all their digits, so that a replay calculates with the same ones.
 std::string log_line_of(const BatchSeen&);
-std::string log_line_of(const Decision&);  ///< likewise
+/// A line of the log, with numbers that keep all their digits.
+std::string log_line_of(const Decision&);
 
 /// What a log holds, beside what follows from it.
 struct Replay {

@@ -13,12 +13,14 @@ namespace {
 
 using Call = HostCall::Kind;
 
-/// Sum over all pageable arrays with memory of their own; the front of another array has none.
+bool is_pageable_chunk(const Array& array) { return array.memory == MemoryKind::pageable && !stays(array.role); }
+
+/// Sum over the pageable arrays that are cut.
 template <class Time>
 Seconds of_arrays(const Job& job, const Time& time) {
   Seconds sum{0};
   for (const Array& array : job.arrays)
-    if (array.memory == MemoryKind::pageable && size_on_host(array).count > 0) sum += time(size_on_host(array));
+    if (is_pageable_chunk(array) && size_on_host(array).count > 0) sum += time(size_on_host(array));
   return sum;
 }
 
@@ -29,11 +31,19 @@ std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_ru
 
 }  // namespace
 
+bool has_pageable_chunks(const Job& job) { return std::ranges::any_of(job.arrays, is_pageable_chunk); }
+
+Job with_pinned_chunks(Job job) {
+  for (Array& array : job.arrays)
+    if (!stays(array.role)) array.memory = MemoryKind::pinned;
+  share_memory_of_fronts(job);
+  return job;
+}
+
 MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space,
                            const Ranking& as_it_is, std::uint64_t runs) {
   if (runs == 0) throw UsageError("`runs` 0: arrays are used at least once");
-  if (std::ranges::none_of(job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable; }))
-    throw UsageError("`runs`: no array of the job is in pageable memory");
+  if (!has_pageable_chunks(job)) throw UsageError("`runs`: no array that is cut into chunks is in pageable memory");
   MemoryChoice choice{.runs = runs, .ways = {}, .unknown = {}};
   const auto add = [&](MemoryWay way) {
     way.in_all = way.once + static_cast<double>(runs) * way.best.predicted.value;
@@ -41,15 +51,12 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   };
   add({.name = "as it is", .what = "nothing", .best = as_it_is.best()});
 
-  Job page_locked = job;
-  for (Array& array : page_locked.arrays)
-    if (array.memory == MemoryKind::pageable) array.memory = MemoryKind::pinned;
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
   std::optional<Candidate> fastest;
   std::string why_not;
   try {
     fastest =
-        rank(page_locked, profile, limits,
+        rank(with_pinned_chunks(job), profile, limits,
              {.graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus})
             .best();
   } catch (const Unsupported& reason) {

@@ -11,6 +11,12 @@
 
 namespace shiplap {
 
+/// Whether an array that is cut into chunks is in pageable memory, so that pinning it is worth a thought.
+bool has_pageable_chunks(const Job&);
+/// The job with its cut arrays pinned. Arrays that stay on the GPU during a run are copied once in it, and remain as
+/// they are.
+Job with_pinned_chunks(Job);
+
 /// One way to prepare pageable arrays for a number of runs.
 struct MemoryWay {
   std::string name;   ///< "as it is", "registered", "page-locked"

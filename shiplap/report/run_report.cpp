@@ -15,6 +15,8 @@ namespace {
 /// What a virtual device gives is no observation, and is not called one.
 const char* observed_word(const Report& run) { return run.simulated ? "simulated" : "observed"; }
 
+bool has_prediction(const Report& run) { return !run.planned.timeline.spans.empty(); }
+
 /// Count and spread of the samples, as cells of a table.
 std::vector<std::string> cells_of(const std::vector<Seconds>& samples) {
   std::vector<double> seconds;
@@ -53,7 +55,7 @@ std::string run_report(const Report& run, const TextStyle& style) {
 
 std::string run_picture(const Report& run, unsigned width) {
   std::vector<SvgPanel> panels;
-  panels.push_back({"predicted", *run.planned.schedule, run.planned.timeline});
+  if (has_prediction(run)) panels.push_back({"predicted", *run.planned.schedule, run.planned.timeline});
   panels.push_back({observed_word(run), *run.planned.schedule, run.timeline});
   return svg(panels, {.title = fmt::format("{} on {}", run.job, run.device),
                       .subtitle = to_string(run.planned.choice),
@@ -68,8 +70,9 @@ std::string run_gantt(const Report& run, const TextStyle& style) {
         *run.planned.schedule, timeline,
         {.style = style, .title = fmt::format("{}, {}", label, to_string(timeline.makespan)), .axis_end = end});
   };
-  return draw("predicted", run.planned.timeline) + "\n" +
-         draw(run.simulated ? "simulated" : "observed, one traced run", run.timeline);
+  std::string out;
+  if (has_prediction(run)) out += draw("predicted", run.planned.timeline) + "\n";
+  return out + draw(run.simulated ? "simulated" : "observed, one traced run", run.timeline);
 }
 
 }  // namespace shiplap

@@ -106,7 +106,7 @@ Absent find_absent(const Profile& profile) {
   }
   for (std::size_t l = 0; l < profile.links.size(); ++l) {
     const LinkModel& link = profile.links[l];
-    // Of further NUMA nodes less is measured, and `missing` says so.
+    // The links of other NUMA nodes have fewer parameters on purpose, so that is no assumption.
     if (link.numa_node != profile.links.front().numa_node) continue;
     const bool duplex = link.gpu < profile.gpus.size() && profile.gpus[link.gpu].copy_engines >= 2;
     find_absent(link, {.name = "links", .index = l, .size = profile.links.size()}, absent, duplex ? "" : "duplex");

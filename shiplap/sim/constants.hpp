@@ -13,14 +13,14 @@ inline constexpr std::uint32_t streams_that_slow_copies = 2;
 /// An assumption without a measurement, for kernels that were not measured themselves (docs/measuring.md, "Zero-copy").
 inline constexpr double slowdown_in_same_direction = 2;
 
-/// Kernels of many launches that fit on a GPU at once, so that their blocks take as good as no room. Any number does
-/// that is larger than what a GPU runs at once: at most 128 (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability", resident grids).
+/// Number of kernels with many launches that fit on a GPU at once in the simulator: each takes almost no room. The
+/// value must exceed the number of kernels that a GPU runs at once, at most 128 (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability", resident grids).
 inline constexpr std::uint64_t kernels_at_once = 4096;
 
-/// Share of a block that is added to the room before it is rounded down to whole blocks, because room that was freed in
-/// parts adds up to slightly less than it was. No measurement: any number does that is larger than the rounding error
-/// of such sums and smaller than a block.
+/// Fraction of a block that is added to the free room before it is rounded down to whole blocks: room that was freed in
+/// parts can add up to slightly less than one block because of rounding. The value needs no measurement. It must exceed
+/// the rounding error of a sum and be smaller than 1.
 inline constexpr double rounding_of_blocks = 1e-6;
 
 }  // namespace shiplap::sim

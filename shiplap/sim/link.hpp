@@ -29,7 +29,7 @@ class Link {
 
   /// Enters a kernel that was submitted and cannot start yet, or one that waits no more.
   void set_kernel_waits(QueueIndex, bool waits, double now);
-  /// Whether so many streams hold a waiting kernel that copies are slower.
+  /// Whether copies are slower because at least `streams_that_slow_copies` streams hold a waiting kernel.
   bool slows_copies() const { return waiting_queues_ >= streams_that_slow_copies; }
 
  private:

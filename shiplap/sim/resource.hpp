@@ -16,8 +16,9 @@ inline constexpr QueueIndex no_queue = ~0u;
 /// The time of an event that is not due. All times of the simulator are seconds since the beginning.
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-/// A resource holds the ops that it serves, and the moment of its next event. The simulator performs the earliest event
-/// of all resources, tells whatever waited for the op that ended, and lets the resource go on.
+/// A resource holds the ops that it serves, and the moment of its next event. The simulator looks for
+/// the resource with the earliest event and performs that event. It then tells the ops that waited for the op that
+/// ended, and lets the resource go on.
 class Resource {
  public:
   virtual ~Resource() = default;

@@ -203,7 +203,8 @@ void Simulator::ended(OpIndex index, double now) {
   gpus_[op.gpu].kernels.ended(index, now);
 }
 
-// Of the two ops at most one is a kernel whose partner decides the direction; between two copies it is the way back.
+// The figures of a handover between a kernel and a copy are those of the direction of the copy. Between two copies they
+// are those of the way back to the host.
 double Simulator::handover(const OpState& from, const OpState& to) const {
   const GpuResources& gpu = gpus_[to.gpu];
   const auto figures = [&](HandoverKind kind, bool busy) {

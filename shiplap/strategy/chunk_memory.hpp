@@ -24,7 +24,7 @@ class ChunkMemory {
 
   /// Number of chunks that have their data on the GPU at the same time.
   std::uint32_t slots() const { return slots_; }
-  /// Whether neighbouring chunks read the same bytes of some array (a halo), which then stay on the GPU.
+  /// Whether neighbouring chunks read the same bytes of some array (a halo). Such bytes stay on the GPU.
   bool shares() const { return shares_; }
   /// Whether kernels access the array in host memory.
   bool is_zero_copy(std::size_t array) const {

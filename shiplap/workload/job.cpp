@@ -163,6 +163,11 @@ void require_fronts(const Job& job) {
   }
 }
 
+void share_memory_of_fronts(Job& job) {
+  for (Array& array : job.arrays)
+    if (array.front_of) array.memory = job.arrays[*array.front_of].memory;
+}
+
 std::uint64_t launches_of(const Job& job, std::uint64_t items) { return job.launches + job.launches_of_item * items; }
 
 std::uint64_t blocks_of(const Job& job, std::uint64_t items) {

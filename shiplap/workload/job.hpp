@@ -242,6 +242,8 @@ std::uint64_t average_items(const Job&, ItemRange);
 
 /// Throws UsageError that names the array when a front is not valid (see Array::front_of).
 void require_fronts(const Job&);
+/// Sets the memory kind of every front to that of the array that it is the front of.
+void share_memory_of_fronts(Job&);
 
 /// Number of launches in which the kernel is submitted for `items` items.
 std::uint64_t launches_of(const Job&, std::uint64_t items);

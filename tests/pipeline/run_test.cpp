@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
@@ -186,6 +189,35 @@ TEST(Run, measures_the_bound_of_the_job_as_it_was_planned) {
   const Report report = run(*gpu, planned, job, {.repeats = 2, .bound = true});
   EXPECT_GE(report.bound.value().value, milliseconds(50));
   EXPECT_LE(report.efficiency().value(), 1.0);
+}
+
+// The reach of the job that runs leaves some chunks without elements: its schedule has fewer copies than the planned
+// one.
+TEST(Run, reports_the_schedule_that_ran_where_a_reach_is_given_by_a_function) {
+  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const Memory memory = gpu->allocate(Place::host(), MemoryKind::pinned, 16_KiB);
+  const std::span<const float> x(reinterpret_cast<const float*>(memory.data()), 1 << 12);
+  const auto job_of = [&](bool sparse) {
+    return Job{x.size()}
+        .in("x", x, mapped_by([sparse](ItemRange r) {
+              const bool none = sparse && r.first >= 2048;
+              return ElementRange{none ? 2048 : r.first, none ? 0 : r.count};
+            }))
+        .takes(microseconds(5))
+        .host_kernel([](Chunk, auto) {});
+  };
+  const Job dense = job_of(false);
+  const Job sparse = job_of(true);
+  const Plan planned =
+      plan(node_of(*gpu, planted_profile()), dense, {.space = {.strategies = {"streams"}, .chunks = {8}}});
+  const Report same = run(*gpu, planned, dense, {.repeats = 2, .trace = Trace::best});
+  EXPECT_EQ(same.timeline.spans.size(), same.planned.schedule->ops.size());
+  EXPECT_EQ(same.planned.timeline.spans.size(), same.planned.schedule->ops.size());
+  const Report other = run(*gpu, planned, sparse, {.repeats = 2, .trace = Trace::best});
+  ASSERT_LT(other.planned.schedule->ops.size(), same.planned.schedule->ops.size());
+  EXPECT_EQ(other.timeline.spans.size(), other.planned.schedule->ops.size());
+  EXPECT_TRUE(other.planned.timeline.spans.empty());
+  EXPECT_NO_THROW(other.to_json());
 }
 
 TEST(Run, restores_arrays_that_are_read_and_written_when_a_run_throws) {

@@ -52,6 +52,23 @@ TEST(MemoryChoice, counts_what_is_paid_once_and_what_in_every_run) {
   EXPECT_EQ(way(choice, "registered").best.choice, rank(page_locked, with_prices(4, 8)).best().choice);
 }
 
+// Only arrays that are cut are pinned, so only they cost something and change the runs.
+TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
+  const Profile profile = with_prices(4, 8);
+  Job job = pageable_job();
+  Array table = job.arrays.front();
+  table.name = "table";
+  table.role = Role::resident;
+  job.arrays.push_back(table);
+  const MemoryChoice choice = choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10);
+  EXPECT_NEAR(in_milliseconds(way(choice, "registered").once), 2 * (4 + 1), 1e-9) << "of the two that are cut";
+  EXPECT_EQ(way(choice, "registered").best.schedule->buffers[2].memory, MemoryKind::pageable);
+  EXPECT_EQ(way(choice, "registered").best.schedule->buffers[0].memory, MemoryKind::pinned);
+  for (Array& array : job.arrays)
+    if (array.role != Role::resident) array.memory = MemoryKind::pinned;
+  EXPECT_THROW(choose_memory(job, profile, limits_of(profile), {}, rank(job, profile), 10), UsageError);
+}
+
 TEST(MemoryChoice, pays_from_the_first_number_of_runs_at_which_it_is_faster) {
   const Profile profile = with_prices(40, 80);
   for (const char* name : {"registered", "page-locked"}) {
