@@ -59,7 +59,7 @@ struct Stencil {
 
 std::unique_ptr<MeasurableDevice> planted() { return open_virtual(planted_profile(), "virtual:planted"); }
 
-TEST(StreamJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
+TEST(PlannedJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
   const auto gpu = planted();
   std::size_t runs = 0;
   for (const char* strategy : {"explicit", "streams", "implicit", "hybrid", "hybrid-mirror"})
@@ -86,7 +86,7 @@ TEST(StreamJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) {
   EXPECT_GT(runs, 300u);
 }
 
-TEST(StreamJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
+TEST(PlannedJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
   const auto gpu = planted();
   Stencil stencil;
   const auto job = stencil.job();
@@ -105,7 +105,7 @@ TEST(StreamJob, plans_vectors_as_they_come_and_runs_them_again_and_again) {
   EXPECT_NEAR(report.observed.value / report.planned.predicted.value, 1, 1e-9);
 }
 
-TEST(StreamJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
+TEST(PlannedJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
   const auto gpu = planted();
   Stencil stencil;
   const auto job = stencil.job();
@@ -116,7 +116,7 @@ TEST(StreamJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
   EXPECT_THROW(data_of(shape_only), UsageError);
 }
 
-TEST(StreamJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
+TEST(PlannedJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
   const auto gpu = planted();
   Stencil stencil;
   const auto job = stencil.job(each);  // the halo is not declared
@@ -133,7 +133,7 @@ TEST(StreamJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
 }
 
 // The array that stays is copied once and remains pageable: the schedule that runs says so of both arrays.
-TEST(StreamJob, pins_only_the_arrays_that_are_cut) {
+TEST(PlannedJob, pins_only_the_arrays_that_are_cut) {
   const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
   const Memory x = gpu->allocate(Place::host(), MemoryKind::pageable, 64_MiB);
   std::vector<float> factor(16 << 20, 2.0f);
@@ -151,7 +151,7 @@ TEST(StreamJob, pins_only_the_arrays_that_are_cut) {
   EXPECT_EQ(gpu->kind_of(x.data()), MemoryKind::pageable) << "as it was before";
 }
 
-TEST(StreamJob, page_locks_vectors_that_are_used_often_enough) {
+TEST(PlannedJob, page_locks_vectors_that_are_used_often_enough) {
   const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
   std::vector<float> x(16 << 20, 1.0f);
   std::vector<float> y(16 << 20, 2.0f);
@@ -183,7 +183,7 @@ Profile of_two_gpus() {
   return profile;
 }
 
-TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
+TEST(PlannedJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
   const auto gpus = open_virtual(of_two_gpus(), "virtual:two");
   for (const std::uint32_t chunks : {1u, 3u, 30u}) {
     Stencil stencil;
@@ -215,7 +215,7 @@ TEST(StreamJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
   }
 }
 
-TEST(StreamJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
+TEST(PlannedJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   const auto gpus = open_virtual(of_two_gpus(), "virtual:two");
   std::vector<float> x(8 << 20, 1.0f);
   std::vector<float> y(8 << 20);
@@ -241,14 +241,14 @@ concept CanBeWritten = requires(DescribedJob<> job, Data&& data) {
   job.out("data", std::forward<Data>(data));
 };
 
-TEST(StreamJob, takes_no_array_that_is_gone_after_the_call_and_writes_none_that_is_const) {
+TEST(PlannedJob, takes_no_array_that_is_gone_after_the_call_and_writes_none_that_is_const) {
   static_assert(CanBeRead<std::vector<float>&> && CanBeRead<const std::vector<float>&>);
   static_assert(CanBeRead<std::span<const float>> && !CanBeRead<std::vector<float>>);
   static_assert(CanBeWritten<std::vector<float>&> && CanBeWritten<std::span<float>>);
   static_assert(!CanBeWritten<const std::vector<float>&> && !CanBeWritten<std::span<const float>>);
 }
 
-TEST(StreamJob, refuses_what_makes_no_sense_and_says_what) {
+TEST(PlannedJob, refuses_what_makes_no_sense_and_says_what) {
   const auto gpu = planted();
   const Node node = node_of(*gpu, planted_profile());
   std::vector<float> x(100);
@@ -265,7 +265,7 @@ TEST(StreamJob, refuses_what_makes_no_sense_and_says_what) {
   EXPECT_THROW(run(*gpu, plan(node, job), with_halo), UsageError);
 }
 
-TEST(StreamJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_gone) {
+TEST(PlannedJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_gone) {
   const auto gpu = planted();
   std::vector<float> x(1 << 16);
   const auto* data = reinterpret_cast<const std::byte*>(x.data());
@@ -278,7 +278,7 @@ TEST(StreamJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_g
   EXPECT_EQ(gpu->kind_of(data), MemoryKind::pageable);
 }
 
-TEST(StreamJob, has_sound_schedules_of_scratch_beside_pieces_that_are_empty) {
+TEST(PlannedJob, has_sound_schedules_of_scratch_beside_pieces_that_are_empty) {
   for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
     for (const std::uint32_t ring : {1u, 2u, 3u}) {
       const auto job =
@@ -295,7 +295,7 @@ TEST(StreamJob, has_sound_schedules_of_scratch_beside_pieces_that_are_empty) {
     }
 }
 
-TEST(StreamJob, brings_a_front_with_the_vector_that_it_is_of) {
+TEST(PlannedJob, brings_a_front_with_the_vector_that_it_is_of) {
   const auto gpu = planted();
   std::vector<float> x(1000), y(1000);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
@@ -317,7 +317,7 @@ TEST(StreamJob, brings_a_front_with_the_vector_that_it_is_of) {
   }
 }
 
-TEST(StreamJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_that_are_empty) {
+TEST(PlannedJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_that_are_empty) {
   for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
     for (const std::uint32_t ring : {1u, 2u, 3u, 4u})
       for (const std::uint32_t chunks : {3u, 8u, 12u}) {
