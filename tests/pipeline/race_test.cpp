@@ -53,9 +53,10 @@ TEST_F(Race, chooses_what_the_plan_predicts_where_every_run_takes_that_long) {
   const RaceResult& race = *planned.race;
   EXPECT_GE(race.finalists.size(), 3u);
   for (const Finalist& finalist : race.finalists)
-    if (!finalist.seconds.empty())
+    if (!finalist.seconds.empty()) {
       EXPECT_LE(race.best().predicted.value.count(), finalist.predicted.value.count() * 1.002)
           << to_string(finalist.choice);
+    }
   EXPECT_EQ(planned.chosen.choice, race.best().choice);
 }
 

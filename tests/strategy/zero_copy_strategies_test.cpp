@@ -113,7 +113,8 @@ TEST(HybridMirror, takes_what_was_measured_of_the_kernel_on_its_inputs_in_host_m
   // Nothing was measured of its outputs there.
   const Schedule hybrid = find_strategy("hybrid").schedule(job, {.chunks = 4}, roomy);
   for (const Op& op : hybrid.ops) {
-    if (const auto* kernel = std::get_if<Kernel>(&op.what)) EXPECT_FALSE(kernel->measured);
+    const auto* kernel = std::get_if<Kernel>(&op.what);
+    EXPECT_FALSE(kernel != nullptr && kernel->measured);
   }
 }
 
