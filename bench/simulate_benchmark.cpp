@@ -27,8 +27,8 @@ void simulate_ops(benchmark::State& state, Layout layout) {
   for (auto _ : state) benchmark::DoNotOptimize(simulate(schedule, profile).timeline.makespan);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(schedule.ops.size()));
 }
-BENCHMARK_CAPTURE(simulate_ops, three_queues, Layout::three)->Arg(16)->Arg(256)->Arg(4096);
-BENCHMARK_CAPTURE(simulate_ops, a_queue_per_chunk, Layout::per_chunk)->Arg(16)->Arg(256)->Arg(4096);
+BENCHMARK_CAPTURE(simulate_ops, three_streams, Layout::three)->Arg(16)->Arg(256)->Arg(4096);
+BENCHMARK_CAPTURE(simulate_ops, a_stream_per_chunk, Layout::per_chunk)->Arg(16)->Arg(256)->Arg(4096);
 
 void plan_a_job(benchmark::State& state) {
   const Profile profile = find_profile("h200");

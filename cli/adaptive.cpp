@@ -145,7 +145,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   if (!flags.latency_limit.empty())
     options.adaptation.latency_limit = parse_seconds(flags.latency_limit, "--latency-limit");
   if (!workload_flags.memory.empty() && workload_flags.memory != "pinned")
-    throw UsageError("--adaptive takes batches from page-locked memory of its own: leave --memory out");
+    throw UsageError("--adaptive takes batches from pinned memory of its own: leave --memory out");
   if (!flags.log.empty()) require_writable(flags.log, "--log");
   Workload workload = workload_of(workload_flags);
   const std::uint64_t batches = (frames + workload.job.items - 1) / workload.job.items;

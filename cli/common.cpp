@@ -132,7 +132,7 @@ namespace {
 /// What a named strategy has no use for.
 void note_meaningless(const ChoiceFlags& flags) {
   const Strategy& strategy = find_strategy(flags.strategy);
-  const bool laid_out = strategy.chunked && strategy.memory == ArrayMemory::page_locked;
+  const bool laid_out = strategy.chunked && strategy.memory == ArrayMemory::pinned;
   for (const auto& [flag, value, means] : {std::tuple{"--chunks", &flags.chunks, strategy.chunked},
                                            {"--ramp", &flags.ramp, laid_out},
                                            {"--layout", &flags.layout, laid_out},
@@ -161,7 +161,7 @@ void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
       ->type_name("N")
       ->capture_default_str();
   app.add_option("--layout", flags.layout,
-                 "queues: per-chunk, few (few:8), three, or auto, which takes per-chunk up to 32 queues; older GPUs "
+                 "streams: per-chunk, few (few:8), three, or auto, which takes per-chunk up to 32 streams; older GPUs "
                  "emulated, submitted breadth-first: one-engine, implicit-sync")
       ->type_name("L")
       ->capture_default_str();
@@ -220,7 +220,7 @@ SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
     Choice choice;
     parse_layout(flags.layout, choice);
     space.layouts = {choice.layout};
-    space.queues = choice.queues;
+    space.streams = choice.streams;
   }
   space.graph = flags.graph;
   space.batched = flags.batched;

@@ -18,7 +18,7 @@ Json to_json(const DeviceInfo& info) {
             {"virtual", info.is_virtual},
             {"memory_bytes", info.memory.count},
             {"free_memory_bytes", info.free_memory.count},
-            {"multiprocessors", info.multiprocessors},
+            {"sm_count", info.sm_count},
             {"copy_engines", info.copy_engines},
             {"resident_threads", info.resident_threads},
             {"l2_cache_bytes", info.l2_cache.count},
@@ -54,8 +54,8 @@ void run_devices(const DevicesOptions& options) {
                {"copy engines", Align::right},
                {"", Align::left}});
   for (const DeviceInfo& info : listing.devices)
-    table.add({info.id, info.name, to_string(info.memory), count(info.multiprocessors), count(info.copy_engines),
-               info.limits});
+    table.add(
+        {info.id, info.name, to_string(info.memory), count(info.sm_count), count(info.copy_engines), info.limits});
   print(table.text(style));
   print(fmt::format("\ndefault: {}\n", default_device()));
   for (const std::string& reason : listing.absent) print(wrap(reason, style.width, "  ") + "\n");

@@ -40,7 +40,7 @@ GridOptions grid_options_of(const EvaluateFlags& flags) {
   for (const std::string& text : flags.layouts) {
     Choice choice;
     parse_layout(text, choice);
-    grid.layouts.push_back({choice.layout, choice.queues});
+    grid.layouts.push_back({choice.layout, choice.streams});
   }
   return grid;
 }

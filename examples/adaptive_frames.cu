@@ -79,7 +79,7 @@ int main(int argc, char** argv) try {
                              for (std::uint64_t f = 0; f < frames_of_batch; ++f) arrays[0][f * pixels] = std::byte{2};
                            }});
 
-  // Quiet frames, then busy ones, in turns: the source writes each batch into arrays that are page-locked already.
+  // Quiet frames, then busy ones, in turns: the source writes each batch into arrays that are pinned already.
   const auto rounds_in = [](std::uint64_t batch) -> std::uint8_t { return batch / 16 % 2 == 0 ? 2 : 20; };
   const auto source = [&](shiplap::Batch& batch) {
     if (batch.number * frames_of_batch >= frames) return false;

@@ -1,5 +1,5 @@
 // A kernel that reads the rows next to its own: smoothing a field of rows, which is cut into chunks of rows whose halo
-// is sent once. The field is page-locked by whoever owns it.
+// is sent once. The field is pinned by whoever owns it.
 //   halo [DEVICE [ROWS [COLUMNS]]]
 #include <cmath>
 #include <cstdint>
@@ -47,7 +47,7 @@ int main(int argc, char** argv) try {
   const auto node = shiplap::load_or_measure(*gpu);
   const auto job =
       shiplap::Job{rows, "halo"}
-          .in("u", u, shiplap::neighbours(1, 1))
+          .in("u", u, shiplap::halo(1, 1))
           .out("out", smoother)
 #ifdef __CUDACC__
           .kernel([=](cudaStream_t stream, shiplap::Chunk chunk, auto u, auto out) {

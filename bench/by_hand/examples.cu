@@ -14,7 +14,7 @@
 namespace by_hand {
 
 Comparison saxpy_case(const Setting& s) {
-  Comparison result{.name = "saxpy, page-locked"};
+  Comparison result{.name = "saxpy, pinned"};
   const auto n = static_cast<std::size_t>(s.scale * (64 << 20));
   const Pinned<float> x(s.gpu, n);
   const Pinned<float> y(s.gpu, n);
@@ -96,7 +96,7 @@ Comparison halo_case(const Setting& s) {
                           });
                     }});
   const auto job = shiplap::Job{rows, "halo"}
-                       .in("u", u.elements, shiplap::neighbours(1, 1))
+                       .in("u", u.elements, shiplap::halo(1, 1))
                        .out("out", out.elements)
                        .kernel([=](cudaStream_t stream, Chunk chunk, auto u, auto out) {
                          smooth<<<dim3(width.x, chunk.count), 256, 0, stream>>>(
@@ -195,7 +195,7 @@ struct Curve {
 }  // namespace
 
 Comparison library_case(const Setting& s) {
-  Comparison result{.name = "library call (Thrust), page-locked"};
+  Comparison result{.name = "library call (Thrust), pinned"};
   const auto frames = static_cast<std::size_t>(s.scale * 200);
   const std::size_t pixels = 640 * 512;
   const std::size_t n = frames * pixels;

@@ -29,7 +29,7 @@ inline Range part(std::size_t items, int chunk, int chunks) {
   return {items * chunk / chunks, items * (chunk + 1) / chunks};
 }
 
-/// Page-locked arrays: a stream each for copies in, kernels and copies out, tied by events. The whole arrays, or a ring
+/// Pinned arrays: a stream each for copies in, kernels and copies out, tied by events. The whole arrays, or a ring
 /// of `ring` chunks, are on the GPU.
 class ThreeStreams {
  public:
@@ -69,7 +69,7 @@ class ThreeStreams {
   std::vector<cudaEvent_t> arrived, computed, left;
 };
 
-/// Pageable arrays: host threads fill page-locked rings on the way in and empty others on the way out. Chunk c is the
+/// Pageable arrays: host threads fill pinned rings on the way in and empty others on the way out. Chunk c is the
 /// business of thread c mod T each way, which has two places; the whole arrays are on the GPU.
 class Rings {
  public:

@@ -31,7 +31,7 @@ T* on_gpu(std::size_t n) {
   return static_cast<T*>(data);
 }
 
-/// Page-locked, as shiplap has it.
+/// Pinned, as shiplap has it.
 template <class T>
 struct Pinned {
   Pinned(shiplap::Device& gpu, std::size_t n)

@@ -41,7 +41,7 @@ struct Peak {
     };
     // Two transfers a clock; kHz and bits.
     bytes = 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
-    // 128 and 64 fused multiply-adds a clock and multiprocessor (compute capability 9.0).
+    // 128 and 64 fused multiply-adds a clock and SM (compute capability 9.0).
     fp32 = 1e3 * attribute(cudaDevAttrClockRate) * attribute(cudaDevAttrMultiProcessorCount) * 128 * 2;
     fp64 = fp32 / 2;
   }
@@ -56,7 +56,7 @@ class OnGpu {
     workload.fill({std::vector<std::span<std::byte>>(host.begin(), host.end())});
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
-      const auto& data = host[array.front_of.value_or(a)];
+      const auto& data = host[array.prefix_of.value_or(a)];
       operands_.push_back(nullptr);
       lengths_.push_back(array.size);
       origins_.emplace_back();

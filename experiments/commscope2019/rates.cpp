@@ -48,12 +48,12 @@ MeasureOptions options_for(const Bench& bench, const std::string& glob) {
 /// The six ways of Fig. 9, three each way.
 std::vector<Trial> zero_copy_trials(const Bench& bench, Bytes size, bool to_gpu) {
   constexpr std::uint64_t blocks = 256;  // of 256 threads, as published
-  const auto access = to_gpu ? MappedKernels::Access::read : MappedKernels::Access::write;
+  const auto access = to_gpu ? ZeroCopyTrial::Access::read : ZeroCopyTrial::Access::write;
   std::vector<Trial> trials{
       copy_burst(to_gpu ? CopyDirection::host_to_device : CopyDirection::device_to_host, size, 1)};
   for (const unsigned width : {4u, 16u})
-    trials.push_back(
-        mapped_kernels(bench.device, {.access = access, .size = size, .kernels = 1, .blocks = blocks, .width = width}));
+    trials.push_back(zero_copy_kernels(
+        bench.device, {.access = access, .size = size, .kernels = 1, .blocks = blocks, .width = width}));
   return trials;
 }
 

@@ -150,7 +150,7 @@ std::vector<InStreams> level_by_level(std::span<const std::uint32_t> streams, st
                      {.strategy = "streams",
                       .chunks = static_cast<std::uint32_t>(levels),
                       .layout = Layout::few,
-                      .queues = s,
+                      .streams = s,
                       .order = IssueOrder::depth}});
   return out;
 }

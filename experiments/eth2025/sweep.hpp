@@ -58,9 +58,9 @@ struct InStreams {
   std::uint32_t streams = 1;
   Choice choice;
 };
-/// As the report's programs do it: a queue for each chunk, submitted chunk by chunk.
+/// As the report's programs do it: a stream for each chunk, submitted chunk by chunk.
 std::vector<InStreams> as_published(std::span<const std::uint32_t> streams, std::uint64_t most);
-/// A level at a time, dealt out to so many queues.
+/// A level at a time, dealt out to so many streams.
 std::vector<InStreams> level_by_level(std::span<const std::uint32_t> streams, std::uint64_t levels);
 
 /// Runs or simulates. What cannot be is in `missing`.

@@ -195,8 +195,8 @@ Finding of_smallest(const Bench& bench, const Application& app, const std::vecto
   return of_blocks(
       whole, best, steady,
       fmt::format("p = 256: estimated {:.1f}, which is {}, experimental {}; {} blocks in {} launches on {} "
-                  "multiprocessors, whose times add up to {:.1f} times that of one launch",
-                  estimate, whole, to_string(best), small.blocks, n, bench.info.multiprocessors,
+                  "SMs, whose times add up to {:.1f} times that of one launch",
+                  estimate, whole, to_string(best), small.blocks, n, bench.info.sm_count,
                   f.work_in(n, sc280).times.kernel / f.stages.kernel));
 }
 

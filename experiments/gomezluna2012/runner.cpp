@@ -30,11 +30,11 @@ Schedule one_copy(bool to_device, Bytes size) {
       schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
   const BufferId gpu =
       schedule.add_buffer({.name = "GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size});
-  const QueueId queue = schedule.add_queue("copies");
+  const StreamId stream = schedule.add_stream("copies");
   const Region h{host, Bytes{0}, size};
   const Region d{gpu, Bytes{0}, size};
   schedule.add(
-      {.what = to_device ? Copy{h, d} : Copy{d, h}, .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
+      {.what = to_device ? Copy{h, d} : Copy{d, h}, .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = 0});
   return schedule;
 }
 
@@ -42,7 +42,7 @@ std::string scalar_add_name(Bytes in, Bytes out, std::uint64_t iterations) {
   return fmt::format("scalar-add:in={},out={},iterations={}", in.count, out.count, iterations);
 }
 
-/// Copies of whole arrays alone, one behind the other in one queue: from where they are on the host to memory of their
+/// Copies of whole arrays alone, one behind the other in one stream: from where they are on the host to memory of their
 /// own on the GPU, or back.
 class ArrayCopies {
  public:
@@ -64,9 +64,9 @@ class ArrayCopies {
                                               .memory = MemoryKind::device,
                                               .size = array.size}),
                          Bytes{0}, array.size};
-        if (schedule.queues.empty()) schedule.add_queue("copies");
+        if (schedule.streams.empty()) schedule.add_stream("copies");
         schedule.add({.what = loading || to_device ? Copy{host, gpu} : Copy{gpu, host},
-                      .queue = QueueId{0},
+                      .stream = StreamId{0},
                       .agent = AgentId{0},
                       .after = {},
                       .chunk = 0});

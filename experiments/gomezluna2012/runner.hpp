@@ -16,7 +16,7 @@
 
 namespace shiplap::experiments::gomez_luna {
 
-/// One copy engine without implicit synchronisation (GTX 280), with it (GTX 480), and a queue for each stream on
+/// One copy engine without implicit synchronisation (GTX 280), with it (GTX 480), and a stream for each stream on
 /// whatever engines the device has: the paper's listing as it is.
 inline constexpr Layout as_280 = Layout::one_engine;
 inline constexpr Layout as_480 = Layout::implicit_sync;

@@ -197,7 +197,7 @@ std::vector<Figure> graphs(const Runner& runner, const std::vector<Test>& tests,
       graph(runner, tests, "fig2", "Fig. 2", &gtx480,
             "15 MiB each way, one copy engine and implicit synchronisation (GTX 480 emulated)", "ms", times(as_480)),
       graph(runner, tests, "fig1_today", "Figs 1 and 2, the same program on this device's own engines", nullptr,
-            "15 MiB each way, a queue for each stream", "ms", times(today)),
+            "15 MiB each way, a stream for each stream", "ms", times(today)),
       graph(runner, tests, "fig4_gtx280", "Fig. 4 (top)", &gtx280,
             fmt::format("eqs 1 and 3 over the times of Fig. 1 minus 1, t_sc = {:.4g} ms", in_milliseconds(sc280)), "%",
             errors(as_280, sc280)),
@@ -283,9 +283,9 @@ Finding of_per_stream(const Bench& bench, Seconds sc280, Seconds sc480) {
   if (!holds) {
     why = fmt::format("{:.3g} and {:.3g} times as much as published; here streams are made before the clock starts",
                       in_milliseconds(sc280) / gtx280.per_stream_ms, in_milliseconds(sc480) / gtx480.per_stream_ms);
-    if (bench.profile.host && bench.profile.host->calls.contains("create queue"))
+    if (bench.profile.host && bench.profile.host->calls.contains("create stream"))
       why += fmt::format(", making one takes another {:.2g} µs",
-                         in_microseconds(time_at(bench.profile.host->calls.at("create queue"), Bytes{1})));
+                         in_microseconds(time_at(bench.profile.host->calls.at("create stream"), Bytes{1})));
   }
   return {"t-sc", holds ? Verdict::holds : Verdict::does_not_hold,
           fmt::format("{:.4f} ms with one copy engine, {:.4f} ms with implicit synchronisation", in_milliseconds(sc280),

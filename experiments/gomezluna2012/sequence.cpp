@@ -157,7 +157,7 @@ void add_rows(Figure& figure, Gains& gains, const Halves& h, Runner& runner) {
   }
 }
 
-// 2048 frames as one job of 64 chunks, so that chunks overlap each other too, with copies each way in queues of their
+// 2048 frames as one job of 64 chunks, so that chunks overlap each other too, with copies each way in streams of their
 // own.
 void add_overlapping(Figure& figure, std::string_view size, Runner& runner) {
   if (runner.bench().quick && !runner.simulated()) return;

@@ -49,7 +49,7 @@ Bandwidth effective(const SaxpyTimes&);
 /// Clock × width × 2 of the device's memory: of the GPU at hand, or of the article's where it is that. nullopt where
 /// the conditions do not tell.
 std::optional<Bandwidth> theoretical(const Bench&);
-/// Peak single-precision flop/s of the device by its clock and multiprocessors; nullopt where that is not known.
+/// Peak single-precision flop/s of the device by its clock and SMs; nullopt where that is not known.
 std::optional<double> peak_flops(const Bench&);
 
 // What follows judges figures: pure functions.
@@ -79,7 +79,7 @@ Finding judge_events(const Cost& record, Seconds waited_for);
 std::optional<Seconds> grain(std::vector<double> times_us);
 Finding judge_grain(std::optional<Seconds> grain);
 
-/// One copy submitted to the GPU's queue.
+/// One copy submitted to the GPU's stream.
 struct CopyTimes {
   std::string direction;  ///< "host to GPU"
   std::string memory;     ///< "pageable"

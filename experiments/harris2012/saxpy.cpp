@@ -94,7 +94,7 @@ std::optional<Bandwidth> theoretical(const Bench& bench) {
 
 std::optional<double> peak_flops(const Bench& bench) {
   if (bench.info.is_virtual && bench.info.name.ends_with("Tesla M2050")) return published_single_gflops * 1e9;
-  const double limit = arithmetic_limit(conditions_of(bench), bench.info.multiprocessors);
+  const double limit = arithmetic_limit(conditions_of(bench), bench.info.sm_count);
   if (limit <= 0) return std::nullopt;
   return limit;
 }

@@ -116,7 +116,7 @@ Finding formula_finding(const Bench& bench) {
 }
 
 Finding peaks_finding(const Bench& bench) {
-  // 14 multiprocessors of 32 multiply-adds a cycle at 1.15 GHz (NVIDIA's data of the product).
+  // 14 SMs of 32 multiply-adds a cycle at 1.15 GHz (NVIDIA's data of the product).
   const double single = 14 * 32 * 1.15 * 2;
   Finding finding{.claim = "peaks",
                   .verdict = Verdict::holds,
@@ -128,8 +128,8 @@ Finding peaks_finding(const Bench& bench) {
     finding.verdict = Verdict::does_not_hold;
   const auto peak = peak_flops(bench);
   if (peak && *peak != published_single_gflops * 1e9 && bench.profile.gpus.front().flop_rate)
-    finding.observed += fmt::format("; {}: {:.4g} GFLOP/s by clock and multiprocessors, {:.4g} measured",
-                                    bench.info.name, *peak * 1e-9, bench.profile.gpus.front().flop_rate->value * 1e-9);
+    finding.observed += fmt::format("; {}: {:.4g} GFLOP/s by clock and SMs, {:.4g} measured", bench.info.name,
+                                    *peak * 1e-9, bench.profile.gpus.front().flop_rate->value * 1e-9);
   return finding;
 }
 

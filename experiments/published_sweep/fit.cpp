@@ -14,7 +14,7 @@
 namespace shiplap::experiments::published_sweep {
 namespace {
 
-// NVIDIA's published data of the product: H100 die of the GH200 with 96 GB, 2048 threads a multiprocessor.
+// NVIDIA's published data of the product: H100 die of the GH200 with 96 GB, 2048 threads a SM.
 constexpr unsigned gh200_multiprocessors = 132;
 constexpr std::uint64_t gh200_resident_threads = std::uint64_t{gh200_multiprocessors} * 2048;
 constexpr Bytes gh200_memory{96'000'000'000};
@@ -78,7 +78,7 @@ Profile profile_of(const Unknowns& u) {
   Profile profile;
   profile.gpus.push_back({.name = "NVIDIA GH200",
                           .memory = gh200_memory,
-                          .multiprocessors = gh200_multiprocessors,
+                          .sm_count = gh200_multiprocessors,
                           .launch_latency = {},
                           .kernel_gap = {},
                           .handovers = {},
@@ -175,7 +175,7 @@ void describe(Profile& profile, std::span<const PublishedPoint> points, const st
       "times are by the host's clock over the whole program, so L+o holds the launch latency "
       "and the synchronisation, half of the sum in each direction. Only the sum of the two copies' and the launch's "
       "submission is identified, and given to each in equal parts. Which direction has which G is not identified. g of "
-      "4 KiB is an upper limit: what three calls take. Memory, multiprocessors and resident threads from NVIDIA's "
+      "4 KiB is an upper limit: what three calls take. Memory, SMs and resident threads from NVIDIA's "
       "published data of the product.",
       file, points.size(), largest, streams);
   profile.conditions = {{"clock", "host"},
@@ -197,7 +197,7 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .items_per_block = fitted_threads_per_block,
           .threads_per_block = static_cast<unsigned>(fitted_threads_per_block),
           .any_grid = false};
-  // The least launch gives every multiprocessor one block; the other two points are a line through zero.
+  // The least launch gives every SM one block; the other two points are a line through zero.
   const double calls = point.calls;
   const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;
   constexpr std::uint64_t least = gh200_multiprocessors * fitted_threads_per_block;

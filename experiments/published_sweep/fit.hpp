@@ -43,7 +43,7 @@ struct EngineFit {
 /// `file` names the data in the profile. Throws Error where there are fewer points than parameters.
 EngineFit fit_engine(std::span<const PublishedPoint>, const std::string& file);
 
-/// The simulated time of the program: "streams" with a queue for each chunk, issued depth first.
+/// The simulated time of the program: "streams" with a stream for each chunk, issued depth first.
 Seconds predict(const EngineFit&, const PublishedPoint&);
 
 }  // namespace shiplap::experiments::published_sweep

@@ -1,5 +1,5 @@
 // Figs 1-3 and 7: the equations for streams on a device of each category, in both scenarios, and how many streams are
-// best. A device with two copy engines stands for the older ones too: copies of both directions in one queue, and
+// best. A device with two copy engines stands for the older ones too: copies of both directions in one stream, and
 // results held until the last kernel has ended.
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ Choice choice_of(Category category, std::uint32_t chunks) {
   return {.strategy = "streams", .chunks = chunks, .layout = layout, .order = IssueOrder::breadth};
 }
 
-/// One queue each for copies in, kernels and copies out: what the emulated engine is but for the shared queue of
+/// One stream each for copies in, kernels and copies out: what the emulated engine is but for the shared stream of
 /// copies.
 Choice on_two_engines(std::uint32_t chunks) {
   return {.strategy = "streams", .chunks = chunks, .layout = Layout::three, .order = IssueOrder::breadth};
@@ -71,14 +71,14 @@ struct Case {
 };
 
 void add_point(Case& scenario, const Bench& bench, Category category, std::uint32_t chunks, Seconds observed,
-               std::optional<Seconds> three_queues) {
+               std::optional<Seconds> three_streams) {
   auto work = paper_parameters(scenario.job, chunks, bench.profile, category == Category::two_engines);
   if (!work) return;
   CategoryPoint point{.category = category,
                       .scenario = scenario.scenario,
                       .chunks = chunks,
                       .observed = observed,
-                      .three_queues = three_queues};
+                      .three_streams = three_streams};
   point.one_launch = van_werkhoven_2014::as_printed::streams_time(*work, chunks, category);
   work->kernel = summed_kernels(scenario.job, chunks);
   point.printed = van_werkhoven_2014::as_printed::streams_time(*work, chunks, category);
@@ -195,10 +195,10 @@ Figure equations_figure(const Bench& bench, Category category, std::span<const C
   if (one_form) {
     f.note +=
         "Eq 5 is for both scenarios, with G and g of copies both ways at once. As in the paper each stream has "
-        "a queue, in which kernels can run side by side; three queues, one each for copies in, kernels and "
+        "a stream, in which kernels can run side by side; three streams, one each for copies in, kernels and "
         "copies out, have them one after the other. ";
-    f.columns.push_back({"in three queues", "ms"});
-    f.columns.push_back({"error in three queues", "%"});
+    f.columns.push_back({"in three streams", "ms"});
+    f.columns.push_back({"error in three streams", "%"});
   } else {
     f.note += "The printed equation is chosen by t_E > T_hd; the paper does not say what dominates. ";
     f.columns.push_back({"larger of both equations", "ms"});
@@ -218,8 +218,8 @@ Figure equations_figure(const Bench& bench, Category category, std::span<const C
            in_milliseconds(p.one_launch),
            100 * (p.one_launch / p.observed - 1)};
     if (one_form) {
-      row.push_back(ms(p.three_queues));
-      row.push_back(p.three_queues ? Cell(100 * (p.printed / *p.three_queues - 1)) : Cell());
+      row.push_back(ms(p.three_streams));
+      row.push_back(p.three_streams ? Cell(100 * (p.printed / *p.three_streams - 1)) : Cell());
       continue;
     }
     row.emplace_back(in_milliseconds(p.corrected));
@@ -322,7 +322,7 @@ StepResult checked(const Bench& bench) {
       bench.info.is_virtual
           ? "Times are simulated, 64 MiB each way, with a kernel of 1.5, 0.7 and 0.1 times the copies."
           : "64 MiB each way through `scalar-add` with 4000, 1200 and 1 iterations. Categories that the "
-            "device is not are emulated: copies of both directions share a queue, and for category "
+            "device is not are emulated: copies of both directions share a stream, and for category "
             "1 results are held until the last kernel has ended.";
   const auto choices = streams_choices(bench, scenarios);
   StepResult result;

@@ -78,14 +78,14 @@ struct CategoryPoint {
   Seconds corrected{0};   ///< the larger of both
   Seconds one_launch{0};  ///< `printed` with t_E of one launch over everything, whatever the number of chunks
   StageTimes stages{};    ///< with the sum
-  /// Of two copy engines: with three queues, one each for copies in, kernels and copies out. A queue for each stream,
+  /// Of two copy engines: with three streams, one each for copies in, kernels and copies out. A stream for each stream,
   /// as the paper has, lets kernels run side by side, which no equation has.
-  std::optional<Seconds> three_queues{};
+  std::optional<Seconds> three_streams{};
 };
 /// eqs1-2, eqs3-4, eq5 (those with points), and drawback.
 std::vector<Finding> judge_equations(std::span<const CategoryPoint>);
 /// second-engine: one engine against two of the same scenario and number of chunks. Of two engines the times in three
-/// queues, which differ from the one emulated engine in nothing but what shares a queue of copies.
+/// streams, which differ from the one emulated engine in nothing but what shares a stream of copies.
 Finding judge_second_engine(std::span<const CategoryPoint>);
 
 /// Where the printed rule puts the number of streams, and what that costs.
@@ -108,14 +108,14 @@ Finding judge_streams_choice(std::span<const StreamsChoice>);
 struct OceanTimes {
   std::size_t kernel = 0;  ///< index into `ocean_kernels`
   van_werkhoven_2014::Category category{};
-  /// As the paper has it: the kernel's own grid, 42 streams with a queue each.
+  /// As the paper has it: the kernel's own grid, 42 streams with a stream each.
   std::array<std::optional<Seconds>, 4> observed{};
-  /// The best of other grids and, of Hybrid, of other numbers of streams and in three queues, where it accesses host
+  /// The best of other grids and, of Hybrid, of other numbers of streams and in three streams, where it accesses host
   /// memory.
   std::array<std::optional<Seconds>, 4> tuned{};
   std::array<std::string, 4> tuned_as{};  ///< "21 chunks, 16 blocks"
-  /// Of Streams on two copy engines: three queues, one each for copies in, kernels and copies out. Shown, not judged.
-  std::optional<Seconds> three_queues{};
+  /// Of Streams on two copy engines: three streams, one each for copies in, kernels and copies out. Shown, not judged.
+  std::optional<Seconds> three_streams{};
   std::array<std::optional<Seconds>, 4> equation{};  ///< of `observed`
   /// The other reading of §VIII: slower only while both directions move, where a kernel accesses host memory.
   std::array<std::optional<Seconds>, 4> while_both_move{};

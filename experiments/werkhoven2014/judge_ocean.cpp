@@ -34,23 +34,23 @@ Fastest found(const OceanTimes& t, std::size_t wanted) {
   return is_fastest(better_of(t), wanted) ? Fastest::tuned : Fastest::no;
 }
 
-/// "; better as hybrid 16.5 ms (21 chunks, 16 blocks)", "; in three queues streams 14.9 ms".
+/// "; better as hybrid 16.5 ms (21 chunks, 16 blocks)", "; in three streams streams 14.9 ms".
 std::string others_text(const OceanTimes& t) {
   std::string text;
   for (std::size_t i = 0; i < implementations.size(); ++i)
     if (t.tuned[i] && t.observed[i] && *t.tuned[i] < *t.observed[i])
       text += fmt::format("{}{} {} ({})", text.empty() ? "; better as " : ", ", implementations[i],
                           to_string(*t.tuned[i]), t.tuned_as[i]);
-  if (t.three_queues)
-    text += fmt::format("; in three queues {} {}", implementations[streams], to_string(*t.three_queues));
+  if (t.three_streams)
+    text += fmt::format("; in three streams {} {}", implementations[streams], to_string(*t.three_streams));
   return text;
 }
 
-/// Whether three queues instead of one a stream would make Streams the fastest.
-bool fastest_in_three_queues(const OceanTimes& t) {
-  if (!t.three_queues) return false;
+/// Whether three streams instead of one a stream would make Streams the fastest.
+bool fastest_in_three_streams(const OceanTimes& t) {
+  if (!t.three_streams) return false;
   Times best = better_of(t);
-  best[streams] = t.three_queues;
+  best[streams] = t.three_streams;
   return is_fastest(best, streams);
 }
 
@@ -89,8 +89,8 @@ Finding judge_buoydiff(const OceanTimes& t, std::string_view how) {
     f.why = fmt::format("with {}: {} instead of {}", t.tuned_as[wanted], to_string(*t.tuned[wanted]),
                         to_string(*t.observed[wanted]));
   if (one == Fastest::no) f.why = fmt::format("{} is the fastest", implementations[*fastest(better_of(t))]);
-  if (one == Fastest::no && wanted == streams && fastest_in_three_queues(t))
-    f.why += "; in three queues, which is not what the paper has, streams would be";
+  if (one == Fastest::no && wanted == streams && fastest_in_three_streams(t))
+    f.why += "; in three streams, which is not what the paper has, streams would be";
   return f;
 }
 
@@ -105,9 +105,9 @@ Finding judge_state(std::span<const OceanTimes* const> all, std::string_view how
     if (cases.back() == Fastest::no && t->category != Category::two_engines) only_two_engines = false;
     if (cases.back() != Fastest::yes)
       text += fmt::format("; {}: {} ({})", case_text(*t), implementations[*fastest(best)], times_text(best));
-    else if (t->three_queues && *t->three_queues * (1 + tie) < *best[implicit])
-      text += fmt::format("; {} in three queues: {} {}, {} {}", case_text(*t), implementations[streams],
-                          to_string(*t->three_queues), implementations[implicit], to_string(*best[implicit]));
+    else if (t->three_streams && *t->three_streams * (1 + tie) < *best[implicit])
+      text += fmt::format("; {} in three streams: {} {}, {} {}", case_text(*t), implementations[streams],
+                          to_string(*t->three_streams), implementations[implicit], to_string(*best[implicit]));
   }
   Finding f{"state", Verdict::holds,
             fmt::format("{}: implicit is the fastest in {} of {} cases{}", how, std::ranges::count(cases, Fastest::yes),
@@ -159,8 +159,8 @@ struct EstimateErrors {
   double engine = 0;           ///< of the simulation
   bool other_everywhere = true;
   bool engine_everywhere = true;
-  std::string where;         ///< of the worst
-  std::string three_queues;  ///< what the worst is in three queues; "" where that was not run
+  std::string where;          ///< of the worst
+  std::string three_streams;  ///< what the worst is in three streams; "" where that was not run
 };
 
 EstimateErrors errors_of(std::span<const OceanTimes> all, std::size_t i) {
@@ -171,10 +171,10 @@ EstimateErrors errors_of(std::span<const OceanTimes> all, std::size_t i) {
     if (!e.seen || distance(error) > distance(e.worst)) {
       e.worst = error;
       e.where = case_text(t);
-      e.three_queues = i == streams && t.three_queues
-                           ? fmt::format("in three queues instead of one a stream that case is off by {}",
-                                         signed_percent(*t.equation[i] / *t.three_queues - 1))
-                           : std::string();
+      e.three_streams = i == streams && t.three_streams
+                            ? fmt::format("in three streams instead of one a stream that case is off by {}",
+                                          signed_percent(*t.equation[i] / *t.three_streams - 1))
+                            : std::string();
     }
     e.seen = true;
     e.other_everywhere = e.other_everywhere && t.while_both_move[i];
@@ -199,7 +199,7 @@ Finding judge_error(std::size_t i, const EstimateErrors& e) {
   if (e.other_everywhere)
     add(fmt::format("taken as slower only while both directions move the largest error is {}",
                     signed_percent(e.while_both_move)));
-  if (!e.three_queues.empty()) add(e.three_queues);
+  if (!e.three_streams.empty()) add(e.three_streams);
   if (e.engine_everywhere) add(fmt::format("the simulation's is {}", signed_percent(e.engine)));
   return f;
 }

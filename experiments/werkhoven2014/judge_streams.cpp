@@ -67,10 +67,10 @@ Finding judge_category(std::string_view claim, std::span<const CategoryPoint> po
   Reading one_launch{"as printed with t_E of one launch", "", {}};
   const bool two_engines = category == Category::two_engines;
   if (two_engines) {
-    printed.name = "a queue for each stream";
-    other.name = "three queues";
+    printed.name = "a stream for each stream";
+    other.name = "three streams";
     other.change =
-        "with all kernels in one queue: a queue for each stream lets kernels run side by side, and eq 5 adds them up";
+        "with all kernels in one stream: a stream for each stream lets kernels run side by side, and eq 5 adds them up";
   }
   for (const CategoryPoint& p : points) {
     if (p.category != category) continue;
@@ -78,8 +78,8 @@ Finding judge_category(std::string_view claim, std::span<const CategoryPoint> po
     one_launch.errors.add(p.one_launch / p.observed - 1, p);
     if (!two_engines)
       other.errors.add(p.corrected / p.observed - 1, p);
-    else if (p.three_queues)
-      other.errors.add(p.printed / *p.three_queues - 1, p);
+    else if (p.three_streams)
+      other.errors.add(p.printed / *p.three_streams - 1, p);
   }
   Finding f{std::string(claim), Verdict::holds, "", ""};
   for (const Reading* r : {&printed, &other, &one_launch})
@@ -167,8 +167,8 @@ Finding judge_second_engine(std::span<const CategoryPoint> points) {
     if (one.category != Category::one_engine || one.chunks < 2 || one.chunks > streams_used) continue;
     for (const CategoryPoint& two : points) {
       if (two.category != Category::two_engines || two.chunks != one.chunks || two.scenario != one.scenario) continue;
-      if (!two.three_queues) continue;
-      const double gain = one.observed / *two.three_queues - 1;
+      if (!two.three_streams) continue;
+      const double gain = one.observed / *two.three_streams - 1;
       const double expected = van_werkhoven_2014::streams_time(one.stages, one.chunks, Category::one_engine) /
                                   van_werkhoven_2014::two_engines(one.stages, one.chunks) -
                               1;
@@ -182,7 +182,7 @@ Finding judge_second_engine(std::span<const CategoryPoint> points) {
       if (printed != helps && std::abs(gain) >= example_gain) {
         example_gain = std::abs(gain);
         example = fmt::format("in {} chunks {} on one engine and {} on two, t_E/n + t_Thd/n = {}, t_Thd = {}",
-                              one.chunks, to_string(one.observed), to_string(*two.three_queues),
+                              one.chunks, to_string(one.observed), to_string(*two.three_streams),
                               to_string((one.stages.kernel + one.stages.h2d) / one.chunks), to_string(one.stages.h2d));
       }
     }
@@ -191,13 +191,13 @@ Finding judge_second_engine(std::span<const CategoryPoint> points) {
     return {"second-engine", Verdict::cannot_be_checked, "",
             "there is no second copy engine to compare with, or it makes no clear difference"};
   Finding f{"second-engine", Verdict::holds,
-            fmt::format("with kernels in one queue both times, right in {} of {} cases as printed, in {} with the "
+            fmt::format("with kernels in one stream both times, right in {} of {} cases as printed, in {} with the "
                         "corrected condition",
                         printed_right, clear, corrected_right),
             ""};
   if (side_by_side > 0)
     f.observed +=
-        fmt::format("; in {} of those that the engine does not help a queue for each stream is faster than one engine",
+        fmt::format("; in {} of those that the engine does not help a stream for each stream is faster than one engine",
                     side_by_side);
   if (printed_right == clear) return f;
   f.verdict = corrected_right == clear ? Verdict::holds_with_a_change : Verdict::does_not_hold;

@@ -41,12 +41,12 @@ OceanTimes times_of(const OceanRun& run, Category category) {
       t.tuned[i] = other.time;
       const std::string grid =
           other.choice.blocks == 0 ? std::string("its own grid") : fmt::format("{} blocks", other.choice.blocks);
-      const std::string queues = other.choice.layout == Layout::three ? ", three queues" : "";
-      t.tuned_as[i] = i == hybrid ? fmt::format("{} chunks, {}{}", other.choice.chunks, grid, queues) : grid;
+      const std::string streams = other.choice.layout == Layout::three ? ", three streams" : "";
+      t.tuned_as[i] = i == hybrid ? fmt::format("{} chunks, {}{}", other.choice.chunks, grid, streams) : grid;
     }
   }
   if (category == Category::two_engines)
-    if (const OceanPoint* three = point(run, streams_in_three_queues())) t.three_queues = three->time;
+    if (const OceanPoint* three = point(run, streams_in_three_streams())) t.three_streams = three->time;
   return t;
 }
 
@@ -64,21 +64,21 @@ Cell error_cell(const std::optional<Seconds>& predicted, const std::optional<Sec
 
 std::string note_of(const Bench& bench, const Machine& machine, std::span<const OceanRun> runs, bool first) {
   std::string note = fmt::format(
-      "1024 x 1024 x 42 doubles, 42 streams, pinned memory, queues submitted to breadth-first. {} "
+      "1024 x 1024 x 42 doubles, 42 streams, pinned memory, streams submitted to breadth-first. {} "
       "stands for category {}: {}. ",
       bench.info.name, static_cast<int>(machine.category),
       machine.category == Category::two_engines
-          ? "two copy engines, a queue for each stream as in the paper's programs; beside it three queues for copies "
+          ? "two copy engines, a stream for each stream as in the paper's programs; beside it three streams for copies "
             "in, kernels and copies out, which is not judged"
-      : machine.category == Category::one_engine ? "copies of both directions in one queue"
-                                                 : "copies of both directions in one queue, results held "
+      : machine.category == Category::one_engine ? "copies of both directions in one stream"
+                                                 : "copies of both directions in one stream, results held "
                                                    "until the last kernel has ended");
   note += bench.info.is_virtual ? "**Simulated at the published size**; no bytes were moved. "
                                 : "Medians; every result was compared with the host's. ";
   if (!first) return note + "The rest as in the figure before.";
   const auto others = other_streams(bench);
   note += fmt::format(
-      "Other grids: 1/8 and 1/4 as many blocks as multiprocessors (quick: 1/8); Hybrid with each grid in three queues "
+      "Other grids: 1/8 and 1/4 as many blocks as SMs (quick: 1/8); Hybrid with each grid in three streams "
       "too, depth-first{}. Estimates: "
       "explicit by eq 5 at n = 1, implicit by eq 6 with the payload (this kernel reads each level about once), streams "
       "by the equation that t_E > T_hd selects, hybrid by eq 5 with Table II for all of the transfer, of a kernel that "
@@ -148,14 +148,14 @@ Figure figure_of(const Bench& bench, const Machine& machine, std::span<const Oce
       row.push_back(is_fastest(t.observed, i) ? Cell("yes") : Cell());
       row.push_back(published ? Cell("yes") : Cell());
     }
-    if (!t.three_queues) continue;
+    if (!t.three_streams) continue;
     auto& row = f.rows.emplace_back();
     row.assign(f.columns.size(), Cell{});
     row[0] = std::string(ocean_kernels()[t.kernel].name);
-    row[1] = fmt::format("{} in three queues", implementations[streams]);
-    row[2] = ms(t.three_queues);
+    row[1] = fmt::format("{} in three streams", implementations[streams]);
+    row[2] = ms(t.three_streams);
     row[5] = ms(t.equation[streams]);
-    row[6] = error_cell(t.equation[streams], t.three_queues);
+    row[6] = error_cell(t.equation[streams], t.three_streams);
   }
   return f;
 }
@@ -172,7 +172,7 @@ std::vector<OverlapBound> bounds_of(const Bench& bench, std::span<const OceanRun
       for (const auto* times : {&t.observed, &t.tuned})
         for (const auto& time : *times)
           if (time && (!best || *time < *best)) best = time;
-      if (t.three_queues && (!best || *t.three_queues < *best)) best = t.three_queues;
+      if (t.three_streams && (!best || *t.three_streams < *best)) best = t.three_streams;
     }
     if (!best) continue;
     const OceanKernel& kernel = ocean_kernels()[run.kernel];

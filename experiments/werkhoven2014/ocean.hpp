@@ -10,15 +10,15 @@
 
 namespace shiplap::experiments::werkhoven {
 
-/// How an implementation is run here: `blocks` 0 is the kernel's own grid. Streams and Hybrid have a queue for each
+/// How an implementation is run here: `blocks` 0 is the kernel's own grid. Streams and Hybrid have a stream for each
 /// chunk and are submitted breadth-first, as the authors' programs do; the category is emulated where it is not the
 /// device's own.
 Choice ocean_choice(std::size_t implementation, van_werkhoven_2014::Category, std::uint64_t blocks,
                     std::uint32_t chunks = streams_used);
-/// Streams in three queues, one each for copies in, kernels and copies out: not the paper's, for comparison.
-Choice streams_in_three_queues();
-/// Hybrid in three queues, submitted depth-first: not the paper's, a candidate for its best.
-Choice hybrid_in_three_queues(std::uint64_t blocks, std::uint32_t chunks = streams_used);
+/// Streams in three streams, one each for copies in, kernels and copies out: not the paper's, for comparison.
+Choice streams_in_three_streams();
+/// Hybrid in three streams, submitted depth-first: not the paper's, a candidate for its best.
+Choice hybrid_in_three_streams(std::uint64_t blocks, std::uint32_t chunks = streams_used);
 
 /// What is known of one choice of one kernel.
 struct OceanPoint {

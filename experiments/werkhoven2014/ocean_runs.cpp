@@ -14,7 +14,7 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-/// Each as the paper has it, with other grids, and streams and Hybrid in three queues.
+/// Each as the paper has it, with other grids, and streams and Hybrid in three streams.
 std::vector<Choice> choices_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
@@ -23,16 +23,16 @@ std::vector<Choice> choices_of(const Bench& bench) {
   for (const std::uint64_t blocks : grids) choices.push_back(ocean_choice(implicit, any, blocks));
   for (const Category category : ocean_categories(bench)) {
     choices.push_back(ocean_choice(streams, category, 0));
-    if (category == Category::two_engines) choices.push_back(streams_in_three_queues());
+    if (category == Category::two_engines) choices.push_back(streams_in_three_streams());
   }
   for (const std::uint64_t blocks : grids) {
     choices.push_back(ocean_choice(hybrid, any, blocks));
-    choices.push_back(hybrid_in_three_queues(blocks));
+    choices.push_back(hybrid_in_three_streams(blocks));
   }
   return choices;
 }
 
-/// Hybrid in other numbers of streams, with a queue each and in three queues.
+/// Hybrid in other numbers of streams, with a stream each and in three streams.
 std::vector<Choice> sweep_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
@@ -40,7 +40,7 @@ std::vector<Choice> sweep_of(const Bench& bench) {
   for (const std::uint32_t chunks : other_streams(bench))
     for (const std::uint64_t blocks : grids) {
       choices.push_back(ocean_choice(hybrid, Category::two_engines, blocks, chunks));
-      choices.push_back(hybrid_in_three_queues(blocks, chunks));
+      choices.push_back(hybrid_in_three_streams(blocks, chunks));
     }
   return choices;
 }
@@ -180,19 +180,19 @@ std::vector<Category> ocean_categories(const Bench& bench) {
 }
 
 std::vector<std::uint64_t> limited_grids(const Bench& bench) {
-  // A few blocks keep the link busy; one in eight multiprocessors, and one in four.
-  const std::uint64_t eighth = std::max(1u, bench.info.multiprocessors / 8);
+  // A few blocks keep the link busy; one in eight SMs, and one in four.
+  const std::uint64_t eighth = std::max(1u, bench.info.sm_count / 8);
   if (bench.quick && !bench.info.is_virtual) return {eighth};
-  return {eighth, std::max<std::uint64_t>(eighth + 1, bench.info.multiprocessors / 4)};
+  return {eighth, std::max<std::uint64_t>(eighth + 1, bench.info.sm_count / 4)};
 }
 
-Choice streams_in_three_queues() {
+Choice streams_in_three_streams() {
   Choice choice = ocean_choice(streams, Category::two_engines, 0);
   choice.layout = Layout::three;
   return choice;
 }
 
-Choice hybrid_in_three_queues(std::uint64_t blocks, std::uint32_t chunks) {
+Choice hybrid_in_three_streams(std::uint64_t blocks, std::uint32_t chunks) {
   Choice choice = ocean_choice(hybrid, Category::two_engines, blocks, chunks);
   choice.layout = Layout::three;
   choice.order = IssueOrder::depth;

@@ -66,7 +66,7 @@ loggp::Parameters of_profile(const DirectionModel& direction, Bytes piece) {
 
 }  // namespace
 
-UnderLoad over_kernels_and_pauses(const MappedBeside& row, const loggp::Parameters& alone, Seconds kernel_gap) {
+UnderLoad over_kernels_and_pauses(const ZeroCopyBeside& row, const loggp::Parameters& alone, Seconds kernel_gap) {
   const double bytes = in_bytes(table2_launch);
   const double running = bytes / row.kernel.value.bytes_per_second;
   const double meanwhile = std::min(bytes, running * row.copy.value.bytes_per_second);
@@ -83,7 +83,7 @@ TableTwo table2_of(const Profile& profile) {
     found.copies = UnderLoad{link.h2d.duplex->per_byte.value, link.d2h.duplex->per_byte.value};
   if (!link.zero_copy) return found;
   const auto& gap = profile.gpus.front().kernel_gap;
-  for (const MappedBeside& row : link.zero_copy->write_beside_h2d)
+  for (const ZeroCopyBeside& row : link.zero_copy->write_beside_h2d)
     found.mapped.push_back(
         {.grid = to_string(row.in_flight) + " in flight",
          .per_byte = over_kernels_and_pauses(row, of_profile(link.h2d, table2_launch), gap ? gap->value : Seconds{0})});

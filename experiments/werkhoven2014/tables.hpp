@@ -32,7 +32,7 @@ inline constexpr std::string_view mode_mapped = "explicit-mapped";
 
 /// G of copies in step with kernels that write as much, over kernels and pauses: a profile has the copies' rate while a
 /// kernel runs, which is not what a run of both takes for a byte. `alone`: G and g of such copies by themselves.
-van_werkhoven_2014::UnderLoad over_kernels_and_pauses(const MappedBeside&, const loggp::Parameters& alone,
+van_werkhoven_2014::UnderLoad over_kernels_and_pauses(const ZeroCopyBeside&, const loggp::Parameters& alone,
                                                       Seconds kernel_gap);
 /// What a profile says of Table II.
 TableTwo table2_of(const Profile&);

@@ -1,4 +1,4 @@
-// Strong integer ids: a queue number cannot be passed where a buffer number is meant.
+// Strong integer ids: a stream number cannot be passed where a buffer number is meant.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ struct Id {
 };
 
 using OpId = Id<struct OpTag>;          ///< index in Schedule::ops
-using QueueId = Id<struct QueueTag>;    ///< index in Schedule::queues
+using StreamId = Id<struct StreamTag>;  ///< index in Schedule::streams
 using AgentId = Id<struct AgentTag>;    ///< index in Schedule::agents
 using BufferId = Id<struct BufferTag>;  ///< index in Schedule::buffers
 using KernelId = Id<struct KernelTag>;  ///< index in Schedule::kernels

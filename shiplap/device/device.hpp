@@ -37,13 +37,13 @@ class Device {
   /// kernels of the bindings must outlive the execution. Throws Error for an unsound schedule or bindings that do not
   /// fit it, Unsupported for what the device cannot do.
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
-  /// As `prepare`, in the queues of `other`: queue i is the same stream for both. What is submitted later comes behind
-  /// what was submitted before, queue by queue. Nothing else is ordered: the caller sees to memory that both use.
-  /// `other` may be destroyed first. Throws Error when `other` is of another device, or its run is in flight and was
-  /// not submitted to shared queues; Unsupported where host agents perform ops of either, for graphs, for several
-  /// agents, and where the device cannot share queues.
+  /// As `prepare`, in the streams of `other`: stream i is the same stream for both. What is submitted later comes
+  /// behind what was submitted before, stream by stream. Nothing else is ordered: the caller sees to memory that both
+  /// use. `other` may be destroyed first. Throws Error when `other` is of another device, or its run is in flight and
+  /// was not submitted to shared streams; Unsupported where host agents perform ops of either, for graphs, for several
+  /// agents, and where the device cannot share streams.
   virtual std::unique_ptr<Execution> prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
-    throw Unsupported("executions of this device do not share queues");
+    throw Unsupported("executions of this device do not share streams");
   }
   /// Opens a gap at the end of `stream`, a cudaStream_t of the GPU. Throws Unsupported where there are no streams.
   virtual std::unique_ptr<StreamGap> open_gap(void* /*stream*/) {

@@ -20,7 +20,7 @@ struct DeviceInfo {
   std::shared_ptr<const Profile> simulated{};  ///< the profile that a virtual device simulates; null for a GPU
   Bytes memory;                                ///< device memory of the GPU
   Bytes free_memory;                           ///< the part of it that is free now
-  unsigned multiprocessors = 0;                ///< SMs of the GPU
+  unsigned sm_count = 0;                       ///< SMs of the GPU
   unsigned copy_engines = 0;                   ///< copy engines that can work at the same time
   unsigned resident_threads = 0;               ///< threads that the GPU holds at once
   Bytes l2_cache{};                            ///< 0 when unknown: virtual devices simulate no cache

@@ -27,9 +27,9 @@ struct RunOptions {
   bool hold = false;
   /// How the spans of ops are observed.
   Trace trace = Trace::none;
-  /// The queue that is timed: the clock starts when its first op may begin and stops with its last one, and the other
-  /// queues are load beside it. None: the clock runs from the first op to the end of all queues.
-  QueueId timed{};
+  /// The stream that is timed: the clock starts when its first op may begin and stops with its last one, and the other
+  /// streams are load beside it. None: the clock runs from the first op to the end of all streams.
+  StreamId timed{};
   /// Looked at before each chunk. When it asks to stop, nothing more is submitted, what was submitted is waited for,
   /// and Cancelled is thrown. For a graph it is looked at once, before the launch.
   std::stop_token stop{};
@@ -37,16 +37,16 @@ struct RunOptions {
 
 /// What was observed of one run.
 struct RunResult {
-  /// The makespan goes by device events from the mark in front of the first op to the end of all queues, or of the
-  /// queue that is timed. It holds spans of every op when the run was traced.
+  /// The makespan goes by device events from the mark in front of the first op to the end of all streams, or of the
+  /// stream that is timed. It holds spans of every op when the run was traced.
   Timeline timeline;
   std::string trace_source;  ///< what observed the spans, for people; empty without a trace
   /// By op, start and end by the host's clock of the ops that host agents perform. Empty when there are none.
   std::vector<Span> host_spans;
   Seconds submission{0};  ///< host time from the first call to the return of the last submitting call
   Seconds host_total{0};  ///< host time from the first call until the host knows that all work has ended
-  /// The moment at which the host knew that, counted from when the queues were made. The moments of executions that
-  /// share queues can be compared.
+  /// The moment at which the host knew that, counted from when the streams were made. The moments of executions that
+  /// share streams can be compared.
   Seconds ended{0};
 };
 
@@ -63,7 +63,7 @@ class Execution {
  public:
   virtual ~Execution() = default;
   /// Makes all calls of the schedule and does not wait for their end; what host agents do is done on return. The calls
-  /// come behind what other executions have submitted to the same queues (`Device::prepare_behind`). The execution
+  /// come behind what other executions have submitted to the same streams (`Device::prepare_behind`). The execution
   /// cannot be submitted again before `wait`, and a thread that submitted a held run waits for it before it holds
   /// another.
   ///

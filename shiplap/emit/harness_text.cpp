@@ -98,7 +98,7 @@ class Harness {
            std::ranges::any_of(pipeline_.flags, mentioned);
   }
   static bool is_count(const std::string& name) {
-    return name == "chunks" || name == "ring" || name == "places" || name == "workers" || name == "queues";
+    return name == "chunks" || name == "ring" || name == "places" || name == "workers" || name == "stream_count";
   }
 
   static std::string meaning(const std::string& name) {

@@ -56,8 +56,8 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
     buffer.push_back(fresh(taken, buffer_name(one_buffer, of ? job.arrays[*of].name : one_buffer.name)));
   }
   std::vector<std::string> stems;
-  for (const Queue& queue : schedule.queues) {
-    const std::string shared = stem(queue.name);
+  for (const Stream& stream : schedule.streams) {
+    const std::string shared = stem(stream.name);
     const auto known = std::ranges::find(stems, shared);
     group.push_back(static_cast<std::size_t>(known - stems.begin()));
     if (known == stems.end()) {
@@ -100,9 +100,9 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
                        : fresh(taken_by_lanes, function_name(stem(schedule.agents[one_lane.first_agent].name))));
 }
 
-std::string Names::stream(QueueId queue) const {
-  const StreamGroup& of = groups[group[queue.index()]];
-  return of.count == 1 ? of.name : fmt::format("{}[{}]", of.name, number[queue.index()]);
+std::string Names::stream(StreamId stream) const {
+  const StreamGroup& of = groups[group[stream.index()]];
+  return of.count == 1 ? of.name : fmt::format("{}[{}]", of.name, number[stream.index()]);
 }
 
 }  // namespace shiplap

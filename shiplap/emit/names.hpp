@@ -1,4 +1,4 @@
-// What the buffers, queues and slots of a schedule are called in a program.
+// What the buffers, streams and slots of a schedule are called in a program.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace shiplap {
 /// A name with what may not stand in an identifier replaced.
 std::string identifier(const std::string& name);
 
-/// Queues that share their work are an array.
+/// Streams that share their work are an array.
 struct StreamGroup {
   std::string name;  ///< "in_stream", "streams"
   std::uint32_t count = 0;
@@ -25,16 +25,16 @@ struct Names {
 
   std::vector<std::string> buffer;                ///< "host_x", "gpu_x"
   std::vector<std::optional<std::size_t>> array;  ///< by buffer: whose data it holds
-  std::vector<StreamGroup> groups;                ///< in the order of their first queues
-  std::vector<std::size_t> group;                 ///< by queue
-  std::vector<std::uint32_t> number;              ///< by queue: which one of its group
+  std::vector<StreamGroup> groups;                ///< in the order of their first streams
+  std::vector<std::size_t> group;                 ///< by stream
+  std::vector<std::uint32_t> number;              ///< by stream: which one of its group
   std::vector<std::string> slot;                  ///< "x_in", "kernel": what events and flags are called after
   std::vector<std::string> lane;                  ///< of the function that does what the lane does
 
   /// "x" of an array "host_x"
   std::string bare(std::size_t array_buffer) const { return buffer[array_buffer].substr(5); }
   /// "in_stream", "streams[2]"
-  std::string stream(QueueId) const;
+  std::string stream(StreamId) const;
 };
 
 }  // namespace shiplap

@@ -81,12 +81,12 @@ std::string OpText::length(std::size_t slot, const auto& region, const std::stri
 }
 
 std::string OpText::stream(std::size_t slot, const std::string& key) {
-  if (first_op(slot).queue.is_none()) return "";
-  const StreamGroup& group = names_.groups[names_.group[first_op(slot).queue.index()]];
+  if (first_op(slot).stream.is_none()) return "";
+  const StreamGroup& group = names_.groups[names_.group[first_op(slot).stream.index()]];
   if (group.count == 1) return group.name;
-  const Series numbers = series(slot, [&](const Op& o) { return names_.number[o.queue.index()]; });
+  const Series numbers = series(slot, [&](const Op& o) { return names_.number[o.stream.index()]; });
   const Expressions::Names names{
-      .constant = "queue", .per_item = "", .stride = "queue_step", .places = "queues", .by_key = true};
+      .constant = "first_stream", .per_item = "", .stride = "stream_step", .places = "stream_count", .by_key = true};
   return fmt::format("{}[{}]", group.name, say_.value(numbers, names, key));
 }
 

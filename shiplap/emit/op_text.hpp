@@ -21,7 +21,7 @@ class OpText {
   /// Whether copies of the slot are in batches: then the statement adds one to the batch, which is submitted after its
   /// last copy.
   bool is_batched(std::size_t slot) const;
-  /// The queue of that op.
+  /// The stream of that op.
   std::string stream(std::size_t slot, const std::string& key);
   Expressions& expressions() { return say_; }
   /// "chunks", or "workers" where each key is one of these.

@@ -17,7 +17,7 @@ namespace {
 struct Around {
   std::vector<OpId> awaited;       // by the agent, of other agents
   std::vector<OpId> synchronized;  // by the agent
-  std::vector<OpId> waited;        // by the queue
+  std::vector<OpId> waited;        // by the stream
   bool recorded = false;
 };
 
@@ -89,7 +89,7 @@ class Writer {
         break;
       }
       case Step::Kind::finish:
-        ending_.push_back(step.queue);
+        ending_.push_back(step.stream);
         break;
       case Step::Kind::submit:
         break;
@@ -244,7 +244,7 @@ class Writer {
   std::vector<Around> around_;
   std::set<std::size_t> recorded_, flagged_;  // slots
   std::set<OpId> awaited_;
-  std::vector<QueueId> ending_;
+  std::vector<StreamId> ending_;
   OpText ops_;
   Expressions& say_;
 };

@@ -18,7 +18,7 @@ struct PipelineText {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> tables;
   std::vector<std::string> events;  ///< "cudaEvent_t kernel_done[chunks]"
   std::vector<std::string> flags;   ///< "std::atomic<int> y_out_made[chunks]"
-  std::vector<QueueId> ending;      ///< queues that no other one waits for
+  std::vector<StreamId> ending;     ///< streams that no other one waits for
 };
 
 /// `launch` as in ProgramText.

@@ -15,8 +15,8 @@ namespace {
 std::vector<std::string> used_streams(const Schedule& schedule, const Names& names) {
   std::vector<std::string> streams;
   for (const Op& op : schedule.ops) {
-    if (op.queue.is_none()) continue;
-    const std::string name = names.stream(op.queue);
+    if (op.stream.is_none()) continue;
+    const std::string name = names.stream(op.stream);
     if (std::ranges::find(streams, name) == streams.end()) streams.push_back(name);
   }
   return streams;
@@ -25,7 +25,7 @@ std::vector<std::string> used_streams(const Schedule& schedule, const Names& nam
 // Those that no other waits for.
 std::vector<std::string> ending_streams(const Names& names, const PipelineText& pipeline) {
   std::vector<std::string> streams;
-  for (const QueueId queue : pipeline.ending) streams.push_back(names.stream(queue));
+  for (const StreamId stream : pipeline.ending) streams.push_back(names.stream(stream));
   return streams;
 }
 
@@ -65,7 +65,7 @@ std::string graph_text(const Schedule& schedule, const Names& names, const Pipel
 }  // namespace
 
 WayOfRun way_of_run(const Schedule& schedule, const PipelineText& pipeline) {
-  const bool by_host_clock = std::ranges::any_of(schedule.ops, [](const Op& op) { return op.queue.is_none(); });
+  const bool by_host_clock = std::ranges::any_of(schedule.ops, [](const Op& op) { return op.stream.is_none(); });
   return {.threaded = schedule.agents.size() > 1,
           .by_host_clock = by_host_clock,
           .joined = !schedule.as_graph && !by_host_clock && pipeline.ending.size() > 1};

@@ -72,7 +72,7 @@ void prefetch(char* p, std::uint64_t bytes, int to, cudaStream_t stream) {
 )";
 
 const std::string_view pinned = R"(
-// Page-locked, in pages of 2 MiB where the system gives them: copies beside each other are faster with these.
+// Pinned, in pages of 2 MiB where the system gives them: copies beside each other are faster with these.
 char* pinned(std::uint64_t bytes) {
   constexpr std::uint64_t page = 2 << 20;
   if (bytes == 0) return nullptr;

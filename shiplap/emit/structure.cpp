@@ -33,7 +33,7 @@ class Groups {
 // What an op has in common with those of other chunks.
 std::string signature(const Schedule& schedule, const Op& op) {
   std::string text =
-      fmt::format("{}|{}", op.what.index(), op.queue.is_none() ? "" : stem(schedule.queues[op.queue.index()].name));
+      fmt::format("{}|{}", op.what.index(), op.stream.is_none() ? "" : stem(schedule.streams[op.stream.index()].name));
   if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
     text += fmt::format("|{}", kernel->kernel.value);
     for (const Access& operand : kernel->operands) text += fmt::format("|{}", operand.region.buffer.value);

@@ -44,7 +44,7 @@ struct Structure {
 /// The loops of a schedule. One in which no loops are found becomes a list of ops, each a slot of its own.
 Structure structure(const Schedule&);
 
-/// "in 3" → "in": what queues or agents that share the work have in common.
+/// "in 3" → "in": what streams or agents that share the work have in common.
 std::string stem(const std::string& name);
 
 }  // namespace shiplap

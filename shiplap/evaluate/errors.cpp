@@ -71,8 +71,8 @@ class Collector {
 
 std::string group_name(const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
-  if (!strategy.chunked || strategy.mapped || strategy.memory != ArrayMemory::page_locked) return choice.strategy;
-  return fmt::format("{}, {}", choice.strategy, to_string(choice.layout, choice.queues));
+  if (!strategy.chunked || strategy.mapped || strategy.memory != ArrayMemory::pinned) return choice.strategy;
+  return fmt::format("{}, {}", choice.strategy, to_string(choice.layout, choice.streams));
 }
 
 // Times of one choice among those compared: predicted by a model, and observed.

@@ -49,7 +49,7 @@ class WorkloadRun {
         for_bound_(node.limits.share(1, 10)),
         options_(options),
         data_(data),
-        multiprocessors_(device_.info().multiprocessors) {}
+        sm_count_(device_.info().sm_count) {}
 
   void run(EvaluatedWorkload& result) {
     const Job& job = data_.job();
@@ -63,8 +63,7 @@ class WorkloadRun {
     progress("predicting");
     result.bound = bound(job, profile_).time;
     std::vector<Entry> entries;
-    for (const Choice& choice : grid_of(job, options_.grid, multiprocessors_))
-      predict_choice(choice, false, entries, result);
+    for (const Choice& choice : grid_of(job, options_.grid, sm_count_)) predict_choice(choice, false, entries, result);
     Ranking planned;
     try {
       planned = rank(job, profile_, for_one_, {.strategies = options_.grid.strategies});
@@ -196,7 +195,7 @@ class WorkloadRun {
   Limits for_bound_;
   const EvaluateOptions& options_;
   WorkloadData& data_;
-  unsigned multiprocessors_;
+  unsigned sm_count_;
   Choice automatic_choice_;
   std::optional<Prepared> automatic_;
   std::optional<BoundRuns> bound_;

@@ -34,7 +34,7 @@ Evaluation begin_evaluation(const Node&);
 EvaluatedWorkload evaluate(const Node&, Workload, const EvaluateOptions& = {});
 
 /// Copies alone, each direction by itself: every size in every number of equal copies, submitted back to back to one
-/// queue, in turn within a size. Bytes are compared after the first run of each.
+/// stream, in turn within a size. Bytes are compared after the first run of each.
 std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice&, const Profile&, const std::vector<Bytes>& sizes,
                                                   const std::vector<std::uint32_t>& copies,
                                                   const EvaluateOptions& = {});

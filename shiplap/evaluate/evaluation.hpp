@@ -45,7 +45,7 @@ struct SkippedChoice {
 struct EvaluatedGroup {
   std::size_t choices = 0;
   std::vector<double> automatic_ms;
-  std::vector<double> bound_ms;  ///< empty where the arrays are not page-locked
+  std::vector<double> bound_ms;  ///< empty where the arrays are not pinned
 };
 
 /// The automatic choice against the best of the sweep, measured again in turn with the bound: the best of a sweep won
@@ -80,7 +80,7 @@ struct EvaluatedWorkload {
 /// Its name, with the memory where that is not pinned: "saxpy:n=65536, pageable memory".
 std::string label(const EvaluatedWorkload&);
 
-/// Copies of one direction alone: `total` bytes in `copies` equal copies on one queue.
+/// Copies of one direction alone: `total` bytes in `copies` equal copies on one stream.
 struct EvaluatedTransfer {
   bool to_device = true;
   Bytes total;

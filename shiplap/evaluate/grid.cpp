@@ -29,10 +29,10 @@ std::vector<std::uint32_t> mapped_chunks(const Job& job) {
   return {4, 16, 32, 64};
 }
 
-std::vector<std::uint64_t> grids(const Job& job, unsigned multiprocessors) {
+std::vector<std::uint64_t> grids(const Job& job, unsigned sm_count) {
   if (!job.any_grid) return {0};
   std::vector<std::uint64_t> blocks{8, 16, 24, 32, 48, 64};
-  const std::uint64_t one_each = std::max(1u, multiprocessors);
+  const std::uint64_t one_each = std::max(1u, sm_count);
   std::erase_if(blocks, [&](std::uint64_t count) { return count >= one_each; });
   blocks.push_back(one_each);
   blocks.push_back(0);
@@ -46,7 +46,7 @@ std::vector<std::uint32_t> unlocked_chunks(const Strategy& strategy) {
 
 }  // namespace
 
-std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned multiprocessors) {
+std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned sm_count) {
   if (!options.choices.empty()) return options.choices;
   for (const std::string& name : options.strategies) find_strategy(name);
   const auto wanted = [&, memory = array_memory(job)](const Strategy& strategy) {
@@ -54,9 +54,9 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     return std::ranges::find(options.strategies, strategy.name) != options.strategies.end();
   };
   const auto or_else = [](const auto& chosen, auto fallback) { return chosen.empty() ? fallback : chosen; };
-  const auto grid_blocks = or_else(options.blocks, grids(job, multiprocessors));
-  const bool own_queues =
-      std::ranges::find(options.layouts, Layout::per_chunk, &QueueLayout::layout) != options.layouts.end();
+  const auto grid_blocks = or_else(options.blocks, grids(job, sm_count));
+  const bool own_streams =
+      std::ranges::find(options.layouts, Layout::per_chunk, &StreamLayout::layout) != options.layouts.end();
   std::vector<Choice> choices;
   const auto add = [&](Choice choice) {
     if (choice.chunks > job.items || std::ranges::find(choices, choice) != choices.end()) return;
@@ -66,28 +66,27 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     if (!wanted(strategy)) continue;
     const std::string name(strategy.name);
     const std::vector<std::uint32_t> counts =
-        !strategy.chunked
-            ? std::vector<std::uint32_t>{1}
-            : or_else(options.chunks, strategy.mapped                               ? mapped_chunks(job)
-                                      : strategy.memory != ArrayMemory::page_locked ? unlocked_chunks(strategy)
-                                                                                    : usual_chunks(job));
-    if (strategy.memory != ArrayMemory::page_locked) {
+        !strategy.chunked ? std::vector<std::uint32_t>{1}
+                          : or_else(options.chunks, strategy.mapped                          ? mapped_chunks(job)
+                                                    : strategy.memory != ArrayMemory::pinned ? unlocked_chunks(strategy)
+                                                                                             : usual_chunks(job));
+    if (strategy.memory != ArrayMemory::pinned) {
       for (const std::uint32_t threads : strategy.threaded ? options.threads : std::vector<std::uint32_t>{0})
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .threads = threads});
     } else if (strategy.mapped) {
-      // They take turns on the link, so one queue of them is enough.
+      // They take turns on the link, so one stream of them is enough.
       for (const std::uint64_t blocks : grid_blocks)
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .blocks = blocks});
     } else if (!strategy.chunked) {
       add({.strategy = name});
     } else {
-      for (const QueueLayout& shape : options.layouts)
+      for (const StreamLayout& shape : options.layouts)
         for (const std::uint32_t chunks : counts) {
-          if (shape.layout == Layout::few && chunks <= shape.queues && own_queues) continue;
+          if (shape.layout == Layout::few && chunks <= shape.streams && own_streams) continue;
           add({.strategy = name,
                .chunks = chunks,
                .layout = shape.layout,
-               .queues = shape.queues,
+               .streams = shape.streams,
                .order = is_emulated(shape.layout) ? IssueOrder::breadth : IssueOrder::depth});
         }
     }

@@ -51,7 +51,7 @@ class JobRun {
     add(without);
     for (const Candidate& candidate : planned.candidates) add(candidate.choice);
     for (const Finalist& finalist : raced.finalists) add(finalist.choice);
-    for (const Choice& choice : grid_of(job(), options_.grid, device_.info().multiprocessors)) add(choice);
+    for (const Choice& choice : grid_of(job(), options_.grid, device_.info().sm_count)) add(choice);
     sweep(choices);
     run_finals(planned.best().choice, raced.best().choice);
     report(planned.best().choice, raced.best().choice, without, result);
@@ -73,9 +73,9 @@ class JobRun {
       try {
         SweptChoice one{.choice = choice, .predicted = predict(job(), profile_, choice, limits_).predicted};
         const auto at_its_grid = [&](const KernelCost::ZeroCopy& row) { return row.blocks == choice.blocks; };
-        const bool other_queues = choice.chunks > 1 && choice.layout != Layout::three;
-        one.is_candidate = !other_queues && (!find_strategy(choice.strategy).mapped || job().cost.zero_copy.empty() ||
-                                             std::ranges::any_of(job().cost.zero_copy, at_its_grid));
+        const bool other_streams = choice.chunks > 1 && choice.layout != Layout::three;
+        one.is_candidate = !other_streams && (!find_strategy(choice.strategy).mapped || job().cost.zero_copy.empty() ||
+                                              std::ranges::any_of(job().cost.zero_copy, at_its_grid));
         Prepared prepared = prepare(device_, job(), choice, limits_);
         std::vector<double> seconds{seconds_of(prepared)};
         const bool is_behind = seconds.front() > near_best * best + 1e-3;

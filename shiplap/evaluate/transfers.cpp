@@ -30,14 +30,14 @@ Schedule burst_schedule(bool to_device, Bytes size, Bytes total, std::uint32_t c
       schedule.add_buffer({.name = "host", .place = Place::host(), .memory = MemoryKind::pinned, .size = size});
   const BufferId gpu =
       schedule.add_buffer({.name = "GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = size});
-  const QueueId queue = schedule.add_queue(to_device ? "in" : "out");
+  const StreamId stream = schedule.add_stream(to_device ? "in" : "out");
   for (std::uint32_t c = 0; c < copies; ++c) {
     const Bytes begin = total * c / copies;
     const Bytes length = total * (c + 1) / copies - begin;
     const Region h{host, total * turn + begin, length};
     const Region d{gpu, total * turn + begin, length};
     schedule.add(
-        {.what = to_device ? Copy{h, d} : Copy{d, h}, .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = c});
+        {.what = to_device ? Copy{h, d} : Copy{d, h}, .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = c});
   }
   return schedule;
 }

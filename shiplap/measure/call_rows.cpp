@@ -45,12 +45,12 @@ PrimitiveRow call_row(std::string_view name, std::string_view summary, std::vect
 }
 
 template <Call kind>
-PrimitiveRow queue_row(std::string_view name, std::string_view summary) {
+PrimitiveRow stream_row(std::string_view name, std::string_view summary) {
   return {{name, summary, "host"},
           [](const Setting&) -> std::vector<Point> {
-            return {{"one queue", {Arguments{}}}};
+            return {{"one stream", {Arguments{}}}};
           },
-          [](MeasurableDevice&, const Arguments&) { return queue_call(kind); },
+          [](MeasurableDevice&, const Arguments&) { return stream_call(kind); },
           HostClock::operation};
 }
 
@@ -78,8 +78,8 @@ std::span<const PrimitiveRow> call_rows() {
       call_row<Call::allocate, MemoryKind::device>("call.allocate.device", "asking what is free, cudaMalloc",
                                                    call_points),
       call_row<Call::release, MemoryKind::device>("call.release.device", "cudaFree", call_points),
-      queue_row<Call::create_queue>("call.create_queue", "creating a stream (cudaStreamCreateWithFlags)"),
-      queue_row<Call::destroy_queue>("call.destroy_queue", "destroying it (cudaStreamDestroy)"),
+      stream_row<Call::create_stream>("call.create_stream", "creating a stream (cudaStreamCreateWithFlags)"),
+      stream_row<Call::destroy_stream>("call.destroy_stream", "destroying it (cudaStreamDestroy)"),
       PrimitiveRow{{"latency.wait", "a launch of an empty kernel, and the wait of the host until it has ended", "host"},
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("rounds", {8, 64})};

@@ -118,10 +118,10 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   bandwidth("copies to the GPU beside copies from it", beside(&LinkModel::h2d), h2d, " alone", of_duplex, slow_both);
   bandwidth("copies from the GPU beside copies to it", beside(&LinkModel::d2h), d2h, " alone", of_duplex, slow_both);
 
-  const auto fastest = [&](std::vector<MappedRate> ZeroCopyModel::*rows) {
+  const auto fastest = [&](std::vector<ZeroCopyRate> ZeroCopyModel::*rows) {
     double best = 0;
     if (link && link->zero_copy)
-      for (const MappedRate& row : (*link->zero_copy).*rows) best = std::max(best, row.rate.value.bytes_per_second);
+      for (const ZeroCopyRate& row : (*link->zero_copy).*rows) best = std::max(best, row.rate.value.bytes_per_second);
     return best;
   };
   const std::string slow_kernels = possible(profile, {far_socket, translating_iommu, scattered_pages, host_memory});
@@ -160,11 +160,11 @@ void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
           : std::string("needs gpu.memory_bus_width and clock"),
       of_device_memory, "a memory clock that is held down; another process on the GPU; rows remapped after errors");
 
-  const double peak = arithmetic_limit(profile.conditions, gpu.multiprocessors);
+  const double peak = arithmetic_limit(profile.conditions, gpu.sm_count);
   const double flops = gpu.flop_rate ? gpu.flop_rate->value : 0;
   const auto teraflops = [](double f) { return fmt::format("{:.2f} Tflop/s", f / 1e12); };
   checks.add("fp32 multiply-adds", flops, flops > 0 ? teraflops(flops) : "not measured", peak,
-             peak > 0 ? fmt::format("{}, {} SMs at {}", teraflops(peak), gpu.multiprocessors,
+             peak > 0 ? fmt::format("{}, {} SMs at {}", teraflops(peak), gpu.sm_count,
                                     condition(profile.conditions, "gpu.sm_clock_max"))
                       : std::string("needs gpu.sm_clock_max, capability"),
              of_arithmetic, clocks_down(profile));

@@ -1,5 +1,5 @@
 // A verdict on a node without a baseline: what was measured against what the link's generation and width, the memory
-// and the multiprocessors should give.
+// and the SMs should give.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What events between the kernels of a queue take.
+// What events between the kernels of a stream take.
 #include <array>
 
 #include "shiplap/measure/rows.hpp"
@@ -23,7 +23,7 @@ std::vector<Point> event_points(const Setting& setting) {
 
 std::span<const PrimitiveRow> event_rows() {
   static const std::array rows{
-      PrimitiveRow{{"apart.kernels", "busy kernels in one queue, with and without events between them", "events"},
+      PrimitiveRow{{"apart.kernels", "busy kernels in one stream, with and without events between them", "events"},
                    event_points,
                    [](MeasurableDevice& device, const Arguments& arguments) {
                      return kernels_apart(device, {.kernels = whole(arguments, "kernels"),

@@ -24,7 +24,7 @@ bool has_arguments(const Measurement& measurement) {
   };
   static const std::vector<Needs> table{{"copy.device", {"bytes", "copies"}},
                                         {"copy.", {"bytes"}},
-                                        {"spread.", {"bytes", "copies", "queues"}},
+                                        {"spread.", {"bytes", "copies", "streams"}},
                                         {"latency.chase.", {"bytes", "reads"}},
                                         {"latency.wait", {"rounds"}},
                                         {"latency.fault.", {"faults"}},
@@ -44,14 +44,14 @@ bool has_arguments(const Measurement& measurement) {
                                         {"all.", {"bytes", "copies", "gpus"}},
                                         {"host.", {"bytes", "threads"}},
                                         {"staged.", {"bytes", "piece", "threads"}},
-                                        {"call.create_queue", {}},
-                                        {"call.destroy_queue", {}},
+                                        {"call.create_stream", {}},
+                                        {"call.destroy_stream", {}},
                                         {"call.", {"bytes"}},
                                         {"timing.", {"bytes"}},
                                         {"burst.", {"bytes", "copies"}},
                                         {"duplex.", {"bytes", "copies"}},
-                                        {"order.queues", {"bytes", "queues", "queue"}},
-                                        {"waiting.", {"bytes", "copies", "queues"}},
+                                        {"order.streams", {"bytes", "streams", "stream"}},
+                                        {"waiting.", {"bytes", "copies", "streams"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.batch", {"copies"}},
                                         {"submit.graph", {"kernels"}},
@@ -59,7 +59,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"submit.record", {"launches", "followers"}},
                                         {"submit.wait", {"launches", "followers"}},
                                         {"launch.", {"kernels"}},
-                                        {"chain.", {"queues", "count", "busy"}},
+                                        {"chain.", {"streams", "count", "busy"}},
                                         {"mapped.", {"bytes", "count", "blocks", "width"}},
                                         {"copies.", {"bytes", "count", "blocks", "width"}},
                                         {"kernel.grid", {"blocks"}},
@@ -116,10 +116,10 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   profile.conditions = info.conditions;
   profile.gpus.push_back({.name = info.name,
                           .memory = info.memory,
-                          .multiprocessors = info.multiprocessors,
+                          .sm_count = info.sm_count,
                           .copy_engines = std::clamp(info.copy_engines, 1u, 2u),
                           .engine_order = EngineOrder::readiness,
-                          .queue_groups = std::nullopt,
+                          .stream_groups = std::nullopt,
                           .implicit_sync = ImplicitSync::none,
                           .concurrent_kernels = true,
                           .launch_latency = std::nullopt,
@@ -140,9 +140,9 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   if (const auto link = fit_link(observations, findings)) profile.links.push_back(*link);
   fit_gpu(observations, profile.gpus.front(), findings);
   if (!profile.links.empty())
-    profile.gpus.front().queue_groups = fit_queue_groups(observations, profile.links.front(), findings);
+    profile.gpus.front().stream_groups = fit_stream_groups(observations, profile.links.front(), findings);
   else
-    findings.missing.push_back({"gpus[0].queue_groups", "not measured: needs the times of copies"});
+    findings.missing.push_back({"gpus[0].stream_groups", "not measured: needs the times of copies"});
   profile.gpus.front().handovers =
       fit_handovers(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
   profile.host = fit_host(observations, profile.links.empty() ? nullptr : &profile.links.front(), findings);
@@ -169,7 +169,7 @@ Profile fit_again(const Profile& measured) {
   DeviceInfo info;
   info.name = gpu.name;
   info.memory = gpu.memory;
-  info.multiprocessors = gpu.multiprocessors;
+  info.sm_count = gpu.sm_count;
   info.copy_engines = gpu.copy_engines;
   info.gpus = static_cast<unsigned>(measured.gpus.size());
   info.conditions = measured.conditions;

@@ -108,13 +108,13 @@ auto periods(const std::vector<Observation>& observations, const char* count, co
 /// Time of one copy more in a burst, k·G + g(k), by size.
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
 
-/// GpuModel::queue_groups. An engine serves one group after the other and may begin with any: so whole groups come
-/// before the first queue and before the second; without groups one copy comes before the second. nullopt, with an
+/// GpuModel::stream_groups. An engine serves one group after the other and may begin with any: so whole groups come
+/// before the first stream and before the second; without groups one copy comes before the second. nullopt, with an
 /// entry in `missing`, where it was not measured.
-std::optional<unsigned> fit_queue_groups(const Observations&, const LinkModel&, Findings&);
+std::optional<unsigned> fit_stream_groups(const Observations&, const LinkModel&, Findings&);
 
 /// nullopt, with an entry in `missing`, without usable points.
-std::optional<WaitingQueues> fit_waiting_queues(Observations&, Findings&);
+std::optional<WaitingStreams> fit_waiting_streams(Observations&, Findings&);
 /// nullopt, with an entry in `missing`, when a chain was not measured. `link` is what was fitted, or null.
 std::optional<HandoverModel> fit_handovers(const Observations&, const LinkModel* link, Findings&);
 

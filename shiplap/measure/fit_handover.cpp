@@ -1,4 +1,4 @@
-// What it costs that queues and engines wait for each other: the op that waits, and the copies that move meanwhile.
+// What it costs that streams and engines wait for each other: the op that waits, and the copies that move meanwhile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 namespace shiplap {
 namespace {
 
-/// Time of one link more of a chain, by (queues, busy).
+/// Time of one link more of a chain, by (streams, busy).
 std::map<std::pair<double, double>, Uncertain> chain_periods(const Observations& observations, std::string_view chain) {
   return periods(observations.of(chain), "count", [](const Observation& o) {
-    return std::pair{o.argument("queues"), o.argument("busy")};
+    return std::pair{o.argument("streams"), o.argument("busy")};
   });
 }
 
@@ -30,27 +30,27 @@ struct ChainLink {
 };
 
 /// nullopt without the points of a chain alone; what was not measured beside copies is taken as it is alone.
-std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncertain>& chains, double queues,
+std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncertain>& chains, double streams,
                                  const ChainLink& link, double handovers) {
-  const auto alone = chains.find({queues, 0.0});
+  const auto alone = chains.find({streams, 0.0});
   if (alone == chains.end()) return std::nullopt;
   Handover result;
   result.idle = result.busy = non_negative<Seconds>((alone->second - link.idle) / handovers);
-  if (const auto busy = chains.find({queues, 1.0}); busy != chains.end())
+  if (const auto busy = chains.find({streams, 1.0}); busy != chains.end())
     result.busy = non_negative<Seconds>((busy->second - link.busy) / handovers);
   return result;
 }
 
-/// What a chunk takes longer in the copies' queues than with kernels in a queue of their own, by size, as a line.
+/// What a chunk takes longer in the copies' streams than with kernels in a stream of their own, by size, as a line.
 std::optional<Slowdown> slowdown(Observations& observations, std::string_view primitive) {
   const auto chunk = periods(observations.of(primitive), "copies", [](const Observation& o) {
-    return std::pair{o.argument("bytes"), o.argument("queues")};
+    return std::pair{o.argument("bytes"), o.argument("streams")};
   });
   std::vector<Equation> equations;
   for (const auto& [key, alone] : chunk) {
-    const auto& [bytes, queues] = key;
+    const auto& [bytes, streams] = key;
     const auto several = chunk.upper_bound(key);
-    if (queues == 1 && several != chunk.end() && several->first.first == bytes)
+    if (streams == 1 && several != chunk.end() && several->first.first == bytes)
       equations.push_back({{1, bytes}, several->second - alone});
   }
   if (equations.size() < 2) return std::nullopt;
@@ -69,17 +69,17 @@ std::optional<Slowdown> slowdown(Observations& observations, std::string_view pr
 
 }  // namespace
 
-std::optional<WaitingQueues> fit_waiting_queues(Observations& observations, Findings& findings) {
+std::optional<WaitingStreams> fit_waiting_streams(Observations& observations, Findings& findings) {
   const auto h2d = slowdown(observations, "waiting.pinned.h2d");
   const auto d2h = slowdown(observations, "waiting.pinned.d2h");
   const auto both = slowdown(observations, "waiting.pinned.both");
   // Without a second copy engine nothing moves the other way meanwhile; what was not measured is taken as the slower
   // direction alone.
   if (h2d && d2h)
-    return WaitingQueues{
+    return WaitingStreams{
         .h2d = *h2d, .d2h = *d2h, .duplex = both.value_or(h2d->gap.value > d2h->gap.value ? *h2d : *d2h)};
   findings.missing.push_back(
-      {"links[0].waiting_queues", "not measured: needs verified points of waiting.pinned.h2d and waiting.pinned.d2h"});
+      {"links[0].waiting_streams", "not measured: needs verified points of waiting.pinned.h2d and waiting.pinned.d2h"});
   return std::nullopt;
 }
 
@@ -102,22 +102,22 @@ std::optional<HandoverModel> fit_handovers(const Observations& observations, con
     complete = complete && copy.has_value();
     if (!complete) break;
     const DirectionModel& direction = to_device ? link->h2d : link->d2h;
-    const WaitingQueues* waiting = link->waiting_queues ? &*link->waiting_queues : nullptr;
+    const WaitingStreams* waiting = link->waiting_streams ? &*link->waiting_streams : nullptr;
     const double g = direction.per_byte.value.seconds;
     const double g2 = direction.duplex ? direction.duplex->per_byte.value.seconds : g;
-    // The copies of a chain over several queues are slowed down by the kernels that wait in them.
+    // The copies of a chain over several streams are slowed down by the kernels that wait in them.
     const auto work = [&](bool several) -> ChainLink {
-      const auto more = [&](Slowdown WaitingQueues::*slowdown) {
+      const auto more = [&](Slowdown WaitingStreams::*slowdown) {
         return several && waiting != nullptr ? (waiting->*slowdown).per_byte.value.seconds : 0.0;
       };
-      const double alone = more(to_device ? &WaitingQueues::h2d : &WaitingQueues::d2h);
-      const double both = more(&WaitingQueues::duplex);
+      const double alone = more(to_device ? &WaitingStreams::h2d : &WaitingStreams::d2h);
+      const double both = more(&WaitingStreams::duplex);
       return {.idle = *copy + *launch + Uncertain::exact(bytes * alone),
               .busy = *copy + *launch + Uncertain::exact(bytes * (g2 + both - g))};
     };
     const auto chains = chain_periods(observations, fmt::format("chain.{}", way));
-    take(to_device ? model.h2d_same_queue : model.d2h_same_queue, handover(chains, 1, work(false), 2));
-    take(to_device ? model.h2d_other_queue : model.d2h_other_queue, handover(chains, 4, work(true), 2));
+    take(to_device ? model.h2d_same_stream : model.d2h_same_stream, handover(chains, 1, work(false), 2));
+    take(to_device ? model.h2d_other_stream : model.d2h_other_stream, handover(chains, 4, work(true), 2));
   }
   if (complete) return model;
   findings.missing.push_back({"gpus[0].handovers",

@@ -195,7 +195,7 @@ std::optional<HostModel> fit_host(const Observations& observations, const LinkMo
     if (auto rows = times(observations, call.primitive); !rows.empty())
       model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));
   for (const auto& [kind, primitive] :
-       {std::pair{Kind::create_queue, "call.create_queue"}, std::pair{Kind::destroy_queue, "call.destroy_queue"}})
+       {std::pair{Kind::create_stream, "call.create_stream"}, std::pair{Kind::destroy_stream, "call.destroy_stream"}})
     for (const Observation& o : observations.of(primitive))
       model.calls[name_in_profile(kind, MemoryKind::device)] = {{1_B, non_negative<Seconds>(o.time)}};
   if (model.copy.empty() && model.staging.empty() && model.calls.empty()) {

@@ -15,9 +15,9 @@ namespace {
 /// From this size on the fixed cost of a copy is taken not to depend on the size.
 constexpr Bytes certainly_large = 16_MiB;
 
-// How the place of a queue among others is read off the number of copies that came before it.
+// How the place of a stream among others is read off the number of copies that came before it.
 
-/// A queue with fewer copies before it is the first of all.
+/// A stream with fewer copies before it is the first of all.
 constexpr double first_of_all = 0.5;
 /// A number of copies is one of whole groups when it is off by no more than this, or than this share of a group.
 constexpr double most_off = 0.6;
@@ -202,33 +202,33 @@ std::optional<LinkModel> fit_link(Observations& observations, Findings& findings
   link.d2h = direction_model(*to_host, duplex ? std::optional(duplex->second) : std::nullopt);
   link.h2d.batched = fit_batches(observations, "h2d", to_device->per_byte, findings);
   link.d2h.batched = fit_batches(observations, "d2h", to_host->per_byte, findings);
-  link.waiting_queues = fit_waiting_queues(observations, findings);
+  link.waiting_streams = fit_waiting_streams(observations, findings);
   return link;
 }
 
-std::optional<unsigned> fit_queue_groups(const Observations& observations, const LinkModel& link, Findings& findings) {
+std::optional<unsigned> fit_stream_groups(const Observations& observations, const LinkModel& link, Findings& findings) {
   const auto unknown = [&](const char* why) -> std::optional<unsigned> {
-    findings.missing.push_back({"gpus[0].queue_groups", why});
+    findings.missing.push_back({"gpus[0].stream_groups", why});
     return std::nullopt;
   };
-  const std::vector<Observation> points = observations.of("order.queues");
-  if (points.size() < 2) return unknown("not measured: needs verified points of order.queues");
+  const std::vector<Observation> points = observations.of("order.streams");
+  if (points.size() < 2) return unknown("not measured: needs verified points of order.streams");
   const Bytes size = points.front().bytes();
-  const auto queues = static_cast<unsigned>(points.front().argument("queues"));
+  const auto streams = static_cast<unsigned>(points.front().argument("streams"));
   const double copy_us = in_microseconds(size * link.h2d.per_byte.value + cost_at(link.h2d, size).gap);
-  // Copies before that of the queue; a little more, since it is handed over to the kernel that was timed.
+  // Copies before that of the stream; a little more, since it is handed over to the kernel that was timed.
   std::vector<double> before;
   for (const Observation& point : points)
     for (const double sample : figure_samples(*point.measurement)) before.push_back(sample / copy_us - 1);
-  if (std::ranges::max(before) < first_of_all) return unknown("measured, but all queues seemed to be the first");
-  // The first queue of a group comes after whole groups, whichever group an engine begins with.
-  for (unsigned of_a_group = queues / 2; of_a_group > 1; of_a_group /= 2) {
+  if (std::ranges::max(before) < first_of_all) return unknown("measured, but all streams seemed to be the first");
+  // The first stream of a group comes after whole groups, whichever group an engine begins with.
+  for (unsigned of_a_group = streams / 2; of_a_group > 1; of_a_group /= 2) {
     const auto in_whole_groups = std::ranges::count_if(before, [&](double copies) {
       return std::abs(copies - of_a_group * std::round(copies / of_a_group)) <
              std::min(most_off, most_off_share * of_a_group);
     });
     if (static_cast<double>(in_whole_groups) >= enough_in_groups * static_cast<double>(before.size()))
-      return queues / of_a_group;
+      return streams / of_a_group;
   }
   return 1u;
 }

@@ -76,7 +76,7 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
     } else {
       missing("pageable", not_measured);
     }
-    for (const char* what : {"h2d.duplex", "h2d.batched", "d2h.duplex", "d2h.batched", "waiting_queues", "zero_copy"})
+    for (const char* what : {"h2d.duplex", "h2d.batched", "d2h.duplex", "d2h.batched", "waiting_streams", "zero_copy"})
       missing(what, "measured for the first NUMA node only; copies of this one are taken to know no such effect");
     missing("managed", "the driver chooses where managed memory is on the host");
     links.push_back(std::move(link));

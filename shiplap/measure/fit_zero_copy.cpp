@@ -56,13 +56,13 @@ std::optional<ZeroCopyModel> fit_zero_copy(const Observations& observations, con
   if (link == nullptr || !gpu.kernel_gap) return missing("the link and launch.gap");
   const Seconds kernel_gap = gpu.kernel_gap->value;
   ZeroCopyModel model;
-  for (const auto& [name, table] : mapped_rate_names) {
+  for (const auto& [name, table] : zero_copy_rate_names) {
     const std::string primitive = fmt::format("mapped.{}", name);
     for (const auto& [in_flight, period] : periods_of(observations, primitive, false))
       if (const auto rate = rate_without(kernel_gap, period)) (model.*table).push_back({in_flight, *rate});
     if ((model.*table).empty()) return missing(fmt::format("verified points of {}", primitive));
   }
-  for (const auto& [name, table] : mapped_beside_names) {
+  for (const auto& [name, table] : zero_copy_beside_names) {
     const std::string access(name.substr(0, name.find('_')));
     const std::string way(name.substr(name.rfind('_') + 1));
     const std::string of_kernel = fmt::format("mapped.{}.beside.{}", access, way);

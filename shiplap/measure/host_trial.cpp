@@ -15,11 +15,11 @@ namespace {
 /// size (UVM_VA_BLOCK_SIZE in NVIDIA's open kernel modules).
 constexpr Bytes fault_distance = 2_MiB;
 
-Op on_queue(QueueId queue, auto what, std::uint32_t chunk = 0) {
-  return {.what = std::move(what), .queue = queue, .after = {}, .chunk = chunk};
+Op on_stream(StreamId stream, auto what, std::uint32_t chunk = 0) {
+  return {.what = std::move(what), .stream = stream, .after = {}, .chunk = chunk};
 }
 Op by_agent(AgentId agent, auto what, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
-  return {.what = std::move(what), .queue = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
+  return {.what = std::move(what), .stream = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
 }
 
 /// Part `i` of `parts` of a buffer, cut at whole pages.
@@ -50,13 +50,13 @@ void bring_back(Trial& trial) {
   Schedule before = trial.schedule;
   before.ops.clear();
   before.kernels.clear();
-  before.queues.clear();
+  before.streams.clear();
   before.agents = {{"main"}};
-  const QueueId queue = before.add_queue("bring back");
+  const StreamId stream = before.add_stream("bring back");
   for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
     Buffer& buffer = before.buffers[b];
     if (buffer.memory != MemoryKind::managed) continue;
-    before.add(on_queue(queue, Prefetch{.region = {BufferId{b}, Bytes{0}, buffer.size}, .to = buffer.place}));
+    before.add(on_stream(stream, Prefetch{.region = {BufferId{b}, Bytes{0}, buffer.size}, .to = buffer.place}));
     buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host(0);  // where the last run has left it
   }
   trial.before = std::move(before);
@@ -68,8 +68,8 @@ Place destination(CopyDirection way) { return way == CopyDirection::host_to_devi
 void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {0}) {
   const BufferId buffer = add_managed(trial, source(way), size);
   trial.moved.push_back({buffer, destination(way)});
-  Op op = on_queue(trial.schedule.add_queue("prefetch"),
-                   Prefetch{.region = {buffer, Bytes{0}, size}, .to = destination(way)});
+  Op op = on_stream(trial.schedule.add_stream("prefetch"),
+                    Prefetch{.region = {buffer, Bytes{0}, size}, .to = destination(way)});
   op.agent = agent;
   trial.schedule.add(op);
 }
@@ -77,8 +77,8 @@ void add_prefetch(Trial& trial, CopyDirection way, Bytes size, AgentId agent = {
 void add_touching_launch(Trial& trial, MeasurableDevice& device, Bytes size) {
   const BufferId buffer = add_managed(trial, Place::host(0), size);
   trial.moved.push_back({buffer, Place::gpu(0)});
-  const QueueId queue = trial.schedule.add_queue("kernel");
-  trial.schedule.add(on_queue(queue, add_touching_kernel(trial, device, buffer, size)));
+  const StreamId stream = trial.schedule.add_stream("kernel");
+  trial.schedule.add(on_stream(stream, add_touching_kernel(trial, device, buffer, size)));
 }
 
 void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned threads) {
@@ -189,8 +189,8 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
 
 namespace {
 
-/// Adds the pieces of one direction. `threads` agents from `first` on copy them, each through a ring and a queue of its
-/// own. Returns the pageable memory.
+/// Adds the pieces of one direction. `threads` agents from `first` on copy them, each through a ring and a stream of
+/// its own. Returns the pageable memory.
 BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, unsigned first, unsigned threads) {
   const bool to_device = way == CopyDirection::host_to_device;
   Schedule& schedule = trial.schedule;
@@ -207,8 +207,8 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
                                              .memory = MemoryKind::pinned,
                                              .size = piece * (staging_places * threads)});
   trial.transfers.push_back({to_device ? host : device, to_device ? device : host, size});
-  std::vector<QueueId> queues;
-  for (unsigned t = 0; t < threads; ++t) queues.push_back(schedule.add_queue(fmt::format("ring {}", first + t)));
+  std::vector<StreamId> streams;
+  for (unsigned t = 0; t < threads; ++t) streams.push_back(schedule.add_stream(fmt::format("ring {}", first + t)));
 
   // Copies from the GPU run one piece ahead of the agent: it starts the copy of its next piece into one place before it
   // copies the last piece out of the other.
@@ -226,12 +226,12 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
     const AgentId agent{first + t};
     if (to_device) {
       const OpId filled = schedule.add(by_agent(agent, HostCopy{.from = far, .to = near}, after, i));
-      Op copy = on_queue(queues[t], Copy{.from = near, .to = gpu}, i);
+      Op copy = on_stream(streams[t], Copy{.from = near, .to = gpu}, i);
       copy.agent = agent;
       copy.after = {filled};
       last_use[place] = schedule.add(copy);
     } else {
-      Op copy = on_queue(queues[t], Copy{.from = gpu, .to = near}, i);
+      Op copy = on_stream(streams[t], Copy{.from = gpu, .to = near}, i);
       copy.agent = agent;
       copy.after = after;
       const OpId arrived = schedule.add(copy);
@@ -263,12 +263,12 @@ Trial staged_copies(const Staged& wanted) {
 Trial faults_of_kernels(MeasurableDevice& device, unsigned faults) {
   Trial trial;
   const BufferId buffer = add_managed(trial, Place::host(0), fault_distance * faults);
-  const QueueId queue = trial.schedule.add_queue("kernels");
+  const StreamId stream = trial.schedule.add_stream("kernels");
   const Kernel touch = add_touching_kernel(trial, device, buffer, Bytes{page_size()}, 1);
   for (std::uint32_t i = 0; i < faults; ++i) {
     Kernel one = touch;
     one.operands.front().region.offset = fault_distance * i;
-    trial.schedule.add(on_queue(queue, one, i));
+    trial.schedule.add(on_stream(stream, one, i));
   }
   bring_back(trial);
   return trial;
@@ -292,10 +292,10 @@ Trial waits_for_kernels(MeasurableDevice& device, unsigned rounds) {
   const BufferId touched = trial.schedule.add_buffer(
       {.name = "a page", .place = Place::host(0), .memory = MemoryKind::pageable, .size = page});
   trial.kept.push_back(touched);
-  const QueueId queue = trial.schedule.add_queue("kernels");
+  const StreamId stream = trial.schedule.add_stream("kernels");
   std::vector<OpId> after;
   for (std::uint32_t i = 0; i < rounds; ++i) {
-    Op launch = on_queue(queue, empty, i);
+    Op launch = on_stream(stream, empty, i);
     launch.after = after;
     const OpId launched = trial.schedule.add(launch);
     after = {trial.schedule.add(by_agent(
@@ -304,9 +304,9 @@ Trial waits_for_kernels(MeasurableDevice& device, unsigned rounds) {
   return trial;
 }
 
-Trial queue_call(HostCall::Kind timed) {
+Trial stream_call(HostCall::Kind timed) {
   Trial trial;
-  for (const HostCall::Kind call : {HostCall::Kind::create_queue, HostCall::Kind::destroy_queue}) {
+  for (const HostCall::Kind call : {HostCall::Kind::create_stream, HostCall::Kind::destroy_stream}) {
     const OpId op = trial.schedule.add(by_agent(AgentId{0}, HostCall{.kind = call}));
     if (call == timed) trial.timed_op = op;
   }
@@ -349,8 +349,8 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
       add(timed);
       break;
     }
-    case Kind::create_queue:
-    case Kind::destroy_queue:
+    case Kind::create_stream:
+    case Kind::destroy_stream:
     case Kind::wait:
       throw Error("not a call that is of memory");
   }

@@ -50,7 +50,7 @@ Trial faults_of_the_host(unsigned faults);
 Trial waits_for_kernels(MeasurableDevice&, unsigned rounds);
 
 /// A stream is created and destroyed; the call `timed` is timed.
-Trial queue_call(HostCall::Kind timed);
+Trial stream_call(HostCall::Kind timed);
 
 /// A host thread makes the call `timed`, which is timed, and the call that undoes it or makes it possible: pin and
 /// unpin, allocate and release. A flush stands alone.

@@ -9,16 +9,17 @@
 namespace shiplap {
 namespace {
 
-// Chains in one queue and over several, alone and beside copies. Two lengths: their difference has no start and no end.
+// Chains in one stream and over several, alone and beside copies. Two lengths: their difference has no start and no
+// end.
 template <Chain::Link link>
 std::vector<Point> chain_points(const Setting& setting) {
   std::vector<Point> points;
-  for (const double queues : {1.0, 4.0}) {
+  for (const double streams : {1.0, 4.0}) {
     for (const double busy : {0.0, 1.0}) {
       if (busy > 0 && setting.info.copy_engines < 2) continue;
-      Point point{fmt::format("over {} queue(s){}", queues, busy > 0 ? " beside copies" : ""), {}};
+      Point point{fmt::format("over {} stream(s){}", streams, busy > 0 ? " beside copies" : ""), {}};
       for (const double count : {8.0, 40.0}) {
-        Arguments arguments{{"count", count}, {"queues", queues}, {"busy", busy}};
+        Arguments arguments{{"count", count}, {"streams", streams}, {"busy", busy}};
         if (link != Chain::Link::kernels) arguments["bytes"] = in_bytes(256_KiB);
         point.variants.push_back(std::move(arguments));
       }
@@ -31,7 +32,7 @@ template <Chain::Link link>
 Trial chain_of(MeasurableDevice& device, const Arguments& arguments) {
   return chain(device, {.link = link,
                         .count = whole(arguments, "count"),
-                        .queues = whole(arguments, "queues"),
+                        .streams = whole(arguments, "streams"),
                         .busy = arguments.at("busy") > 0,
                         .size = link == Chain::Link::kernels ? Bytes{} : bytes(arguments)});
 }
@@ -55,14 +56,14 @@ std::span<const PrimitiveRow> launch_rows() {
                      return {count_point("kernels", {28, 224})};
                    },
                    empty_kernels},
-      PrimitiveRow{{"submit.record", "host time of launches, each waited for by one queue", "host"},
+      PrimitiveRow{{"submit.record", "host time of launches, each waited for by one stream", "host"},
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("launches", {16, 112}, {{"followers", 1}})};
                    },
                    [](MeasurableDevice& device, const Arguments& arguments) {
                      return followers(device, whole(arguments, "launches"), whole(arguments, "followers"));
                    }},
-      PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four queues", "host"},
+      PrimitiveRow{{"submit.wait", "host time of launches, each waited for by four streams", "host"},
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("launches", {6, 48}, {{"followers", 4}})};
                    },

@@ -8,7 +8,7 @@
 namespace shiplap {
 namespace {
 
-/// fp32 multiply-adds that a multiprocessor does in a cycle, by compute capability (CUDA C++ Programming Guide,
+/// fp32 multiply-adds that a SM does in a cycle, by compute capability (CUDA C++ Programming Guide,
 /// "Arithmetic Instructions").
 double multiply_adds(const std::string& capability) {
   static const std::map<std::string, double> table{
@@ -32,9 +32,9 @@ double device_memory_limit(const Conditions& conditions) {
   return clock * 1e6 * 2 * leading_number(condition(conditions, "gpu.memory_bus_width")) / 8;
 }
 
-double arithmetic_limit(const Conditions& conditions, unsigned multiprocessors) {
+double arithmetic_limit(const Conditions& conditions, unsigned sm_count) {
   const double clock = leading_number(condition(conditions, "gpu.sm_clock_max"));
-  return 2 * multiply_adds(condition(conditions, "gpu.compute_capability")) * multiprocessors * clock * 1e6;
+  return 2 * multiply_adds(condition(conditions, "gpu.compute_capability")) * sm_count * clock * 1e6;
 }
 
 std::optional<double> limit_of(const Figure& figure, const Conditions& conditions) {

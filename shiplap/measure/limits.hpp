@@ -15,7 +15,7 @@ namespace shiplap {
 double device_memory_limit(const Conditions&);
 
 /// fp32 flop/s of fused multiply-adds; 0 when the conditions lack the clock or the compute capability is unknown.
-double arithmetic_limit(const Conditions&, unsigned multiprocessors);
+double arithmetic_limit(const Conditions&, unsigned sm_count);
 
 /// What the figure's bytes could move at most, in bytes per second: over the link (both directions together where both
 /// are counted, once for each GPU), or to and from device memory. nullopt for figures that are no bandwidth, that other

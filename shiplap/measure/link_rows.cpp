@@ -60,8 +60,8 @@ std::vector<Point> duplex_points(const Setting& setting) {
   return points;
 }
 
-// A long pipeline and a short one, with the kernels in a queue of their own and with each in its copies' queue, so that
-// several queues have kernels that wait.
+// A long pipeline and a short one, with the kernels in a stream of their own and with each in its copies' stream, so
+// that several streams have kernels that wait.
 std::vector<Point> waiting_points(const Setting& setting) {
   const std::vector<Bytes> sizes =
       quick(setting) ? std::vector{1_MiB, 8_MiB} : std::vector{512_KiB, 1_MiB, 2_MiB, 4_MiB, 8_MiB};
@@ -69,10 +69,10 @@ std::vector<Point> waiting_points(const Setting& setting) {
   for (const Bytes size : up_to(setting, 8_MiB, sizes, "burst")) {
     const double few = 16;
     const double many = std::clamp(in_bytes(128_MiB) / in_bytes(size), 32.0, 80.0);
-    Point point{fmt::format("{} x {}, {} in 1 and 4 queues", to_string(size), few, many), {}};
-    for (const double queues : {1.0, 4.0})
+    Point point{fmt::format("{} x {}, {} in 1 and 4 streams", to_string(size), few, many), {}};
+    for (const double streams : {1.0, 4.0})
       for (const double copies : {few, many})
-        point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", copies}, {"queues", queues}});
+        point.variants.push_back({{"bytes", in_bytes(size)}, {"copies", copies}, {"streams", streams}});
     points.push_back(std::move(point));
   }
   if (points.size() < 2) throw Unsupported("the largest copy leaves no two sizes to compare");
@@ -88,16 +88,16 @@ Trial waiting(MeasurableDevice& device, const Arguments& arguments) {
                                  .from_device = from_device,
                                  .size = bytes(arguments),
                                  .chunks = whole(arguments, "copies"),
-                                 .queues = whole(arguments, "queues")});
+                                 .streams = whole(arguments, "streams")});
 }
 
-// A copy in each of many queues; the end of the first one's is timed, and that of the second one's.
+// A copy in each of many streams; the end of the first one's is timed, and that of the second one's.
 std::vector<Point> order_points(const Setting& setting) {
   const Bytes size = std::min(4_MiB, setting.largest);
-  const double queues = 16;
-  Point point{fmt::format("{} in each of {} queues", to_string(size), queues), {}};
-  for (const double queue : {0.0, 1.0})
-    point.variants.push_back({{"bytes", in_bytes(size)}, {"queues", queues}, {"queue", queue}});
+  const double streams = 16;
+  Point point{fmt::format("{} in each of {} streams", to_string(size), streams), {}};
+  for (const double stream : {0.0, 1.0})
+    point.variants.push_back({{"bytes", in_bytes(size)}, {"streams", streams}, {"stream", stream}});
   return {point};
 }
 
@@ -129,22 +129,22 @@ std::span<const PrimitiveRow> link_rows() {
                    duplex_points,
                    duplex_of<device_to_host>},
       PrimitiveRow{
-          {"waiting.pinned.h2d", "copies to the GPU while kernels of one queue wait, and of several", "events"},
+          {"waiting.pinned.h2d", "copies to the GPU while kernels of one stream wait, and of several", "events"},
           waiting_points,
           waiting<true, false>},
       PrimitiveRow{
-          {"waiting.pinned.d2h", "copies from the GPU while kernels of one queue wait, and of several", "events"},
+          {"waiting.pinned.d2h", "copies from the GPU while kernels of one stream wait, and of several", "events"},
           waiting_points,
           waiting<false, true>},
       PrimitiveRow{
-          {"waiting.pinned.both", "copies both ways while kernels of one queue wait, and of several", "events"},
+          {"waiting.pinned.both", "copies both ways while kernels of one stream wait, and of several", "events"},
           waiting_points_of_both,
           waiting<true, true>},
-      PrimitiveRow{{"order.queues", "when the copies to the GPU of several queues come to their turn", "events"},
+      PrimitiveRow{{"order.streams", "when the copies to the GPU of several streams come to their turn", "events"},
                    order_points,
                    [](MeasurableDevice& device, const Arguments& arguments) {
-                     return one_in_each(device, bytes(arguments), whole(arguments, "queues"),
-                                        whole(arguments, "queue"));
+                     return one_in_each(device, bytes(arguments), whole(arguments, "streams"),
+                                        whole(arguments, "stream"));
                    }},
   };
   return rows;

@@ -1,4 +1,4 @@
-// Copies of other host memory than pinned, inside the GPU, over several queues; reads one after the other.
+// Copies of other host memory than pinned, inside the GPU, over several streams; reads one after the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,9 +52,9 @@ std::vector<Point> spread_points(const Setting& setting) {
   not_in_quick(setting);
   const Bytes size = std::min(4_MiB, setting.largest);
   std::vector<Point> points;
-  for (const double queues : {1.0, 2.0, 4.0, 8.0, 16.0})
-    points.push_back({fmt::format("{} x 32 over {} queue(s)", to_string(size), queues),
-                      {{{"bytes", in_bytes(size)}, {"copies", 32}, {"queues", queues}}}});
+  for (const double streams : {1.0, 2.0, 4.0, 8.0, 16.0})
+    points.push_back({fmt::format("{} x 32 over {} stream(s)", to_string(size), streams),
+                      {{{"bytes", in_bytes(size)}, {"copies", 32}, {"streams", streams}}}});
   return points;
 }
 
@@ -75,8 +75,8 @@ std::vector<Point> chase_points(const Setting& setting) {
 std::vector<Point> one_byte(const Setting&) { return size_points({1_B}); }
 
 template <CopyDirection way>
-Trial spread_over_queues(MeasurableDevice&, const Arguments& arguments) {
-  return spread_burst(way, bytes(arguments), whole(arguments, "copies"), whole(arguments, "queues"));
+Trial spread_over_streams(MeasurableDevice&, const Arguments& arguments) {
+  return spread_burst(way, bytes(arguments), whole(arguments, "copies"), whole(arguments, "streams"));
 }
 template <MemoryKind kind>
 Trial chase_of(MeasurableDevice& device, const Arguments& arguments) {
@@ -132,12 +132,12 @@ std::span<const PrimitiveRow> memory_kind_rows() {
                    [](MeasurableDevice&, const Arguments& arguments) {
                      return device_copies(bytes(arguments), whole(arguments, "copies"));
                    }},
-      PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU dealt over several queues", "events"},
+      PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU dealt over several streams", "events"},
                    spread_points,
-                   spread_over_queues<host_to_device>},
-      PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU dealt over several queues", "events"},
+                   spread_over_streams<host_to_device>},
+      PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU dealt over several streams", "events"},
                    spread_points,
-                   spread_over_queues<device_to_host>},
+                   spread_over_streams<device_to_host>},
       PrimitiveRow{{"latency.copy.h2d", "a copy of one byte to the GPU until the host knows of its end", "host"},
                    one_byte,
                    copy_of<host_to_device>,

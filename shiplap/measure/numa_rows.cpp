@@ -59,9 +59,9 @@ Trial placed(MeasurableDevice& device, const Arguments& arguments) {
 /// Blocks whose accesses fill the link from the near node: on an H200, 32 blocks do (profiles/h200.json).
 constexpr std::uint64_t filling_blocks = 256;
 
-template <MappedKernels::Access access>
+template <ZeroCopyTrial::Access access>
 Trial mapped_by_many_blocks(MeasurableDevice& device, const Arguments& arguments) {
-  return mapped_kernels(
+  return zero_copy_kernels(
       device,
       {.access = access, .size = bytes(arguments), .kernels = whole(arguments, "count"), .blocks = filling_blocks});
 }
@@ -96,10 +96,10 @@ std::span<const PrimitiveRow> numa_rows() {
                    placed<both_ways_of<MemoryKind::pageable>>},
       PrimitiveRow{{"numa.mapped.read", "kernels that read mapped memory of each NUMA node", "events"},
                    kernels_on_nodes,
-                   placed<mapped_by_many_blocks<MappedKernels::Access::read>>},
+                   placed<mapped_by_many_blocks<ZeroCopyTrial::Access::read>>},
       PrimitiveRow{{"numa.mapped.write", "kernels that write mapped memory of each NUMA node", "events"},
                    kernels_on_nodes,
-                   placed<mapped_by_many_blocks<MappedKernels::Access::write>>},
+                   placed<mapped_by_many_blocks<ZeroCopyTrial::Access::write>>},
       PrimitiveRow{
           {"numa.host.copy", "threads of each NUMA node that copy from pageable to pinned memory there", "host"},
           threads_on_nodes,

@@ -11,9 +11,9 @@ BufferId on_gpu(Trial& trial, std::string name, std::uint16_t gpu, Bytes size, M
   return trial.schedule.add_buffer({.name = std::move(name), .place = Place::gpu(gpu), .memory = kind, .size = size});
 }
 
-void add_copies(Trial& trial, Ends ends, QueueId queue, Bytes size, unsigned copies) {
+void add_copies(Trial& trial, Ends ends, StreamId stream, Bytes size, unsigned copies) {
   trial.transfers.push_back({ends.from, ends.to, size * copies});
-  add_burst(trial, ends, queue, size, copies);
+  add_burst(trial, ends, stream, size, copies);
 }
 
 }  // namespace
@@ -25,8 +25,8 @@ Trial peer_copies(const PeerCopies& wanted) {
     const BufferId source = on_gpu(trial, fmt::format("source on GPU {}", from), from, wanted.size * wanted.copies);
     const BufferId destination =
         on_gpu(trial, fmt::format("destination on GPU {}", to), to, wanted.size * wanted.copies);
-    const QueueId queue = trial.schedule.add_queue(fmt::format("from GPU {}", from), Place::gpu(from));
-    add_copies(trial, {source, destination}, queue, wanted.size, wanted.copies);
+    const StreamId stream = trial.schedule.add_stream(fmt::format("from GPU {}", from), Place::gpu(from));
+    add_copies(trial, {source, destination}, stream, wanted.size, wanted.copies);
   };
   way(wanted.from, wanted.to);
   if (wanted.both) way(wanted.to, wanted.from);
@@ -49,9 +49,9 @@ Trial peer_kernels(MeasurableDevice& device, const PeerKernels& wanted) {
                   .mode = wanted.mode,
                   .bytes = wanted.size,
                   .in_flight = Bytes{map_probe_threads} * widest_access * std::min(map.blocks, map.resident_blocks)}};
-    const QueueId queue = trial.schedule.add_queue(fmt::format("kernels of GPU {}", gpu), Place::gpu(gpu));
+    const StreamId stream = trial.schedule.add_stream(fmt::format("kernels of GPU {}", gpu), Place::gpu(gpu));
     for (std::uint32_t i = 0; i < wanted.kernels; ++i)
-      trial.schedule.add({.what = map, .queue = queue, .after = {}, .chunk = i});
+      trial.schedule.add({.what = map, .stream = stream, .after = {}, .chunk = i});
   };
   on(0, 1);
   if (wanted.both) on(1, 0);
@@ -65,7 +65,7 @@ Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   chase.flows = {{.buffer = buffer, .bytes = chased_word * reads, .in_flight = chased_word}};
-  trial.schedule.add({.what = chase, .queue = trial.schedule.add_queue("kernel"), .after = {}});
+  trial.schedule.add({.what = chase, .stream = trial.schedule.add_stream("kernel"), .after = {}});
   return trial;
 }
 
@@ -81,10 +81,10 @@ Trial all_copies(const AllCopies& wanted) {
     };
     if (wanted.to_device)
       add_copies(trial, {host("source"), on_gpu(trial, fmt::format("destination on GPU {}", gpu), gpu, all)},
-                 trial.schedule.add_queue(fmt::format("to GPU {}", gpu), Place::gpu(gpu)), wanted.size, wanted.copies);
+                 trial.schedule.add_stream(fmt::format("to GPU {}", gpu), Place::gpu(gpu)), wanted.size, wanted.copies);
     if (wanted.from_device)
       add_copies(trial, {on_gpu(trial, fmt::format("source on GPU {}", gpu), gpu, all), host("destination")},
-                 trial.schedule.add_queue(fmt::format("from GPU {}", gpu), Place::gpu(gpu)), wanted.size,
+                 trial.schedule.add_stream(fmt::format("from GPU {}", gpu), Place::gpu(gpu)), wanted.size,
                  wanted.copies);
   }
   return trial;
@@ -96,11 +96,11 @@ Trial managed_to_peer(MeasurableDevice& device, Bytes size, bool on_demand, bool
   const auto move = [&](std::uint16_t from, std::uint16_t to) {
     const BufferId buffer = on_gpu(trial, fmt::format("managed, on GPU {}", from), from, size, MemoryKind::managed);
     trial.kept.push_back(buffer);
-    const QueueId queue = trial.schedule.add_queue(fmt::format("GPU {}", to), Place::gpu(to));
+    const StreamId stream = trial.schedule.add_stream(fmt::format("GPU {}", to), Place::gpu(to));
     const AgentId agent{static_cast<std::uint32_t>(trial.schedule.agents.size())};
     trial.schedule.agents.push_back({fmt::format("of GPU {}", to)});
     Op op{.what = Prefetch{.region = {buffer, Bytes{0}, size}, .to = Place::gpu(to)},
-          .queue = queue,
+          .stream = stream,
           .agent = agent,
           .after = {}};
     if (on_demand) op.what = add_touching_kernel(trial, device, buffer, size);
@@ -111,11 +111,11 @@ Trial managed_to_peer(MeasurableDevice& device, Bytes size, bool on_demand, bool
 
   Schedule before;
   before.buffers = trial.schedule.buffers;
-  const QueueId queue = before.add_queue("bring back");
+  const StreamId stream = before.add_stream("bring back");
   for (std::uint32_t b = 0; b < before.buffers.size(); ++b) {
     Buffer& buffer = before.buffers[b];
     before.add(
-        {.what = Prefetch{.region = {BufferId{b}, Bytes{0}, size}, .to = buffer.place}, .queue = queue, .after = {}});
+        {.what = Prefetch{.region = {BufferId{b}, Bytes{0}, size}, .to = buffer.place}, .stream = stream, .after = {}});
     buffer.place = Place::gpu(buffer.place.index == 0 ? 1 : 0);  // where the last run has left it
   }
   trial.before = std::move(before);

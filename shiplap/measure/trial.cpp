@@ -37,25 +37,25 @@ constexpr unsigned load_copies = 40;
 /// Memory that is streamed through the GPU between two pointer chases, so that none of what the last one has read is in
 /// a cache: five times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture).
 constexpr Bytes more_than_caches_hold = 256_MiB;
-/// The fewest places that kernels on mapped memory go around in, also where these are more than `mapped_footprint`.
+/// The fewest places that kernels on mapped memory go around in, also where these are more than `zero_copy_footprint`.
 constexpr unsigned fewest_places = 4;
 
 /// Copies the other way beside a burst, for each copy of the burst. fit_duplex.cpp refuses directions that differ so
 /// much that the load ends first.
 constexpr unsigned load_of_duplex = 2;
 
-/// Adds copies in a queue of their own that keep a direction busy. They take turns in two places.
+/// Adds copies in a stream of their own that keep a direction busy. They take turns in two places.
 void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   const Ends ends = add_ends(trial, way, size * 2);
-  const QueueId queue = trial.schedule.add_queue("load");
-  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i % 2));
+  const StreamId stream = trial.schedule.add_stream("load");
+  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, stream, size, i % 2));
 }
 
 Kernel add_empty_kernel(Trial& trial, MeasurableDevice& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
-/// The buffers, queues and agents of a schedule.
+/// The buffers, streams and agents of a schedule.
 Schedule without_ops(Schedule schedule) {
   schedule.ops.clear();
   return schedule;
@@ -66,8 +66,8 @@ Schedule without_ops(Schedule schedule) {
 Trial copy_burst(CopyDirection way, Bytes size, unsigned copies, MemoryKind host) {
   Trial trial;
   const Ends ends = add_ends(trial, way, size * copies, host);
-  const QueueId queue = trial.schedule.add_queue("copies");
-  add_burst(trial, ends, queue, size, copies);
+  const StreamId stream = trial.schedule.add_stream("copies");
+  add_burst(trial, ends, stream, size, copies);
   return trial;
 }
 
@@ -77,25 +77,25 @@ Trial flushed_copy(CopyDirection way, Bytes size, MemoryKind host) {
   trial.before = without_ops(trial.schedule);
   trial.before->add({.what = HostCall{.kind = HostCall::Kind::flush,
                                       .region = way == CopyDirection::host_to_device ? copy.from : copy.to},
-                     .queue = {},
+                     .stream = {},
                      .after = {}});
   return trial;
 }
 
-Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned queues) {
+Trial spread_burst(CopyDirection way, Bytes size, unsigned copies, unsigned streams) {
   Trial trial;
   const Ends ends = add_ends(trial, way, size * copies);
-  for (unsigned q = 0; q < queues; ++q) trial.schedule.add_queue(fmt::format("queue {}", q));
-  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, QueueId{i % queues}, size, i));
+  for (unsigned q = 0; q < streams; ++q) trial.schedule.add_stream(fmt::format("stream {}", q));
+  for (unsigned i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, StreamId{i % streams}, size, i));
   return trial;
 }
 
-Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned queues, unsigned watched) {
-  Trial trial = spread_burst(CopyDirection::host_to_device, size, queues, queues);
+Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned streams, unsigned watched) {
+  Trial trial = spread_burst(CopyDirection::host_to_device, size, streams, streams);
   const Kernel empty = add_empty_kernel(trial, device);
-  trial.timed = trial.schedule.add_queue("watcher");
-  trial.schedule.add({.what = empty, .queue = trial.timed, .after = {}});
-  trial.schedule.add({.what = empty, .queue = trial.timed, .after = {OpId{watched}}});
+  trial.timed = trial.schedule.add_stream("watcher");
+  trial.schedule.add({.what = empty, .stream = trial.timed, .after = {}});
+  trial.schedule.add({.what = empty, .stream = trial.timed, .after = {OpId{watched}}});
   return trial;
 }
 
@@ -105,7 +105,7 @@ Trial both_ways(Bytes size, MemoryKind host) {
   for (std::uint32_t i = 0; i < 2; ++i) {
     const auto way = i == 0 ? CopyDirection::host_to_device : CopyDirection::device_to_host;
     const Ends ends = add_ends(trial, way, size, host);
-    Op op = copy_op(ends, trial.schedule.add_queue(trial.schedule.agents[i].name), size, 0);
+    Op op = copy_op(ends, trial.schedule.add_stream(trial.schedule.agents[i].name), size, 0);
     op.agent = AgentId{i};
     op.chunk = i;
     trial.schedule.add(op);
@@ -121,8 +121,8 @@ Trial device_copies(Bytes size, unsigned copies) {
   };
   const Ends ends{buffer("source"), buffer("destination")};
   trial.transfers.push_back({ends.from, ends.to, size * copies});
-  const QueueId queue = trial.schedule.add_queue("copies");
-  add_burst(trial, ends, queue, size, copies);
+  const StreamId stream = trial.schedule.add_stream("copies");
+  add_burst(trial, ends, stream, size, copies);
   return trial;
 }
 
@@ -139,20 +139,20 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
         {.buffer = buffer, .mode = AccessMode::read, .bytes = chased_word * reads, .in_flight = chased_word});
   }
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
-  const QueueId queue = trial.schedule.add_queue("kernel");
+  const StreamId stream = trial.schedule.add_stream("kernel");
   if (on_host) {
-    trial.schedule.add({.what = chase, .queue = queue, .after = {}});
+    trial.schedule.add({.what = chase, .stream = stream, .after = {}});
     return trial;
   }
   // What the last run has read would still be in the caches of the GPU, so other memory passes through them.
   const BufferId other = trial.schedule.add_buffer(
       {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
-  Kernel stream =
+  Kernel streaming =
       add_kernel(trial, "stream", device.probe_kernel(ProbeKernel::Kind::stream, 1, in_bytes(more_than_caches_hold)));
-  stream.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
+  streaming.operands = {{{other, Bytes{0}, more_than_caches_hold}, AccessMode::write}};
   trial.before = without_ops(trial.schedule);
-  trial.before->add({.what = stream, .queue = queue, .after = {}});
-  trial.schedule.add({.what = chase, .queue = queue, .after = {}});
+  trial.before->add({.what = streaming, .stream = stream, .after = {}});
+  trial.schedule.add({.what = chase, .stream = stream, .after = {}});
   return trial;
 }
 
@@ -164,18 +164,18 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
   };
   const Ends in = ends(wanted.to_device, CopyDirection::host_to_device);
   const Ends out = ends(wanted.from_device, CopyDirection::device_to_host);
-  std::vector<QueueId> queues;
-  for (unsigned q = 0; q < std::max(3u, wanted.queues); ++q)
-    queues.push_back(trial.schedule.add_queue(fmt::format("queue {}", q)));
+  std::vector<StreamId> streams;
+  for (unsigned q = 0; q < std::max(3u, wanted.streams); ++q)
+    streams.push_back(trial.schedule.add_stream(fmt::format("stream {}", q)));
   for (unsigned i = 0; i < wanted.chunks; ++i) {
     std::vector<OpId> before;
     const auto add = [&](Op op, unsigned role) {
-      op.queue = queues[wanted.queues > 1 ? i % wanted.queues : role];
-      if (wanted.queues == 1) op.after = before;
+      op.stream = streams[wanted.streams > 1 ? i % wanted.streams : role];
+      if (wanted.streams == 1) op.after = before;
       before = {trial.schedule.add(op)};
     };
     if (wanted.to_device) add(copy_op(in, {}, wanted.size, i), 0);
-    add({.what = empty, .queue = {}, .after = {}, .chunk = i}, 1);
+    add({.what = empty, .stream = {}, .after = {}, .chunk = i}, 1);
     if (wanted.from_device) add(copy_op(out, {}, wanted.size, i), 2);
   }
   return trial;
@@ -183,7 +183,7 @@ Trial empty_pipeline(MeasurableDevice& device, const EmptyPipeline& wanted) {
 
 Trial duplex_burst(CopyDirection way, Bytes size, unsigned copies) {
   Trial trial = copy_burst(way, size, copies);
-  trial.timed = QueueId{0};
+  trial.timed = StreamId{0};
   add_load(trial, opposite(way), size, load_of_duplex * copies + 4);
   return trial;
 }
@@ -191,8 +191,8 @@ Trial duplex_burst(CopyDirection way, Bytes size, unsigned copies) {
 Trial kernel_row(MeasurableDevice& device, unsigned count) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
-  const QueueId queue = trial.schedule.add_queue("kernels");
-  for (unsigned i = 0; i < count; ++i) trial.schedule.add({.what = empty, .queue = queue, .after = {}, .chunk = i});
+  const StreamId stream = trial.schedule.add_stream("kernels");
+  for (unsigned i = 0; i < count; ++i) trial.schedule.add({.what = empty, .stream = stream, .after = {}, .chunk = i});
   return trial;
 }
 
@@ -200,19 +200,20 @@ Trial kernels_apart(MeasurableDevice& device, const KernelsApart& wanted) {
   Trial trial;
   const Kernel spin = add_kernel(trial, "spin", device.probe_kernel(ProbeKernel::Kind::spin, 1, 0));
   const Kernel empty = add_empty_kernel(trial, device);
-  trial.timed = trial.schedule.add_queue("kernels");
+  trial.timed = trial.schedule.add_stream("kernels");
   std::vector<OpId> long_before;
   if (wanted.waiting) {
-    const QueueId queue = trial.schedule.add_queue("before");
+    const StreamId stream = trial.schedule.add_stream("before");
     for (unsigned i = 0; i < wanted.kernels; ++i)
-      long_before.push_back(trial.schedule.add({.what = empty, .queue = queue, .after = {}, .chunk = i}));
+      long_before.push_back(trial.schedule.add({.what = empty, .stream = stream, .after = {}, .chunk = i}));
   }
-  const QueueId behind = wanted.recorded ? trial.schedule.add_queue("behind") : QueueId{};
+  const StreamId behind = wanted.recorded ? trial.schedule.add_stream("behind") : StreamId{};
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     std::vector<OpId> after;
     if (wanted.waiting) after.push_back(long_before[i]);
-    const OpId kernel = trial.schedule.add({.what = spin, .queue = trial.timed, .after = std::move(after), .chunk = i});
-    if (wanted.recorded) trial.schedule.add({.what = empty, .queue = behind, .after = {kernel}, .chunk = i});
+    const OpId kernel =
+        trial.schedule.add({.what = spin, .stream = trial.timed, .after = std::move(after), .chunk = i});
+    if (wanted.recorded) trial.schedule.add({.what = empty, .stream = behind, .after = {kernel}, .chunk = i});
   }
   if (wanted.busy)
     for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host})
@@ -223,13 +224,13 @@ Trial kernels_apart(MeasurableDevice& device, const KernelsApart& wanted) {
 Trial followers(MeasurableDevice& device, unsigned launches, unsigned followers) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
-  const QueueId leader = trial.schedule.add_queue("leader");
-  std::vector<QueueId> queues;
-  for (unsigned f = 0; f < followers; ++f) queues.push_back(trial.schedule.add_queue(fmt::format("follower {}", f)));
+  const StreamId leader = trial.schedule.add_stream("leader");
+  std::vector<StreamId> streams;
+  for (unsigned f = 0; f < followers; ++f) streams.push_back(trial.schedule.add_stream(fmt::format("follower {}", f)));
   for (unsigned i = 0; i < launches; ++i) {
-    const OpId first = trial.schedule.add({.what = empty, .queue = leader, .after = {}, .chunk = i});
-    for (const QueueId queue : queues)
-      trial.schedule.add({.what = empty, .queue = queue, .after = {first}, .chunk = i});
+    const OpId first = trial.schedule.add({.what = empty, .stream = leader, .after = {}, .chunk = i});
+    for (const StreamId stream : streams)
+      trial.schedule.add({.what = empty, .stream = stream, .after = {first}, .chunk = i});
   }
   return trial;
 }
@@ -241,28 +242,28 @@ Trial chain(MeasurableDevice& device, const Chain& chain) {
   Trial trial;
   const Kernel empty = add_empty_kernel(trial, device);
   const Ends ends = copies ? add_ends(trial, way, chain.size * chain.count) : Ends{};
-  std::vector<QueueId> queues;
-  for (unsigned q = 0; q < chain.queues; ++q) queues.push_back(trial.schedule.add_queue(fmt::format("chain {}", q)));
+  std::vector<StreamId> streams;
+  for (unsigned q = 0; q < chain.streams; ++q) streams.push_back(trial.schedule.add_stream(fmt::format("chain {}", q)));
   std::vector<OpId> before;
   for (unsigned i = 0; i < chain.count; ++i) {
-    const QueueId queue = queues[i % chain.queues];
+    const StreamId stream = streams[i % chain.streams];
     if (copies) {
-      Op copy = copy_op(ends, queue, chain.size, i);
+      Op copy = copy_op(ends, stream, chain.size, i);
       copy.after = before;
       before = {trial.schedule.add(copy)};
     }
-    before = {trial.schedule.add({.what = empty, .queue = queue, .after = before, .chunk = i})};
+    before = {trial.schedule.add({.what = empty, .stream = stream, .after = before, .chunk = i})};
   }
-  trial.timed = queues[(chain.count - 1) % chain.queues];
+  trial.timed = streams[(chain.count - 1) % chain.streams];
   if (!chain.busy) return trial;
   for (const CopyDirection load : {CopyDirection::host_to_device, CopyDirection::device_to_host})
     if (!copies || load != way) add_load(trial, load, load_size, load_copies);
   return trial;
 }
 
-Trial mapped_kernels(MeasurableDevice& device, const MappedKernels& wanted) {
-  using Mapped = MappedKernels::Access;
-  const auto places = std::max(fewest_places, static_cast<unsigned>(mapped_footprint.count / wanted.size.count));
+Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
+  using Mapped = ZeroCopyTrial::Access;
+  const auto places = std::max(fewest_places, static_cast<unsigned>(zero_copy_footprint.count / wanted.size.count));
   Trial trial;
   const auto buffer = [&](const char* name, bool on_host, Bytes size) {
     return trial.schedule.add_buffer({.name = name,
@@ -277,7 +278,7 @@ Trial mapped_kernels(MeasurableDevice& device, const MappedKernels& wanted) {
   const BufferId from = buffer("kernel's source", reads, all);
   const BufferId to = buffer("kernel's destination", writes, all);
   trial.transfers.push_back({from, to, all});
-  const QueueId kernels = trial.schedule.add_queue("kernels");
+  const StreamId kernels = trial.schedule.add_stream("kernels");
   Kernel map = add_kernel(trial, "map", device.probe_kernel(ProbeKernel::Kind::map, wanted.blocks, wanted.width));
   const Bytes in_flight = Bytes{map_probe_threads} * wanted.width * std::min(map.blocks, map.resident_blocks);
   const auto flow = [&](BufferId of, AccessMode mode) {
@@ -289,14 +290,15 @@ Trial mapped_kernels(MeasurableDevice& device, const MappedKernels& wanted) {
   for (unsigned i = 0; i < wanted.kernels; ++i) {
     const Bytes offset = wanted.size * (i % used);
     map.operands = {{{from, offset, wanted.size}, AccessMode::read}, {{to, offset, wanted.size}, AccessMode::write}};
-    trial.schedule.add({.what = map, .queue = kernels, .after = {}, .chunk = i});
+    trial.schedule.add({.what = map, .stream = kernels, .after = {}, .chunk = i});
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
   // Mapped like the kernels' memory, so that the caches of the CPU hold none of it, which would make copies faster.
-  const auto ring = std::min(wanted.copy_count, static_cast<unsigned>(mapped_footprint.count / wanted.copy_size.count));
+  const auto ring =
+      std::min(wanted.copy_count, static_cast<unsigned>(zero_copy_footprint.count / wanted.copy_size.count));
   const Ends ends = add_ends(trial, *wanted.copies, wanted.copy_size * ring, MemoryKind::mapped);
-  const QueueId copies = trial.schedule.add_queue("copies");
+  const StreamId copies = trial.schedule.add_stream("copies");
   for (unsigned i = 0; i < wanted.copy_count; ++i)
     trial.schedule.add(copy_op(ends, copies, wanted.copy_size, i % ring));
   if (wanted.time_copies) trial.timed = copies;
@@ -314,7 +316,7 @@ Trial single_kernel(MeasurableDevice& device, ProbeKernel::Kind kind, std::uint6
         {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
     kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
   }
-  trial.schedule.add({.what = kernel, .queue = trial.schedule.add_queue("kernels"), .after = {}});
+  trial.schedule.add({.what = kernel, .stream = trial.schedule.add_stream("kernels"), .after = {}});
   return trial;
 }
 

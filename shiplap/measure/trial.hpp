@@ -1,4 +1,4 @@
-// The schedules that measurements run: bursts of copies, rows of kernels, chains across queues. Each names the memory
+// The schedules that measurements run: bursts of copies, rows of kernels, chains across streams. Each names the memory
 // that proves that it did its work.
 #pragma once
 
@@ -29,28 +29,28 @@ struct Trial {
     Place to;
   };
   std::vector<Moved> moved{};  ///< where all pages of managed memory are after a run
-  QueueId timed{};             ///< the queue that is timed beside the others; none: all queues
+  StreamId timed{};            ///< the stream that is timed beside the others; none: all streams
   OpId timed_op{};             ///< the op of an agent that the host's clock times; none: the whole schedule
   /// A schedule that runs to its end before each run of `schedule`, on the same buffers, and is not timed.
   std::optional<Schedule> before{};
 };
 
-/// `copies` copies of `size` bytes each behind one another in one queue, between host memory and the GPU. Every copy
+/// `copies` copies of `size` bytes each behind one another in one stream, between host memory and the GPU. Every copy
 /// has a place of its own in source and destination.
 Trial copy_burst(CopyDirection, Bytes size, unsigned copies, MemoryKind host = MemoryKind::pinned);
 
 /// One copy, with the host's side dropped from the caches of the CPU before it is timed.
 Trial flushed_copy(CopyDirection, Bytes size, MemoryKind host);
 
-/// Copies of one direction dealt over several queues.
-Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned queues);
+/// Copies of one direction dealt over several streams.
+Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned streams);
 
 /// A copy each way at the same time between host memory and the GPU, each submitted by an agent of its own.
 Trial both_ways(Bytes size, MemoryKind host);
 
-/// A copy to the GPU in each of `queues` queues, and a kernel of another queue that waits for one of them and is timed:
-/// a queue of copies would not begin, by the clock, before it is its turn.
-Trial one_in_each(MeasurableDevice&, Bytes size, unsigned queues, unsigned watched);
+/// A copy to the GPU in each of `streams` streams, and a kernel of another stream that waits for one of them and is
+/// timed: a stream of copies would not begin, by the clock, before it is its turn.
+Trial one_in_each(MeasurableDevice&, Bytes size, unsigned streams, unsigned watched);
 
 /// Copies inside the memory of the GPU behind one another.
 Trial device_copies(Bytes size, unsigned copies);
@@ -64,25 +64,26 @@ struct EmptyPipeline {
   bool from_device = true;
   Bytes size;  ///< of a copy
   unsigned chunks = 1;
-  /// 1: a queue for the kernels and one for each direction. More: chunks are dealt over this number of queues.
-  unsigned queues = 1;
+  /// 1: a stream for the kernels and one for each direction. More: chunks are dealt over this number of streams.
+  unsigned streams = 1;
 };
 Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);
 
-/// `count` empty kernels in one queue.
+/// `count` empty kernels in one stream.
 Trial kernel_row(MeasurableDevice&, unsigned count);
 
-/// Kernels of one busy block in one queue, with or without events between them.
+/// Kernels of one busy block in one stream, with or without events between them.
 struct KernelsApart {
   unsigned kernels = 1;
   bool recorded =
-      false;             ///< an event is recorded behind each kernel, and an empty kernel of another queue waits for it
-  bool waiting = false;  ///< each kernel waits for the event of an empty kernel of another queue that ended long before
-  bool busy = false;     ///< copies of 4 MiB move both ways meanwhile
+      false;  ///< an event is recorded behind each kernel, and an empty kernel of another stream waits for it
+  bool waiting =
+      false;          ///< each kernel waits for the event of an empty kernel of another stream that ended long before
+  bool busy = false;  ///< copies of 4 MiB move both ways meanwhile
 };
 Trial kernels_apart(MeasurableDevice&, const KernelsApart&);
 
-/// `launches` empty kernels in a leading queue. In each of `followers` queues an empty kernel waits for each of them.
+/// `launches` empty kernels in a leading stream. In each of `followers` streams an empty kernel waits for each of them.
 /// The host spends launches · ((1 + followers) launch + record + followers · wait), and an end mark in each follower.
 Trial followers(MeasurableDevice&, unsigned launches, unsigned followers);
 
@@ -94,10 +95,10 @@ struct Chain {
     from_device,  ///< a copy from the GPU, an empty kernel, and so on
   };
   Link link = Link::kernels;
-  unsigned count = 1;   ///< number of kernels
-  unsigned queues = 1;  ///< queues that take turns: each kernel, with its copy, is in the queue after the last one's
-  bool busy = false;    ///< copies of 4 MiB move beside the chain: both ways, or the way that the chain's copies do not
-  Bytes size;           ///< of a copy in the chain
+  unsigned count = 1;    ///< number of kernels
+  unsigned streams = 1;  ///< streams that take turns: each kernel, with its copy, is in the stream after the last one's
+  bool busy = false;  ///< copies of 4 MiB move beside the chain: both ways, or the way that the chain's copies do not
+  Bytes size;         ///< of a copy in the chain
 };
 Trial chain(MeasurableDevice&, const Chain&);
 
@@ -106,9 +107,9 @@ Trial chain(MeasurableDevice&, const Chain&);
 constexpr unsigned widest_access = 16;
 /// The most memory that the kernels of a trial go around in. A pipeline touches every byte once; kernels that come back
 /// to the same few places find their addresses translated, and reads by few threads seem faster than they are.
-constexpr Bytes mapped_footprint = 256_MiB;
+constexpr Bytes zero_copy_footprint = 256_MiB;
 /// Bytes that one kernel on host memory moves: 0.15 ms at the rate of the link of an H200, long beside its launch.
-constexpr Bytes mapped_launch = 8_MiB;
+constexpr Bytes bytes_per_zero_copy_launch = 8_MiB;
 /// Bytes of a copy beside such kernels: 0.3 ms on the same link, long beside its fixed cost.
 constexpr Bytes long_copy_beside = 16_MiB;
 
@@ -117,8 +118,8 @@ inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
   return {static_cast<std::uint64_t>(arguments.at("copy"))};
 }
 
-/// Kernels that access host memory, in one queue, and copies in another.
-struct MappedKernels {
+/// Kernels that access host memory, in one stream, and copies in another.
+struct ZeroCopyTrial {
   /// How the kernel accesses host memory. Its other operand is in device memory.
   enum class Access : std::uint8_t { read, write, both };
   Access access = Access::read;
@@ -131,7 +132,7 @@ struct MappedKernels {
   unsigned copy_count = 0;
   bool time_copies = false;  ///< the copies are timed instead of the kernels
 };
-Trial mapped_kernels(MeasurableDevice&, const MappedKernels&);
+Trial zero_copy_kernels(MeasurableDevice&, const ZeroCopyTrial&);
 
 /// Reads of 8 bytes by one thread from mapped or device memory. Each read tells where the next one is.
 Trial pointer_chase(MeasurableDevice&, MemoryKind, Bytes footprint, unsigned reads);

@@ -18,16 +18,16 @@ struct Ends {
 };
 
 /// Copy `number` of a burst: it has a place of its own in both buffers.
-inline Op copy_op(Ends ends, QueueId queue, Bytes size, std::uint32_t number) {
+inline Op copy_op(Ends ends, StreamId stream, Bytes size, std::uint32_t number) {
   const Bytes offset = size * number;
   return {.what = Copy{.from = {ends.from, offset, size}, .to = {ends.to, offset, size}},
-          .queue = queue,
+          .stream = stream,
           .after = {},
           .chunk = number};
 }
 
-inline void add_burst(Trial& trial, Ends ends, QueueId queue, Bytes size, std::uint32_t copies) {
-  for (std::uint32_t i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, queue, size, i));
+inline void add_burst(Trial& trial, Ends ends, StreamId stream, Bytes size, std::uint32_t copies) {
+  for (std::uint32_t i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, stream, size, i));
 }
 
 /// A kernel of the trial that can be launched many times.

@@ -5,7 +5,7 @@
 
 namespace shiplap {
 
-/// Of copies in one queue: one batch of them.
+/// Of copies in one stream: one batch of them.
 Trial in_one_batch(Trial);
 Trial as_graph(Trial);
 /// Host memory of the trial is on that NUMA node, and its agents keep to the node's cores.

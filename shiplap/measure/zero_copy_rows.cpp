@@ -27,8 +27,8 @@ constexpr double slowest_copies = 15;               // beside kernels of few blo
 constexpr double slowest_copies_of_full_gpu = 3.5;  // beside kernels of more than two blocks per SM
 }  // namespace seen_on_h200
 
-/// Launches with more blocks than this move `long_launch` bytes instead of `mapped_launch`: they are faster, and their
-/// time must remain long beside the fixed time of a launch.
+/// Launches with more blocks than this move `long_launch` bytes instead of `bytes_per_zero_copy_launch`: they are
+/// faster, and their time must remain long beside the fixed time of a launch.
 constexpr std::uint64_t blocks_of_short_launches = 64;
 constexpr Bytes long_launch = 64_MiB;
 
@@ -46,11 +46,11 @@ Point mapped_point(std::uint64_t blocks, Bytes size, std::pair<double, double> c
 std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
   const std::uint64_t most = setting.info.resident_threads / map_probe_threads;
   if (most == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
-  if (setting.largest < mapped_launch)
+  if (setting.largest < bytes_per_zero_copy_launch)
     throw Unsupported(fmt::format("the largest copy asked for is smaller than the {} that one kernel moves",
-                                  to_string(mapped_launch)));
-  grids.push_back(setting.info.multiprocessors);
-  if (!quick(setting)) grids.push_back(2ull * setting.info.multiprocessors);
+                                  to_string(bytes_per_zero_copy_launch)));
+  grids.push_back(setting.info.sm_count);
+  if (!quick(setting)) grids.push_back(2ull * setting.info.sm_count);
   grids.push_back(most);
   std::erase_if(grids, [&](std::uint64_t blocks) { return blocks == 0 || blocks > most; });
   std::ranges::sort(grids);
@@ -58,17 +58,17 @@ std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<st
   return grids;
 }
 
-/// How many kernels of `mapped_launch` bytes the short and the long trial have. The long trial touches most of
-/// `mapped_footprint`, so that kernels find translated only what the GPU keeps translated of that much memory. A quick
-/// measurement and few blocks get by with a quarter of that: few blocks take too long for more.
+/// How many kernels of `bytes_per_zero_copy_launch` bytes the short and the long trial have. The long trial touches
+/// most of `zero_copy_footprint`, so that kernels find translated only what the GPU keeps translated of that much
+/// memory. A quick measurement and few blocks get by with a quarter of that: few blocks take too long for more.
 std::pair<double, double> mapped_counts(const Setting& setting, std::uint64_t blocks) {
   constexpr double few = 2;
   constexpr double many = 7;
   constexpr std::uint64_t few_blocks = 8;
   constexpr double most = 7.0 / 8;
   const bool all = !quick(setting) && blocks >= few_blocks;
-  const double touched = in_bytes(mapped_footprint) * (all ? most : most / 4);
-  const double more = std::max(1.0, touched / in_bytes(mapped_launch) / many);
+  const double touched = in_bytes(zero_copy_footprint) * (all ? most : most / 4);
+  const double more = std::max(1.0, touched / in_bytes(bytes_per_zero_copy_launch) / many);
   return {std::round(few * more), std::round(many * more)};
 }
 
@@ -79,7 +79,7 @@ std::vector<Point> mapped_points(const Setting& setting) {
   for (const std::uint64_t blocks : grids)
     points.push_back(blocks > blocks_of_short_launches
                          ? mapped_point(blocks, std::min(long_launch, setting.largest), {1, 4})
-                         : mapped_point(blocks, mapped_launch, mapped_counts(setting, blocks)));
+                         : mapped_point(blocks, bytes_per_zero_copy_launch, mapped_counts(setting, blocks)));
   return points;
 }
 
@@ -89,7 +89,7 @@ std::vector<Point> points_beside(const Setting& setting,
   std::vector<Point> points;
   for (const std::uint64_t blocks : possible_grids(
            setting, quick(setting) ? std::vector<std::uint64_t>{4, 32} : std::vector<std::uint64_t>{1, 4, 8, 16, 32}))
-    points.push_back(mapped_point(blocks, mapped_launch, counts(blocks)));
+    points.push_back(mapped_point(blocks, bytes_per_zero_copy_launch, counts(blocks)));
   const Bytes copy = std::min(long_copy_beside, setting.largest);
   for (Point& point : points)
     for (Arguments& variant : point.variants) variant["copy"] = in_bytes(copy);
@@ -104,78 +104,79 @@ std::vector<Point> copies_beside_points(const Setting& setting) {
   return points_beside(setting, [](std::uint64_t) { return std::pair{1.0, 4.0}; });
 }
 
-using MappedAccess = MappedKernels::Access;
-MappedKernels kernels_of(MappedAccess access, const Arguments& arguments, unsigned count) {
+using ZeroCopyAccess = ZeroCopyTrial::Access;
+ZeroCopyTrial kernels_of(ZeroCopyAccess access, const Arguments& arguments, unsigned count) {
   return {.access = access,
           .size = bytes(arguments),
           .kernels = count,
           .blocks = whole(arguments, "blocks"),
           .width = whole(arguments, "width")};
 }
-template <MappedAccess access>
+template <ZeroCopyAccess access>
 Trial mapped(MeasurableDevice& device, const Arguments& arguments) {
-  return mapped_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
+  return zero_copy_kernels(device, kernels_of(access, arguments, whole(arguments, "count")));
 }
 /// The kernels are timed, and the copies outlast them.
-template <MappedAccess access, CopyDirection way>
-Trial mapped_beside(MeasurableDevice& device, const Arguments& arguments) {
-  MappedKernels wanted = kernels_of(access, arguments, whole(arguments, "count"));
+template <ZeroCopyAccess access, CopyDirection way>
+Trial zero_copy_beside(MeasurableDevice& device, const Arguments& arguments) {
+  ZeroCopyTrial wanted = kernels_of(access, arguments, whole(arguments, "count"));
   using namespace seen_on_h200;
-  const double of_a_block = access == MappedAccess::write ? written_by_a_block : read_of_a_block;
+  const double of_a_block = access == ZeroCopyAccess::write ? written_by_a_block : read_of_a_block;
   const double slowest = std::min(slowest_kernels, of_a_block * arguments.at("blocks"));
   wanted.copies = way;
   wanted.copy_size = copy_size_beside(arguments);
   const double copies = wanted.kernels * arguments.at("bytes") / in_bytes(wanted.copy_size);
   wanted.copy_count = 3 + static_cast<unsigned>(copies * fastest_copies / slowest);
-  return mapped_kernels(device, wanted);
+  return zero_copy_kernels(device, wanted);
 }
 /// The copies are timed, and the kernels outlast them.
-template <MappedAccess access, CopyDirection way>
+template <ZeroCopyAccess access, CopyDirection way>
 Trial copies_beside(MeasurableDevice& device, const Arguments& arguments) {
   const unsigned copies = whole(arguments, "count");
   const Bytes copy = copy_size_beside(arguments);
   using namespace seen_on_h200;
-  const bool full = arguments.at("blocks") > 2.0 * device.info().multiprocessors;
+  const bool full = arguments.at("blocks") > 2.0 * device.info().sm_count;
   const double slowest = full ? slowest_copies_of_full_gpu : slowest_copies;
-  const double of_a_block = access == MappedAccess::write ? most_written_by_a_block : most_read_by_a_block;
+  const double of_a_block = access == ZeroCopyAccess::write ? most_written_by_a_block : most_read_by_a_block;
   const double fastest = std::min(fastest_kernels, of_a_block * arguments.at("blocks"));
   const double kernels = copies * in_bytes(copy) / in_bytes(bytes(arguments));
-  MappedKernels wanted = kernels_of(access, arguments, 3 + static_cast<unsigned>(kernels * fastest / slowest));
+  ZeroCopyTrial wanted = kernels_of(access, arguments, 3 + static_cast<unsigned>(kernels * fastest / slowest));
   wanted.copies = way;
   wanted.copy_size = copy;
   wanted.copy_count = copies;
   wanted.time_copies = true;
-  return mapped_kernels(device, wanted);
+  return zero_copy_kernels(device, wanted);
 }
 
 }  // namespace
 
 std::span<const PrimitiveRow> zero_copy_rows() {
   static const std::array rows{
-      PrimitiveRow{
-          {"mapped.read", "kernels that read mapped host memory", "events"}, mapped_points, mapped<MappedAccess::read>},
+      PrimitiveRow{{"mapped.read", "kernels that read mapped host memory", "events"},
+                   mapped_points,
+                   mapped<ZeroCopyAccess::read>},
       PrimitiveRow{{"mapped.write", "kernels that write mapped host memory", "events"},
                    mapped_points,
-                   mapped<MappedAccess::write>},
+                   mapped<ZeroCopyAccess::write>},
       PrimitiveRow{{"mapped.both", "kernels that read and write mapped host memory", "events"},
                    mapped_points,
-                   mapped<MappedAccess::both>},
+                   mapped<ZeroCopyAccess::both>},
       PrimitiveRow{
           {"mapped.read.beside.d2h", "kernels that read mapped host memory beside copies from the GPU", "events"},
           beside_points,
-          mapped_beside<MappedAccess::read, device_to_host>},
+          zero_copy_beside<ZeroCopyAccess::read, device_to_host>},
       PrimitiveRow{
           {"copies.d2h.beside.read", "copies from the GPU beside kernels that read mapped host memory", "events"},
           copies_beside_points,
-          copies_beside<MappedAccess::read, device_to_host>},
+          copies_beside<ZeroCopyAccess::read, device_to_host>},
       PrimitiveRow{
           {"mapped.write.beside.h2d", "kernels that write mapped host memory beside copies to the GPU", "events"},
           beside_points,
-          mapped_beside<MappedAccess::write, host_to_device>},
+          zero_copy_beside<ZeroCopyAccess::write, host_to_device>},
       PrimitiveRow{
           {"copies.h2d.beside.write", "copies to the GPU beside kernels that write mapped host memory", "events"},
           copies_beside_points,
-          copies_beside<MappedAccess::write, host_to_device>},
+          copies_beside<ZeroCopyAccess::write, host_to_device>},
   };
   return rows;
 }

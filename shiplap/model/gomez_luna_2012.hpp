@@ -45,7 +45,7 @@ double optimal_streams(const Work&, Architecture);
 /// hidden, but nothing hides the last chunk's kernel other than copies to the host: where those are few, the exact path
 /// is longer.
 Seconds critical_path(const Work&, std::uint32_t streams, Architecture);
-/// Depth-first issue (copy in, kernel, copy out of one stream after the other) on one copy engine: each copy in queues
+/// Depth-first issue (copy in, kernel, copy out of one stream after the other) on one copy engine: each copy in streams
 /// behind the copy out before it, and nothing overlaps: t_T + t_E + t_oh.
 Seconds depth_first_time(const Work&, std::uint32_t streams);
 

@@ -50,7 +50,7 @@ struct AdaptiveReport {
   double rate() const { return elapsed > Seconds{0} ? static_cast<double>(items) / elapsed.count() : 0; }
 };
 
-/// A job over one batch, made ready for batch after batch in page-locked memory of its own. Everything that can be
+/// A job over one batch, made ready for batch after batch in pinned memory of its own. Everything that can be
 /// chosen is prepared when it is made, so that a change of choice costs nothing but, the first time, the marks around
 /// its kernels: schedules, events, and device memory for every slot. Not for use by several threads at once.
 class Adaptive {

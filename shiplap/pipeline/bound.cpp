@@ -17,12 +17,12 @@ namespace {
 Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t pieces, const Limits& limits,
                          std::uint64_t blocks, DeviceRing::Alignment aligned = DeviceRing::Alignment::own) {
   Schedule schedule;
-  const QueueId queue = schedule.add_queue("compute");
+  const StreamId stream = schedule.add_stream("compute");
   const KernelId kernel = schedule.add_kernel(job.name);
   const ItemRange most = launched_items(job, (items + pieces - 1) / pieces);
   std::vector<Access> operands;
   for (const Array& array : job.arrays) {
-    const Slice part = reach(job, array, most);
+    const ByteRange part = reach_of(job, array, most);
     const bool in_array = aligned == DeviceRing::Alignment::in_array && part.length.count > 0;
     const BufferId buffer = schedule.add_buffer({.name = array.name + " on the GPU",
                                                  .place = Place::gpu(),
@@ -33,20 +33,20 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
   }
   for (std::uint32_t p = 0; p * most.count < items; ++p) {
     const std::uint64_t count = std::min(most.count, items - p * most.count);
-    Grid launch_grid = grid(job, count, limits.resident_threads, 1);
-    if (blocks > 0) launch_grid.blocks = std::min(launch_grid.blocks, blocks);
+    LaunchGrid own_grid = launch_grid(job, count, limits.resident_threads, 1);
+    if (blocks > 0) own_grid.blocks = std::min(own_grid.blocks, blocks);
     Kernel launch{.kernel = kernel,
                   .first_item = most.first,
                   .items = count,
                   .work = job.cost.points.empty() ? Seconds{0}
                                                   : kernel_time(job, average_items(job, {most.first, count}), blocks),
                   .launches = launches_of(job, count),
-                  .blocks = launch_grid.blocks,
-                  .resident_blocks = launch_grid.resident_blocks,
-                  .full_rate_blocks = launch_grid.full_rate_blocks,
+                  .blocks = own_grid.blocks,
+                  .resident_blocks = own_grid.resident_blocks,
+                  .full_rate_blocks = own_grid.full_rate_blocks,
                   .operands = operands,
                   .flows = {}};
-    schedule.add({.what = std::move(launch), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = p});
+    schedule.add({.what = std::move(launch), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = p});
   }
   return schedule;
 }
@@ -54,7 +54,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
 // Real data on the device: a kernel may take another time on whatever the memory held before.
 void load_resident(Device& device, const Job& job, const Prepared& prepared) {
   Schedule load;
-  const QueueId queue = load.add_queue("in");
+  const StreamId stream = load.add_stream("in");
   Bindings bindings;
   std::vector<Memory> copies;  // of managed arrays, whose pages would move
   const std::vector<Access>& operands = std::get<Kernel>(prepared.schedule().ops.front().what).operands;
@@ -62,9 +62,9 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
   for (std::uint32_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
     if (array.role == Role::scratch) continue;
-    const std::size_t source = array.front_of.value_or(a);
+    const std::size_t source = array.prefix_of.value_or(a);
     const Buffer& on_gpu = prepared.schedule().buffers[a];
-    const Slice part{operands[a].origin, operands[a].region.length};
+    const ByteRange part{operands[a].origin, operands[a].region.length};
     const MemoryKind memory = job.arrays[source].memory;
     const bool copied = memory == MemoryKind::managed;
     if (copied) {
@@ -80,7 +80,7 @@ void load_resident(Device& device, const Job& job, const Prepared& prepared) {
     bindings.buffers.push_back(prepared.own(BufferId{a}).data());
     if (part.length.count == 0) continue;
     load.add({.what = Copy{{from, part.offset, part.length}, {to, operands[a].region.offset, part.length}},
-              .queue = queue,
+              .stream = stream,
               .agent = AgentId{0},
               .after = {},
               .chunk = 0});
@@ -103,22 +103,22 @@ ItemRange launched_items(const Job& job, std::uint64_t items) {
 
 Bytes resident_size(const Job& job, std::uint64_t items) {
   Bytes sum;
-  for (const Array& array : job.arrays) sum += reach(job, array, launched_items(job, items)).length;
+  for (const Array& array : job.arrays) sum += reach_of(job, array, launched_items(job, items)).length;
   return sum;
 }
 
 Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus) {
-  Job page_locked = job;
+  Job pinned = job;
   std::vector<std::byte*> data = data_of(job);
   std::vector<Memory> stand_ins;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    if (is_page_locked(job.arrays[a].memory)) continue;
-    page_locked.arrays[a].memory = MemoryKind::pinned;
+    if (is_pinned(job.arrays[a].memory)) continue;
+    pinned.arrays[a].memory = MemoryKind::pinned;
     stand_ins.push_back(device.allocate(Place::host(), MemoryKind::pinned, size_on_host(job.arrays[a])));
     fill_pattern(stand_ins.back().bytes(), stand_ins.size());
     data[a] = stand_ins.back().data();
   }
-  Prepared prepared(device, duplex_schedule(page_locked, limits.device_memory, gpus), std::move(data), {});
+  Prepared prepared(device, duplex_schedule(pinned, limits.device_memory, gpus), std::move(data), {});
   prepared.keep(std::move(stand_ins));
   return prepared;
 }

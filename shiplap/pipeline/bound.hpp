@@ -9,8 +9,8 @@
 
 namespace shiplap {
 
-/// What the link can do, whatever memory the arrays are in: page-locked memory stands in for others. A run leaves in
-/// page-locked outputs what its copies brought.
+/// What the link can do, whatever memory the arrays are in: pinned memory stands in for others. A run leaves in
+/// pinned outputs what its copies brought.
 Prepared prepare_duplex(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
 
 /// In launches that fit into the device memory, over the same data again and again. Of several GPUs, one does its share

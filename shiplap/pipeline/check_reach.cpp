@@ -44,8 +44,8 @@ class Surroundings {
   std::vector<std::byte> before(std::size_t array, ItemRange chunk, std::byte around) const {
     const Array& a = job_.arrays[array];
     std::vector<std::byte> bytes(padded(a).count, around);
-    const Slice part = reach(job_, a, chunk);
-    const std::byte* data = data_[a.front_of.value_or(array)];
+    const ByteRange part = reach_of(job_, a, chunk);
+    const std::byte* data = data_[a.prefix_of.value_or(array)];
     if (a.role != Role::out && a.role != Role::scratch && part.length.count > 0)
       std::memcpy(bytes.data() + guard + part.offset.count, data + part.offset.count, part.length.count);
     return bytes;
@@ -61,10 +61,10 @@ class Surroundings {
 
   Schedule schedule(ItemRange chunk) const {
     Schedule schedule;
-    const QueueId queue = schedule.add_queue("one by one");
+    const StreamId stream = schedule.add_stream("one by one");
     const KernelId kernel = schedule.add_kernel(job_.name);
     const auto add = [&](auto what) {
-      schedule.add({.what = std::move(what), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
+      schedule.add({.what = std::move(what), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = 0});
     };
     for (const Array& array : job_.arrays)
       schedule.add_buffer(
@@ -78,7 +78,7 @@ class Surroundings {
                                                    .memory = MemoryKind::device,
                                                    .size = padded(array)});
       copies.push_back({{BufferId{a}, Bytes{0}, padded(array)}, {on_gpu, Bytes{0}, padded(array)}});
-      const Slice part = reach(job_, array, chunk);
+      const ByteRange part = reach_of(job_, array, chunk);
       launch.operands.push_back(
           {{on_gpu, part.offset + Bytes{guard}, part.length}, access_mode(array.role), part.offset});
     }
@@ -140,7 +140,7 @@ class ReachCheck {
     const Array& a = job_.arrays[array];
     const std::vector<std::byte> before =
         surroundings_.before(array, chunk, is_written(a.role) ? poison : poison_of_inputs);
-    const Slice part = reach(job_, a, chunk);
+    const ByteRange part = reach_of(job_, a, chunk);
     for (std::size_t i = 0; i < after.size(); ++i) {
       const bool inside = i >= guard + part.offset.count && i < guard + (part.offset + part.length).count;
       if (after[i] == before[i] || (inside && is_written(a.role))) continue;
@@ -160,7 +160,7 @@ class ReachCheck {
   void find_unwritten(ItemRange chunk, std::size_t array, const std::vector<std::byte>& first,
                       const std::vector<std::byte>& second) {
     const Array& a = job_.arrays[array];
-    const Slice part = reach(job_, a, chunk);
+    const ByteRange part = reach_of(job_, a, chunk);
     for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += a.element.count)
       if (is_left(a, first, second, i)) return add(Undeclared::Kind::unwritten, array, chunk, element_at(a, i));
   }
@@ -171,7 +171,7 @@ class ReachCheck {
                                                                        const Surroundings::Bytewise& other) const {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       if (!is_written(job_.arrays[a].role) || job_.arrays[a].role == Role::scratch) continue;
-      const Slice part = reach(job_, job_.arrays[a], chunk);
+      const ByteRange part = reach_of(job_, job_.arrays[a], chunk);
       const std::uint64_t size = job_.arrays[a].element.count;
       for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += size) {
         // Bytes that nobody writes, between the members of an element, are those of the poison.
@@ -213,7 +213,8 @@ std::string to_string(const Undeclared& u) {
 
 std::vector<Undeclared> check_reach(Device& device, const Job& job, std::uint32_t chunks) {
   ReachCheck check(device, job);
-  for (const ItemRange& chunk : split(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, job.items))))
+  for (const ItemRange& chunk :
+       cut_into_chunks(job, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, job.items))))
     check.look_at(chunk);
   return check.found;
 }

@@ -17,7 +17,7 @@ namespace {
 /// The job with its arrays in the memory they are really in, which only a device can tell. Strategies take one kind of
 /// memory: where one array is pageable, all are treated as pageable.
 Job located(const Device* device, Job job) {
-  require_fronts(job);
+  require_valid_prefixes(job);
   bool pageable = false;
   bool managed = false;
   bool others = false;
@@ -37,7 +37,7 @@ Job located(const Device* device, Job job) {
         fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
   for (Array& array : job.arrays)
     if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
-  share_memory_of_fronts(job);
+  share_memory_of_prefixes(job);
   return job;
 }
 
@@ -61,9 +61,9 @@ void require_capturable(Device& device, const Job& job, const Limits& limits) {
 /// Asks every reach for a division into a few chunks, which throws where one makes no sense.
 void require_sound_reaches(const Job& job) {
   constexpr std::uint64_t few = 64;
-  const auto chunks = split(job, static_cast<std::uint32_t>(std::min(job.items, few)));
+  const auto chunks = cut_into_chunks(job, static_cast<std::uint32_t>(std::min(job.items, few)));
   for (const Array& array : job.arrays)
-    if (!stays(array.role)) pieces(job, array, chunks);
+    if (!stays(array.role)) chunk_reaches(job, array, chunks);
 }
 
 void require_same_shape(const Job& planned, const Job& given) {
@@ -72,7 +72,7 @@ void require_same_shape(const Job& planned, const Job& given) {
     const Reach& s = b.reach;
     const bool alike = r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements);
     return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element &&
-           a.front_of == b.front_of && alike;
+           a.prefix_of == b.prefix_of && alike;
   };
   if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
     throw UsageError(

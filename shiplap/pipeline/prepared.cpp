@@ -18,7 +18,7 @@ Schedule all_on_the_host(const Schedule& schedule) {
     if (back.buffers[b].memory != MemoryKind::managed || back.buffers[b].size.count == 0) continue;
     back.buffers[b].place = Place::gpu();
     back.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = {BufferId{b}, Bytes{0}, back.buffers[b].size}},
-              .queue = {},
+              .stream = {},
               .agent = AgentId{0},
               .after = {},
               .chunk = 0});

@@ -17,7 +17,7 @@ class Prepared {
   /// Runs it once and waits for the end. Pages of managed arrays are brought back to the host first, untimed. Throws as
   /// Execution::run does.
   RunResult run(const RunOptions& = {});
-  /// The two halves of `run`, as Execution has them: between them others that share the queues can be submitted.
+  /// The two halves of `run`, as Execution has them: between them others that share the streams can be submitted.
   void submit(const RunOptions& = {});
   RunResult wait();  ///< see submit
   /// The kernels of a graph: see Execution::launches.
@@ -26,7 +26,7 @@ class Prepared {
   const Schedule& schedule() const { return schedule_; }
 
   /// The first buffers of the schedule are bound to `given`, the others to memory of their own. With `behind` in the
-  /// queues of that one: see Device::prepare_behind.
+  /// streams of that one: see Device::prepare_behind.
   Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr);
   /// Memory that has to live as long.
   void keep(std::vector<Memory>);

@@ -37,7 +37,7 @@ std::uint64_t resident_blocks_of(Device& device, const Job& job, const Limits& l
   } catch (const Error&) {
     return 0;  // whoever runs the kernel is told why
   }
-  return fewest * device.info().multiprocessors;
+  return fewest * device.info().sm_count;
 }
 
 /// Launches of the kernel on resident data, of several sizes and grids, ready to be timed in turn.
@@ -48,8 +48,8 @@ class ResidentProbe {
     const DeviceInfo info = device.info();
     whole_ = job.items;
     while (whole_ > 1 && resident_size(job, whole_) > limits.device_memory / 2) whole_ = (whole_ + 1) / 2;
-    multiprocessors_ = std::max(1u, info.multiprocessors);
-    floor_ = items_of(job, multiprocessors_);
+    sm_count_ = std::max(1u, info.sm_count);
+    floor_ = items_of(job, sm_count_);
     wave_ = items_of(job, wave_of(job, info.resident_threads));
     cached_ = items_of_whole_waves(items_in_cache(job, info.l2_cache));
     for (const std::uint64_t items : sizes_worth_timing()) add(items, 0);
@@ -58,7 +58,7 @@ class ResidentProbe {
 
   KernelCost measure(unsigned repeats) {
     time_in_turn(repeats);
-    const bool has_floor = job_.any_grid && blocks_of(job_, launches_.front().items) <= multiprocessors_;
+    const bool has_floor = job_.any_grid && blocks_of(job_, launches_.front().items) <= sm_count_;
     KernelCost cost{.points = {},
                     .has_floor = has_floor,
                     .cached_items = cached_,
@@ -98,7 +98,7 @@ class ResidentProbe {
     return cached >= whole_ || (job_.any_grid && cached <= floor_) ? 0 : cached;
   }
 
-  /// For a kernel that takes any grid: one block for each multiprocessor, one wave of blocks, and the whole. For others
+  /// For a kernel that takes any grid: one block for each SM, one wave of blocks, and the whole. For others
   /// a straight line through two sizes. For a kernel that goes over its data again and again: what the cache keeps for
   /// it.
   std::vector<std::uint64_t> sizes_worth_timing() const {
@@ -145,8 +145,8 @@ class ResidentProbe {
   std::vector<double> empty_seconds_;
   std::vector<TimedLaunch> launches_;
   std::uint64_t whole_ = 0;  ///< items of the largest launch: all, or what half of the memory holds
-  std::uint64_t multiprocessors_ = 1;
-  std::uint64_t floor_ = 0;   ///< items of one block for each multiprocessor
+  std::uint64_t sm_count_ = 1;
+  std::uint64_t floor_ = 0;   ///< items of one block for each SM
   std::uint64_t wave_ = 0;    ///< items of the blocks that the GPU holds at once
   std::uint64_t cached_ = 0;  ///< items that the L2 cache keeps from launch to launch; 0: no size tells
 };
@@ -156,10 +156,10 @@ class ResidentProbe {
 std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice& device) {
   const ProbeKernel empty = device.probe_kernel(ProbeKernel::Kind::empty, 1, 0);
   Schedule launch;
-  const QueueId queue = launch.add_queue("compute");
+  const StreamId stream = launch.add_stream("compute");
   const KernelId kernel = launch.add_kernel("empty");
   launch.add({.what = Kernel{.kernel = kernel, .items = 1, .work = empty.work, .operands = {}, .flows = {}},
-              .queue = queue,
+              .stream = stream,
               .agent = AgentId{0},
               .after = {},
               .chunk = 0});

@@ -77,12 +77,12 @@ class Probe {
 
   std::vector<KernelCost::ZeroCopy> rows() {
     std::vector<KernelCost::ZeroCopy> rows;
-    const std::uint64_t multiprocessors = std::max(1u, device_.info().multiprocessors);
+    const std::uint64_t sm_count = std::max(1u, device_.info().sm_count);
     const std::uint64_t own = blocks_of(job_, slice_);
     std::vector<std::uint64_t> grids{0};
     if (job_.any_grid)
       for (const std::uint64_t part : {4, 12})
-        if (const std::uint64_t blocks = multiprocessors / part; blocks > 0 && blocks < own) grids.push_back(blocks);
+        if (const std::uint64_t blocks = sm_count / part; blocks > 0 && blocks < own) grids.push_back(blocks);
     for (const Mode& mode : modes_of(job_))
       for (const std::uint64_t blocks : grids) {
         rows.push_back(measured(mode, blocks));
@@ -127,7 +127,7 @@ class Probe {
     // Arrays on the GPU must have room for the slice.
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       if (!mode.covers(job_.arrays[a].role) &&
-          in_probe(a, reach(job_, job_.arrays[a], anywhere)) + reach(job_, job_.arrays[a], anywhere).length >
+          in_probe(a, reach_of(job_, job_.arrays[a], anywhere)) + reach_of(job_, job_.arrays[a], anywhere).length >
               base_->schedule().buffers[a].size)
         return middle;
     return anywhere;
@@ -137,7 +137,7 @@ class Probe {
   Schedule launch(const Mode& mode, std::uint64_t blocks, ItemRange range) const {
     Schedule schedule;
     const KernelId id = schedule.add_kernel(job_.name);
-    const QueueId queue = schedule.add_queue("compute");
+    const StreamId stream = schedule.add_stream("compute");
     Kernel kernel{.kernel = id,
                   .first_item = range.first,
                   .items = range.count,
@@ -149,7 +149,7 @@ class Probe {
     if (blocks > 0) kernel.blocks = std::min(kernel.blocks, blocks);
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       const Array& array = job_.arrays[a];
-      const Slice part = reach(job_, array, range);
+      const ByteRange part = reach_of(job_, array, range);
       const bool where_it_is = mode.covers(array.role) && array.role != Role::inout;
       const Buffer& resident = base_->schedule().buffers[a];
       Buffer buffer = resident;
@@ -169,13 +169,13 @@ class Probe {
         kernel.flows.push_back(
             {.buffer = of, .mode = AccessMode::write, .bytes = part.length, .in_flight = in_flight(kernel)});
     }
-    schedule.add({.what = std::move(kernel), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = 0});
+    schedule.add({.what = std::move(kernel), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = 0});
     add_copy_buffers(schedule);
     return schedule;
   }
 
   /// Offset of a part of an array in the probe's buffer, which holds the middle slice of an input.
-  Bytes in_probe(std::size_t a, const Slice& part) const {
+  Bytes in_probe(std::size_t a, const ByteRange& part) const {
     const Role role = job_.arrays[a].role;
     if (part.length.count == 0) return Bytes{0};
     if (!is_input(role) && !stays(role)) return DeviceRing::offset_in_slot(part.offset, aligned);
@@ -197,19 +197,19 @@ class Probe {
     schedule.add_buffer(
         {.name = "GPU side of copies", .place = Place::gpu(), .memory = MemoryKind::device, .size = copy_size * 2});
   }
-  /// Adds `count` copies for each direction, each direction in its own queue, H2D first.
+  /// Adds `count` copies for each direction, each direction in its own stream, H2D first.
   static void add_copies(Schedule& schedule, const CopyWays& ways, std::uint32_t count) {
     const auto last = static_cast<std::uint32_t>(schedule.buffers.size()) - 1;
     for (const bool to_device : {true, false}) {
       if (!(to_device ? ways.to_device : ways.from_device)) continue;
-      const QueueId queue = schedule.add_queue(to_device ? "copies in" : "copies out");
+      const StreamId stream = schedule.add_stream(to_device ? "copies in" : "copies out");
       // Each direction has its own half of the buffers, so that none is read while it is written.
       const Bytes offset = to_device ? Bytes{0} : copy_size;
       const Region host{BufferId{last - 1}, offset, copy_size};
       const Region device{BufferId{last}, offset, copy_size};
       for (std::uint32_t c = 0; c < count; ++c)
         schedule.add({.what = to_device ? Copy{host, device} : Copy{device, host},
-                      .queue = queue,
+                      .stream = stream,
                       .agent = AgentId{0},
                       .after = {},
                       .chunk = c});
@@ -294,20 +294,20 @@ class Probe {
     const double copy = copies_alone_[0].count() / copies_timed;
     add_copies(schedule, copies_left(mode), 3 + static_cast<std::uint32_t>(std::min(60.0, 2.5 * alone.count() / copy)));
     Prepared both = ready(std::move(schedule), mode);
-    const RunOptions options{.hold = true, .timed = QueueId{0}};
+    const RunOptions options{.hold = true, .timed = StreamId{0}};
     const Seconds beside = median_of([&] { return run(both, options); }, runs_for(items));
     return std::max(Seconds{1e-9}, beside - launch_latency_) / static_cast<double>(average_items(job_, range));
   }
 
   double times_as_long_are_copies(const Mode& mode, std::uint64_t blocks, Seconds alone) {
     const CopyWays ways = copies_left(mode);
-    const auto time_of = [&](Prepared& prepared, QueueId queue) {
-      const RunOptions options{.hold = true, .timed = queue};
+    const auto time_of = [&](Prepared& prepared, StreamId stream) {
+      const RunOptions options{.hold = true, .timed = stream};
       return median_of([&] { return run(prepared, options); }, runs_for(slice_));
     };
     Prepared copies = ready(copies_alone(ways));
-    std::vector<Seconds> without{time_of(copies, QueueId{0})};
-    if (ways.to_device && ways.from_device) without.push_back(time_of(copies, QueueId{1}));
+    std::vector<Seconds> without{time_of(copies, StreamId{0})};
+    if (ways.to_device && ways.from_device) without.push_back(time_of(copies, StreamId{1}));
     Schedule schedule = launch(mode, blocks, place(mode, slice_, places_used_++));
     const Op kernel = schedule.ops.front();
     const double launches = std::clamp(3 * without.front().count() / alone.count(), 2.0, 60.0);
@@ -315,8 +315,8 @@ class Probe {
     add_copies(schedule, ways, copies_timed);
     Prepared both = ready(std::move(schedule), mode);
     double longest = 1;
-    for (std::uint32_t way = 0; way < without.size(); ++way)  // queue 0 holds the kernels
-      longest = std::max(longest, time_of(both, QueueId{1 + way}) / without[way]);
+    for (std::uint32_t way = 0; way < without.size(); ++way)  // stream 0 holds the kernels
+      longest = std::max(longest, time_of(both, StreamId{1 + way}) / without[way]);
     return longest;
   }
 
@@ -394,7 +394,7 @@ class Probe {
 std::vector<KernelCost::ZeroCopy> probe_zero_copy(MeasurableDevice& device, const Job& job, const Limits& limits,
                                                   Seconds budget) {
   const bool cut = has(job, [](Role role) { return is_input(role) || is_output(role); });
-  if (!job.zero_copy || !cut || array_memory(job) != ArrayMemory::page_locked) return {};
+  if (!job.zero_copy || !cut || array_memory(job) != ArrayMemory::pinned) return {};
   if (std::ranges::any_of(job.arrays, [](const Array& a) { return size_on_host(a).count > 0 && a.data == nullptr; }))
     return {};
   return Probe(device, job, limits, budget).rows();

@@ -20,7 +20,7 @@ namespace {
 constexpr double most_behind_of_a_variant = 1.5;
 constexpr double most_behind_of_a_strategy = 2;
 constexpr double most_behind_without_zero_copy = 10;  // lets a wrong prediction of a zero-copy strategy lose the race
-constexpr std::uint32_t most_queues = 16;             // variants with a stream for each chunk have at most this many
+constexpr std::uint32_t most_streams = 16;            // variants with a stream for each chunk have at most this many
 constexpr unsigned most_heats = 4;
 constexpr Seconds long_run = milliseconds(2);  // the content of the caches before a run of this length does not matter
 
@@ -38,7 +38,7 @@ std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const 
     choice.ramp = {};
     choices.push_back(choice);
   };
-  if (strategy.memory == ArrayMemory::page_locked && best.gpus == 1) {
+  if (strategy.memory == ArrayMemory::pinned && best.gpus == 1) {
     const auto with_calls = [&](bool graph, bool batched) {
       if (graph == best.graph && batched == best.batched) return;
       Choice choice = best;
@@ -60,12 +60,12 @@ std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const 
     for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three}) {
       Choice choice = best;
       choice.layout = layout;
-      const bool too_many = layout == Layout::per_chunk && best.chunks > most_queues;
+      const bool too_many = layout == Layout::per_chunk && best.chunks > most_streams;
       if (layout != best.layout && !too_many && !is_emulated(best.layout)) choices.push_back(choice);
     }
   if (strategy.mapped && job.any_grid)
     for (const std::uint64_t blocks :
-         {best.blocks == 0 ? std::uint64_t{profile.gpus.front().multiprocessors} : 0, 2 * best.blocks}) {
+         {best.blocks == 0 ? std::uint64_t{profile.gpus.front().sm_count} : 0, 2 * best.blocks}) {
       Choice choice = best;
       choice.blocks = blocks;
       choices.push_back(choice);

@@ -21,7 +21,7 @@ namespace shiplap {
 struct BatchSeen {
   std::uint64_t batch = 0;   ///< counted from 0
   std::uint32_t choice = 0;  ///< which of the table's
-  Seconds span{0};           ///< from when its first queue got to it until its end
+  Seconds span{0};           ///< from when its first stream got to it until its end
   /// Of each chunk what its kernel adds to the time in which any of them runs; empty where they were not observed.
   std::vector<Seconds> kernels{};
   std::optional<StageTimes> stages{};  ///< of a batch in one chunk, where all of it was observed

@@ -13,7 +13,7 @@ double share_in_percent(Seconds part, Seconds whole) { return 100.0 * part.count
 
 std::string largest_part(const Distance& d) {
   const std::array<std::pair<Seconds, const char*>, 6> parts{{
-      {d.host, "that the memory is not page-locked: host threads, staging by the driver, moving pages"},
+      {d.host, "that the memory is not pinned: host threads, staging by the driver, moving pages"},
       {d.submission, "the host's submission of ops"},
       {d.latency, "latencies of copies and launches"},
       {d.gap, "the gap that every copy costs"},

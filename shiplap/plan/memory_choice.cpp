@@ -36,7 +36,7 @@ bool has_pageable_chunks(const Job& job) { return std::ranges::any_of(job.arrays
 Job with_pinned_chunks(Job job) {
   for (Array& array : job.arrays)
     if (!stays(array.role)) array.memory = MemoryKind::pinned;
-  share_memory_of_fronts(job);
+  share_memory_of_prefixes(job);
   return job;
 }
 
@@ -82,7 +82,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", [&](Bytes size) {
     return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
   });
-  offer("page-locked", "obtained page-locked instead of by malloc, and given back", [&](Bytes size) {
+  offer("pinned", "obtained pinned instead of by malloc, and given back", [&](Bytes size) {
     return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });
   std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);

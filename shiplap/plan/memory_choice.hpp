@@ -1,4 +1,4 @@
-// Stage, register, or allocate page-locked memory: what each costs once and in every run, for arrays that come as they
+// Stage, register, or allocate pinned memory: what each costs once and in every run, for arrays that come as they
 // are from malloc and are used so many times.
 #pragma once
 
@@ -19,7 +19,7 @@ Job with_pinned_chunks(Job);
 
 /// One way to prepare pageable arrays for a number of runs.
 struct MemoryWay {
-  std::string name;   ///< "as it is", "registered", "page-locked"
+  std::string name;   ///< "as it is", "registered", "pinned"
   std::string what;   ///< what has to be done for it once
   Seconds once{0};    ///< before the first and after the last run
   Candidate best;     ///< of all strategies for memory of that kind

@@ -71,7 +71,7 @@ void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& cho
   // Hybrid moves both ways at once on every device.
   const bool overlapping = hybrid || (choice.strategy == "streams" && category == Category::two_engines);
   const auto work = paper_parameters(job, chunks, profile, overlapping);
-  if (choice.strategy == "hybrid-mirror" || find_strategy(choice.strategy).memory != ArrayMemory::page_locked)
+  if (choice.strategy == "hybrid-mirror" || find_strategy(choice.strategy).memory != ArrayMemory::pinned)
     return models.push_back(without_form(van_werkhoven, fmt::format("the paper has no {}", choice.strategy)));
   if (!form || !work)
     return models.push_back(without_form(
@@ -105,7 +105,7 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
   const auto category = paper_category(profile.gpus.front(), choice);
   if (!category || category == Category::two_engines)
     return models.push_back(without_form(gomez_luna, "the paper has GPUs with one copy engine only"));
-  const auto calls = profile.host ? profile.host->calls.find("create queue") : decltype(profile.host->calls.end()){};
+  const auto calls = profile.host ? profile.host->calls.find("create stream") : decltype(profile.host->calls.end()){};
   const bool known = profile.host && calls != profile.host->calls.end();
   const auto work = paper_parameters(job, 1, profile, false);
   if (!work || !known) return models.push_back(without_form(gomez_luna, "needs t_sc, what making a stream costs"));
@@ -125,8 +125,8 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
 
 void add_roofline(const Job& job, const Profile& profile, const Choice& choice, std::vector<ModelPrediction>& models) {
   const GpuModel& gpu = profile.gpus.front();
-  if (find_strategy(choice.strategy).memory != ArrayMemory::page_locked)
-    return models.push_back(without_form("roofline", "the paper knows page-locked memory only"));
+  if (find_strategy(choice.strategy).memory != ArrayMemory::pinned)
+    return models.push_back(without_form("roofline", "the paper knows pinned memory only"));
   if (job.flops <= 0 || profile.links.empty() || !gpu.flop_rate || !gpu.memory_bandwidth)
     return models.push_back(
         without_form("roofline", "needs the flops of the workload, and the GPU's peak and bandwidth"));

@@ -33,15 +33,15 @@ Job with_cost(const Job& job, bool high) {
 // Errors of the simulator itself, set on random jobs on an H200 (docs/evaluation.md): an absolute time for every
 // prediction, and relative errors for streams that chunks share and for zero-copy kernels that were not measured.
 constexpr Seconds unexplained = microseconds(5);
-constexpr double other_queues = 0.12;
+constexpr double other_streams = 0.12;
 constexpr double unmeasured_zero_copy = 0.3;
 
 double relative_error(const Job& job, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
   if (strategy.mapped && job.cost.zero_copy.empty()) return unmeasured_zero_copy;
   const bool one_each = choice.layout == Layout::three || choice.chunks == 1 || !strategy.chunked;
-  const bool copies_only = !strategy.mapped && strategy.memory == ArrayMemory::page_locked;
-  return copies_only && !one_each ? std::max(strategy.model_error, other_queues) : strategy.model_error;
+  const bool copies_only = !strategy.mapped && strategy.memory == ArrayMemory::pinned;
+  return copies_only && !one_each ? std::max(strategy.model_error, other_streams) : strategy.model_error;
 }
 
 // Prediction interval by sensitivities: each independent group of parameters is moved to the ends of its intervals
@@ -98,12 +98,12 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
     copies += (is_input(a.role) ? 1 : 0) + (is_output(a.role) ? 1 : 0);
   }
   schedule.agents.clear();
-  std::vector<QueueId> in;
-  std::vector<QueueId> out;
+  std::vector<StreamId> in;
+  std::vector<StreamId> out;
   for (std::uint16_t gpu = 0; gpu < gpus; ++gpu) {
     const std::string name = gpus == 1 ? "" : fmt::format(" of GPU {}", gpu);
-    in.push_back(schedule.add_queue("in" + name, Place::gpu(gpu)));
-    out.push_back(schedule.add_queue("out" + name, Place::gpu(gpu)));
+    in.push_back(schedule.add_stream("in" + name, Place::gpu(gpu)));
+    out.push_back(schedule.add_stream("out" + name, Place::gpu(gpu)));
     schedule.agents.push_back({.name = gpus == 1 ? "main" : fmt::format("for GPU {}", gpu), .numa_node = {}});
   }
   const auto copy = [&](std::size_t index, bool to_device, std::uint16_t gpu) {
@@ -127,7 +127,7 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
       const Region h{host, offset, length};
       const Region d{device, Bytes{0}, length};
       schedule.add({.what = to_device ? Copy{h, d} : Copy{d, h},
-                    .queue = to_device ? in[gpu] : out[gpu],
+                    .stream = to_device ? in[gpu] : out[gpu],
                     .agent = AgentId{gpu},
                     .after = {},
                     .chunk = 0});
@@ -144,9 +144,9 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
 Bound bound(const Job& job, const Profile& profile, std::uint32_t gpus) {
   Bound result;
   // What the link can do, whatever memory the arrays are in.
-  Job page_locked = job;
-  for (Array& array : page_locked.arrays) array.memory = MemoryKind::pinned;
-  const Schedule copies = duplex_schedule(page_locked, limits_of(profile).device_memory, gpus);
+  Job pinned = job;
+  for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
+  const Schedule copies = duplex_schedule(pinned, limits_of(profile).device_memory, gpus);
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const auto at = [&](const Profile& p, const Job& j) {
     const Seconds copied = copies.ops.empty() ? Seconds{0} : makespan(copies, p, true);

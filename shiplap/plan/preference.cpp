@@ -25,7 +25,7 @@ constexpr double close_batch = 0.002;
 // Zero-copy kernels beside copies are predicted to a few per cent only.
 constexpr double close_shared = 0.05;
 
-// 0: each engine serves one queue; 1: a queue for each chunk; 2: chunks share queues.
+// 0: each engine serves one stream; 1: a stream for each chunk; 2: chunks share streams.
 int complexity(const Choice& choice) {
   return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
 }

@@ -19,10 +19,10 @@ namespace shiplap {
 struct SearchSpace {
   std::vector<std::string> strategies{};  ///< names of `strategies()`
   std::vector<std::uint32_t> chunks{};    ///< numbers of chunks on each GPU
-  std::vector<Layout> layouts{};          ///< how chunks are spread over queues
+  std::vector<Layout> layouts{};          ///< how chunks are spread over streams
   std::vector<IssueOrder> orders{};       ///< orders of submission
   std::vector<Ramp> ramps{};              ///< sizes of chunks; no ramp is tried where the number of chunks is given
-  std::uint32_t queues = 4;               ///< number of queues for Layout::few
+  std::uint32_t streams = 4;              ///< number of streams for Layout::few
   std::vector<std::uint64_t> blocks{};    ///< grids of zero-copy kernels in blocks; 0: the kernel's own grid
   std::vector<std::uint32_t> threads{};   ///< host threads in each direction, for strategies that use them
   bool graph = false;                     ///< whether every candidate is a graph
@@ -37,7 +37,7 @@ struct SearchSpace {
 /// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
 /// `total`, the predicted time minus the bound.
 struct Distance {
-  Seconds host{0};            ///< memory is not page-locked: host threads, staging by the driver, moving pages
+  Seconds host{0};            ///< memory is not pinned: host threads, staging by the driver, moving pages
   Seconds submission{0};      ///< the host cannot submit faster
   Seconds latency{0};         ///< L+o, launch and dependency latencies on the critical path
   Seconds gap{0};             ///< g of copies running alone, per copy

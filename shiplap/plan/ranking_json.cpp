@@ -23,7 +23,7 @@ Json to_json(const Choice& choice) {
           {"chunks", choice.chunks},
           {"ramp", to_string(choice.ramp)},
           {"layout", name_of(choice.layout)},
-          {"queues", choice.layout == Layout::few ? Json(choice.queues) : Json(nullptr)},
+          {"streams", choice.layout == Layout::few ? Json(choice.streams) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
           {"blocks", choice.blocks == 0 ? Json(own_grid) : Json(choice.blocks)},
           {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
@@ -47,7 +47,7 @@ Choice choice_from_json(const JsonReader& json) {
   } catch (const UsageError& error) {
     json.fail(error.what());
   }
-  if (json.find("queues")) choice.queues = small("queues");
+  if (json.find("streams")) choice.streams = small("streams");
   choice.blocks = unless("blocks", own_grid);
   if (json.find("threads_each_way")) choice.threads = small("threads_each_way");
   choice.graph = json.at("graph").boolean();

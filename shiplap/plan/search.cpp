@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint64_t most_chunks = 256;           // tried where the GPU's memory is no limit
 constexpr std::uint64_t most_chunks_ever = 1 << 14;  // beyond, the search itself takes seconds
 constexpr std::uint64_t chunks_on_gpu = 8;           // wanted on the GPU at a time where its memory is a limit
-// Pipelines of many queues are unsteady: on an H200 runs of the same schedule differ by up to 25 % with 128 queues at
+// Pipelines of many streams are unsteady: on an H200 runs of the same schedule differ by up to 25 % with 128 streams at
 // 256 MiB in each direction, and by up to 19 % with 32 and 64 at 64 MiB (a sweep of 492 pipelines). Larger numbers are
 // used only when they are asked for.
-constexpr std::uint32_t most_queues = 32;
+constexpr std::uint32_t most_streams = 32;
 // Chunks that host threads move may be smaller than others: what the threads touch stays in their caches.
 constexpr std::uint32_t most_staged_chunks = 1024;
 // The schedules of a search may have this many ops together, about 200 MB. Later schedules are built anew when they are
@@ -88,14 +88,14 @@ void Search::run(const Strategy& strategy) {
 
 void Search::try_single_calls(const Strategy& strategy) {
   if (strategy.mapped) return try_zero_copy(strategy);
-  if (strategy.memory != ArrayMemory::page_locked) return try_unpinned(strategy);
+  if (strategy.memory != ArrayMemory::pinned) return try_unpinned(strategy);
   if (strategy.chunked) return try_pipelines(strategy);
   try_choice(strategy, {.strategy = std::string(strategy.name), .chunks = 1});
 }
 
 void Search::try_fewer_calls(const Strategy& strategy) {
   const bool given = space_.graph || space_.batched || !space_.fewer_calls;
-  if (given || space_.gpus > 1 || strategy.memory != ArrayMemory::page_locked) return;
+  if (given || space_.gpus > 1 || strategy.memory != ArrayMemory::pinned) return;
   std::vector<Choice> fastest;
   std::vector<const Candidate*> by_time;
   for (const Candidate& candidate : tried) by_time.push_back(&candidate);
@@ -132,12 +132,12 @@ void Search::try_pipelines(const Strategy& strategy) {
 void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder order) {
   const std::size_t first = tried.size();
   const auto attempt = [&](std::uint32_t chunks, const Ramp& ramp) {
-    if (layout == Layout::per_chunk && chunks > most_queues && space_.layouts.empty()) return;
+    if (layout == Layout::per_chunk && chunks > most_streams && space_.layouts.empty()) return;
     try_choice(strategy, {.strategy = std::string(strategy.name),
                           .chunks = chunks,
                           .ramp = ramp,
                           .layout = layout,
-                          .queues = space_.queues,
+                          .streams = space_.streams,
                           .order = order});
   };
   const std::vector<Ramp> ramps = ramps_or_none(space_);
@@ -194,7 +194,7 @@ void Search::try_grids(const Strategy& strategy, const std::vector<std::uint64_t
                                 .chunks = chunks,
                                 .ramp = ramp,
                                 .layout = layout,
-                                .queues = space_.queues,
+                                .streams = space_.streams,
                                 .order = order,
                                 .blocks = blocks});
 }
@@ -246,10 +246,10 @@ std::vector<std::uint64_t> Search::grids_worth_trying() const {
     grids.push_back(0);
     return grids;
   }
-  const unsigned multiprocessors = std::max(1u, profile_.gpus.front().multiprocessors);
+  const unsigned sm_count = std::max(1u, profile_.gpus.front().sm_count);
   std::vector<std::uint64_t> grids{2, 4, 8, 16, 24, 32, 48, 64, 96};
-  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks >= multiprocessors; });
-  grids.push_back(multiprocessors);
+  std::erase_if(grids, [&](std::uint64_t blocks) { return blocks >= sm_count; });
+  grids.push_back(sm_count);
   grids.push_back(0);
   return grids;
 }

@@ -94,7 +94,7 @@ std::vector<Choice> steady_choices(const Job& batch) {
   const std::uint64_t most = std::min<std::uint64_t>({most_steady_chunks, batch.items, blocks_of(batch, batch.items)});
   for (std::uint32_t chunks = 1; chunks <= most; chunks *= 2) {
     result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::three});
-    if (chunks > 1) result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::few, .queues = 4});
+    if (chunks > 1) result.push_back({.strategy = "streams", .chunks = chunks, .layout = Layout::few, .streams = 4});
   }
   return result;
 }

@@ -16,12 +16,12 @@ namespace shiplap {
 /// What a batch takes among others like it.
 struct SteadyState {
   Seconds period{0};   ///< from the end of one batch to the end of the next
-  Seconds span{0};     ///< from when its first queue gets to it until its end
+  Seconds span{0};     ///< from when its first stream gets to it until its end
   Seconds kernels{0};  ///< in which any of its kernels runs
 };
 
 /// Of kernels' spans, in the order in which they start, what each adds to the time in which any of them runs: a mark in
-/// front of a kernel may be passed while it waits for those of other queues.
+/// front of a kernel may be passed while it waits for those of other streams.
 std::vector<Seconds> shares_of_time(std::vector<Span> kernels);
 
 /// Simulated: a batch is submitted when the one `in_flight` before it has ended. Throws as `succession` and `simulate`
@@ -41,7 +41,7 @@ struct SteadyTable {
   SteadyState at(std::size_t choice, double kernel, double link = 1) const;
 };
 
-/// Choices for a batch whose arrays are page-locked: chunks in powers of two, in three queues and in four.
+/// Choices for a batch whose arrays are pinned: chunks in powers of two, in three streams and in four.
 std::vector<Choice> steady_choices(const Job& batch);
 
 /// Of those choices that the job and the limits of one batch allow. `batch.cost` is factor 1. Throws UsageError when

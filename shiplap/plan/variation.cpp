@@ -52,9 +52,9 @@ void clear_group(Profile& profile, ParameterGroup group) {
   });
 }
 
-// Pages and pageable bytes move no slower than page-locked ones then, and host threads take no time.
+// Pages and pageable bytes move no slower than pinned ones then, and host threads take no time.
 void clear_host(Profile& profile) {
-  const auto as_page_locked = [](std::vector<TimeAt>& rows, const DirectionModel& d) {
+  const auto as_pinned = [](std::vector<TimeAt>& rows, const DirectionModel& d) {
     for (TimeAt& row : rows) {
       const Seconds pinned = cost_at(d, row.size).latency_overhead + row.size * d.per_byte.value;
       row.time = Interval<Seconds>::exact(std::min(row.time.value, pinned));
@@ -62,14 +62,14 @@ void clear_host(Profile& profile) {
   };
   for (LinkModel& link : profile.links) {
     if (link.pageable) {
-      as_page_locked(link.pageable->h2d, link.h2d);
-      as_page_locked(link.pageable->d2h, link.d2h);
-      as_page_locked(link.pageable->both, link.h2d);
+      as_pinned(link.pageable->h2d, link.h2d);
+      as_pinned(link.pageable->d2h, link.d2h);
+      as_pinned(link.pageable->both, link.h2d);
     }
     if (link.managed) {
-      as_page_locked(link.managed->prefetch_h2d, link.h2d);
-      as_page_locked(link.managed->prefetch_d2h, link.d2h);
-      as_page_locked(link.managed->demand_h2d, link.h2d);
+      as_pinned(link.managed->prefetch_h2d, link.h2d);
+      as_pinned(link.managed->prefetch_d2h, link.d2h);
+      as_pinned(link.managed->demand_h2d, link.h2d);
     }
   }
   for_each_parameter(profile, []<class T>(const ParameterInfo& info, Interval<T>& interval) {

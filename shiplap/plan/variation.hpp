@@ -15,7 +15,7 @@ enum class End : std::uint8_t { low, high };
 Profile moved(const Profile&, ParameterGroup, End);
 
 /// `duplex_gap`: what the gap is more under duplex load than alone. `host`: what host threads copy and fault,
-/// and what pageable copies and moving pages take longer than page-locked copies.
+/// and what pageable copies and moving pages take longer than pinned copies.
 enum class Cause : std::uint8_t { host, submission, duplex_gap, gap, latency };
 Profile freed_of(const Profile&, Cause);
 

@@ -121,12 +121,12 @@ void describe(V& v, Row& row, Tag tag) {
   v.fact("rings", row.rings, "Bytes of all rings together.");
   v.value({"rate", tag, "Rate of all threads together."}, row.rate, bandwidth_quantity);
 }
-template <class V, Like<MappedRate> Row>
+template <class V, Like<ZeroCopyRate> Row>
 void describe(V& v, Row& row, Tag tag) {
   v.fact("in_flight", row.in_flight, "Bytes in flight: threads that run at the same time, times the bytes per access.");
   v.value({"rate", tag, "Rate of the kernel."}, row.rate, bandwidth_quantity);
 }
-template <class V, Like<MappedBeside> Row>
+template <class V, Like<ZeroCopyBeside> Row>
 void describe(V& v, Row& row, Tag tag) {
   v.fact("in_flight", row.in_flight, "Bytes in flight: threads that run at the same time, times the bytes per access.");
   v.value({"kernel", tag, "Rate of the kernel while a copy moves."}, row.kernel, bandwidth_quantity);
@@ -144,8 +144,8 @@ void describe(V& v, Part& handover) {
 template <class V, Like<HandoverModel> Part>
 void describe(V& v, Part& model) {
   constexpr std::string_view meaning =
-      "From the end of an op until an op that waits for it is ready. Same queue: the last op that the engine of the "
-      "waiting op served was of the same queue.";
+      "From the end of an op until an op that waits for it is ready. Same stream: the last op that the engine of the "
+      "waiting op served was of the same stream.";
   for (const auto& [name, member] : handover_names) v.part(name, model.*member, meaning);
 }
 template <class V, Like<EventGap> Part>
@@ -157,7 +157,7 @@ template <class V, Like<GpuModel> Part>
 void describe(V& v, Part& gpu) {
   v.fact("name", gpu.name, "Name of the GPU that the driver reports.");
   v.fact("memory", gpu.memory, "Device memory in bytes.");
-  v.fact("multiprocessors", gpu.multiprocessors, "Number of multiprocessors.", 1);
+  v.fact("sm_count", gpu.sm_count, "Number of SMs.", 1);
   v.fact("copy_engines", gpu.copy_engines,
          "1: both directions of copy share an engine; 2: each direction has its own, however many the driver reports.",
          1, 2);
@@ -167,7 +167,7 @@ void describe(V& v, Part& gpu) {
   v.fact("implicit_sync", gpu.implicit_sync,
          "Whether a copy from device to host is held until the last kernel submitted before it has started all its "
          "blocks, or has ended.");
-  v.fact("concurrent_kernels", gpu.concurrent_kernels, "Whether kernels of several queues run at the same time.");
+  v.fact("concurrent_kernels", gpu.concurrent_kernels, "Whether kernels of several streams run at the same time.");
   v.optional_value({"launch_latency", tags::latencies, "Duration of an empty kernel between two events.", "0"},
                    gpu.launch_latency, time_quantity);
   v.optional_value(
@@ -176,7 +176,7 @@ void describe(V& v, Part& gpu) {
   v.optional_part(
       "handovers", gpu.handovers,
       AbsentMeaning{"Times between a copy of the named direction and a kernel, in either order, and between "
-                    "kernels of different queues.",
+                    "kernels of different streams.",
                     "0"});
   v.optional_value({"resident_threads", tags::none, "Threads that the GPU holds at once."}, gpu.resident_threads,
                    threads_quantity);
@@ -191,11 +191,11 @@ void describe(V& v, Part& gpu) {
        "fp32 rate of a kernel of fused multiply-adds in registers. A fused multiply-add counts as two operations."},
       gpu.flop_rate, flop_rate_quantity);
   v.optional_part("event_gap", gpu.event_gap,
-                  AbsentMeaning{"Time that events between two kernels of a queue add to kernel_gap.", "0"});
+                  AbsentMeaning{"Time that events between two kernels of a stream add to kernel_gap.", "0"});
   v.optional_fact(
-      "queue_groups", gpu.queue_groups, 1,
+      "stream_groups", gpu.stream_groups, 1,
       AbsentMeaning{
-          "Number n of groups that a copy engine serves queues in. Every n-th queue is in the same group. The "
+          "Number n of groups that a copy engine serves streams in. Every n-th stream is in the same group. The "
           "engine serves one group until none of its copies is ready, and then the next group.",
           "1"});
 }
@@ -230,7 +230,7 @@ void describe(V& v, Part& slowdown, CostTerm rate) {
   v.value({"per_byte", {ParameterGroup::rates, rate}, "Time per byte added to G."}, slowdown.per_byte,
           more_per_byte_quantity);
 }
-template <class V, Like<WaitingQueues> Part>
+template <class V, Like<WaitingStreams> Part>
 void describe(V& v, Part& model) {
   v.part("h2d", model.h2d, "Copies to the GPU alone.", CostTerm::h2d_rate);
   v.part("d2h", model.d2h, "Copies to the host alone.", CostTerm::d2h_rate);
@@ -274,8 +274,8 @@ void describe(V& v, Part& link) {
   v.part("d2h", link.d2h, "Copies from device to host: n copies of k bytes in all take L+o + k*G + (n - 1)*g.",
          CostTerm::d2h_rate);
   v.optional_part(
-      "waiting_queues", link.waiting_queues,
-      AbsentMeaning{"How much slower copies are while kernels of two or more queues wait for other engines.", "0"});
+      "waiting_streams", link.waiting_streams,
+      AbsentMeaning{"How much slower copies are while kernels of two or more streams wait for other engines.", "0"});
   v.optional_part("zero_copy", link.zero_copy,
                   "Rates of kernels that do nothing but access pinned host memory, alone and beside copies.");
   v.optional_part("pageable", link.pageable, "Copies of pageable memory. The driver stages them while the host waits.");
@@ -302,15 +302,15 @@ void describe(V& v, Part& host) {
          host.written, tags::host);
   v.lists("calls", host.calls, tags::host,
           "Times of calls by name: pin, unpin, flush, \"allocate KIND\" and \"release KIND\" for each kind of memory, "
-          "\"create queue\" and \"destroy queue\".");
+          "\"create stream\" and \"destroy stream\".");
 }
 template <class V, Like<SubmissionModel> Part>
 void describe(V& v, Part& submission) {
   v.optional_value({"copy", tags::submission, "An asynchronous copy.", "0"}, submission.copy, time_quantity);
   v.optional_value({"launch", tags::submission, "A kernel launch.", "0"}, submission.launch, time_quantity);
-  v.optional_value({"event_record", tags::submission, "Recording an event in a queue.", "0"}, submission.event_record,
+  v.optional_value({"event_record", tags::submission, "Recording an event in a stream.", "0"}, submission.event_record,
                    time_quantity);
-  v.optional_value({"event_wait", tags::submission, "Making a queue wait for an event.", "0"}, submission.event_wait,
+  v.optional_value({"event_wait", tags::submission, "Making a stream wait for an event.", "0"}, submission.event_wait,
                    time_quantity);
   v.optional_value({"batched_copy", tags::submission, "A further copy of a batch (cudaMemcpyBatchAsync)."},
                    submission.batched_copy, time_quantity);

@@ -117,14 +117,15 @@ double part_of_first(std::span<const Row> rows, double in_flight) {
 
 }  // namespace
 
-Bandwidth rate_at(const std::vector<MappedRate>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &MappedRate::rate) * part_of_first(std::span(rows), in_flight)};
+Bandwidth rate_at(const std::vector<ZeroCopyRate>& rows, double in_flight) {
+  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyRate::rate) * part_of_first(std::span(rows), in_flight)};
 }
-Bandwidth kernel_rate_at(const std::vector<MappedBeside>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &MappedBeside::kernel) * part_of_first(std::span(rows), in_flight)};
+Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>& rows, double in_flight) {
+  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyBeside::kernel) *
+          part_of_first(std::span(rows), in_flight)};
 }
-Bandwidth copy_rate_at(const std::vector<MappedBeside>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &MappedBeside::copy)};
+Bandwidth copy_rate_at(const std::vector<ZeroCopyBeside>& rows, double in_flight) {
+  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyBeside::copy)};
 }
 
 std::string condition(const Conditions& conditions, const std::string& name) {

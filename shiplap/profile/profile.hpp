@@ -58,31 +58,31 @@ struct Slowdown {
   Interval<Seconds> gap;       ///< for each copy
   Interval<PerByte> per_byte;  ///< for each of its bytes
 };
-/// Additional time of copies while kernels of two or more queues wait for other engines. One waiting queue costs
-/// nothing. More than two waiting queues are assumed to cost as much as two.
-struct WaitingQueues {
+/// Additional time of copies while kernels of two or more streams wait for other engines. One waiting stream costs
+/// nothing. More than two waiting streams are assumed to cost as much as two.
+struct WaitingStreams {
   Slowdown h2d;     ///< of copies to the GPU alone
   Slowdown d2h;     ///< of copies to the host alone
   Slowdown duplex;  ///< of each direction, while copies move in both directions
 };
 /// The members with their names in files and tables.
-struct WaitingQueuesName {
-  std::string_view name;            ///< in files and tables
-  Slowdown WaitingQueues::*member;  ///< what it names
+struct WaitingStreamsName {
+  std::string_view name;             ///< in files and tables
+  Slowdown WaitingStreams::*member;  ///< what it names
 };
 /// All members.
-inline constexpr std::array waiting_queues_names{WaitingQueuesName{"h2d", &WaitingQueues::h2d},
-                                                 WaitingQueuesName{"d2h", &WaitingQueues::d2h},
-                                                 WaitingQueuesName{"duplex", &WaitingQueues::duplex}};
+inline constexpr std::array waiting_streams_names{WaitingStreamsName{"h2d", &WaitingStreams::h2d},
+                                                  WaitingStreamsName{"d2h", &WaitingStreams::d2h},
+                                                  WaitingStreamsName{"duplex", &WaitingStreams::duplex}};
 
 /// Rate of kernels that access pinned host memory, by the bytes in flight: threads that run at the same time, times the
 /// bytes per access.
-struct MappedRate {
+struct ZeroCopyRate {
   Bytes in_flight;           ///< bytes in flight
   Interval<Bandwidth> rate;  ///< rate of the kernel
 };
 /// Rates of kernels that access pinned host memory while a copy engine copies, by the bytes in flight of the kernel.
-struct MappedBeside {
+struct ZeroCopyBeside {
   Bytes in_flight;             ///< bytes in flight
   Interval<Bandwidth> kernel;  ///< rate of the kernel
   Interval<Bandwidth> copy;    ///< rate of the copy
@@ -90,29 +90,30 @@ struct MappedBeside {
 /// Rates of kernels that do nothing but access pinned host memory, alone and beside copies of their other arrays. They
 /// stand for kernels that were not measured themselves (KernelCost::zero_copy).
 struct ZeroCopyModel {
-  std::vector<MappedRate> read;                ///< of kernels that read host memory
-  std::vector<MappedRate> write;               ///< of kernels that write host memory
-  std::vector<MappedRate> both;                ///< rate in each direction of a kernel that reads as much as it writes
-  std::vector<MappedBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
-  std::vector<MappedBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
+  std::vector<ZeroCopyRate> read;                ///< of kernels that read host memory
+  std::vector<ZeroCopyRate> write;               ///< of kernels that write host memory
+  std::vector<ZeroCopyRate> both;                ///< rate in each direction of a kernel that reads as much as it writes
+  std::vector<ZeroCopyBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
+  std::vector<ZeroCopyBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
 };
 /// The tables with their names in files.
-struct MappedRateName {
-  std::string_view name;                          ///< in files
-  std::vector<MappedRate> ZeroCopyModel::*table;  ///< what it names
-};
-/// All of these tables.
-inline constexpr std::array mapped_rate_names{MappedRateName{"read", &ZeroCopyModel::read},
-                                              MappedRateName{"write", &ZeroCopyModel::write},
-                                              MappedRateName{"both", &ZeroCopyModel::both}};
-/// One of the tables of kernels beside copies, with its name in files.
-struct MappedBesideName {
+struct ZeroCopyRateName {
   std::string_view name;                            ///< in files
-  std::vector<MappedBeside> ZeroCopyModel::*table;  ///< what it names
+  std::vector<ZeroCopyRate> ZeroCopyModel::*table;  ///< what it names
 };
 /// All of these tables.
-inline constexpr std::array mapped_beside_names{MappedBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
-                                                MappedBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d}};
+inline constexpr std::array zero_copy_rate_names{ZeroCopyRateName{"read", &ZeroCopyModel::read},
+                                                 ZeroCopyRateName{"write", &ZeroCopyModel::write},
+                                                 ZeroCopyRateName{"both", &ZeroCopyModel::both}};
+/// One of the tables of kernels beside copies, with its name in files.
+struct ZeroCopyBesideName {
+  std::string_view name;                              ///< in files
+  std::vector<ZeroCopyBeside> ZeroCopyModel::*table;  ///< what it names
+};
+/// All of these tables.
+inline constexpr std::array zero_copy_beside_names{
+    ZeroCopyBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
+    ZeroCopyBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d}};
 
 /// Time for `size` bytes. It grows by a power of the size between two rows, is constant below the first row, and grows
 /// in proportion to the size beyond the last row.
@@ -143,14 +144,14 @@ struct ManagedModel {
 
 /// The link between a host NUMA node and a GPU. Copies are of pinned memory unless stated otherwise.
 struct LinkModel {
-  std::uint16_t numa_node = 0;                    ///< of the host
-  std::uint16_t gpu = 0;                          ///< its index in Profile::gpus
-  DirectionModel h2d;                             ///< copies to the GPU
-  DirectionModel d2h;                             ///< copies to the host
-  std::optional<WaitingQueues> waiting_queues{};  ///< none: they cost nothing
-  std::optional<ZeroCopyModel> zero_copy{};       ///< kernels that access pinned host memory
-  std::optional<PageableModel> pageable{};        ///< copies of memory as it comes from malloc
-  std::optional<ManagedModel> managed{};          ///< pages that move
+  std::uint16_t numa_node = 0;                      ///< of the host
+  std::uint16_t gpu = 0;                            ///< its index in Profile::gpus
+  DirectionModel h2d;                               ///< copies to the GPU
+  DirectionModel d2h;                               ///< copies to the host
+  std::optional<WaitingStreams> waiting_streams{};  ///< none: they cost nothing
+  std::optional<ZeroCopyModel> zero_copy{};         ///< kernels that access pinned host memory
+  std::optional<PageableModel> pageable{};          ///< copies of memory as it comes from malloc
+  std::optional<ManagedModel> managed{};            ///< pages that move
 };
 
 /// Times of copies from one GPU to another.
@@ -178,7 +179,7 @@ struct HostModel {
   /// empty, there is no additional time.
   std::vector<GapAt> written{};
   /// Times of calls by name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" for each kind of memory,
-  /// "create queue" and "destroy queue". The calls for queues have a single row, of 1 byte.
+  /// "create stream" and "destroy stream". The calls for streams have a single row, of 1 byte.
   std::map<std::string, std::vector<TimeAt>> calls;
 };
 
@@ -190,19 +191,19 @@ enum class EngineOrder : std::uint8_t { submission, readiness };
 /// started all its blocks (as the hardware does) or has ended (as the papers' equations assume).
 enum class ImplicitSync : std::uint8_t { none, until_started, until_ended };
 
-/// Time from the end of an op until an op that waits for it, on another engine or in another queue, is ready.
+/// Time from the end of an op until an op that waits for it, on another engine or in another stream, is ready.
 struct Handover {
   Interval<Seconds> idle;  ///< while no copies move the other way
   Interval<Seconds> busy;  ///< while copies move the other way; between kernels, while any copies move
 };
-/// Handovers between a copy and a kernel, in either order, and between kernels of different queues. "Same queue": the
-/// last op that the engine of the waiting op served was of the same queue. Otherwise the GPU has to switch queues.
+/// Handovers between a copy and a kernel, in either order, and between kernels of different streams. "Same stream": the
+/// last op that the engine of the waiting op served was of the same stream. Otherwise the GPU has to switch streams.
 struct HandoverModel {
-  Handover h2d_same_queue;   ///< of a copy to the GPU and a kernel
-  Handover h2d_other_queue;  ///< of a copy to the GPU and a kernel
-  Handover d2h_same_queue;   ///< of a kernel and a copy to the host
-  Handover d2h_other_queue;  ///< of a kernel and a copy to the host
-  Handover kernels;          ///< between kernels of different queues
+  Handover h2d_same_stream;   ///< of a copy to the GPU and a kernel
+  Handover h2d_other_stream;  ///< of a copy to the GPU and a kernel
+  Handover d2h_same_stream;   ///< of a kernel and a copy to the host
+  Handover d2h_other_stream;  ///< of a kernel and a copy to the host
+  Handover kernels;           ///< between kernels of different streams
 };
 /// The members with their names in files and tables.
 struct HandoverName {
@@ -210,13 +211,13 @@ struct HandoverName {
   Handover HandoverModel::*member;  ///< what it names
 };
 /// All members.
-inline constexpr std::array handover_names{HandoverName{"h2d_same_queue", &HandoverModel::h2d_same_queue},
-                                           HandoverName{"h2d_other_queue", &HandoverModel::h2d_other_queue},
-                                           HandoverName{"d2h_same_queue", &HandoverModel::d2h_same_queue},
-                                           HandoverName{"d2h_other_queue", &HandoverModel::d2h_other_queue},
+inline constexpr std::array handover_names{HandoverName{"h2d_same_stream", &HandoverModel::h2d_same_stream},
+                                           HandoverName{"h2d_other_stream", &HandoverModel::h2d_other_stream},
+                                           HandoverName{"d2h_same_stream", &HandoverModel::d2h_same_stream},
+                                           HandoverName{"d2h_other_stream", &HandoverModel::d2h_other_stream},
                                            HandoverName{"kernels", &HandoverModel::kernels}};
 
-/// Additional time between two kernels of a queue, beyond `GpuModel::kernel_gap`, when an event is recorded after the
+/// Additional time between two kernels of a stream, beyond `GpuModel::kernel_gap`, when an event is recorded after the
 /// first kernel and the second one waits for an event that has occurred long before.
 struct EventGap {
   Interval<Seconds> idle;  ///< while no copies move
@@ -235,15 +236,15 @@ inline constexpr std::array event_gap_names{EventGapName{"idle", &EventGap::idle
 struct GpuModel {
   std::string name;                                   ///< "NVIDIA H200"
   Bytes memory;                                       ///< total
-  unsigned multiprocessors = 0;                       ///< of the whole GPU
+  unsigned sm_count = 0;                              ///< of the whole GPU
   unsigned copy_engines = 2;                          ///< 1: both directions share it; 2: one each
   EngineOrder engine_order = EngineOrder::readiness;  ///< of its copy engines
-  /// Number n of groups that a copy engine serves queues in. Every n-th queue is in the same group. The engine serves
+  /// Number n of groups that a copy engine serves streams in. Every n-th stream is in the same group. The engine serves
   /// one group until none of its copies is ready, and then the next group. Holds for EngineOrder::readiness. Absent:
   /// one group.
-  std::optional<unsigned> queue_groups{};
+  std::optional<unsigned> stream_groups{};
   ImplicitSync implicit_sync = ImplicitSync::none;  ///< what a copy to the host waits for beyond its dependencies
-  bool concurrent_kernels = true;                   ///< kernels of different queues can run at the same time
+  bool concurrent_kernels = true;                   ///< kernels of different streams can run at the same time
   Parameter<Seconds> launch_latency;                ///< of an empty kernel between two events
   Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
   std::optional<EventGap> event_gap{};     ///< absent: no additional time
@@ -358,11 +359,11 @@ struct CostAt {
 CostAt cost_at(const DirectionModel&, Bytes size);
 /// Rate at this number of bytes in flight. It is interpolated over the logarithm between two rows, constant beyond the
 /// last row, and proportional to the bytes in flight below the first row.
-Bandwidth rate_at(const std::vector<MappedRate>&, double in_flight);
+Bandwidth rate_at(const std::vector<ZeroCopyRate>&, double in_flight);
 /// Rate of the kernel while a copy moves, interpolated as in `rate_at`.
-Bandwidth kernel_rate_at(const std::vector<MappedBeside>&, double in_flight);
+Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
 /// Rate of a copy beside the kernel, interpolated as in `rate_at` but constant below the first row.
-Bandwidth copy_rate_at(const std::vector<MappedBeside>&, double in_flight);
+Bandwidth copy_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
 /// Time for `size` bytes by the rule of TimeAt. Throws Error when there is no row.
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);
 /// Rate of this number of threads. It is linear between two rows and constant outside the rows. Throws Error when there

@@ -13,7 +13,7 @@ namespace {
 std::string choice_fields(const Choice& choice) {
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{}", choice.strategy, choice.chunks, to_string(choice.ramp),
-      name_of(choice.layout), choice.layout == Layout::few ? std::to_string(choice.queues) : "",
+      name_of(choice.layout), choice.layout == Layout::few ? std::to_string(choice.streams) : "",
       choice.order == IssueOrder::depth ? "depth" : "breadth", choice.blocks == 0 ? "" : std::to_string(choice.blocks),
       choice.threads == 0 ? "" : std::to_string(choice.threads), choice.graph, choice.batched, choice.gpus);
 }
@@ -31,7 +31,8 @@ std::string observed_fields(const EvaluatedPoint& point) {
 
 std::string evaluation_csv(const Evaluation& evaluation) {
   std::string out =
-      "workload,memory,strategy,chunks,ramp,layout,queues,order,blocks,threads,graph,batched,gpus,planned,predicted_ms,"
+      "workload,memory,strategy,chunks,ramp,layout,streams,order,blocks,threads,graph,batched,gpus,planned,predicted_"
+      "ms,"
       "predicted_low_ms,predicted_high_ms,observed_ms,observed_low_ms,observed_high_ms,q05_ms,q95_ms,spread,runs,error,"
       "verified\n";
   for (const EvaluatedWorkload& workload : evaluation.workloads)

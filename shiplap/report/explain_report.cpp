@@ -32,7 +32,7 @@ struct EngineTimes {
 EngineTimes engine_times(const Schedule& schedule, const Timeline& timeline) {
   const std::size_t n = schedule.ops.size();
   std::vector<Seconds> released(n, Seconds{-1});  // end of the last op that it waits for on another engine
-  std::vector<OpId> last(schedule.queues.size());
+  std::vector<OpId> last(schedule.streams.size());
   for (std::size_t i = 0; i < n; ++i) {
     const Op& op = schedule.ops[i];
     const auto wait_for = [&](OpId before) {
@@ -40,8 +40,8 @@ EngineTimes engine_times(const Schedule& schedule, const Timeline& timeline) {
         released[i] = std::max(released[i], timeline.spans[before.index()].end);
     };
     for (const OpId before : op.after) wait_for(before);
-    if (op.queue.is_none()) continue;
-    OpId& before = last[op.queue.index()];
+    if (op.stream.is_none()) continue;
+    OpId& before = last[op.stream.index()];
     if (!before.is_none()) wait_for(before);
     before = OpId{static_cast<std::uint32_t>(i)};
   }

@@ -1,4 +1,4 @@
-// What it costs to stage pageable arrays, to register them or to have page-locked ones, for people.
+// What it costs to stage pageable arrays, to register them or to have pinned ones, for people.
 #pragma once
 
 #include <string>

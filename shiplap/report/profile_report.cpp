@@ -111,7 +111,7 @@ std::map<std::string_view, std::string> remarks_on(const GpuModel& gpu, const Co
   if (gpu.memory_bandwidth)
     remarks["memory_bandwidth"] =
         share(gpu.memory_bandwidth->value.bytes_per_second, memory.bytes_per_second, to_string(memory));
-  const double peak = arithmetic_limit(conditions, gpu.multiprocessors);
+  const double peak = arithmetic_limit(conditions, gpu.sm_count);
   if (gpu.flop_rate) remarks["flop_rate"] = share(gpu.flop_rate->value, peak, teraflops(peak));
   if (gpu.copy_engines == 1) remarks["copy_engines"] = ", shared by both directions";
   return remarks;
@@ -131,24 +131,24 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
 }
 
 std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style) {
-  const auto at = [](const std::vector<MappedRate>& rows, Bytes in_flight) -> std::string {
-    const auto row = std::ranges::find(rows, in_flight, &MappedRate::in_flight);
+  const auto at = [](const std::vector<ZeroCopyRate>& rows, Bytes in_flight) -> std::string {
+    const auto row = std::ranges::find(rows, in_flight, &ZeroCopyRate::in_flight);
     return row == rows.end() ? "–" : with_range(row->rate);
   };
   std::string out = "\n  zero-copy kernels, by bytes in flight\n";
   Table alone(
       {{"in flight", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each way", Align::right}});
-  for (const MappedRate& row : model.read)
+  for (const ZeroCopyRate& row : model.read)
     alone.add({to_string(row.in_flight), with_range(row.rate), at(model.write, row.in_flight),
                at(model.both, row.in_flight)});
   out += alone.text(style, "  ");
 
   out += "\n  zero-copy kernels beside copies, GB/s of the kernel and of the copy\n";
   Table beside({{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});
-  for (const MappedBeside& row : model.write_beside_h2d) {
+  for (const ZeroCopyBeside& row : model.write_beside_h2d) {
     std::vector<std::string> cells{to_string(row.in_flight)};
-    for (const auto& [name, table] : mapped_beside_names) {
-      const auto found = std::ranges::find(model.*table, row.in_flight, &MappedBeside::in_flight);
+    for (const auto& [name, table] : zero_copy_beside_names) {
+      const auto found = std::ranges::find(model.*table, row.in_flight, &ZeroCopyBeside::in_flight);
       cells.push_back(found == (model.*table).end()
                           ? "–"
                           : fmt::format("{:.1f} / {:.1f}", in_gigabytes_per_second(found->kernel.value),
@@ -221,11 +221,11 @@ std::string rates_table(const LinkModel& link, const TextStyle& style) {
   return rates.text(style, "  ") + "\n";
 }
 
-std::string waiting_queues_table(const WaitingQueues& model, const TextStyle& style) {
+std::string waiting_streams_table(const WaitingStreams& model, const TextStyle& style) {
   Table slowdowns(
-      {{"more while kernels of several queues wait"}, {"for a copy", Align::right}, {"for a MiB", Align::right}});
+      {{"more while kernels of several streams wait"}, {"for a copy", Align::right}, {"for a MiB", Align::right}});
   const auto mebibyte = [](PerByte g) { return (1_MiB) * g; };
-  for (const auto& [name, member] : waiting_queues_names) {
+  for (const auto& [name, member] : waiting_streams_names) {
     const Slowdown& slowdown = model.*member;
     slowdowns.add({name == "duplex" ? "both directions, each"
                    : name == "h2d"  ? "H2D alone"
@@ -273,7 +273,7 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
   std::string out =
       heading(fmt::format("link: NUMA node {} to GPU {}, pinned memory", link.numa_node, link.gpu), style);
   out += rates_table(link, style);
-  if (link.waiting_queues) out += waiting_queues_table(*link.waiting_queues, style);
+  if (link.waiting_streams) out += waiting_streams_table(*link.waiting_streams, style);
   out += costs_table(link, style);
   if (link.zero_copy) out += zero_copy_tables(*link.zero_copy, style);
   if (link.pageable)

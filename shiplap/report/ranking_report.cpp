@@ -32,10 +32,10 @@ std::string table_of(const Ranking& plan, const RankingReportOptions& options) {
     const Choice& choice = candidate.choice;
     // With a single chunk there is nothing to lay out or to order.
     const bool split = choice.chunks > 1;
-    const bool laid_out = split && find_strategy(choice.strategy).memory == ArrayMemory::page_locked;
+    const bool laid_out = split && find_strategy(choice.strategy).memory == ArrayMemory::pinned;
     table.add({std::to_string(i + 1), choice.strategy, chunks_cell(choice),
                choice.threads > 0 ? fmt::format("{} threads a way", choice.threads)
-               : laid_out         ? to_string(choice.layout, choice.queues)
+               : laid_out         ? to_string(choice.layout, choice.streams)
                                   : "–",
                choice.graph     ? "graph"
                : choice.batched ? "batches"
@@ -97,7 +97,7 @@ std::string distance_report(const Distance& distance, Seconds bound, const TextS
        {"lower rate of small copies in both directions at once", distance.duplex_gap},
        {"latency of copies, launches and dependencies (L+o)", distance.latency},
        {"submission by the host", distance.submission},
-       {"memory that is not page-locked: host threads, moving pages", distance.host}}};
+       {"memory that is not pinned: host threads, moving pages", distance.host}}};
   Table table({{"above the bound", Align::left}, {"time", Align::right}, {"of bound", Align::right}});
   for (const auto& [cause, time] : causes)
     if (time.count() != 0) table.add({cause, to_string(time), percent(time / bound)});

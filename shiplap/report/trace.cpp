@@ -11,7 +11,7 @@
 namespace shiplap {
 namespace {
 
-constexpr int first_queue_track = 1000;  // behind all engines
+constexpr int first_stream_track = 1000;  // behind all engines
 
 Json metadata(const char* what, int process, int track, Json arguments) {
   return {{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", track}, {"args", std::move(arguments)}};
@@ -26,7 +26,7 @@ Json event(const TraceProcess& process, int number, int track, std::uint32_t op)
   const Op& what = process.schedule.ops[op];
   const Span& span = process.timeline.spans[op];
   Json arguments{{"op", op}, {"chunk", what.chunk}};
-  if (!what.queue.is_none()) arguments["queue"] = process.schedule.queues[what.queue.index()].name;
+  if (!what.stream.is_none()) arguments["stream"] = process.schedule.streams[what.stream.index()].name;
   if (const auto* copy = std::get_if<Copy>(&what.what)) arguments["bytes"] = copy->from.length.count;
   if (const auto* kernel = std::get_if<Kernel>(&what.what)) {
     arguments["items"] = kernel->items;
@@ -62,14 +62,15 @@ Json chrome_trace(std::span<const TraceProcess> processes) {
         events.push_back(event(process, number, track + static_cast<int>(bar.lane), bar.op.value));
       track += static_cast<int>(row.lanes);
     }
-    for (std::size_t q = 0; q < process.schedule.queues.size(); ++q) {
-      const int queue_track = first_queue_track + static_cast<int>(q);
+    for (std::size_t q = 0; q < process.schedule.streams.size(); ++q) {
+      const int stream_track = first_stream_track + static_cast<int>(q);
       bool named = false;
       for (std::uint32_t op = 0; op < process.schedule.ops.size(); ++op) {
-        if (process.schedule.ops[op].queue.value != q) continue;
-        if (!named) name_track(events, number, queue_track, fmt::format("queue {}", process.schedule.queues[q].name));
+        if (process.schedule.ops[op].stream.value != q) continue;
+        if (!named)
+          name_track(events, number, stream_track, fmt::format("stream {}", process.schedule.streams[q].name));
         named = true;
-        events.push_back(event(process, number, queue_track, op));
+        events.push_back(event(process, number, stream_track, op));
       }
     }
   }

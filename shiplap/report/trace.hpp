@@ -1,5 +1,5 @@
 // Timelines as a trace for Perfetto or chrome://tracing: a process for each timeline, a track for each engine and
-// queue.
+// stream.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct TraceProcess {
 };
 
 /// The Trace Event Format's JSON object, times in µs. In each process every op stands once on the track of its engine
-/// (engines that show several ops at once have several tracks) and once on that of its queue. Throws Error when a
+/// (engines that show several ops at once have several tracks) and once on that of its stream. Throws Error when a
 /// timeline has no spans or belongs to another schedule.
 Json chrome_trace(std::span<const TraceProcess>);
 

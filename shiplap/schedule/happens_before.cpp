@@ -16,8 +16,8 @@ HappensBefore::HappensBefore(const Schedule& schedule)
   std::vector<OpId> last;
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
     const Op& op = schedule.ops[i];
-    const bool by_agent = op.queue.is_none();
-    const std::pair key{by_agent, by_agent ? op.agent.value : op.queue.value};
+    const bool by_agent = op.stream.is_none();
+    const std::pair key{by_agent, by_agent ? op.agent.value : op.stream.value};
     const std::uint32_t lane = lanes.try_emplace(key, static_cast<std::uint32_t>(lanes.size())).first->second;
     last.resize(lanes.size());
     previous_[i] = std::exchange(last[lane], OpId{i});

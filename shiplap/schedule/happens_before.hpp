@@ -1,4 +1,4 @@
-// Which ops of a schedule have certainly ended before another one starts, by queue order and dependencies alone.
+// Which ops of a schedule have certainly ended before another one starts, by stream order and dependencies alone.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace shiplap {
 
-/// Vector clocks over lanes: each queue is a lane, and so are the host copies of each agent, which performs them one
+/// Vector clocks over lanes: each stream is a lane, and so are the host copies of each agent, which performs them one
 /// after the other. The clock of an op holds for each lane how many of its ops come before. All ids of the schedule
 /// must exist and every dependency be on an earlier op. Refers to the schedule, which must outlive it.
 class HappensBefore {

@@ -12,14 +12,14 @@ namespace {
 // Why an op comes after another.
 struct Edge {
   std::uint32_t before;
-  enum class Kind : std::uint8_t { dependency, queue, agent } kind;
+  enum class Kind : std::uint8_t { dependency, stream, agent } kind;
 };
 
 // Everything that each op comes after. Ids that do not exist and dependencies on itself are left out: they are reported
 // on their own.
 std::vector<std::vector<Edge>> all_edges(const Schedule& schedule) {
   std::vector<std::vector<Edge>> edges(schedule.ops.size());
-  std::vector<OpId> last_of_queue(schedule.queues.size());
+  std::vector<OpId> last_of_stream(schedule.streams.size());
   std::vector<OpId> last_of_agent(schedule.agents.size());
   const auto follow = [&](std::vector<OpId>& last, std::size_t index, std::size_t op, Edge::Kind kind) {
     if (index >= last.size()) return;
@@ -31,7 +31,7 @@ std::vector<std::vector<Edge>> all_edges(const Schedule& schedule) {
     for (OpId dependency : op.after)
       if (dependency.index() < schedule.ops.size() && dependency.index() != i)
         edges[i].push_back({dependency.value, Edge::Kind::dependency});
-    follow(last_of_queue, op.queue.index(), i, Edge::Kind::queue);
+    follow(last_of_stream, op.stream.index(), i, Edge::Kind::stream);
     follow(last_of_agent, op.agent.index(), i, Edge::Kind::agent);
   }
   return edges;
@@ -111,8 +111,8 @@ std::optional<std::string> cycle_problem(const Schedule& schedule) {
     const Edge& edge = cycle[i].second;
     const Op& op = schedule.ops[cycle[i].first];
     const std::string why = edge.kind == Edge::Kind::dependency ? "waits for"
-                            : edge.kind == Edge::Kind::queue
-                                ? fmt::format("comes in queue {} after", schedule.queues[op.queue.index()].name)
+                            : edge.kind == Edge::Kind::stream
+                                ? fmt::format("comes in stream {} after", schedule.streams[op.stream.index()].name)
                                 : fmt::format("is submitted by {} after", schedule.agents[op.agent.index()].name);
     text += fmt::format("{} {} {}", i == 0 ? "" : ", which", why, describe(schedule, OpId{edge.before}));
   }
@@ -136,7 +136,7 @@ std::vector<std::string> order_problems(const Schedule& schedule, std::size_t li
       } else if (dependency.value == i) {
         found.push_back(fmt::format("{} waits for itself; remove that dependency", name));
       } else {
-        // Queues and agents go forward, so a cycle always holds a dependency on a later op.
+        // Streams and agents go forward, so a cycle always holds a dependency on a later op.
         if (!std::exchange(cycle_sought, true))
           if (auto cycle = cycle_problem(schedule)) found.push_back(*std::move(cycle));
         if (found.size() >= limit) return found;

@@ -9,7 +9,7 @@
 namespace shiplap {
 
 /// One sentence for each dependency on a missing op, on the op itself or on a later op, and one that names the ops of a
-/// cycle through dependencies, queue order and agent order. At most `limit`. A part of `problems`.
+/// cycle through dependencies, stream order and agent order. At most `limit`. A part of `problems`.
 std::vector<std::string> order_problems(const Schedule&, std::size_t limit);
 
 }  // namespace shiplap

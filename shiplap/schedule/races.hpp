@@ -1,4 +1,4 @@
-// Finds accesses to the same bytes that no queue and no dependency puts in an order.
+// Finds accesses to the same bytes that no stream and no dependency puts in an order.
 #pragma once
 
 #include <string>

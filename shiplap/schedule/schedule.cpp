@@ -28,14 +28,14 @@ const Buffer& buffer_of(const Schedule& schedule, BufferId id) {
 bool same(const Buffer& a, const Buffer& b) {
   return a.name == b.name && a.place == b.place && a.memory == b.memory && a.size == b.size;
 }
-bool same(const Queue& a, const Queue& b) { return a.name == b.name && a.place == b.place; }
+bool same(const Stream& a, const Stream& b) { return a.name == b.name && a.place == b.place; }
 bool same(const Agent& a, const Agent& b) { return a.name == b.name && a.numa_node == b.numa_node; }
 bool same(const std::string& a, const std::string& b) { return a == b; }
 
 std::string shown(const Buffer& b) {
   return fmt::format("{} ({}, {}, {})", b.name, to_string(b.size), to_string(b.memory), to_string(b.place));
 }
-std::string shown(const Queue& q) { return fmt::format("{} ({})", q.name, to_string(q.place)); }
+std::string shown(const Stream& q) { return fmt::format("{} ({})", q.name, to_string(q.place)); }
 std::string shown(const Agent& a) {
   return a.numa_node ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;
 }
@@ -93,8 +93,8 @@ struct Name {
 
 BufferId Schedule::add_buffer(Buffer buffer) { return {append(buffers, std::move(buffer))}; }
 KernelId Schedule::add_kernel(std::string name) { return {append(kernels, std::move(name))}; }
-QueueId Schedule::add_queue(std::string name, Place place) {
-  return {append(queues, Queue{.name = std::move(name), .place = place})};
+StreamId Schedule::add_stream(std::string name, Place place) {
+  return {append(streams, Stream{.name = std::move(name), .place = place})};
 }
 OpId Schedule::add(Op op) { return {append(ops, std::move(op))}; }
 
@@ -108,7 +108,7 @@ CopyDirection direction(const Schedule& schedule, const Copy& copy) {
 Schedule concatenate(const Schedule& first, const Schedule& second) {
   require_same("buffer", first.buffers, second.buffers);
   require_same("kernel", first.kernels, second.kernels);
-  require_same("queue", first.queues, second.queues);
+  require_same("stream", first.streams, second.streams);
   require_same("agent", first.agents, second.agents);
   if (first.peer_access != second.peer_access)
     throw Error("cannot concatenate schedules: one lets GPUs address each other's memory and the other does not");
@@ -178,10 +178,10 @@ std::string to_string(HostCall::Kind kind) {
       return "allocation";
     case HostCall::Kind::release:
       return "release";
-    case HostCall::Kind::create_queue:
-      return "creation of a queue";
-    case HostCall::Kind::destroy_queue:
-      return "destruction of a queue";
+    case HostCall::Kind::create_stream:
+      return "creation of a stream";
+    case HostCall::Kind::destroy_stream:
+      return "destruction of a stream";
     case HostCall::Kind::wait:
       return "wait of the host";
   }
@@ -203,10 +203,10 @@ std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
       return "allocate " + obtained;
     case HostCall::Kind::release:
       return "release " + obtained;
-    case HostCall::Kind::create_queue:
-      return "create queue";
-    case HostCall::Kind::destroy_queue:
-      return "destroy queue";
+    case HostCall::Kind::create_stream:
+      return "create stream";
+    case HostCall::Kind::destroy_stream:
+      return "destroy stream";
     case HostCall::Kind::wait:
       return "wait";
   }
@@ -214,7 +214,8 @@ std::string name_in_profile(HostCall::Kind kind, MemoryKind memory) {
 }
 
 bool has_region(HostCall::Kind kind) {
-  return kind != HostCall::Kind::create_queue && kind != HostCall::Kind::destroy_queue && kind != HostCall::Kind::wait;
+  return kind != HostCall::Kind::create_stream && kind != HostCall::Kind::destroy_stream &&
+         kind != HostCall::Kind::wait;
 }
 
 OpId first_of_batch(const Schedule& schedule, OpId id) {
@@ -227,7 +228,7 @@ OpId last_of_batch(const Schedule& schedule, OpId id) {
   return id;
 }
 
-bool is_page_locked(MemoryKind kind) {
+bool is_pinned(MemoryKind kind) {
   return kind == MemoryKind::pinned || kind == MemoryKind::mapped || kind == MemoryKind::driver_pinned ||
          kind == MemoryKind::write_combined;
 }

@@ -1,4 +1,4 @@
-// A schedule: ops on queues with dependencies, as a plain value without pointers, callables and CUDA types. The CUDA
+// A schedule: ops on streams with dependencies, as a plain value without pointers, callables and CUDA types. The CUDA
 // device runs it, the simulator predicts its time, and the virtual device does both.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Place {
 /// How memory is obtained. It decides how bytes can be moved.
 enum class MemoryKind : std::uint8_t {
   pageable,
-  pinned,          ///< pinned (page-locked), in pages of 2 MiB where the system has them
+  pinned,          ///< pinned (pined), in pages of 2 MiB where the system has them
   mapped,          ///< pinned memory that kernels address
   driver_pinned,   ///< pinned memory that the driver allocates, in pages of 4 KiB
   write_combined,  ///< pinned memory that bypasses the caches of the CPU: fast to write, very slow to read
@@ -43,7 +43,7 @@ enum class MemoryKind : std::uint8_t {
 };
 
 /// Whether the memory is pinned, so that copy engines access it without staging by the driver.
-bool is_page_locked(MemoryKind);
+bool is_pinned(MemoryKind);
 
 /// Memory that ops work on. The bindings give its address when the schedule runs.
 struct Buffer {
@@ -114,7 +114,7 @@ struct Kernel {
   std::optional<MeasuredFlow> measured{};  ///< replaces the simulator's computation from `flows`
 };
 
-/// A copy by a host thread (memcpy), performed by the op's agent itself, not by a queue.
+/// A copy by a host thread (memcpy), performed by the op's agent itself, not by a stream.
 struct HostCopy {
   Region from;  ///< what is read
   Region to;    ///< what is written
@@ -130,9 +130,9 @@ struct HostCall {
     unpin,
     allocate,  ///< obtains memory of the kind, place and size of the region's buffer, which is given no other memory
     release,   ///< releases memory that an op has allocated
-    create_queue,   ///< creates a further stream of the GPU, in which nothing runs; has no region
-    destroy_queue,  ///< destroys the stream that was created last; has no region
-    wait,           ///< does nothing, so that the agent goes on when the ops in `after` have ended; has no region
+    create_stream,   ///< creates a further stream of the GPU, in which nothing runs; has no region
+    destroy_stream,  ///< destroys the stream that was created last; has no region
+    wait,            ///< does nothing, so that the agent goes on when the ops in `after` have ended; has no region
   };
   Kind kind = Kind::touch;  ///< what is done
   Region region{};          ///< the region; unused by kinds without one
@@ -149,23 +149,23 @@ struct Prefetch {
 /// One operation: what is done, where, by which agent, and after which other ops.
 struct Op {
   std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;  ///< what is done
-  /// The in-order queue of the device; none for an op that an agent performs itself (HostCopy, HostCall).
-  QueueId queue;
+  /// The in-order stream of the device; none for an op that an agent performs itself (HostCopy, HostCall).
+  StreamId stream;
   /// The host agent that submits (or performs) it; ops of one agent are submitted in the order of the schedule.
   AgentId agent{0};
-  /// Ops that must have ended before this one starts, besides those before it in its queue. They are earlier in the
+  /// Ops that must have ended before this one starts, besides those before it in its stream. They are earlier in the
   /// schedule.
   std::vector<OpId> after;
   /// The chunk that the op belongs to. It names the op in messages and pictures.
   std::uint32_t chunk = 0;
   /// Whether the op is submitted in one call with the op before it in the schedule (cudaMemcpyBatchAsync). Both are
-  /// copies of one direction by the same agent and in the same queue, and this op has an empty `after`. An op that
+  /// copies of one direction by the same agent and in the same stream, and this op has an empty `after`. An op that
   /// waits for one copy of a batch waits for all of them.
   bool batched = false;
 };
 
 /// A stream of a GPU. Its ops run one after the other, in the order of the schedule.
-struct Queue {
+struct Stream {
   std::string name;             ///< in messages and pictures
   Place place = Place::gpu(0);  ///< the GPU that it belongs to
 };
@@ -180,7 +180,7 @@ struct Agent {
 struct Schedule {
   std::vector<Buffer> buffers;          ///< by BufferId
   std::vector<std::string> kernels;     ///< names, by KernelId
-  std::vector<Queue> queues;            ///< by QueueId
+  std::vector<Stream> streams;          ///< by StreamId
   std::vector<Agent> agents{{"main"}};  ///< by AgentId
   std::vector<Op> ops;                  ///< by OpId, in submission order
   /// Whether GPUs that can address each other's memory do so. Otherwise copies between them go through the host.
@@ -194,7 +194,7 @@ struct Schedule {
   /// Enters it and returns its id.
   KernelId add_kernel(std::string name);
   /// Enters it and returns its id.
-  QueueId add_queue(std::string name, Place place = Place::gpu(0));
+  StreamId add_stream(std::string name, Place place = Place::gpu(0));
   /// Adds the op after all others. It is not checked here (see `validate`).
   OpId add(Op);
 };
@@ -204,8 +204,8 @@ enum class CopyDirection : std::uint8_t { host_to_device, device_to_host, device
 /// The direction by the places of the buffers.
 CopyDirection direction(const Schedule&, const Copy&);
 
-/// The ops of `second` after those of `first`, on the same buffers, kernels, queues and agents. Throws Error unless
-/// their tables agree. Where an op of `second` conflicts with one of `first` and no queue orders the two, a dependency
+/// The ops of `second` after those of `first`, on the same buffers, kernels, streams and agents. Throws Error unless
+/// their tables agree. Where an op of `second` conflicts with one of `first` and no stream orders the two, a dependency
 /// is added, and no other. Both must be sound (`validate`), and the result is.
 Schedule concatenate(const Schedule& first, const Schedule& second);
 

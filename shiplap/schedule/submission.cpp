@@ -7,35 +7,35 @@
 namespace shiplap {
 namespace {
 
-// What an op has to wait for beyond the order of its queue and its agent.
+// What an op has to wait for beyond the order of its stream and its agent.
 struct Waits {
   std::vector<OpId> agents;  // ops of other agents that must have been submitted or performed
-  std::vector<OpId> events;  // ops of other queues that must have ended: at most one per queue, none already implied
+  std::vector<OpId> events;  // ops of other streams that must have ended: at most one per stream, none already implied
 };
 
 class Waiting {
  public:
-  explicit Waiting(const Schedule& schedule) : schedule_(schedule), last_of_queue_(schedule.queues.size()) {}
+  explicit Waiting(const Schedule& schedule) : schedule_(schedule), last_of_stream_(schedule.streams.size()) {}
 
   /// To be asked for one op after the other.
   Waits of(OpId id) {
     const Op& op = schedule_.ops[id.index()];
     Waits waits;
-    if (!op.queue.is_none()) {
-      OpId& last = last_of_queue_[op.queue.index()];
+    if (!op.stream.is_none()) {
+      OpId& last = last_of_stream_[op.stream.index()];
       if (!last.is_none() && schedule_.ops[last.index()].agent != op.agent) await(waits, op.agent, last);
       last = id;
     }
     std::vector<OpId> after = op.after;
-    std::sort(after.begin(), after.end(), std::greater<>());  // the latest of a queue covers the others
+    std::sort(after.begin(), after.end(), std::greater<>());  // the latest of a stream covers the others
     for (const OpId dependency : after) {
       const Op& before = schedule_.ops[dependency.index()];
       if (before.agent != op.agent) await(waits, op.agent, dependency);
-      if (before.queue.is_none() || before.queue == op.queue) continue;
-      // What an agent performs itself counts for its agent, the rest for its queue.
-      auto& waited = op.queue.is_none() ? waited_by_agent_ : waited_by_queue_;
-      const std::uint32_t waiter = op.queue.is_none() ? op.agent.value : op.queue.value;
-      if (newer(waited, waiter, before.queue.value, dependency)) waits.events.push_back(dependency);
+      if (before.stream.is_none() || before.stream == op.stream) continue;
+      // What an agent performs itself counts for its agent, the rest for its stream.
+      auto& waited = op.stream.is_none() ? waited_by_agent_ : waited_by_stream_;
+      const std::uint32_t waiter = op.stream.is_none() ? op.agent.value : op.stream.value;
+      if (newer(waited, waiter, before.stream.value, dependency)) waits.events.push_back(dependency);
     }
     return waits;
   }
@@ -56,9 +56,9 @@ class Waiting {
   }
 
   const Schedule& schedule_;
-  std::vector<OpId> last_of_queue_;
+  std::vector<OpId> last_of_stream_;
   // The latest op that was waited for, by who waited and whose it is.
-  Latest waited_by_queue_;
+  Latest waited_by_stream_;
   Latest waited_by_agent_;
   Latest awaited_;
 };
@@ -70,17 +70,17 @@ Submission submission(const Schedule& schedule) {
   Waiting waiting(schedule);
   std::vector<Waits> waits;
   std::vector<bool> recorded(n, false);
-  std::vector<bool> joined(n, false);  // a queue waits for its end, so that its own queue needs no end mark
-  std::vector<OpId> last_of_queue(schedule.queues.size());
+  std::vector<bool> joined(n, false);  // a stream waits for its end, so that its own stream needs no end mark
+  std::vector<OpId> last_of_stream(schedule.streams.size());
   waits.reserve(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     waits.push_back(waiting.of(OpId{i}));
-    const QueueId queue = schedule.ops[i].queue;
+    const StreamId stream = schedule.ops[i].stream;
     for (const OpId op : waits.back().events) {
       recorded[op.index()] = true;
-      if (!queue.is_none()) joined[op.index()] = true;
+      if (!stream.is_none()) joined[op.index()] = true;
     }
-    if (!queue.is_none()) last_of_queue[queue.index()] = OpId{i};
+    if (!stream.is_none()) last_of_stream[stream.index()] = OpId{i};
   }
 
   Submission result;
@@ -94,24 +94,24 @@ Submission submission(const Schedule& schedule) {
     const OpId id{i};
     auto& steps = result.agents[op.agent.index()];
     for (const OpId awaited : waits[i].agents)
-      steps.push_back({.kind = Step::Kind::await, .queue = {}, .op = id, .event = {}, .awaited = awaited});
+      steps.push_back({.kind = Step::Kind::await, .stream = {}, .op = id, .event = {}, .awaited = awaited});
     for (const OpId dependency : waits[i].events)
-      steps.push_back({.kind = op.queue.is_none() ? Step::Kind::synchronize : Step::Kind::wait,
-                       .queue = op.queue,
+      steps.push_back({.kind = op.stream.is_none() ? Step::Kind::synchronize : Step::Kind::wait,
+                       .stream = op.stream,
                        .op = id,
                        .event = event_of[dependency.index()],
                        .awaited = dependency});
-    steps.push_back({.kind = Step::Kind::submit, .queue = op.queue, .op = id, .event = {}, .batch = batch});
+    steps.push_back({.kind = Step::Kind::submit, .stream = op.stream, .op = id, .event = {}, .batch = batch});
     // One event stands behind all of a batch.
     EventId event;
     bool ends = false;
     for (std::uint32_t k = i; k < i + batch; ++k) {
       if (recorded[k] && event.is_none()) event = EventId{result.events++};
       if (recorded[k]) event_of[k] = event;
-      ends = ends || (!joined[k] && !op.queue.is_none() && last_of_queue[op.queue.index()] == OpId{k});
+      ends = ends || (!joined[k] && !op.stream.is_none() && last_of_stream[op.stream.index()] == OpId{k});
     }
-    if (!event.is_none()) steps.push_back({.kind = Step::Kind::record, .queue = op.queue, .op = id, .event = event});
-    if (ends) steps.push_back({.kind = Step::Kind::finish, .queue = op.queue, .op = id, .event = {}});
+    if (!event.is_none()) steps.push_back({.kind = Step::Kind::record, .stream = op.stream, .op = id, .event = event});
+    if (ends) steps.push_back({.kind = Step::Kind::finish, .stream = op.stream, .op = id, .event = {}});
   }
   return result;
 }

@@ -16,13 +16,13 @@ struct Step {
   enum class Kind : std::uint8_t {
     await,        ///< the agent waits until another one has made all its steps of `awaited`
     synchronize,  ///< the agent waits for the event
-    wait,         ///< queue waits for event
-    submit,       ///< op goes to its queue, with the others of its batch, or is performed by the agent
-    record,       ///< event is recorded in queue
-    finish,       ///< the queue has got its last op: its end mark is recorded
+    wait,         ///< stream waits for event
+    submit,       ///< op goes to its stream, with the others of its batch, or is performed by the agent
+    record,       ///< event is recorded in stream
+    finish,       ///< the stream has got its last op: its end mark is recorded
   };
   Kind kind = Kind::submit;
-  QueueId queue;
+  StreamId stream;
   OpId op;                  ///< the op that the step belongs to; record: the op behind which the event is recorded
   EventId event;            ///< wait, synchronize and record
   OpId awaited{};           ///< await: an op of another agent; synchronize and wait: the op behind which the event is
@@ -35,13 +35,13 @@ struct Submission {
   std::uint32_t events = 0;
 };
 
-/// Dependencies across queues become an event behind the earlier op and a wait before the later one; those inside a
-/// queue cost nothing. What an agent performs itself waits for events on the host, and ends before the agent's next
+/// Dependencies across streams become an event behind the earlier op and a wait before the later one; those inside a
+/// stream cost nothing. What an agent performs itself waits for events on the host, and ends before the agent's next
 /// step. Before an agent uses what another one submits or performs, it awaits that: an event that is not recorded yet
-/// holds nobody back. The steps of a batch are those of its first op. A wait is left out when the queue has already
-/// waited for a later op of the same queue. A queue whose last op is waited for by another queue needs no end mark, all
-/// others get one right behind their last op. A schedule that is submitted as a graph has the same steps, made once,
-/// when the graph is.
+/// holds nobody back. The steps of a batch are those of its first op. A wait is left out when the stream has already
+/// waited for a later op of the same stream. A stream whose last op is waited for by another stream needs no end mark,
+/// all others get one right behind their last op. A schedule that is submitted as a graph has the same steps, made
+/// once, when the graph is.
 Submission submission(const Schedule&);
 
 }  // namespace shiplap

@@ -51,12 +51,12 @@ std::uint32_t kernels_in(Schedule& all, const Schedule& one) {
   return static_cast<std::uint32_t>(all.kernels.size() - one.kernels.size());
 }
 
-/// The last op of each queue among [begin, end).
+/// The last op of each stream among [begin, end).
 std::vector<OpId> ends(const Schedule& schedule, std::uint32_t begin, std::uint32_t end) {
-  std::map<QueueId, OpId> last;
-  for (std::uint32_t i = begin; i < end; ++i) last[schedule.ops[i].queue] = OpId{i};
+  std::map<StreamId, OpId> last;
+  for (std::uint32_t i = begin; i < end; ++i) last[schedule.ops[i].stream] = OpId{i};
   std::vector<OpId> result;
-  for (const auto& [queue, op] : last) result.push_back(op);
+  for (const auto& [stream, op] : last) result.push_back(op);
   return result;
 }
 
@@ -64,19 +64,19 @@ std::vector<OpId> ends(const Schedule& schedule, std::uint32_t begin, std::uint3
 
 void require_successive(const Schedule& schedule) {
   const auto refuse = [](const char* why) {
-    throw Unsupported(fmt::format("a schedule cannot be submitted behind others in their queues where {}", why));
+    throw Unsupported(fmt::format("a schedule cannot be submitted behind others in their streams where {}", why));
   };
   if (schedule.agents.size() != 1) refuse("several host agents submit it");
   if (schedule.as_graph) refuse("it is a graph");
   if (!first_blocking(schedule).is_none()) refuse("the host performs some of its ops or waits for them");
 }
 
-void require_shareable(std::span<const Queue> there, const Schedule& schedule) {
+void require_shareable(std::span<const Stream> there, const Schedule& schedule) {
   require_successive(schedule);
-  for (std::size_t q = 0; q < std::min(there.size(), schedule.queues.size()); ++q)
-    if (there[q].place != schedule.queues[q].place)
-      throw Error(fmt::format("schedules cannot share queue {}: it is of {} for one and of {} for another", q,
-                              to_string(there[q].place), to_string(schedule.queues[q].place)));
+  for (std::size_t q = 0; q < std::min(there.size(), schedule.streams.size()); ++q)
+    if (there[q].place != schedule.streams[q].place)
+      throw Error(fmt::format("schedules cannot share stream {}: it is of {} for one and of {} for another", q,
+                              to_string(there[q].place), to_string(schedule.streams[q].place)));
 }
 
 Succession succession(std::span<const Successor> successors) {
@@ -91,29 +91,30 @@ Succession succession(std::span<const Successor> successors) {
       all.agents = schedule.agents;
       all.peer_access = schedule.peer_access;
     }
-    require_shareable(all.queues, schedule);
+    require_shareable(all.streams, schedule);
     if (schedule.peer_access != all.peer_access)
-      throw Error("of schedules in the same queues, one lets GPUs address each other's memory and another does not");
+      throw Error("of schedules in the same streams, one lets GPUs address each other's memory and another does not");
     const std::uint32_t first_kernel = kernels_in(all, schedule);
-    for (std::size_t q = all.queues.size(); q < schedule.queues.size(); ++q) all.queues.push_back(schedule.queues[q]);
+    for (std::size_t q = all.streams.size(); q < schedule.streams.size(); ++q)
+      all.streams.push_back(schedule.streams[q]);
     const std::vector<BufferId> buffers = place_buffers(all, slots[one.slot], schedule);
     OpId awaited;
     if (one.behind) {
       if (*one.behind >= number) throw Error(fmt::format("schedule {} of a succession is behind a later one", number));
       awaited = all.add({.what = HostCall{.kind = HostCall::Kind::wait},
-                         .queue = {},
+                         .stream = {},
                          .agent = AgentId{0},
                          .after = ends(all, result.first[*one.behind], end[*one.behind]),
                          .chunk = 0});
     }
     const auto first = static_cast<std::uint32_t>(all.ops.size());
     result.first.push_back(first);
-    std::vector<bool> begun(schedule.queues.size(), false);
+    std::vector<bool> begun(schedule.streams.size(), false);
     for (Op op : schedule.ops) {
       renumber(op, first, first_kernel, buffers);
       // The host's order is none that a schedule knows: what it submits afterwards says so.
-      if (!awaited.is_none() && !begun[op.queue.index()]) op.after.push_back(awaited);
-      begun[op.queue.index()] = true;
+      if (!awaited.is_none() && !begun[op.stream.index()]) op.after.push_back(awaited);
+      begun[op.stream.index()] = true;
       all.ops.push_back(std::move(op));
     }
     end.push_back(static_cast<std::uint32_t>(all.ops.size()));
@@ -126,13 +127,13 @@ Span Succession::span(const Timeline& timeline, std::size_t which) const {
   Span result;
   const std::uint32_t begin = first[which];
   std::uint32_t end = first[which + 1];
-  if (which + 2 < first.size() && end > begin && schedule.ops[end - 1].queue.is_none()) --end;  // the next one's await
+  if (which + 2 < first.size() && end > begin && schedule.ops[end - 1].stream.is_none()) --end;  // the next one's await
   if (begin == end) return result;
   const Op& leading = schedule.ops[begin];
   for (const OpId before : leading.after)
     if (before.index() < begin) result.start = std::max(result.start, timeline.spans[before.index()].end);
   for (std::uint32_t i = begin; i-- > 0;) {
-    if (schedule.ops[i].queue != leading.queue) continue;
+    if (schedule.ops[i].stream != leading.stream) continue;
     result.start = std::max(result.start, timeline.spans[i].end);
     break;
   }

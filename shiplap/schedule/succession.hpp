@@ -1,4 +1,4 @@
-// Schedules submitted one behind another to the same queues before the earlier ones have ended: overlapping runs, as
+// Schedules submitted one behind another to the same streams before the earlier ones have ended: overlapping runs, as
 // one schedule.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace shiplap {
 /// Throws Unsupported for a schedule that cannot be submitted behind others: one that several host agents submit, of
 /// which the host performs ops itself, or a graph.
 void require_successive(const Schedule&);
-/// Throws as `require_successive` does, and Error where a queue is of another GPU than the queue of the same number
+/// Throws as `require_successive` does, and Error where a stream is of another GPU than the stream of the same number
 /// among those that are there.
-void require_shareable(std::span<const Queue> there, const Schedule&);
+void require_shareable(std::span<const Stream> there, const Schedule&);
 
 /// One of them.
 struct Successor {
@@ -30,10 +30,10 @@ struct Successor {
 
 /// All of them.
 struct Succession {
-  Schedule schedule;                 ///< queue i of every one is queue i of it
+  Schedule schedule;                 ///< stream i of every one is stream i of it
   std::vector<std::uint32_t> first;  ///< op of each one, its await left out; and behind the last one the number of ops
 
-  /// Of a successor, in a timeline of the schedule: from when its first queue gets to it (the host has, and what is
+  /// Of a successor, in a timeline of the schedule: from when its first stream gets to it (the host has, and what is
   /// before it there has ended), which is where a device's start mark stands, to the end of its last op. Zero for one
   /// without ops.
   Span span(const Timeline&, std::size_t which) const;

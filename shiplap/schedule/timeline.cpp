@@ -26,12 +26,12 @@ std::array<ByEnd, engine_count> ops_by_end(const Timeline& timeline) {
   return result;
 }
 
-std::vector<OpId> previous_in_queue(const Schedule& schedule) {
-  std::vector<OpId> last(schedule.queues.size());
+std::vector<OpId> previous_in_stream(const Schedule& schedule) {
+  std::vector<OpId> last(schedule.streams.size());
   std::vector<OpId> result(schedule.ops.size());
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
-    const QueueId queue = schedule.ops[i].queue;
-    if (!queue.is_none()) result[i] = std::exchange(last.at(queue.index()), OpId{i});
+    const StreamId stream = schedule.ops[i].stream;
+    if (!stream.is_none()) result[i] = std::exchange(last.at(stream.index()), OpId{i});
   }
   return result;
 }
@@ -91,7 +91,7 @@ std::vector<OpId> critical_path(const Schedule& schedule, const Timeline& timeli
   if (n == 0) return {};
 
   const auto by_end = ops_by_end(timeline);
-  const std::vector<OpId> previous = previous_in_queue(schedule);
+  const std::vector<OpId> previous = previous_in_stream(schedule);
   // Of those that end together, the one submitted last.
   std::uint32_t last = 0;
   for (std::uint32_t i = 1; i < n; ++i)

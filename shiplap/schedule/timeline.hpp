@@ -44,7 +44,7 @@ struct BusiestEngine {
 BusiestEngine busiest_engine(const Timeline&);
 
 /// The chain of ops that determines the makespan, first to last: walks back from the op that ends last, each time to
-/// the predecessor (dependency, queue order or same engine) that ended last before it started.
+/// the predecessor (dependency, stream order or same engine) that ended last before it started.
 std::vector<OpId> critical_path(const Schedule&, const Timeline&);
 
 }  // namespace shiplap

@@ -24,8 +24,8 @@ class OpCheck {
 
   void check() {
     const Op& op = schedule_.ops[id_.index()];
-    if (!op.queue.is_none() && op.queue.index() >= schedule_.queues.size())
-      add("{} is on queue {}, but the schedule has {} queues", name(), op.queue.value, schedule_.queues.size());
+    if (!op.stream.is_none() && op.stream.index() >= schedule_.streams.size())
+      add("{} is on stream {}, but the schedule has {} streams", name(), op.stream.value, schedule_.streams.size());
     if (op.agent.index() >= schedule_.agents.size())
       add("{} is submitted by agent {}, but the schedule has {} agents", name(), op.agent.value,
           schedule_.agents.size());
@@ -35,20 +35,20 @@ class OpCheck {
   }
 
   void operator()(const Copy& copy) {
-    needs_queue();
+    needs_stream();
     if (!both_regions(copy.from, copy.to)) return;
     if (on_host(copy.from) && on_host(copy.to))
       add("{} joins two host places, which no copy engine can; use a host copy", name());
   }
   void operator()(const HostCopy& copy) {
-    needs_no_queue();
+    needs_no_stream();
     if (!both_regions(copy.from, copy.to)) return;
     if (!on_host(copy.from) || !on_host(copy.to))
-      add("{} reaches memory on a GPU, which a host thread cannot; use a copy on a queue", name());
+      add("{} reaches memory on a GPU, which a host thread cannot; use a copy on a stream", name());
   }
   void operator()(const HostCall& call) {
     using Kind = HostCall::Kind;
-    needs_no_queue();
+    needs_no_stream();
     if (!has_region(call.kind) || !region(call.region)) return;
     const Buffer& buffer = schedule_.buffers[call.region.buffer.index()];
     const bool pins = call.kind == Kind::pin || call.kind == Kind::unpin;
@@ -68,7 +68,7 @@ class OpCheck {
     allocated_[call.region.buffer.index()] = allocates;
   }
   void operator()(const Kernel& kernel) {
-    needs_queue();
+    needs_stream();
     if (kernel.kernel.index() >= schedule_.kernels.size())
       add("{} runs kernel {}, but the schedule has {} kernels", name(), kernel.kernel.value, schedule_.kernels.size());
     for (const Flow& flow : kernel.flows) has_buffer(flow.buffer);
@@ -90,7 +90,7 @@ class OpCheck {
       }
   }
   void operator()(const Prefetch& prefetch) {
-    needs_queue();
+    needs_stream();
     if (!region(prefetch.region)) return;
     const Buffer& buffer = schedule_.buffers[prefetch.region.buffer.index()];
     if (buffer.memory != MemoryKind::managed)
@@ -107,8 +107,8 @@ class OpCheck {
     for (const Copy* copy : {&std::get<Copy>(op.what), &std::get<Copy>(before.what)})
       for (const Region* r : {&copy->from, &copy->to})
         if (r->buffer.index() >= schedule_.buffers.size()) return;  // which is said on its own
-    if (before.queue != op.queue || before.agent != op.agent)
-      add("{} is batched with the op before it, which is of another queue or agent", name());
+    if (before.stream != op.stream || before.agent != op.agent)
+      add("{} is batched with the op before it, which is of another stream or agent", name());
     if (!op.after.empty()) add("{} is batched and waits for other ops; let the first of its batch wait", name());
     if (direction(schedule_, std::get<Copy>(op.what)) != direction(schedule_, std::get<Copy>(before.what)))
       add("{} is batched with a copy of another direction", name());
@@ -127,7 +127,7 @@ class OpCheck {
   void check_graph(const Op& op) {
     if (op.batched) add("{} is batched in a graph, which has a node for each copy; leave the batch out", name());
     if (schedule_.agents.size() != 1) add("{} is part of a graph, which one agent submits", name());
-    if (op.queue.is_none()) add("{} is performed by the host, which a graph cannot hold", name());
+    if (op.stream.is_none()) add("{} is performed by the host, which a graph cannot hold", name());
   }
 
   template <class... Args>
@@ -137,13 +137,13 @@ class OpCheck {
   std::string name() const { return describe(schedule_, id_); }
   bool on_host(const Region& r) const { return schedule_.buffers[r.buffer.index()].place.is_host(); }
 
-  void needs_queue() {
-    if (schedule_.ops[id_.index()].queue.is_none()) add("{} has no queue; every op of a device needs one", name());
+  void needs_stream() {
+    if (schedule_.ops[id_.index()].stream.is_none()) add("{} has no stream; every op of a device needs one", name());
   }
 
-  void needs_no_queue() {
-    if (!schedule_.ops[id_.index()].queue.is_none())
-      add("{} has a queue, but its agent performs it; leave the queue out", name());
+  void needs_no_stream() {
+    if (!schedule_.ops[id_.index()].stream.is_none())
+      add("{} has a stream, but its agent performs it; leave the stream out", name());
   }
 
   bool has_buffer(BufferId buffer) {
@@ -209,7 +209,7 @@ std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t
   return found;
 }
 
-/// One sentence for each op that destroys a queue which no op before it has created.
+/// One sentence for each op that destroys a stream which no op before it has created.
 std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
   std::vector<std::string> found;
   // By agent, so that no other agent has to be waited for.
@@ -218,7 +218,7 @@ std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
     const auto* call = std::get_if<HostCall>(&schedule.ops[i].what);
     if (call == nullptr || has_region(call->kind) || call->kind == HostCall::Kind::wait) continue;
     int& own = created[schedule.ops[i].agent.index()];
-    own += call->kind == HostCall::Kind::create_queue ? 1 : -1;
+    own += call->kind == HostCall::Kind::create_stream ? 1 : -1;
     if (own < 0)
       found.push_back(fmt::format("{} has none before it that its agent has made", describe(schedule, OpId{i})));
     own = std::max(own, 0);

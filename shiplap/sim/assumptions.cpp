@@ -102,7 +102,7 @@ Absent find_absent(const Profile& profile) {
   for (std::size_t g = 0; g < profile.gpus.size(); ++g) {
     const GpuModel& gpu = profile.gpus[g];
     find_absent(gpu, {.name = "gpus", .index = g, .size = profile.gpus.size()}, absent,
-                serves_queues_in_groups(gpu) ? "" : "queue_groups");
+                serves_streams_in_groups(gpu) ? "" : "stream_groups");
   }
   for (std::size_t l = 0; l < profile.links.size(); ++l) {
     const LinkModel& link = profile.links[l];
@@ -116,7 +116,7 @@ Absent find_absent(const Profile& profile) {
 
 }  // namespace
 
-bool serves_queues_in_groups(const GpuModel& gpu) {
+bool serves_streams_in_groups(const GpuModel& gpu) {
   return gpu.engine_order == EngineOrder::readiness && gpu.implicit_sync == ImplicitSync::none;
 }
 

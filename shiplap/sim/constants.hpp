@@ -6,7 +6,7 @@
 namespace shiplap::sim {
 
 /// Streams that must hold a waiting kernel before copies become slower. Measured on one GPU, an H200
-/// (docs/measuring.md, "What queues do to each other"): one stream costs nothing, two or more do.
+/// (docs/measuring.md, "What streams do to each other"): one stream costs nothing, two or more do.
 inline constexpr std::uint32_t streams_that_slow_copies = 2;
 
 /// Factor by which a zero-copy kernel and copies of the same direction slow each other down: each has half of the link.

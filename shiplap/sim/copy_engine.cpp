@@ -16,7 +16,7 @@ CopyEngine::CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, c
       link_(link),
       kernels_(kernels),
       zero_copy_(zero_copy),
-      waiting_(gpu.queue_groups) {}
+      waiting_(gpu.stream_groups) {}
 
 void CopyEngine::queued(OpIndex op) {
   if (order_ == EngineOrder::submission) wait(op);
@@ -26,7 +26,7 @@ void CopyEngine::ready(OpIndex op) {
   if (order_ == EngineOrder::readiness) wait(op);
 }
 
-void CopyEngine::wait(OpIndex op) { waiting_[ops_[op].queue % waiting_.size()].push_back(op); }
+void CopyEngine::wait(OpIndex op) { waiting_[ops_[op].stream % waiting_.size()].push_back(op); }
 
 // Goes on to the next group in turn if no copy of the present one waits. Returns whether any copy waits.
 bool CopyEngine::find_waiting() {
@@ -51,7 +51,7 @@ void CopyEngine::start_next(double now) {
   OpState& copy = ops_[op];
   if (!may_start(copy)) return;
   waiting_[group_].pop_front();
-  // What held the copy back beyond its own queue counts as becoming ready.
+  // What held the copy back beyond its own stream counts as becoming ready.
   if (kernels_.holds_back(copy) && free_at_ < now) copy.ready = std::max(copy.ready, now);
   double start = copy.ready + copy.latency;
   bool in_gap = false;
@@ -62,7 +62,7 @@ void CopyEngine::start_next(double now) {
   }
   const bool turned = last_to_device_ != copy.to_device;
   current_ = last_ = op;
-  last_queue_ = copy.queue;
+  last_stream_ = copy.stream;
   last_to_device_ = copy.to_device;
   moving_ = false;
   next_event_ = std::max(start, now);

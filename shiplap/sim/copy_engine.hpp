@@ -16,9 +16,9 @@ class KernelOrder;
 class Link;
 class ZeroCopyKernels;
 
-/// Copies wait in groups of queues: the engine serves one group until none of its copies waits, then the next. A copy's
-/// data starts L+o after the copy is ready, and not before g has passed since the copy before it; it moves at the rate
-/// that the link leaves it.
+/// Copies wait in groups of streams: the engine serves one group until none of its copies waits, then the next. A
+/// copy's data starts L+o after the copy is ready, and not before g has passed since the copy before it; it moves at
+/// the rate that the link leaves it.
 class CopyEngine final : public Resource {
  public:
   CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
@@ -45,7 +45,7 @@ class CopyEngine final : public Resource {
   /// Whether the engine moves data, or is in the gap between two copies.
   bool is_occupied() const { return occupied_; }
   bool is_opposite_occupied() const { return opposite_ != nullptr && opposite_->occupied_; }
-  QueueIndex last_queue() const { return last_queue_; }
+  StreamIndex last_stream() const { return last_stream_; }
 
  private:
   void wait(OpIndex);
@@ -64,7 +64,7 @@ class CopyEngine final : public Resource {
   const ZeroCopyKernels& zero_copy_;
   CopyEngine* opposite_ = nullptr;
 
-  std::vector<std::deque<OpIndex>> waiting_;  // by group of queues
+  std::vector<std::deque<OpIndex>> waiting_;  // by group of streams
   std::uint32_t group_ = 0;                   // served at present
   OpIndex current_ = no_op;
   bool moving_ = false;  // the data of the current copy
@@ -73,7 +73,7 @@ class CopyEngine final : public Resource {
   double updated_ = 0;
 
   OpIndex last_ = no_op;
-  QueueIndex last_queue_ = no_queue;
+  StreamIndex last_stream_ = no_stream;
   bool last_to_device_ = false;
   double free_at_ = -1;    // end of the last copy; < 0: never used
   OpIndex ended_ = no_op;  // with the event that is being performed

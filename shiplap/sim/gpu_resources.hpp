@@ -12,10 +12,10 @@
 namespace shiplap::sim {
 
 struct GpuResources {
-  GpuResources(const Gpu& gpu, std::size_t queues, OpStates& ops)
+  GpuResources(const Gpu& gpu, std::size_t streams, OpStates& ops)
       : figures(gpu),
         kernels(gpu.implicit_sync, ops),
-        link(queues),
+        link(streams),
         h2d(gpu.copy_engines < 2 ? Engine::copy_shared : Engine::copy_h2d, gpu, ops, link, kernels, zero_copy),
         d2h(Engine::copy_d2h, gpu, ops, link, kernels, zero_copy),
         d2d(Engine::copy_d2d, gpu, ops, link, kernels, zero_copy),
@@ -41,7 +41,7 @@ struct GpuResources {
   CopyEngine d2d;  ///< copies inside the GPU's memory, and from it to other GPUs
   ZeroCopyKernels zero_copy;
   Compute compute;
-  QueueIndex last_kernel_queue = no_queue;
+  StreamIndex last_kernel_stream = no_stream;
 };
 
 }  // namespace shiplap::sim

@@ -13,14 +13,14 @@ void Link::settle(double now) {
   if (zero_copy_->runs()) zero_copy_->settle(now);
 }
 
-void Link::set_kernel_waits(QueueIndex queue, bool waits, double now) {
-  std::uint32_t& kernels = waiting_kernels_[queue];
+void Link::set_kernel_waits(StreamIndex stream, bool waits, double now) {
+  std::uint32_t& kernels = waiting_kernels_[stream];
   kernels += waits ? 1u : ~0u;
   if (kernels != (waits ? 1u : 0u)) return;
-  const std::uint32_t after = waiting_queues_ + (waits ? 1u : ~0u);
-  const bool rates_change = std::max(waiting_queues_, after) == streams_that_slow_copies;
+  const std::uint32_t after = waiting_streams_ + (waits ? 1u : ~0u);
+  const bool rates_change = std::max(waiting_streams_, after) == streams_that_slow_copies;
   if (rates_change) settle(now);
-  waiting_queues_ = after;
+  waiting_streams_ = after;
   if (rates_change) settle(now);
 }
 

@@ -18,7 +18,7 @@ class ZeroCopyKernels;
 /// and again afterwards.
 class Link {
  public:
-  explicit Link(std::size_t queues) : waiting_kernels_(queues, 0) {}
+  explicit Link(std::size_t streams) : waiting_kernels_(streams, 0) {}
   void connect(const std::array<CopyEngine*, 2>& engines, ZeroCopyKernels& kernels) {
     engines_ = engines;
     zero_copy_ = &kernels;
@@ -28,15 +28,15 @@ class Link {
   void settle(double now);
 
   /// Enters a kernel that was submitted and cannot start yet, or one that waits no more.
-  void set_kernel_waits(QueueIndex, bool waits, double now);
+  void set_kernel_waits(StreamIndex, bool waits, double now);
   /// Whether copies are slower because at least `streams_that_slow_copies` streams hold a waiting kernel.
-  bool slows_copies() const { return waiting_queues_ >= streams_that_slow_copies; }
+  bool slows_copies() const { return waiting_streams_ >= streams_that_slow_copies; }
 
  private:
   std::array<CopyEngine*, 2> engines_{};
   ZeroCopyKernels* zero_copy_ = nullptr;
-  std::vector<std::uint32_t> waiting_kernels_;  // by queue
-  std::uint32_t waiting_queues_ = 0;            // with at least one of them
+  std::vector<std::uint32_t> waiting_kernels_;  // by stream
+  std::uint32_t waiting_streams_ = 0;           // with at least one of them
 };
 
 }  // namespace shiplap::sim

@@ -26,16 +26,16 @@ Machine::Machine(const Profile& profile) : profile_(&profile) {
   record = or_zero(profile.submission.event_record);
   wait = or_zero(profile.submission.event_wait);
   for (const GpuModel& model : profile.gpus) {
-    sim::Gpu& gpu =
-        gpus_.emplace_back(sim::Gpu{.copy_engines = model.copy_engines,
-                                    .order = model.engine_order,
-                                    .queue_groups = serves_queues_in_groups(model) ? model.queue_groups.value_or(1) : 1,
-                                    .implicit_sync = model.implicit_sync,
-                                    .concurrent_kernels = model.concurrent_kernels,
-                                    .launch_latency = or_zero(model.launch_latency),
-                                    .kernel_gap = or_zero(model.kernel_gap),
-                                    .event_gap = {},
-                                    .handovers = {}});
+    sim::Gpu& gpu = gpus_.emplace_back(
+        sim::Gpu{.copy_engines = model.copy_engines,
+                 .order = model.engine_order,
+                 .stream_groups = serves_streams_in_groups(model) ? model.stream_groups.value_or(1) : 1,
+                 .implicit_sync = model.implicit_sync,
+                 .concurrent_kernels = model.concurrent_kernels,
+                 .launch_latency = or_zero(model.launch_latency),
+                 .kernel_gap = or_zero(model.kernel_gap),
+                 .event_gap = {},
+                 .handovers = {}});
     if (model.event_gap) gpu.event_gap = {model.event_gap->idle.value.count(), model.event_gap->busy.value.count()};
     if (!model.handovers) continue;
     for (std::size_t i = 0; i < handover_names.size(); ++i) {
@@ -56,7 +56,7 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
   const DirectionModel& direction = to_device ? link.h2d : link.d2h;
   const CostAt cost = cost_at(direction, size);
   const double per_byte = direction.per_byte.value.seconds;
-  const WaitingQueues waiting = link.waiting_queues.value_or(WaitingQueues{});
+  const WaitingStreams waiting = link.waiting_streams.value_or(WaitingStreams{});
   const Slowdown& alone = to_device ? waiting.h2d : waiting.d2h;
   return {.latency = cost.latency_overhead.count(),
           .gap = cost.gap.count(),

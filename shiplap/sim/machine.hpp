@@ -18,7 +18,7 @@ struct CopyFigures {
   double duplex_gap = 0;       ///< g while the opposite direction is busy
   double per_byte = 0;         ///< G
   double duplex_per_byte = 0;  ///< G while the opposite direction is busy
-  double waiting_gap = 0;      ///< what is added to g while kernels of two or more queues wait
+  double waiting_gap = 0;      ///< what is added to g while kernels of two or more streams wait
   double duplex_waiting_gap = 0;
   double waiting_per_byte = 0;  ///< what is added to G meanwhile
   double duplex_waiting_per_byte = 0;
@@ -30,17 +30,23 @@ struct HandoverFigures {
   double busy = 0;  ///< while other copies move
 };
 /// Which op hands over to which; in the order of `handover_names`.
-enum class HandoverKind : std::uint8_t { h2d_same_queue, h2d_other_queue, d2h_same_queue, d2h_other_queue, kernels };
+enum class HandoverKind : std::uint8_t {
+  h2d_same_stream,
+  h2d_other_stream,
+  d2h_same_stream,
+  d2h_other_stream,
+  kernels
+};
 
 struct Gpu {
   unsigned copy_engines = 2;
   EngineOrder order = EngineOrder::readiness;
-  std::uint32_t queue_groups = 1;
+  std::uint32_t stream_groups = 1;
   ImplicitSync implicit_sync = ImplicitSync::none;
   bool concurrent_kernels = true;
   double launch_latency = 0;
   double kernel_gap = 0;
-  HandoverFigures event_gap;  ///< added to `kernel_gap` where an event is recorded between two kernels of a queue
+  HandoverFigures event_gap;  ///< added to `kernel_gap` where an event is recorded between two kernels of a stream
   std::array<HandoverFigures, handover_names.size()> handovers{};
 };
 
@@ -84,7 +90,7 @@ class Machine {
   double submit_copy = 0;    ///< host time of the call
   double submit_launch = 0;  ///< host time of the call
   double record = 0;         ///< host time to record an event
-  double wait = 0;           ///< host time to make a queue wait for an event
+  double wait = 0;           ///< host time to make a stream wait for an event
 
  private:
   [[noreturn]] void throw_missing(const std::string& what) const;

@@ -51,7 +51,7 @@ OpBuilder::OpBuilder(const Schedule& schedule, const Machine& machine, std::dequ
 
 void OpBuilder::describe_op(OpIndex index, OpState& state) {
   const Op& op = schedule_.ops[index];
-  state.queue = op.queue.value;
+  state.stream = op.stream.value;
   state.blocks_agent = blocks_agent(schedule_, op);
   state.batched = op.batched;
   if (const auto* copy = std::get_if<Copy>(&op.what))
@@ -122,7 +122,7 @@ const CopyFigures& OpBuilder::copy_figures(const CopyKey& key) {
 void OpBuilder::describe_prefetch(const Op& op, const Prefetch& prefetch, OpState& state) {
   require_one_gpu_for_managed();
   const Bytes missing = residency_.move(prefetch.region, prefetch.to);
-  const std::uint16_t gpu = prefetch.to.is_gpu() ? prefetch.to.index : schedule_.queues[op.queue.index()].place.index;
+  const std::uint16_t gpu = prefetch.to.is_gpu() ? prefetch.to.index : schedule_.streams[op.stream.index()].place.index;
   const std::uint16_t numa_node = prefetch.to.is_host() ? prefetch.to.index : std::uint16_t{0};
   state.gpu = gpu;
   state.to_device = prefetch.to.is_gpu();
@@ -134,7 +134,7 @@ void OpBuilder::describe_prefetch(const Op& op, const Prefetch& prefetch, OpStat
 }
 
 void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& state) {
-  const std::uint16_t gpu = schedule_.queues[schedule_.ops[index].queue.index()].place.index;
+  const std::uint16_t gpu = schedule_.streams[schedule_.ops[index].stream.index()].place.index;
   Bytes missing;
   for (const Access& operand : kernel.operands)
     if (residency_.is_managed(operand.region.buffer)) {

@@ -24,7 +24,7 @@ struct OpState {
   bool recorded = false;     ///< an event is recorded behind it
   bool touches = false;      ///< an agent touches `bytes` of managed memory that are on a GPU
   std::uint32_t gpu = 0;
-  QueueIndex queue = 0;
+  StreamIndex stream = 0;
   double bytes = 0;
   CopyFigures copy;
   double batched_gap = 0;
@@ -34,9 +34,9 @@ struct OpState {
   double latency = 0;
   double host_time = 0;  ///< of a call that shares nothing with other agents
 
-  std::uint32_t pending = 1;     ///< the submission itself, dependencies, the queue's earlier op on another resource
-  OpIndex queue_before = no_op;  ///< the op before it in its queue, when the same resource serves both
-  OpIndex queue_after = no_op;   ///< the op whose `queue_before` this one is
+  std::uint32_t pending = 1;      ///< the submission itself, dependencies, the stream's earlier op on another resource
+  OpIndex stream_before = no_op;  ///< the op before it in its stream, when the same resource serves both
+  OpIndex stream_after = no_op;   ///< the op whose `stream_before` this one is
   std::uint32_t kernels_before = 0;  ///< kernels that were submitted to its GPU before it
   std::uint32_t successors_begin = 0;
   double ready = 0;

@@ -9,9 +9,9 @@ namespace shiplap::sim {
 /// Position of an op in the schedule.
 using OpIndex = std::uint32_t;
 inline constexpr OpIndex no_op = ~0u;
-/// Position of a queue in the schedule.
-using QueueIndex = std::uint32_t;
-inline constexpr QueueIndex no_queue = ~0u;
+/// Position of a stream in the schedule.
+using StreamIndex = std::uint32_t;
+inline constexpr StreamIndex no_stream = ~0u;
 
 /// The time of an event that is not due. All times of the simulator are seconds since the beginning.
 inline constexpr double never = std::numeric_limits<double>::infinity();

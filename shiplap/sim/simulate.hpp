@@ -1,5 +1,5 @@
-// Predicts the timeline of a schedule on a profile by discrete-event simulation of resources and queues. A pure
-// function: no wall clock, no randomness, ties broken by op index. It knows resources and queues, never the papers'
+// Predicts the timeline of a schedule on a profile by discrete-event simulation of resources and streams. A pure
+// function: no wall clock, no randomness, ties broken by op index. It knows resources and streams, never the papers'
 // formulas.
 #pragma once
 

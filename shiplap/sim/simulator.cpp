@@ -50,8 +50,8 @@ void Simulator::add_gpus(const Schedule& schedule) {
     if (place.is_gpu()) count = std::max<std::uint16_t>(count, place.index + 1);
   };
   for (const Buffer& buffer : schedule.buffers) add(buffer.place);
-  for (const Queue& queue : schedule.queues) add(queue.place);
-  for (std::uint16_t g = 0; g < count; ++g) gpus_.emplace_back(machine_.gpu(g), schedule.queues.size(), ops_);
+  for (const Stream& stream : schedule.streams) add(stream.place);
+  for (std::uint16_t g = 0; g < count; ++g) gpus_.emplace_back(machine_.gpu(g), schedule.streams.size(), ops_);
 
   for (GpuResources& gpu : gpus_) resources_.insert(resources_.end(), {&gpu.h2d, &gpu.d2h});
   for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.d2d);
@@ -68,7 +68,7 @@ void Simulator::add_ops(const Schedule& schedule) {
   };
   std::vector<Edge> edges;
   edges.reserve(n * 2);
-  std::vector<OpIndex> last_of_queue(schedule.queues.size(), no_op);
+  std::vector<OpIndex> last_of_stream(schedule.streams.size(), no_op);
   OpBuilder builder(schedule, machine_, gpus_, zero_copy_);
   ops_.resize(n);
   for (OpIndex i = 0; i < n; ++i) {
@@ -81,10 +81,10 @@ void Simulator::add_ops(const Schedule& schedule) {
     };
     for (const OpId dependency : schedule.ops[i].after)
       if (!ops_[dependency.index()].is_host) wait_for(last_of_batch(schedule, dependency).value);
-    OpIndex& before = last_of_queue[op.queue];
+    OpIndex& before = last_of_stream[op.stream];
     if (before != no_op && ops_[before].copy_engine == op.copy_engine) {
-      op.queue_before = before;
-      ops_[before].queue_after = i;
+      op.stream_before = before;
+      ops_[before].stream_after = i;
       ++op.pending;
     } else if (before != no_op) {
       wait_for(before);
@@ -113,7 +113,7 @@ OpIndex Simulator::reached(const Timer& timer) {
       if (op.is_copy())
         op.copy_engine->queued(index);
       else
-        gpus_[op.gpu].link.set_kernel_waits(op.queue, true, timer.time);
+        gpus_[op.gpu].link.set_kernel_waits(op.stream, true, timer.time);
       release(index, timer.time);
       break;
     case Moment::ready:
@@ -144,18 +144,18 @@ void Simulator::release(OpIndex index, double time) {
 void Simulator::copy_ready(OpIndex index, double now) {
   const OpState& op = ops_[index];
   op.copy_engine->ready(index);
-  // The copy behind it in its queue needs no end of this one: the copy engine serves them in order.
-  if (op.queue_after != no_op) release(op.queue_after, now);
+  // The copy behind it in its stream needs no end of this one: the copy engine serves them in order.
+  if (op.stream_after != no_op) release(op.stream_after, now);
   op.copy_engine->start_next(now);
 }
 
-// Kernels of one queue run one after the other; the latency of the later one passes while the earlier one runs.
+// Kernels of one stream run one after the other; the latency of the later one passes while the earlier one runs.
 void Simulator::kernel_ready(OpIndex index, double now) {
   const OpState& op = ops_[index];
-  gpus_[op.gpu].link.set_kernel_waits(op.queue, false, now);
+  gpus_[op.gpu].link.set_kernel_waits(op.stream, false, now);
   double time = op.ready + op.latency;
-  if (op.queue_before != no_op) {
-    const OpState& before = ops_[op.queue_before];
+  if (op.stream_before != no_op) {
+    const OpState& before = ops_[op.stream_before];
     const double gap = gpus_[op.gpu].figures.kernel_gap;
     time = std::max(time, before.end + gap + (before.recorded ? event_gap(before) : 0));
   }
@@ -165,7 +165,7 @@ void Simulator::kernel_ready(OpIndex index, double now) {
 void Simulator::kernel_arrives(OpIndex index, double now) {
   const OpState& op = ops_[index];
   GpuResources& gpu = gpus_[op.gpu];
-  gpu.last_kernel_queue = op.queue;
+  gpu.last_kernel_stream = op.stream;
   if (op.zero_copy != nullptr) {
     gpu.zero_copy.arrive(index, now);
   } else {
@@ -198,8 +198,8 @@ void Simulator::ended(OpIndex index, double now) {
       release(successor, now);
   }
   if (op.is_copy()) return;
-  // Waiting for the kernel before it in its queue is no reason to pay the launch latency after its end: `ready` stays.
-  if (op.queue_after != no_op && --ops_[op.queue_after].pending == 0) kernel_ready(op.queue_after, now);
+  // Waiting for the kernel before it in its stream is no reason to pay the launch latency after its end: `ready` stays.
+  if (op.stream_after != no_op && --ops_[op.stream_after].pending == 0) kernel_ready(op.stream_after, now);
   gpus_[op.gpu].kernels.ended(index, now);
 }
 
@@ -213,11 +213,11 @@ double Simulator::handover(const OpState& from, const OpState& to) const {
   };
   if (!from.is_copy() && !to.is_copy()) return figures(HandoverKind::kernels, gpu.copies_move());
   const OpState& copy = from.is_copy() && (!to.is_copy() || !from.to_device) ? from : to;
-  const QueueIndex last = to.is_copy() ? to.copy_engine->last_queue() : gpu.last_kernel_queue;
-  const bool same_queue = last == no_queue || last == to.queue;
+  const StreamIndex last = to.is_copy() ? to.copy_engine->last_stream() : gpu.last_kernel_stream;
+  const bool same_stream = last == no_stream || last == to.stream;
   const HandoverKind kind = copy.to_device
-                                ? (same_queue ? HandoverKind::h2d_same_queue : HandoverKind::h2d_other_queue)
-                                : (same_queue ? HandoverKind::d2h_same_queue : HandoverKind::d2h_other_queue);
+                                ? (same_stream ? HandoverKind::h2d_same_stream : HandoverKind::h2d_other_stream)
+                                : (same_stream ? HandoverKind::d2h_same_stream : HandoverKind::d2h_other_stream);
   return figures(kind, copy.copy_engine->is_opposite_occupied());
 }
 

@@ -20,13 +20,13 @@ namespace shiplap::sim {
 
 /// Rules of time:
 /// - An op is queued when its agent's call returns, and ready when it is queued and everything it waits for has ended:
-///   earlier ops of its queue on other resources, and dependencies; each counts a handover after its end, which depends
-///   on what hands over, on whether other copies move then, and on whether the resource that takes over served this
-///   queue last.
+///   earlier ops of its stream on other resources, and dependencies; each counts a handover after its end, which
+///   depends on what hands over, on whether other copies move then, and on whether the resource that takes over served
+///   this stream last.
 /// - A copy's data starts at max(ready + L+o, copy engine free + g) and flows at G, or at the duplex G while the
 ///   opposite copy engine is occupied: moving data, or in the gap between two copies; slower while kernels of several
-///   queues wait. A shared copy engine that changes direction pays L+o again instead of g.
-/// - A copy engine that takes ops by readiness serves the queues in groups: one until none of its copies is ready.
+///   streams wait. A shared copy engine that changes direction pays L+o again instead of g.
+/// - A copy engine that takes ops by readiness serves the streams in groups: one until none of its copies is ready.
 /// - A zero-copy kernel takes as long as zero_copy_times.hpp says, alone and while copies move beside it, and slows
 ///   these down.
 /// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. The
@@ -36,7 +36,7 @@ namespace shiplap::sim {
 ///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
 /// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
 ///   which takes that long more.
-/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its queue + kernel gap), as blocks
+/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its stream + kernel gap), as blocks
 ///   free up; the gap is longer by the event gap where an event is recorded behind the kernel before.
 class Simulator {
  public:

@@ -35,8 +35,8 @@ OpIndex ZeroCopyKernels::advance() {
 }
 
 void ZeroCopyKernels::go_on(double now) {
-  // In the short gap between two such kernels of a queue, copies are assumed to be as slow as beside them.
-  const OpIndex after = ops_[ended_].queue_after;
+  // In the short gap between two such kernels of a stream, copies are assumed to be as slow as beside them.
+  const OpIndex after = ops_[ended_].stream_after;
   const bool another_follows = after != no_op && ops_[after].zero_copy != nullptr && ops_[after].pending == 0;
   if (!another_follows && waiting_.empty()) {
     felt_ = nullptr;

@@ -49,7 +49,7 @@ double of_way(const Flows& flows, bool reads, Copies copies) {
   const double alone = way.bytes / rate_at(reads ? link.read : link.write, way.in_flight).bytes_per_second;
   if (copies == Copies::none) return alone;
   if (reads == (copies == Copies::to_device)) return slowdown_in_same_direction * alone;
-  const std::vector<MappedBeside>& beside = reads ? link.read_beside_d2h : link.write_beside_h2d;
+  const std::vector<ZeroCopyBeside>& beside = reads ? link.read_beside_d2h : link.write_beside_h2d;
   return beside.empty() ? alone : way.bytes / kernel_rate_at(beside, way.in_flight).bytes_per_second;
 }
 
@@ -72,7 +72,7 @@ double copy_per_byte(const Flows& flows, Copies copies) {
   if (along.bytes > 0)
     longest =
         slowdown_in_same_direction / rate_at(to_device ? link.read : link.write, along.in_flight).bytes_per_second;
-  const std::vector<MappedBeside>& beside = to_device ? link.write_beside_h2d : link.read_beside_d2h;
+  const std::vector<ZeroCopyBeside>& beside = to_device ? link.write_beside_h2d : link.read_beside_d2h;
   if (against.bytes > 0 && !beside.empty())
     longest = std::max(longest, 1 / copy_rate_at(beside, against.in_flight).bytes_per_second);
   return longest;

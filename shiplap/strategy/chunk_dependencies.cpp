@@ -54,7 +54,7 @@ bool ChunkDependencies::has_predecessor(std::uint32_t chunk) const {
 }
 
 // A chunk with a predecessor waits for the predecessor's kernel, which has waited for the arrays that stay. Where
-// chunks share data the wait is always asked for; it is dropped where the order of the queues implies it.
+// chunks share data the wait is always asked for; it is dropped where the order of the streams implies it.
 void ChunkDependencies::wait_for_resident(Op& kernel, std::uint32_t chunk) {
   if (memory_.shares() || !has_predecessor(chunk)) wait_for(kernel, ops.last_resident);
 }

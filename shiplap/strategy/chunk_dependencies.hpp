@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "shiplap/strategy/chunk_memory.hpp"
-#include "shiplap/strategy/queue_waits.hpp"
+#include "shiplap/strategy/stream_waits.hpp"
 
 namespace shiplap {
 
@@ -37,7 +37,7 @@ class ChunkDependencies {
 
   ChunkOps ops;  ///< whoever adds an op of a chunk enters it here
 
-  /// Makes `op` wait for `on` unless the order of the queues implies it.
+  /// Makes `op` wait for `on` unless the order of the streams implies it.
   void wait_for(Op& op, OpId on) { waits_.add(op, on); }
   /// Makes `op` wait until the memory that the chunk's data of the array overwrite is no longer in use.
   void wait_for_memory(Op& op, std::size_t array, std::uint32_t chunk);
@@ -59,7 +59,7 @@ class ChunkDependencies {
 
   const Job& job_;
   const ChunkMemory& memory_;
-  QueueWaits waits_;
+  StreamWaits waits_;
 };
 
 }  // namespace shiplap

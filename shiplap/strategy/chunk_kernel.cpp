@@ -36,7 +36,7 @@ std::optional<MeasuredFlow> measured_flow(const Job& job, ItemRange range, const
 
 Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::uint64_t max_blocks,
                    std::uint64_t at_once) {
-  const Grid own_grid = grid(job, range.count, limits.resident_threads, at_once);
+  const LaunchGrid own_grid = launch_grid(job, range.count, limits.resident_threads, at_once);
   return {.kernel = KernelId{0},
           .first_item = range.first,
           .items = range.count,

@@ -12,7 +12,7 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
                          const ZeroCopyArrays& zero_copy, StagingRings& staging, const GpuChunks& chunks)
     : job_(job), staging_(staging), zero_copy_(zero_copy) {
   for (const Array& a : job.arrays)
-    pieces_.push_back(stays(a.role) ? std::vector<Piece>{} : pieces(job, a, chunks.items));
+    pieces_.push_back(stays(a.role) ? std::vector<ChunkReach>{} : chunk_reaches(job, a, chunks.items));
   choose_slots(choice, limits, chunks.count());
   const std::string where = chunks.gpus == 1 ? " on the GPU" : fmt::format(" on GPU {}", chunks.gpu);
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
@@ -55,7 +55,7 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
 
 std::optional<std::size_t> ChunkMemory::front(std::size_t array) const {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a)
-    if (job_.arrays[a].front_of == array) return a;
+    if (job_.arrays[a].prefix_of == array) return a;
   return std::nullopt;
 }
 
@@ -63,7 +63,7 @@ Access ChunkMemory::operand(std::size_t array, std::uint32_t chunk) const {
   const Role role = job_.arrays[array].role;
   const AccessMode mode = access_mode(role);
   if (stays(role)) return {{on_gpu_[array], Bytes{0}, job_.arrays[array].size}, mode};
-  const Slice& reach = pieces_[array][chunk].reach;
+  const ByteRange& reach = pieces_[array][chunk].reach;
   if (is_zero_copy(array)) return {on_host(array, reach), mode, reach.offset};
   return {{on_gpu_[array], placement(array, chunk).reach, reach.length}, mode, reach.offset};
 }

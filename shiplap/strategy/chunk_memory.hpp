@@ -34,17 +34,17 @@ class ChunkMemory {
   bool is_in_ring(std::size_t array) const { return !is_zero_copy(array) && !stays(job_.arrays[array].role); }
   /// Whether host threads bring the array through pinned rings.
   bool is_staged(std::size_t array) const { return staging_.covers(array) && !is_zero_copy(array); }
-  /// The resident array that holds the first elements of this one on the GPU, if any (see Array::front_of).
+  /// The resident array that holds the first elements of this one on the GPU, if any (see Array::prefix_of).
   std::optional<std::size_t> front(std::size_t array) const;
 
   /// The bytes of the array that the chunk does not share with the chunk before, as they are in the array.
-  const Slice& fresh(std::size_t array, std::uint32_t chunk) const { return pieces_[array][chunk].fresh; }
+  const ByteRange& fresh(std::size_t array, std::uint32_t chunk) const { return pieces_[array][chunk].fresh; }
   /// Where the data of the chunk lie in the ring of the array.
   const DeviceRing::Placement& placement(std::size_t array, std::uint32_t chunk) const { return rings_[array][chunk]; }
 
   BufferId on_gpu(std::size_t array) const { return on_gpu_[array]; }
   /// The region of the host's array.
-  static Region on_host(std::size_t array, const Slice& part) {
+  static Region on_host(std::size_t array, const ByteRange& part) {
     return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
   }
   /// The region on the GPU where the fresh bytes of the chunk lie.
@@ -65,9 +65,9 @@ class ChunkMemory {
   ZeroCopyArrays zero_copy_;
   std::uint32_t slots_ = 1;
   bool shares_ = false;
-  std::vector<std::vector<Piece>> pieces_;  // by array and chunk; empty for arrays that stay
-  std::vector<DeviceRing> rings_;           // by array
-  std::vector<BufferId> on_gpu_;            // by array; none for arrays that kernels access in host memory
+  std::vector<std::vector<ChunkReach>> pieces_;  // by array and chunk; empty for arrays that stay
+  std::vector<DeviceRing> rings_;                // by array
+  std::vector<BufferId> on_gpu_;                 // by array; none for arrays that kernels access in host memory
 };
 
 }  // namespace shiplap

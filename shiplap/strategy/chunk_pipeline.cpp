@@ -33,7 +33,7 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
       memory_(schedule, job, choice, limits, zero_copy, staging_, chunks_),
       inputs_(copied_arrays(job, memory_, Role::in, Role::inout)),
       outputs_(copied_arrays(job, memory_, Role::inout, Role::out)),
-      queues_(schedule, choice, chunks_, staging_.threads()),
+      streams_(schedule, choice, chunks_, staging_.threads()),
       dependencies_(schedule, job, memory_, chunks_.count()),
       carries_(
           std::ranges::any_of(job.arrays, [](const Array& a) { return a.role == Role::carried && a.size.count > 0; })) {
@@ -45,10 +45,10 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
 
 void ChunkPipeline::require_batches() const {
   if (choice_.graph) throw UsageError("copies cannot be in batches and in a graph: choose one of the two");
-  if (staging_.used() || array_memory(job_) != ArrayMemory::page_locked)
+  if (staging_.used() || array_memory(job_) != ArrayMemory::pinned)
     throw Unsupported(
         fmt::format("{}: copies in batches need pinned arrays: pin them or submit one by one", job_.name));
-  if (memory_.shares() || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.front_of.has_value(); }))
+  if (memory_.shares() || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.prefix_of.has_value(); }))
     throw Unsupported(fmt::format(
         "{}: chunks share data that is copied within the GPU, so copies cannot be in batches: submit them one by one",
         job_.name));
@@ -81,7 +81,7 @@ void ChunkPipeline::add_ops() {
 
 Op ChunkPipeline::op_in(const Region& from, const Region& to, std::uint32_t chunk) const {
   return {.what = Copy{from, to},
-          .queue = queues_.in(chunk),
+          .stream = streams_.in(chunk),
           .agent = agent(chunk),
           .after = {},
           .chunk = chunks_.number(chunk)};
@@ -89,7 +89,7 @@ Op ChunkPipeline::op_in(const Region& from, const Region& to, std::uint32_t chun
 
 Op ChunkPipeline::op_out(const Region& from, const Region& to, std::uint32_t chunk) const {
   return {.what = Copy{from, to},
-          .queue = queues_.out(chunk),
+          .stream = streams_.out(chunk),
           .agent = agent(chunk),
           .after = {},
           .chunk = chunks_.number(chunk)};
@@ -99,8 +99,8 @@ void ChunkPipeline::copy_resident_arrays() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
     if (!stays(array.role) || array.size.count == 0) continue;
-    const Slice all{Bytes{0}, array.size};
-    const Region from = ChunkMemory::on_host(array.front_of.value_or(a), all);
+    const ByteRange all{Bytes{0}, array.size};
+    const Region from = ChunkMemory::on_host(array.prefix_of.value_or(a), all);
     dependencies_.ops.last_resident = schedule_.add(op_in(from, {memory_.on_gpu(a), all.offset, all.length}, 0));
   }
 }
@@ -109,7 +109,7 @@ void ChunkPipeline::copy_carried_arrays_back() {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
     const Array& array = job_.arrays[a];
     if (array.role != Role::carried || array.size.count == 0) continue;
-    const Slice all{Bytes{0}, array.size};
+    const ByteRange all{Bytes{0}, array.size};
     Op op = op_out({memory_.on_gpu(a), all.offset, all.length}, ChunkMemory::on_host(a, all), chunks_.count() - 1);
     dependencies_.wait_for(op, dependencies_.ops.last_kernel);
     schedule_.add(std::move(op));
@@ -122,8 +122,8 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
   for (const std::size_t a : inputs_) {
     move_shared_bytes(a, chunk);
     const Bytes from_front = copy_from_front(a, chunk);
-    const Slice& fresh = memory_.fresh(a, chunk);
-    const Slice rest{fresh.offset + from_front, fresh.length - from_front};
+    const ByteRange& fresh = memory_.fresh(a, chunk);
+    const ByteRange rest{fresh.offset + from_front, fresh.length - from_front};
     if (rest.length.count == 0) continue;
     const Region all_to = memory_.fresh_on_gpu(a, chunk);
     Op op = op_in(ChunkMemory::on_host(a, rest), {all_to.buffer, all_to.offset + from_front, rest.length}, chunk);
@@ -157,7 +157,7 @@ void ChunkPipeline::move_shared_bytes(std::size_t array, std::uint32_t chunk) {
 /// their number.
 Bytes ChunkPipeline::copy_from_front(std::size_t array, std::uint32_t chunk) {
   const auto front = memory_.front(array);
-  const Slice& fresh = memory_.fresh(array, chunk);
+  const ByteRange& fresh = memory_.fresh(array, chunk);
   if (!front || fresh.length.count == 0 || job_.arrays[*front].size <= fresh.offset) return Bytes{};
   const Bytes length = std::min(job_.arrays[*front].size - fresh.offset, fresh.length);
   const Region to = memory_.fresh_on_gpu(array, chunk);
@@ -170,9 +170,9 @@ Bytes ChunkPipeline::copy_from_front(std::size_t array, std::uint32_t chunk) {
 
 void ChunkPipeline::launch(std::uint32_t chunk) {
   ChunkOps& ops = dependencies_.ops;
-  Op op{.what =
-            chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.blocks, queues_.kernel_queues()),
-        .queue = queues_.kernel(chunk),
+  Op op{.what = chunk_kernel(job_, chunks_.items[chunk], chunk, limits_, memory_, choice_.blocks,
+                             streams_.kernel_streams()),
+        .stream = streams_.kernel(chunk),
         .agent = agent(chunk),
         .after = {},
         .chunk = chunks_.number(chunk)};

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "shiplap/strategy/chunk_dependencies.hpp"
-#include "shiplap/strategy/chunk_queues.hpp"
+#include "shiplap/strategy/chunk_streams.hpp"
 
 namespace shiplap {
 
 /// Adds the chunks of one GPU to a schedule that has the buffers of the job's arrays and its kernel.
 class ChunkPipeline {
  public:
-  /// Adds agents, buffers and queues. Keeps references to all but `chunks`. Throws as `chunked_schedule` does.
+  /// Adds agents, buffers and streams. Keeps references to all but `chunks`. Throws as `chunked_schedule` does.
   ChunkPipeline(Schedule&, const Job&, const Choice&, const Limits&, const ZeroCopyArrays&, const Staging&,
                 GpuChunks chunks);
   // Its parts refer to each other.
@@ -52,7 +52,7 @@ class ChunkPipeline {
   ChunkMemory memory_;
   std::vector<std::size_t> inputs_;   // arrays that are copied in, in the order of their copies
   std::vector<std::size_t> outputs_;  // arrays that are copied out, in the order of their copies
-  ChunkQueues queues_;
+  ChunkStreams streams_;
   ChunkDependencies dependencies_;
   bool carries_ = false;  // an array is carried from chunk to chunk
 };

@@ -19,7 +19,7 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
         "the kernel of {} is not made for zero-copy (it accesses its arrays several times): copy them", job.name));
   Schedule schedule;
   schedule.agents.clear();
-  require_fronts(job);
+  require_valid_prefixes(job);
   for (const Array& a : job.arrays)
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));

@@ -6,8 +6,8 @@ namespace shiplap {
 namespace {
 
 /// The bytes that the chunk shares with the one before.
-Bytes shared(const Piece& piece) { return piece.fresh.offset - piece.reach.offset; }
-Bytes end(const Slice& slice) { return slice.offset + slice.length; }
+Bytes shared(const ChunkReach& piece) { return piece.fresh.offset - piece.reach.offset; }
+Bytes end(const ByteRange& slice) { return slice.offset + slice.length; }
 
 }  // namespace
 
@@ -15,11 +15,11 @@ Bytes DeviceRing::offset_in_slot(Bytes in_array, Alignment aligned) {
   return Bytes{aligned == Alignment::in_array ? in_array.count % alignment.count : 0};
 }
 
-DeviceRing::Room DeviceRing::room(const std::vector<Piece>& pieces, Alignment aligned) {
+DeviceRing::Room DeviceRing::room(const std::vector<ChunkReach>& pieces, Alignment aligned) {
   Room room;
-  for (const Piece& piece : pieces) room.beyond = std::max(room.beyond, shared(piece) * 2);
+  for (const ChunkReach& piece : pieces) room.beyond = std::max(room.beyond, shared(piece) * 2);
   const bool slots = room.beyond.count == 0;
-  for (const Piece& piece : pieces)
+  for (const ChunkReach& piece : pieces)
     room.each_slot =
         std::max(room.each_slot, piece.fresh.length + (slots ? offset_in_slot(piece.fresh.offset, aligned) : Bytes{}));
   if (slots) room.each_slot = Bytes{(room.each_slot.count + alignment.count - 1) / alignment.count * alignment.count};
@@ -28,19 +28,20 @@ DeviceRing::Room DeviceRing::room(const std::vector<Piece>& pieces, Alignment al
 
 // Where the ring starts again, the shared bytes are copied from its end to its start, and the two must not overlap. The
 // ring starts again only when less than a slot is left, so twice the shared bytes beyond the slots are enough room.
-DeviceRing::DeviceRing(const std::vector<Piece>& pieces, std::uint32_t slots, Alignment aligned) : pieces_(pieces) {
+DeviceRing::DeviceRing(const std::vector<ChunkReach>& pieces, std::uint32_t slots, Alignment aligned)
+    : pieces_(pieces) {
   const auto chunks = static_cast<std::uint32_t>(pieces.size());
   const Room room = DeviceRing::room(pieces, aligned);
   shares_ = room.beyond.count > 0;
   Bytes all;
-  for (const Piece& piece : pieces) all += piece.fresh.length;
+  for (const ChunkReach& piece : pieces) all += piece.fresh.length;
   size_ = room.each_slot * slots + room.beyond;
   if (shares_) size_ = std::min(size_, all);
 
   Bytes head;
   std::uint32_t brought_by = 0;
   for (std::uint32_t c = 0; c < chunks; ++c) {
-    const Piece& piece = pieces[c];
+    const ChunkReach& piece = pieces[c];
     Placement place;
     while (brought_by < c && end(pieces[brought_by].fresh) <= piece.reach.offset) ++brought_by;
     place.first_brought_by = brought_by;

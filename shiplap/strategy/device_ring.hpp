@@ -46,7 +46,7 @@ class DeviceRing {
   /// The ring of an array that has none.
   DeviceRing() = default;
   /// A ring for these chunks, with room for `slots` of them whatever their sizes.
-  DeviceRing(const std::vector<Piece>&, std::uint32_t slots, Alignment = Alignment::own);
+  DeviceRing(const std::vector<ChunkReach>&, std::uint32_t slots, Alignment = Alignment::own);
 
   /// Size of the buffer: at most `room` for all slots.
   Bytes size() const { return size_; }
@@ -59,7 +59,7 @@ class DeviceRing {
     Bytes each_slot;
     Bytes beyond;
   };
-  static Room room(const std::vector<Piece>&, Alignment = Alignment::own);
+  static Room room(const std::vector<ChunkReach>&, Alignment = Alignment::own);
   /// Offset in the slot of data that begin at `in_array` in their array.
   static Bytes offset_in_slot(Bytes in_array, Alignment);
 
@@ -78,7 +78,7 @@ class DeviceRing {
   Bytes size_;
   bool shares_ = false;
   std::vector<Held> held_;  // what the ring holds after the chunks placed so far; unused where it has slots
-  std::vector<Piece> pieces_;
+  std::vector<ChunkReach> pieces_;
   std::vector<Placement> placements_;
 };
 

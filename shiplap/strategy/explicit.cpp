@@ -8,7 +8,7 @@ namespace shiplap {
 namespace {
 
 Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_memory(job, ArrayMemory::page_locked, "explicit");
+  require_memory(job, ArrayMemory::pinned, "explicit");
   return chunked_schedule(job,
                           {.strategy = "explicit",
                            .chunks = 1,

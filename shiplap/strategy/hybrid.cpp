@@ -11,7 +11,7 @@ namespace {
 
 template <bool mirror>
 Schedule hybrid_schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_memory(job, ArrayMemory::page_locked, mirror ? "hybrid-mirror" : "hybrid");
+  require_memory(job, ArrayMemory::pinned, mirror ? "hybrid-mirror" : "hybrid");
   return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
 }
 

@@ -8,7 +8,7 @@ namespace shiplap {
 namespace {
 
 Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_memory(job, ArrayMemory::page_locked, "implicit");
+  require_memory(job, ArrayMemory::pinned, "implicit");
   return chunked_schedule(job,
                           {.strategy = "implicit",
                            .chunks = 1,

@@ -14,34 +14,34 @@
 namespace shiplap {
 namespace {
 
-Region in_array(std::size_t array, const Slice& part) {
+Region in_array(std::size_t array, const ByteRange& part) {
   return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
 }
 
 /// The launch over these items. Scratch arrays have a buffer on the GPU each; their buffers follow those of all arrays.
-Op launch(const Job& job, const Limits& limits, QueueId queue, std::uint32_t chunk, const ItemRange& range) {
+Op launch(const Job& job, const Limits& limits, StreamId stream, std::uint32_t chunk, const ItemRange& range) {
   Kernel kernel = launch_over(job, range, limits);
   auto scratch = static_cast<std::uint32_t>(job.arrays.size());
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
-    const Slice part = reach(job, array, range);
-    Region region = in_array(array.front_of.value_or(a), part);
+    const ByteRange part = reach_of(job, array, range);
+    Region region = in_array(array.prefix_of.value_or(a), part);
     if (array.role == Role::scratch) region.buffer = BufferId{scratch++};
     kernel.operands.push_back({region, access_mode(array.role), part.offset});
   }
-  return {.what = std::move(kernel), .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = chunk};
+  return {.what = std::move(kernel), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }
 
 void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
-  require_fronts(job);
+  require_valid_prefixes(job);
   Bytes total;
   for (const Array& a : job.arrays) {
-    if (stays(a.role) && !a.front_of && a.memory != MemoryKind::managed)
+    if (stays(a.role) && !a.prefix_of && a.memory != MemoryKind::managed)
       throw Unsupported(
           fmt::format("{} stays on the GPU and is in {} memory: the managed strategies have it managed too", a.name,
                       to_string(a.memory)));
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
-    if (!a.front_of) total += a.size;
+    if (!a.prefix_of) total += a.size;
   }
   for (const Array& a : job.arrays)
     if (a.role == Role::scratch)
@@ -54,10 +54,10 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
                     to_string(total), to_string(limits.device_memory)));
 }
 
-/// The part of the slice that is not in another array of the job as its front (see Array::front_of).
-Slice without_front(const Job& job, std::size_t array, Slice slice) {
+/// The part of the slice that is not in another array of the job as its front (see Array::prefix_of).
+ByteRange without_front(const Job& job, std::size_t array, ByteRange slice) {
   for (const Array& a : job.arrays) {
-    if (a.front_of != array || slice.offset >= a.size) continue;
+    if (a.prefix_of != array || slice.offset >= a.size) continue;
     const Bytes in_front = std::min(a.size - slice.offset, slice.length);
     slice = {slice.offset + in_front, slice.length - in_front};
   }
@@ -85,9 +85,9 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   schedule.agents.clear();
   for (std::uint32_t t = 0; t < choice.threads; ++t)
     schedule.agents.push_back({.name = fmt::format("thread {}", t), .numa_node = std::uint16_t{0}});
-  const QueueId queue = schedule.add_queue("compute");
+  const StreamId stream = schedule.add_stream("compute");
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
-  const OpId launched = schedule.add(launch(job, limits, queue, 0, {0, job.items}));
+  const OpId launched = schedule.add(launch(job, limits, stream, 0, {0, job.items}));
   // Each thread touches an equal number of the pages of each result.
   constexpr std::uint64_t page = managed_block.count;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
@@ -99,7 +99,7 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
       if (end <= begin) continue;
       const Region part{BufferId{static_cast<std::uint32_t>(a)}, Bytes{begin}, Bytes{end - begin}};
       schedule.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = part},
-                    .queue = {},
+                    .stream = {},
                     .agent = AgentId{t},
                     .after = {launched},
                     .chunk = 0});
@@ -115,27 +115,28 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   Schedule schedule;
   add_arrays(job, schedule, limits);
   schedule.agents = {{.name = "in", .numa_node = {}}, {.name = "out", .numa_node = {}}};
-  const QueueId in = schedule.add_queue("in");
-  const QueueId compute = schedule.add_queue("compute");
-  const QueueId out = schedule.add_queue("out");
+  const StreamId in = schedule.add_stream("in");
+  const StreamId compute = schedule.add_stream("compute");
+  const StreamId out = schedule.add_stream("out");
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   // Returns the op; none when there are no bytes to move.
-  const auto move = [&](std::size_t array, const Slice& part, Place to, std::uint32_t chunk, OpId after) {
+  const auto move = [&](std::size_t array, const ByteRange& part, Place to, std::uint32_t chunk, OpId after) {
     if (part.length.count == 0) return OpId{};
-    const Region region = in_array(job.arrays[array].front_of.value_or(array), part);
+    const Region region = in_array(job.arrays[array].prefix_of.value_or(array), part);
     Op op{.what = Prefetch{region, to},
-          .queue = to.is_gpu() ? in : out,
+          .stream = to.is_gpu() ? in : out,
           .agent = AgentId{to.is_gpu() ? 0u : 1u},
           .after = {},
           .chunk = chunk};
     if (!after.is_none()) op.after.push_back(after);
     return schedule.add(std::move(op));
   };
-  const auto ranges = split(job, choice.chunks);
-  std::vector<std::vector<Piece>> cut;
+  const auto ranges = cut_into_chunks(job, choice.chunks);
+  std::vector<std::vector<ChunkReach>> cut;
   for (const Array& a : job.arrays) {
-    const Slice all{Bytes{0}, a.size};
-    cut.push_back(stays(a.role) ? std::vector<Piece>(ranges.size(), Piece{all, all}) : pieces(job, a, ranges));
+    const ByteRange all{Bytes{0}, a.size};
+    cut.push_back(stays(a.role) ? std::vector<ChunkReach>(ranges.size(), ChunkReach{all, all})
+                                : chunk_reaches(job, a, ranges));
   }
   for (std::uint32_t c = 0; c < ranges.size(); ++c) {
     OpId moved;
@@ -150,7 +151,7 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
     OpId after = launched;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (is_output(job.arrays[a].role) || (job.arrays[a].role == Role::carried && c + 1 == ranges.size())) {
-        // Further results follow in the same queue and wait for nothing more.
+        // Further results follow in the same stream and wait for nothing more.
         if (!move(a, cut[a][c].fresh, Place::host(), c, after).is_none()) after = {};
       }
   }

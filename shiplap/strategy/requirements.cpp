@@ -18,9 +18,9 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
   for (const Array& a : job.arrays) {
     if (a.role == Role::scratch) continue;
     // Arrays that stay are copied once, before everything else.
-    if (stays(a.role) && (wanted != ArrayMemory::page_locked || a.memory == MemoryKind::pageable)) continue;
+    if (stays(a.role) && (wanted != ArrayMemory::pinned || a.memory == MemoryKind::pageable)) continue;
     const std::string memory = to_string(a.memory);
-    if (wanted == ArrayMemory::page_locked && !is_page_locked(a.memory))
+    if (wanted == ArrayMemory::pinned && !is_pinned(a.memory))
       throw Unsupported(
           fmt::format("{} needs pinned arrays, and {} is in {} memory, from which copies do not overlap: "
                       "pin it (`memory` pinned){}",
@@ -28,7 +28,7 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
                       a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
     if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
       throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
-                                    memory, is_page_locked(a.memory) ? ": explicit and streams copy it" : ""));
+                                    memory, is_pinned(a.memory) ? ": explicit and streams copy it" : ""));
     if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
       throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (`memory` managed)",
                                     strategy, a.name, memory));

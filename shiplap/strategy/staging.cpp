@@ -46,7 +46,7 @@ Region StagingRings::place(BufferId ring, std::size_t array, std::uint32_t chunk
 StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, std::uint32_t number,
                                         const Region& from, OpId earlier) {
   const Region to = place(in_ring_[array], array, chunk, from.length);
-  Op op{.what = HostCopy{from, to}, .queue = {}, .agent = agent(chunk), .after = {}, .chunk = number};
+  Op op{.what = HostCopy{from, to}, .stream = {}, .agent = agent(chunk), .after = {}, .chunk = number};
   if (!earlier.is_none()) op.after.push_back(earlier);
   return {to, schedule_.add(std::move(op))};
 }
@@ -58,7 +58,7 @@ StagingRings::Free StagingRings::free_place(std::size_t array, std::uint32_t chu
 
 void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to) {
   Op op{.what = HostCopy{place(out_ring_[array], array, chunk, to.length), to},
-        .queue = {},
+        .stream = {},
         .agent = AgentId{first_agent_ + threads_ + chunk % threads_},
         .after = {copy},
         .chunk = number};

@@ -42,21 +42,21 @@ ArrayMemory array_memory(const Job& job) {
   const MemoryKind memory = memory_of(job);
   return memory == MemoryKind::pageable  ? ArrayMemory::pageable
          : memory == MemoryKind::managed ? ArrayMemory::managed
-                                         : ArrayMemory::page_locked;
+                                         : ArrayMemory::pinned;
 }
 
-std::string to_string(Layout layout, std::uint32_t queues) {
+std::string to_string(Layout layout, std::uint32_t streams) {
   switch (layout) {
     case Layout::per_chunk:
-      return "a queue per chunk";
+      return "a stream per chunk";
     case Layout::few:
-      return fmt::format("{} queues", queues);
+      return fmt::format("{} streams", streams);
     case Layout::three:
-      return "three queues";
+      return "three streams";
     case Layout::one_engine:
-      return "one copy queue";
+      return "one copy stream";
     case Layout::implicit_sync:
-      return "one copy queue, results held";
+      return "one copy stream, results held";
   }
   throw Error("a layout that does not exist");
 }
@@ -83,11 +83,11 @@ std::string to_string(const Choice& choice) {
   const std::string grid = choice.blocks == 0 ? "" : fmt::format(", {} blocks", choice.blocks);
   const char* calls = choice.graph ? ", as a graph" : choice.batched ? ", copies in batches" : "";
   if (!strategy.chunked) return choice.strategy + grid + calls;
-  if (strategy.memory != ArrayMemory::page_locked)
+  if (strategy.memory != ArrayMemory::pinned)
     return fmt::format("{}, {} chunk{}", choice.strategy, choice.chunks, choice.chunks == 1 ? "" : "s");
   return fmt::format("{}, {} chunk{}{}, {}, {}-first{}{}", choice.strategy, choice.chunks,
                      choice.chunks == 1 ? "" : "s", choice.ramp.level() ? "" : " in ramp " + to_string(choice.ramp),
-                     to_string(choice.layout, choice.queues), choice.order == IssueOrder::depth ? "depth" : "breadth",
+                     to_string(choice.layout, choice.streams), choice.order == IssueOrder::depth ? "depth" : "breadth",
                      grid, calls);
 }
 
@@ -122,8 +122,8 @@ void parse_layout(std::string_view text, Choice& into) {
         "`layout` {}: there is no such layout; there are: per-chunk, few, few:N, three, one-engine, implicit-sync",
         text));
   into.layout = found->layout;
-  if (numbered) into.queues = static_cast<std::uint32_t>(parse_count(text.substr(4), "`layout` few:N"));
-  if (into.queues == 0) throw UsageError("`layout` few:0: at least one queue is needed");
+  if (numbered) into.streams = static_cast<std::uint32_t>(parse_count(text.substr(4), "`layout` few:N"));
+  if (into.streams == 0) throw UsageError("`layout` few:0: at least one stream is needed");
 }
 
 IssueOrder parse_order(std::string_view text) {

@@ -16,16 +16,16 @@
 
 namespace shiplap {
 
-/// How chunks are distributed over in-order queues.
+/// How chunks are distributed over in-order streams.
 enum class Layout : std::uint8_t {
-  per_chunk,  ///< a queue for each chunk (the papers' streams)
-  few,        ///< `queues` queues, which take the chunks in turn
-  three,      ///< one queue each for copies in, kernels and copies out, with events between them
+  per_chunk,  ///< a stream for each chunk (the papers' streams)
+  few,        ///< `streams` streams, which take the chunks in turn
+  three,      ///< one stream each for copies in, kernels and copies out, with events between them
   /// Emulates GPUs with one copy engine (device category 2 of van Werkhoven et al. 2014, section IV): copies of both
-  /// directions share a queue.
+  /// directions share a stream.
   one_engine,
   /// Emulates GPUs with one copy engine and implicit synchronisation (device category 1): copies of both directions
-  /// share a queue, and a copy out waits until the last kernel submitted before it has ended.
+  /// share a stream, and a copy out waits until the last kernel submitted before it has ended.
   implicit_sync,
 };
 
@@ -41,8 +41,8 @@ struct Choice {
   std::string strategy = "streams";      ///< the name of one of `strategies()`
   std::uint32_t chunks = 1;              ///< number of chunks on each GPU
   Ramp ramp{};                           ///< sizes of the chunks relative to each other
-  Layout layout = Layout::three;         ///< how chunks are spread over queues
-  std::uint32_t queues = 4;              ///< for Layout::few
+  Layout layout = Layout::three;         ///< how chunks are spread over streams
+  std::uint32_t streams = 4;             ///< for Layout::few
   IssueOrder order = IssueOrder::depth;  ///< in which order ops are submitted
   /// Most blocks of a launch, for strategies whose kernels access host memory. 0: the kernel's own grid.
   std::uint64_t blocks = 0;
@@ -60,10 +60,10 @@ struct Choice {
   bool batched = false;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
-/// "streams, 32 chunks, three queues, depth-first"
+/// "streams, 32 chunks, three streams, depth-first"
 std::string to_string(const Choice&);
-/// "three queues", "4 queues".
-std::string to_string(Layout, std::uint32_t queues = 4);
+/// "three streams", "4 streams".
+std::string to_string(Layout, std::uint32_t streams = 4);
 /// The name of the layout in flags and files: "few".
 std::string_view name_of(Layout);
 /// "per-chunk", "few" ("few:8"), "three", "one-engine", "implicit-sync". Throws UsageError.
@@ -75,18 +75,18 @@ Ramp parse_ramp(std::string_view text);
 std::string to_string(const Ramp&);  ///< "0.25:1:1.03", "none"
 
 /// The kind of memory that a strategy is for. It concerns all arrays but those that stay on the GPU and scratch.
-enum class ArrayMemory : std::uint8_t { page_locked, pageable, managed };
+enum class ArrayMemory : std::uint8_t { pinned, pageable, managed };
 /// The kind of memory of the job's first such array; pinned when it has none.
 ArrayMemory array_memory(const Job&);
 
 /// One way to get the data through, as an entry of a table.
 struct Strategy {
-  std::string_view name;     ///< "streams", in choices, flags and files
-  std::string_view summary;  ///< one line for the help
-  bool chunked = false;      ///< whether it uses Choice::chunks, ramp, layout and order
-  bool mapped = false;       ///< whether its kernels access host memory, so that it uses Choice::blocks
-  bool threaded = false;     ///< whether host threads take part, so that it uses Choice::threads
-  ArrayMemory memory = ArrayMemory::page_locked;  ///< the memory of the arrays that it takes
+  std::string_view name;                     ///< "streams", in choices, flags and files
+  std::string_view summary;                  ///< one line for the help
+  bool chunked = false;                      ///< whether it uses Choice::chunks, ramp, layout and order
+  bool mapped = false;                       ///< whether its kernels access host memory, so that it uses Choice::blocks
+  bool threaded = false;                     ///< whether host threads take part, so that it uses Choice::threads
+  ArrayMemory memory = ArrayMemory::pinned;  ///< the memory of the arrays that it takes
   /// Relative error of the simulated time that about nine of ten pipelines of the strategy stay below. It is part of
   /// the interval of a prediction. See model_error.hpp.
   double model_error = 0;

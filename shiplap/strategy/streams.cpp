@@ -9,7 +9,7 @@ namespace {
 using van_werkhoven_2014::Category;
 
 Schedule streams_schedule(const Job& job, const Choice& choice, const Limits& limits) {
-  require_memory(job, ArrayMemory::page_locked, "streams");
+  require_memory(job, ArrayMemory::pinned, "streams");
   return chunked_schedule(job, choice, limits);
 }
 

@@ -1,5 +1,5 @@
 // The comfortable way to describe a job: its arrays one by one, then the kernel, which gets a typed view of each array.
-//   auto job = Job{levels, "density"}.in("t", t).in("s", s, neighbours(1, 0)).out("rho", rho)
+//   auto job = Job{levels, "density"}.in("t", t).in("s", s, halo(1, 0)).out("rho", rho)
 //                  .kernel(enqueue).host_kernel(compute);
 #pragma once
 
@@ -75,7 +75,7 @@ class DescribedJob : public Job {
   /// Adds the first `elements` elements of the array `cut` as a resident array, such as a surface that all levels refer
   /// to. The elements cross the link once for both.
   template <class T>
-  auto front_of(const std::string& cut, std::string array, std::uint64_t elements) const {
+  auto prefix_of(const std::string& cut, std::string array, std::uint64_t elements) const {
     const auto found = std::ranges::find(arrays, cut, &Array::name);
     if (found == arrays.end() || found->role != Role::in)
       throw UsageError(name + ": " + array + " is to be the front of " + cut +
@@ -83,7 +83,7 @@ class DescribedJob : public Job {
     if (found->element.count != sizeof(T) || elements * sizeof(T) > found->size.count)
       throw UsageError(name + ": " + array + " has other elements than " + cut + ", or more of them");
     auto job = shaped<const T>(std::move(array), Role::resident, elements);
-    job.arrays.back().front_of = static_cast<std::uint32_t>(found - arrays.begin());
+    job.arrays.back().prefix_of = static_cast<std::uint32_t>(found - arrays.begin());
     job.arrays.back().memory = found->memory;
     return job;
   }

@@ -131,11 +131,12 @@ double density(const Job& job, ItemRange range) {
       all += in_bytes(array.size);
       continue;
     }
-    const Slice whole = reach(job, array, {0, job.items});
-    const Slice piece = reach(job, array, range);
-    const Slice before = range.first > 0 ? reach(job, array, {0, range.first}) : Slice{whole.offset, Bytes{0}};
+    const ByteRange whole = reach_of(job, array, {0, job.items});
+    const ByteRange piece = reach_of(job, array, range);
+    const ByteRange before =
+        range.first > 0 ? reach_of(job, array, {0, range.first}) : ByteRange{whole.offset, Bytes{0}};
     const Bytes after =
-        end < job.items ? reach(job, array, {end, job.items - end}).offset : whole.offset + whole.length;
+        end < job.items ? reach_of(job, array, {end, job.items - end}).offset : whole.offset + whole.length;
     if (before.offset + before.length != piece.offset || piece.offset + piece.length != after) continue;
     here += in_bytes(piece.length);
     all += in_bytes(whole.length);
@@ -148,13 +149,13 @@ std::uint64_t average_items(const Job& job, ItemRange range) {
       1, static_cast<std::uint64_t>(std::llround(static_cast<double>(range.count) * density(job, range))));
 }
 
-void require_fronts(const Job& job) {
+void require_valid_prefixes(const Job& job) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
-    if (!array.front_of) continue;
-    const bool is_front = *array.front_of < a && array.role == Role::resident &&
-                          job.arrays[*array.front_of].role == Role::in &&
-                          array.size <= job.arrays[*array.front_of].size;
+    if (!array.prefix_of) continue;
+    const bool is_front = *array.prefix_of < a && array.role == Role::resident &&
+                          job.arrays[*array.prefix_of].role == Role::in &&
+                          array.size <= job.arrays[*array.prefix_of].size;
     if (!is_front)
       throw UsageError(
           fmt::format("{}: {} must be resident to be the front of an array described before it that is an "
@@ -163,9 +164,9 @@ void require_fronts(const Job& job) {
   }
 }
 
-void share_memory_of_fronts(Job& job) {
+void share_memory_of_prefixes(Job& job) {
   for (Array& array : job.arrays)
-    if (array.front_of) array.memory = job.arrays[*array.front_of].memory;
+    if (array.prefix_of) array.memory = job.arrays[*array.prefix_of].memory;
 }
 
 std::uint64_t launches_of(const Job& job, std::uint64_t items) { return job.launches + job.launches_of_item * items; }
@@ -236,7 +237,7 @@ void require_valid(const Ramp& ramp) {
                     ramp.first, ramp.last, ramp.growth));
 }
 
-std::vector<ItemRange> split(const Job& job, std::uint32_t chunks, const Ramp& ramp) {
+std::vector<ItemRange> cut_into_chunks(const Job& job, std::uint32_t chunks, const Ramp& ramp) {
   if (chunks == 0) throw UsageError("`chunks` 0: at least 1 is needed");
   if (chunks > job.items)
     throw UsageError(fmt::format("`chunks` {}: {} can be cut into at most {} chunks; ask for that many or fewer",
@@ -260,7 +261,7 @@ std::vector<ItemRange> split(const Job& job, std::uint32_t chunks, const Ramp& r
   return result;
 }
 
-Slice slice(const Job& job, const Array& array, ItemRange range) {
+ByteRange owned_bytes(const Job& job, const Array& array, ItemRange range) {
   const std::uint64_t elements = array.size.count / array.element.count;
   // 128-bit product: elements · items exceeds 64 bits for large arrays cut finely.
   const auto at = [&](std::uint64_t item) {
@@ -271,12 +272,12 @@ Slice slice(const Job& job, const Array& array, ItemRange range) {
   return {Bytes{begin}, Bytes{at(range.first + range.count) - begin}};
 }
 
-Slice reach(const Job& job, const Array& array, ItemRange range) {
+ByteRange reach_of(const Job& job, const Array& array, ItemRange range) {
   if (stays(array.role)) return {Bytes{0}, array.size};
   if (!array.reach.elements) {
     const std::uint64_t first = range.first - std::min(range.first, array.reach.before);
     const std::uint64_t end = range.first + range.count;
-    return slice(job, array, {first, std::min(job.items - end, array.reach.after) + end - first});
+    return owned_bytes(job, array, {first, std::min(job.items - end, array.reach.after) + end - first});
   }
   const ElementRange elements = array.reach.elements(range);
   const std::uint64_t all = array.size.count / array.element.count;
@@ -287,17 +288,17 @@ Slice reach(const Job& job, const Array& array, ItemRange range) {
   return {array.element * elements.first, array.element * elements.count};
 }
 
-std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const ItemRange> chunks) {
+std::vector<ChunkReach> chunk_reaches(const Job& job, const Array& array, std::span<const ItemRange> chunks) {
   if (is_output(array.role) && (array.reach.before > 0 || array.reach.after > 0))
     throw UsageError(fmt::format(
         "{}: {} is written, so that its chunks cannot reach into their neighbours: read another array, or carry it",
         job.name, array.name));
-  std::vector<Piece> result;
+  std::vector<ChunkReach> result;
   result.reserve(chunks.size());
   Bytes begin;
   Bytes end;  // of the chunk before
   for (std::size_t c = 0; c < chunks.size(); ++c) {
-    const Slice whole = reach(job, array, chunks[c]);
+    const ByteRange whole = reach_of(job, array, chunks[c]);
     if (array.role == Role::scratch) {  // chunks share no scratch, so reaches may overlap
       result.push_back({whole, whole});
       continue;
@@ -320,8 +321,8 @@ std::vector<Piece> pieces(const Job& job, const Array& array, std::span<const It
   return result;
 }
 
-Grid grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
-  Grid result;
+LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
+  LaunchGrid result;
   result.blocks = std::max<std::uint64_t>(1, blocks_of(job, items));
   const std::uint64_t room = resident_threads == 0 ? result.blocks : wave_of(job, resident_threads);
   result.resident_blocks = result.full_rate_blocks = room;

@@ -61,9 +61,9 @@ struct Reach {
   std::function<ElementRange(ItemRange)> elements{};
 };
 /// The slice of the chunk alone.
-inline const Reach each{};
+inline const Reach own_items{};
 /// The slice of the chunk with a halo of these numbers of items.
-inline Reach neighbours(std::uint64_t before, std::uint64_t after) {
+inline Reach halo(std::uint64_t before, std::uint64_t after) {
   return {.before = before, .after = after, .elements = {}};
 }
 /// The elements that the mapping gives (see Reach::elements).
@@ -82,14 +82,14 @@ struct Array {
   /// Makes a resident array the front of another array: the first elements of the array of that index, which comes
   /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
   /// resident one.
-  std::optional<std::uint32_t> front_of{};
+  std::optional<std::uint32_t> prefix_of{};
   /// Address of the caller's memory; null while only the shape is known.
   std::byte* data = nullptr;
 };
 
 /// Size of the memory that the caller has for the array: 0 for scratch and for a front of another array.
 inline Bytes size_on_host(const Array& array) {
-  return array.role == Role::scratch || array.front_of ? Bytes{} : array.size;
+  return array.role == Role::scratch || array.prefix_of ? Bytes{} : array.size;
 }
 
 /// The cost of the kernel of a job on one GPU. A run that measures the kernel writes it, and predictions for devices
@@ -212,27 +212,27 @@ void require_valid(const Ramp&);
 /// by one item where there are fewer blocks than chunks, and the last one takes the rest. With a ramp each range is
 /// within one block of its relative size. Throws UsageError when `chunks` is 0 or larger than the number of items, or
 /// the ramp is not valid.
-std::vector<ItemRange> split(const Job&, std::uint32_t chunks, const Ramp& = {});
+std::vector<ItemRange> cut_into_chunks(const Job&, std::uint32_t chunks, const Ramp& = {});
 
 /// A contiguous part of an array.
-struct Slice {
+struct ByteRange {
   Bytes offset;  ///< of its first byte in the array
   Bytes length;  ///< number of bytes
 };
 /// The slice of the array that a range of items owns. It has whole elements; slices of neighbouring ranges have no gap
 /// and no overlap.
-Slice slice(const Job&, const Array&, ItemRange);
+ByteRange owned_bytes(const Job&, const Array&, ItemRange);
 
 /// The part of an array that a chunk needs.
-struct Piece {
-  Slice reach;  ///< the bytes that its kernel is handed
-  Slice fresh;  ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
+struct ChunkReach {
+  ByteRange reach;  ///< the bytes that its kernel is handed
+  ByteRange fresh;  ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
 };
 /// The pieces of consecutive chunks. Throws UsageError that names the array and the chunk when a reach is out of bounds
 /// or not monotone, or when two chunks write the same bytes.
-std::vector<Piece> pieces(const Job&, const Array&, std::span<const ItemRange> chunks);
+std::vector<ChunkReach> chunk_reaches(const Job&, const Array&, std::span<const ItemRange> chunks);
 /// The bytes of the array that the kernel is handed for these items; all bytes of an array that stays on the GPU.
-Slice reach(const Job&, const Array&, ItemRange);
+ByteRange reach_of(const Job&, const Array&, ItemRange);
 
 /// Data per item of these items relative to the average of the job: for example the nonzeros of rows. It counts the
 /// inputs that are cut, except arrays whose mapping gives neighbouring chunks common elements.
@@ -240,10 +240,10 @@ double density(const Job&, ItemRange);
 /// The number of average items that have as much data as these items, at least 1. KernelCost is read at this number.
 std::uint64_t average_items(const Job&, ItemRange);
 
-/// Throws UsageError that names the array when a front is not valid (see Array::front_of).
-void require_fronts(const Job&);
+/// Throws UsageError that names the array when a front is not valid (see Array::prefix_of).
+void require_valid_prefixes(const Job&);
 /// Sets the memory kind of every front to that of the array that it is the front of.
-void share_memory_of_fronts(Job&);
+void share_memory_of_prefixes(Job&);
 
 /// Number of launches in which the kernel is submitted for `items` items.
 std::uint64_t launches_of(const Job&, std::uint64_t items);
@@ -267,14 +267,14 @@ Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks, std::
 /// The grid of a launch, and how much of the GPU it uses. The part of the GPU's rate that it leaves to other launches
 /// follows from the cost, not from the threads: a memory-bound kernel may use all of the bandwidth with half of the
 /// threads.
-struct Grid {
+struct LaunchGrid {
   std::uint64_t blocks = 1;            ///< blocks of the launch
   std::uint64_t resident_blocks = 1;   ///< `Kernel::resident_blocks`
   std::uint64_t full_rate_blocks = 1;  ///< `Kernel::full_rate_blocks`
 };
 /// The grid of a launch over `items` items, of which at most `at_once` run at the same time. `resident_threads` is the
 /// number of threads that the GPU holds at once; 0: every launch fills the GPU.
-Grid grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
+LaunchGrid launch_grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
 /// The kind of memory of the first array that is cut and in host memory; pinned when there is none.
 MemoryKind memory_of(const Job&);

@@ -117,9 +117,9 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   };
   const Interval<Seconds> whole{at(bandwidth.value, flops.value), at(bandwidth.high, flops.high),
                                 at(bandwidth.low, flops.low)};
-  // A block for each multiprocessor is taken to be enough for the full rate.
+  // A block for each SM is taken to be enough for the full rate.
   return {.points = {{job.items, whole}},
-          .limited = {{.items = job.items, .blocks = std::max(1u, gpu.multiprocessors), .work = whole}},
+          .limited = {{.items = job.items, .blocks = std::max(1u, gpu.sm_count), .work = whole}},
           .origin = job.efficiency == 1
                         ? fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)
                         : fmt::format("derived from bytes and operations over {:.0f} % of the limits of profile {}",

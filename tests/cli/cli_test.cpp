@@ -136,7 +136,7 @@ TEST_F(Cli, reproduce_hands_all_arguments_to_the_program_beside_it_as_they_are) 
   EXPECT_EQ(all.code, 7);
 }
 
-TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_page_lock) {
+TEST_F(Cli, plan_says_from_how_many_runs_on_it_pays_to_pin) {
   const std::string plan = "plan scalar-add:in=64MiB,out=64MiB --profile h200 --memory pageable --reuse ";
   const Json few = parsed(shiplap(plan + "1 --json")).at("memory");
   const Json many = parsed(shiplap(plan + "100000 --json")).at("memory");
@@ -197,7 +197,7 @@ TEST_F(Cli, a_forced_choice_is_the_only_one_planned) {
       shiplap("plan --in 64MiB --out 64MiB --kernel 3ms --profile h200 --strategy streams --chunks 8 --layout three");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out.find("explicit"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("three queues"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("three streams"), std::string::npos) << outcome.out;
 }
 
 TEST_F(Cli, run_verifies_and_draws_on_both_virtual_devices) {

@@ -19,7 +19,7 @@ TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
                               results + " --markdown " + page;
   const Outcome human = shiplap(command);
   EXPECT_EQ(human.code, 0) << human.err;
-  for (const char* word : {"engine", "van-werkhoven-2014", "streams, three queues", "virtual", "verified", "LogGP"})
+  for (const char* word : {"engine", "van-werkhoven-2014", "streams, three streams", "virtual", "verified", "LogGP"})
     EXPECT_NE(human.out.find(word), std::string::npos) << word;
   EXPECT_NE(read(page).find("| engine |"), std::string::npos);
 

@@ -49,7 +49,7 @@ TEST(Device, needs_three_methods_to_execute_a_schedule) {
   const BufferId destination =
       schedule.add_buffer({.name = "to", .place = Place::gpu(), .memory = MemoryKind::device, .size = 64_B});
   schedule.add({.what = Copy{.from = {source, 0_B, 64_B}, .to = {destination, 0_B, 64_B}},
-                .queue = schedule.add_queue("copies"),
+                .stream = schedule.add_stream("copies"),
                 .after = {}});
   const auto execution = device.prepare(schedule, {.buffers = {from.data(), to.data()}, .kernels = {}});
   EXPECT_GT(execution->run().timeline.makespan, Seconds{0});

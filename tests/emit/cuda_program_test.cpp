@@ -48,7 +48,7 @@ TEST(CudaProgram, waits_for_the_room_of_a_ring_from_the_second_round_on) {
   EXPECT_EQ(count(text, "cudaStreamWaitEvent"), 4u);
 }
 
-TEST(CudaProgram, needs_no_event_where_queues_carry_the_order) {
+TEST(CudaProgram, needs_no_event_where_streams_carry_the_order) {
   for (const char* name : {"explicit", "per_chunk", "pageable"}) {
     const std::string text = pipeline(example(name).program());
     EXPECT_EQ(count(text, "cudaStreamWaitEvent") + count(text, "cudaEventRecord"), 0u) << name;
@@ -98,7 +98,7 @@ TEST(CudaProgram, says_what_it_is_and_what_was_predicted) {
                     .profile = "h200 (0123)",
                     .predicted = Interval<Seconds>{milliseconds(2), milliseconds(1), milliseconds(3)}});
   const std::string header = program.substr(0, program.find("#include"));
-  for (const char* word : {"saxpy:n=1000003", "12 chunks in ramp", "three queues", "shiplap plan", "2.000 ms",
+  for (const char* word : {"saxpy:n=1000003", "12 chunks in ramp", "three streams", "shiplap plan", "2.000 ms",
                            "profile h200 (0123)", "nvcc"})
     EXPECT_NE(header.find(word), std::string::npos) << word << " in " << header;
 }
@@ -126,25 +126,25 @@ TEST(CudaProgram, says_borders_that_chunks_share) {
   Schedule s;
   const BufferId host = s.add_buffer({"a", Place::host(), MemoryKind::pinned, Bytes{chunks * 4096}});
   const BufferId gpu = s.add_buffer({"a on the GPU", Place::gpu(), MemoryKind::device, Bytes{chunks * 4352}});
-  const QueueId in = s.add_queue("in");
-  const QueueId compute = s.add_queue("compute");
+  const StreamId in = s.add_stream("in");
+  const StreamId compute = s.add_stream("compute");
   const KernelId kernel = s.add_kernel("stencil");
   for (std::uint32_t c = 0; c < chunks; ++c) {
     const Region own{gpu, Bytes{c * 4352 + 256}, 4096_B};
     const OpId copied = s.add({.what = Copy{{host, Bytes{c * 4096}, 4096_B}, own},
-                               .queue = in,
+                               .stream = in,
                                .agent = AgentId{0},
                                .after = {},
                                .chunk = c});
     if (c > 0)
       s.add({.what = Copy{{gpu, Bytes{(c - 1) * 4352 + 4096}, 256_B}, {gpu, Bytes{c * 4352}, 256_B}},
-             .queue = compute,
+             .stream = compute,
              .agent = AgentId{0},
              .after = {OpId{copied}},
              .chunk = c});
     Kernel launch{.kernel = kernel, .first_item = c * 1024, .items = 1024, .operands = {}, .flows = {}};
     launch.operands.push_back({{gpu, Bytes{c * 4352}, 4352_B}, AccessMode::read});
-    s.add({.what = launch, .queue = compute, .agent = AgentId{0}, .after = {copied}, .chunk = c});
+    s.add({.what = launch, .stream = compute, .agent = AgentId{0}, .after = {copied}, .chunk = c});
   }
   const std::string text = pipeline(cuda_program(workload, {.chunks = chunks}, s));
   EXPECT_EQ(count(text, "cudaMemcpyDeviceToDevice"), 1u) << text;
@@ -157,10 +157,10 @@ TEST(CudaProgram, refuses_what_it_cannot_say) {
   Schedule s;
   const BufferId host = s.add_buffer({"x", Place::host(), MemoryKind::pinned, 64_KiB});
   const BufferId gpu = s.add_buffer({"x on the GPU", Place::gpu(), MemoryKind::device, 64_KiB});
-  const QueueId queue = s.add_queue("in");
+  const StreamId stream = s.add_stream("in");
   for (std::uint32_t c = 0; c < 2; ++c)
     s.add({.what = Copy{{host, Bytes{c * 1024}, 1_KiB}, {gpu, Bytes{c * 1024}, 1_KiB}},
-           .queue = queue,
+           .stream = stream,
            .agent = AgentId{0},
            .after = {},
            .chunk = c});

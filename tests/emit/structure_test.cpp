@@ -82,11 +82,11 @@ TEST(Structure, lists_the_ops_of_a_schedule_without_loops) {
   const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, 64_KiB});
   const BufferId gpu = s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, 64_KiB});
   const BufferId other = s.add_buffer({"other", Place::gpu(), MemoryKind::device, 64_KiB});
-  const QueueId queue = s.add_queue("in");
+  const StreamId stream = s.add_stream("in");
   for (std::uint32_t c = 0; c < 6; ++c)
     for (const BufferId to : {c % 2 == 0 ? gpu : other, c % 2 == 0 ? other : gpu})
       s.add({.what = Copy{{host, Bytes{c * 1024}, 1_KiB}, {to, Bytes{c * 1024}, 1_KiB}},
-             .queue = queue,
+             .stream = stream,
              .agent = AgentId{0},
              .after = {},
              .chunk = c});

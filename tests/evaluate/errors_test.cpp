@@ -87,7 +87,7 @@ TEST(ErrorsByStrategy, keep_layouts_of_chunks_apart) {
                                                point(streams(8), 10, 10), point(own, 10, 8)})});
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_EQ(groups[0].name, "explicit");
-  EXPECT_EQ(groups[1].name, "streams, three queues");
+  EXPECT_EQ(groups[1].name, "streams, three streams");
   EXPECT_EQ(groups[1].all.points, 2u);
   EXPECT_NEAR(groups[2].all.median_signed, -0.2, 1e-12);
 }

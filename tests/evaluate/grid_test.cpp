@@ -18,7 +18,7 @@ std::size_t count(const std::vector<Choice>& choices, std::string_view strategy)
 
 TEST(Grid, of_streams_is_layouts_times_chunks_without_what_is_the_same_schedule) {
   const Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1024);
-  // 9 numbers of chunks in 3 layouts; 1, 2 and 4 chunks on 4 queues are those on a queue each.
+  // 9 numbers of chunks in 3 layouts; 1, 2 and 4 chunks on 4 streams are those on a stream each.
   EXPECT_EQ(count(grid_of(job, {.strategies = {"streams"}}, 132), "streams"), 3u * 9 - 3);
   EXPECT_EQ(grid_of(job, {.strategies = {"streams"}, .chunks = {1, 8}, .layouts = {{Layout::few}}}, 132).size(), 2u);
 }

@@ -180,7 +180,7 @@ TEST(SentencesOfWerkhoven2014, a_condition_is_better_turned_round_only_where_it_
       CategoryPoint& p = points.emplace_back(CategoryPoint{.category = category, .scenario = scenario, .chunks = 10});
       p.stages = {.h2d = milliseconds(10), .kernel = milliseconds(1), .d2h = milliseconds(10)};
       p.observed = milliseconds(category == Category::one_engine ? 20 : on_two);
-      if (category == Category::two_engines) p.three_queues = p.observed;
+      if (category == Category::two_engines) p.three_streams = p.observed;
     }
   };
   std::vector<CategoryPoint> points;

@@ -130,7 +130,7 @@ TEST(Werkhoven2014, figures_have_the_papers_rows_and_bytes_come_out_right) {
   const Reproduction r = run_on("h200", {"categories", "ocean"});
   EXPECT_EQ(figure_of(r, "fig1-3").rows.size(), 9u);  // three categories, three scenarios
   for (const char* id : {"fig8", "fig9"}) EXPECT_EQ(figure_of(r, id).rows.size(), 12u) << id;
-  EXPECT_EQ(figure_of(r, "fig10").rows.size(), 15u) << "with streams in three queues";
+  EXPECT_EQ(figure_of(r, "fig10").rows.size(), 15u) << "with streams in three streams";
   for (const char* id : {"fig7-category1", "fig7-category2", "fig7-category3"})
     EXPECT_EQ(figure_of(r, id).rows.size(), 24u) << id;
   const Figure& reduced = figure_of(r, "reduced");
@@ -165,9 +165,9 @@ TEST(Werkhoven2014Tables, a_byte_beside_kernels_counts_the_pauses_too) {
   // 8 MiB: 200 us of kernel, in which 3 MiB are copied; the other 5 MiB take 100 us, and the next pair begins 4 us
   // later.
   constexpr double mib = 1 << 20;
-  const MappedBeside row{.in_flight = Bytes{1},
-                         .kernel = Interval<Bandwidth>::exact({8 * mib / 200e-6}),
-                         .copy = Interval<Bandwidth>::exact({3 * mib / 200e-6})};
+  const ZeroCopyBeside row{.in_flight = Bytes{1},
+                           .kernel = Interval<Bandwidth>::exact({8 * mib / 200e-6}),
+                           .copy = Interval<Bandwidth>::exact({3 * mib / 200e-6})};
   const loggp::Parameters alone{
       .latency_overhead = microseconds(9), .per_byte = {100e-6 / (5 * mib)}, .gap = microseconds(4)};
   const auto load = over_kernels_and_pauses(row, alone, microseconds(2));
@@ -241,7 +241,7 @@ TEST(Werkhoven2014, hybrid_is_estimated_by_eq_5_with_table_2_of_the_run) {
       << "the paper's worst; with the rate while a kernel runs for all of the transfer it is above 100 %";
 }
 
-TEST(Werkhoven2014, a_full_run_tries_hybrid_in_fewer_streams_with_every_grid_and_in_three_queues) {
+TEST(Werkhoven2014, a_full_run_tries_hybrid_in_fewer_streams_with_every_grid_and_in_three_streams) {
   const auto tried = [](bool quick) {
     const VirtualBench on("h200", quick);
     const OceanRun run = ocean_runs(on.bench).back();

@@ -107,12 +107,12 @@ TEST(Werkhoven2014Verdicts, an_equation_holds_within_the_papers_worst_error) {
 }
 
 TEST(Werkhoven2014Verdicts, eq_5_may_hold_where_kernels_do_not_run_side_by_side) {
-  // In a queue for each stream kernels of 10 ms in all take 8; in one queue they take the 10.
+  // In a stream for each stream kernels of 10 ms in all take 8; in one stream they take the 10.
   std::vector points{category_point(Category::two_engines, 1, 12, 12, 12),
                      category_point(Category::two_engines, 32, 8, 10, 10)};
   EXPECT_EQ(about(judge_equations(points), "eq5").verdict, Verdict::does_not_hold);
-  points[0].three_queues = milliseconds(12);
-  points[1].three_queues = milliseconds(10);
+  points[0].three_streams = milliseconds(12);
+  points[1].three_streams = milliseconds(10);
   const auto findings = judge_equations(points);
   EXPECT_EQ(about(findings, "eq5").verdict, Verdict::holds_with_a_change);
   EXPECT_THAT(about(findings, "eq5").why, HasSubstr("side by side"));
@@ -137,7 +137,7 @@ TEST(Werkhoven2014Verdicts, a_second_engine_that_helps_where_it_should_not_refut
                      category_point(Category::two_engines, 10, 11.1, 11.1, 11.1)};
   for (CategoryPoint& p : points) p.stages = stages;
   EXPECT_EQ(judge_second_engine(points).verdict, Verdict::cannot_be_checked) << "kernels ran side by side or not";
-  points[1].three_queues = milliseconds(11.1);
+  points[1].three_streams = milliseconds(11.1);
   const Finding f = judge_second_engine(points);
   EXPECT_EQ(f.verdict, Verdict::holds_with_a_change);
   EXPECT_THAT(f.observed, HasSubstr("right in 0 of 1"));
@@ -146,12 +146,12 @@ TEST(Werkhoven2014Verdicts, a_second_engine_that_helps_where_it_should_not_refut
 }
 
 TEST(Werkhoven2014Verdicts, kernels_side_by_side_are_no_merit_of_a_second_engine) {
-  // 10/60/10 ms in 10 chunks: 62 ms on either, by both conditions; in a queue for each stream kernels overlap.
+  // 10/60/10 ms in 10 chunks: 62 ms on either, by both conditions; in a stream for each stream kernels overlap.
   std::vector points{category_point(Category::one_engine, 10, 62, 62, 62),
                      category_point(Category::two_engines, 10, 50, 62, 62)};
   for (CategoryPoint& p : points)
     p.stages = {.h2d = milliseconds(10), .kernel = milliseconds(60), .d2h = milliseconds(10)};
-  points[1].three_queues = milliseconds(62);
+  points[1].three_streams = milliseconds(62);
   const Finding f = judge_second_engine(points);
   EXPECT_THAT(f.observed, HasSubstr("in 1 with the corrected condition"));
   EXPECT_THAT(f.observed, HasSubstr("in 1 of those that the engine does not help"));
@@ -159,7 +159,7 @@ TEST(Werkhoven2014Verdicts, kernels_side_by_side_are_no_merit_of_a_second_engine
   for (CategoryPoint& p : points)
     p.stages = {.h2d = milliseconds(10), .kernel = milliseconds(17.5), .d2h = milliseconds(10)};
   points[0].observed = milliseconds(20);
-  points[1].three_queues = milliseconds(20);
+  points[1].three_streams = milliseconds(20);
   EXPECT_EQ(judge_second_engine(points).verdict, Verdict::cannot_be_checked);
 }
 
@@ -196,7 +196,7 @@ TEST(Werkhoven2014Verdicts, the_fastest_implementation_decides_and_ties_count) {
             Verdict::holds);
 }
 
-TEST(Werkhoven2014Verdicts, a_change_is_named_and_three_queues_are_shown_and_not_judged) {
+TEST(Werkhoven2014Verdicts, a_change_is_named_and_three_streams_are_shown_and_not_judged) {
   OceanTimes t = ocean_times(buoydiff, Category::one_engine, {26, 17, 25, 20});
   t.tuned[hybrid] = milliseconds(16);
   t.tuned_as[hybrid] = "21 chunks, 16 blocks";
@@ -208,17 +208,17 @@ TEST(Werkhoven2014Verdicts, a_change_is_named_and_three_queues_are_shown_and_not
 
   OceanTimes k20 = ocean_times(buoydiff, Category::two_engines, {26, 17, 18, 22});
   EXPECT_THAT(about(judge_fastest(std::span(&k20, 1), "planted"), "buoydiff-fig10").why,
-              ::testing::Not(HasSubstr("three queues")));
-  k20.three_queues = milliseconds(15);
+              ::testing::Not(HasSubstr("three streams")));
+  k20.three_streams = milliseconds(15);
   const Finding f = about(judge_fastest(std::span(&k20, 1), "planted"), "buoydiff-fig10");
-  EXPECT_EQ(f.verdict, Verdict::does_not_hold) << "the paper has a queue for each stream";
-  EXPECT_THAT(f.observed, HasSubstr("in three queues streams 15.00 ms"));
-  EXPECT_THAT(f.why, HasSubstr("three queues"));
+  EXPECT_EQ(f.verdict, Verdict::does_not_hold) << "the paper has a stream for each stream";
+  EXPECT_THAT(f.observed, HasSubstr("in three streams streams 15.00 ms"));
+  EXPECT_THAT(f.why, HasSubstr("three streams"));
   OceanTimes state = ocean_times(state_one, Category::two_engines, {19, 14, 14.1, 18});
-  state.three_queues = milliseconds(13.4);
+  state.three_streams = milliseconds(13.4);
   const Finding first = about(judge_fastest(std::span(&state, 1), "planted"), "state");
   EXPECT_EQ(first.verdict, Verdict::holds);
-  EXPECT_THAT(first.observed, HasSubstr("in three queues: streams 13.40 ms, implicit 14.00 ms"));
+  EXPECT_THAT(first.observed, HasSubstr("in three streams: streams 13.40 ms, implicit 14.00 ms"));
   k20.equation[streams] = milliseconds(14.7);
   const Finding error = about(judge_ocean_errors(std::span(&k20, 1)), "error-streams");
   EXPECT_THAT(error.observed, HasSubstr("-18.33 %"));

@@ -1,4 +1,4 @@
-// Batches through queues that executions share, on a real GPU.
+// Batches through streams that executions share, on a real GPU.
 #include "shiplap/pipeline/adaptive.hpp"
 
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ TEST_F(BuiltInWorkloadsOnGpu, come_out_right_in_every_layout_and_as_a_graph) {
     for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three})
       for (const bool graph : {false, true}) {
         const auto chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(5, find_workload(name).job.items));
-        const Choice choice{.chunks = chunks, .layout = layout, .queues = 3, .graph = graph};
+        const Choice choice{.chunks = chunks, .layout = layout, .streams = 3, .graph = graph};
         EXPECT_EQ(testing::difference_after_runs(*device, name, choice), "") << name << ": " << to_string(choice);
       }
 }

@@ -49,7 +49,7 @@ struct Faulty {
 };
 
 Schedule graph() {
-  Schedule s = testing::three_queues_inverting();
+  Schedule s = testing::three_streams_inverting();
   s.as_graph = true;
   return s;
 }
@@ -59,7 +59,7 @@ Schedule graph() {
 /// What the process of the test below does: it must come to its end by itself, with the exit code of the error.
 ExitCode run_a_trap(const std::string& mode) {
   const auto device = open_cuda(0);
-  Faulty faulty(*device, real_api(), mode == "graph" ? graph() : testing::three_queues_inverting(),
+  Faulty faulty(*device, real_api(), mode == "graph" ? graph() : testing::three_streams_inverting(),
                 [](const Launch& l) { testing::launch_trap(l.stream); });
   ExitCode code = ExitCode::success;
   std::unique_ptr<Execution> execution;
@@ -177,7 +177,7 @@ TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_card_itself_refuses_the_memory)
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
-TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_host_has_not_that_much_to_page_lock) {
+TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_host_has_not_that_much_to_pin) {
   constexpr Bytes wanted{std::uint64_t{1} << 50};
   for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::driver_pinned})
     EXPECT_THAT(message_of([&] { device->allocate(Place::host(), kind, wanted); }),
@@ -215,7 +215,7 @@ TEST_F(FaultsOnGpu, leave_as_much_memory_on_the_gpu_when_a_kernels_function_thro
   std::size_t before = 0;
   for (int round = 0; round < 5; ++round) {
     for (const RunOptions& options : {RunOptions{}, RunOptions{.hold = true}, RunOptions{.trace = Trace::events}})
-      fail(testing::three_queues_inverting(), options);
+      fail(testing::three_streams_inverting(), options);
     fail(graph(), {});
     if (round == 0) before = free_memory();  // what the driver and the device keep they have by then
   }

@@ -44,9 +44,9 @@ struct Stencil {
 
   Stencil() { std::iota(u.begin(), u.end(), 1.0); }
 
-  auto job(Reach halo = neighbours(2, 1)) {
+  auto job(Reach reach = halo(2, 1)) {
     return Job{rows, "stencil"}
-        .in("u", u, halo)
+        .in("u", u, reach)
         .resident("factor", factor)
         .out("out", out)
         .carried("seen", seen)
@@ -109,7 +109,7 @@ TEST_F(JobsOnGpu, bring_halos_and_carried_arrays_through_rings_of_every_size_in_
             }
 }
 
-TEST_F(JobsOnGpu, are_planned_and_run_from_vectors_and_page_locked_when_that_is_asked_for) {
+TEST_F(JobsOnGpu, are_planned_and_run_from_vectors_and_pinned_when_that_is_asked_for) {
   Stencil stencil;
   const auto job = stencil.job();
   const Node node = node_of(*device, find_profile("h200"));
@@ -178,14 +178,14 @@ TEST_F(JobsOnGpu, are_found_to_reach_beyond_what_they_say) {
   Stencil stencil;
   std::vector<double> small(12 * columns, 1.0);
   EXPECT_TRUE(check_reach(*device, stencil.job()).empty());
-  const auto found = check_reach(*device, stencil.job(neighbours(1, 1)));  // it reads two rows before
+  const auto found = check_reach(*device, stencil.job(halo(1, 1)));  // it reads two rows before
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].kind, Undeclared::Kind::read);
   EXPECT_EQ(found[0].array, "u");
   EXPECT_EQ(found[0].result, "out");
   PlanOptions options;
   options.check_reach = true;
-  EXPECT_THROW(plan(node_of(*device, find_profile("h200")), stencil.job(each), options), CheckFailed);
+  EXPECT_THROW(plan(node_of(*device, find_profile("h200")), stencil.job(own_items), options), CheckFailed);
 }
 
 TEST_F(JobsOnGpu, are_refused_with_the_name_of_the_call_when_the_kernel_waits) {

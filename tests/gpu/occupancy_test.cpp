@@ -58,8 +58,8 @@ struct OccupancyOnGpu : testing::OnGpu {
 };
 
 TEST_F(OccupancyOnGpu, of_every_built_in_kernel_is_found_by_a_probe) {
-  int multiprocessors = 0;
-  ASSERT_EQ(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  int sm_count = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
   for (const std::string& name : testing::small_workloads()) {
     Workload workload = find_workload(name);
     std::uint64_t fewest = ~std::uint64_t{0};
@@ -75,7 +75,7 @@ TEST_F(OccupancyOnGpu, of_every_built_in_kernel_is_found_by_a_probe) {
     WorkloadData data(*device, std::move(workload));
     const KernelCost cost = probe_kernel(*device, data.job(), Limits{.device_memory = device->info().free_memory},
                                          {.repeats = 1, .zero_copy = Seconds{0}});
-    EXPECT_EQ(cost.resident_blocks, fewest * static_cast<std::uint64_t>(multiprocessors)) << name;
+    EXPECT_EQ(cost.resident_blocks, fewest * static_cast<std::uint64_t>(sm_count)) << name;
   }
 }
 

@@ -20,7 +20,7 @@ DeviceInfo some_device() {
   info.id = "cuda:0";
   info.name = "NVIDIA H200";
   info.memory = 141_GiB;
-  info.multiprocessors = 132;
+  info.sm_count = 132;
   info.copy_engines = 3;
   info.conditions = {{"driver", "580"}};
   return info;
@@ -164,17 +164,17 @@ TEST(Fit, finds_what_events_between_kernels_take_by_differences_of_differences) 
   EXPECT_NEAR(in_microseconds(gap->busy.value), 0.65, 1e-9);
 }
 
-TEST(Fit, finds_the_groups_of_queues_by_the_turns_that_the_first_and_the_second_have) {
+TEST(Fit, finds_the_groups_of_streams_by_the_turns_that_the_first_and_the_second_have) {
   // Copies of 1 MiB take 20.97 µs and are 3 apart, in copies(). A kernel waits for the copy, a fifth of one longer.
   using Turns = std::vector<double>;
   const auto groups = [](const Turns& of_the_first, const Turns& of_the_second) {
     std::vector<Measurement> measurements = copies();
-    for (const auto& [queue, turns] : {std::pair{0.0, of_the_first}, {1.0, of_the_second}}) {
+    for (const auto& [stream, turns] : {std::pair{0.0, of_the_first}, {1.0, of_the_second}}) {
       std::vector<double> samples;
       for (const double turn : turns) samples.push_back((turn + 0.2) * (mib * 20e-6 + 3));
-      measurements.push_back(events("order.queues", {{"bytes", mib}, {"queues", 16}, {"queue", queue}}, samples));
+      measurements.push_back(events("order.streams", {{"bytes", mib}, {"streams", 16}, {"stream", stream}}, samples));
     }
-    return fit(measurements, some_device()).gpus[0].queue_groups;
+    return fit(measurements, some_device()).gpus[0].stream_groups;
   };
   // As seen on an H200: an engine begins with any of the groups.
   EXPECT_EQ(groups({1, 13, 13, 5, 1, 5, 13, 9, 1, 9.5}, {9, 9, 13, 5, 9, 9, 1, 5, 13, 9.3}), 4u);
@@ -183,8 +183,8 @@ TEST(Fit, finds_the_groups_of_queues_by_the_turns_that_the_first_and_the_second_
   EXPECT_EQ(groups({1, 3, 15}, {5, 9, 1}), 8u);
   EXPECT_EQ(groups({1, 1, 1}, {2, 2, 2}), 1u) << "one after the other";
   EXPECT_FALSE(groups({0.8, 0.8}, {0.8, 0.8})) << "clocks that began with the copy";
-  EXPECT_FALSE(fit(copies(), some_device()).gpus[0].queue_groups);
-  EXPECT_TRUE(lists(fit(copies(), some_device()), "gpus[0].queue_groups"));
+  EXPECT_FALSE(fit(copies(), some_device()).gpus[0].stream_groups);
+  EXPECT_TRUE(lists(fit(copies(), some_device()), "gpus[0].stream_groups"));
 }
 
 TEST(Fit, again_gives_the_profile_that_was_measured) {
@@ -207,9 +207,9 @@ TEST(Fit, finds_handovers_from_chains) {
   // Launch 2.5; a copy of 1 MiB takes 5 + 20.97 in copies(). A chain starts with anything, here 100.
   std::vector<Measurement> measurements = copies();
   measurements.push_back(events("launch.latency", {{"kernels", 1}}, 2.5));
-  const auto chain = [&](const char* name, double queues, double busy, double link) {
+  const auto chain = [&](const char* name, double streams, double busy, double link) {
     for (const double count : {8., 40.}) {
-      std::map<std::string, double> arguments{{"queues", queues}, {"busy", busy}, {"count", count}};
+      std::map<std::string, double> arguments{{"streams", streams}, {"busy", busy}, {"count", count}};
       if (std::string_view(name) != "chain.kernels") arguments["bytes"] = mib;
       measurements.push_back(events(name, arguments, 100 + count * link));
     }
@@ -218,35 +218,36 @@ TEST(Fit, finds_handovers_from_chains) {
   chain("chain.kernels", 4, 0, 2.5 + 0.3);
   chain("chain.kernels", 4, 1, 2.5 + 3);
   for (const char* name : {"chain.h2d", "chain.d2h"})
-    for (const double queues : {1., 4.})
+    for (const double streams : {1., 4.})
       for (const double busy : {0., 1.})
-        chain(name, queues, busy, pair + 2 * (queues + 0.5 * busy + (std::string_view(name) == "chain.d2h" ? 0.1 : 0)));
+        chain(name, streams, busy,
+              pair + 2 * (streams + 0.5 * busy + (std::string_view(name) == "chain.d2h" ? 0.1 : 0)));
   const auto found = fit(measurements, some_device()).gpus[0].handovers;
   ASSERT_TRUE(found);
   const auto expect = [](const Handover& handover, double idle, double busy) {
     EXPECT_NEAR(in_microseconds(handover.idle.value), idle, 1e-6);
     EXPECT_NEAR(in_microseconds(handover.busy.value), busy, 1e-6);
   };
-  expect(found->h2d_same_queue, 1, 1.5);
-  expect(found->h2d_other_queue, 4, 4.5);
-  expect(found->d2h_same_queue, 1.1, 1.6);
-  expect(found->d2h_other_queue, 4.1, 4.6);
+  expect(found->h2d_same_stream, 1, 1.5);
+  expect(found->h2d_other_stream, 4, 4.5);
+  expect(found->d2h_same_stream, 1.1, 1.6);
+  expect(found->d2h_other_stream, 4.1, 4.6);
   expect(found->kernels, 0.3, 3);
 }
 
-TEST(Fit, finds_how_far_waiting_queues_slow_copies_down) {
-  // To the GPU a copy takes 2 µs more when four queues wait, and 1 µs more for each MiB; nothing on the way back.
+TEST(Fit, finds_how_far_waiting_streams_slow_copies_down) {
+  // To the GPU a copy takes 2 µs more when four streams wait, and 1 µs more for each MiB; nothing on the way back.
   std::vector<Measurement> measurements = copies();
   for (const char* way : {"h2d", "d2h"})
     for (const double size : {1., 8.})
-      for (const double queues : {1., 4.})
+      for (const double streams : {1., 4.})
         for (const double count : {8., 40.}) {
-          const double more = std::string_view(way) == "h2d" && queues == 4 ? 2 + size : 0;
+          const double more = std::string_view(way) == "h2d" && streams == 4 ? 2 + size : 0;
           measurements.push_back(events(std::string("waiting.pinned.") + way,
-                                        {{"bytes", size * mib}, {"copies", count}, {"queues", queues}},
+                                        {{"bytes", size * mib}, {"copies", count}, {"streams", streams}},
                                         50 + count * (20 * size + more)));
         }
-  const auto found = fit(measurements, some_device()).link(0).waiting_queues;
+  const auto found = fit(measurements, some_device()).link(0).waiting_streams;
   ASSERT_TRUE(found);
   EXPECT_NEAR(in_microseconds(found->h2d.gap.value), 2, 1e-6);
   EXPECT_NEAR(found->h2d.per_byte.value.seconds * mib, 1e-6, 1e-12);
@@ -282,7 +283,7 @@ TEST(Fit, finds_what_kernels_on_host_memory_and_copies_leave_each_other) {
   EXPECT_EQ(model->write[0].in_flight, Bytes{16 * 256 * 16});
   EXPECT_NEAR(in_gigabytes_per_second(model->write[0].rate.value), 8388.608 / 160, 1e-6);
   ASSERT_EQ(model->write_beside_h2d.size(), 1u);
-  const MappedBeside& row = model->write_beside_h2d[0];
+  const ZeroCopyBeside& row = model->write_beside_h2d[0];
   EXPECT_NEAR(in_gigabytes_per_second(row.kernel.value), 8388.608 / 171, 1e-6);
   const double gap = in_microseconds(cost_at(profile.link(0).h2d, Bytes{16'000'000}).gap);
   EXPECT_NEAR(in_gigabytes_per_second(row.copy.value), 16000 / (430 - gap), 1e-6) << "the longest copies count";

@@ -51,7 +51,7 @@ TEST(DeviceMemoryLimit, is_nothing_when_a_condition_is_missing_or_unknown) {
 
 TEST(ArithmeticLimit, is_two_operations_for_each_multiply_add_of_each_multiprocessor) {
   EXPECT_NEAR(arithmetic_limit(h200, 132), 66.908e12, 0.001e12);  // 132 · 128 · 2 · 1.98 GHz
-  // An A100: 108 multiprocessors with 64 each at 1.41 GHz, 19.49 Tflop/s as its maker says.
+  // An A100: 108 SMs with 64 each at 1.41 GHz, 19.49 Tflop/s as its maker says.
   Conditions a100 = with("gpu.compute_capability", "8.0");
   a100["gpu.sm_clock_max"] = "1410 MHz";
   EXPECT_NEAR(arithmetic_limit(a100, 108), 19.49e12, 0.01e12);

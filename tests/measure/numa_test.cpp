@@ -162,12 +162,12 @@ TEST(OnNode, moves_host_memory_and_agents_and_nothing_else) {
       }
       ASSERT_EQ(is.agents.size(), was.agents.size());
       for (const Agent& agent : is.agents) EXPECT_EQ(agent.numa_node, std::optional<std::uint16_t>(1));
-      ASSERT_EQ(is.queues.size(), was.queues.size());
-      for (std::size_t i = 0; i < is.queues.size(); ++i) EXPECT_EQ(is.queues[i].place, was.queues[i].place);
+      ASSERT_EQ(is.streams.size(), was.streams.size());
+      for (std::size_t i = 0; i < is.streams.size(); ++i) EXPECT_EQ(is.streams[i].place, was.streams[i].place);
       ASSERT_EQ(is.ops.size(), was.ops.size());
       for (std::uint32_t i = 0; i < is.ops.size(); ++i) {
         EXPECT_EQ(is.ops[i].agent, was.ops[i].agent);
-        EXPECT_EQ(is.ops[i].queue, was.ops[i].queue);
+        EXPECT_EQ(is.ops[i].stream, was.ops[i].stream);
         EXPECT_EQ(describe(is, OpId{i}), describe(was, OpId{i}));
       }
     };

@@ -83,7 +83,7 @@ TEST_F(PrimitiveTable, tries_grids_on_both_sides_of_the_end_of_a_wave) {
   std::set<double> grids;
   for (const Point& point : row("kernel.grid").points(setting(Effort::quick)))
     grids.insert(point.variants.at(0).at("blocks"));
-  // 132 multiprocessors of 2048 threads hold 264 blocks of 1024.
+  // 132 SMs of 2048 threads hold 264 blocks of 1024.
   for (const double blocks : {1., 263., 264., 265., 528., 529., 1056.}) EXPECT_TRUE(grids.contains(blocks)) << blocks;
 }
 

@@ -108,7 +108,7 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     add_rates("host copy", truth.host->copy, fitted.host->copy);
     for (const auto& [call, rows] : fitted.host->calls) add_times(call, truth.host->calls.at(call), rows);
   }
-  EXPECT_EQ(fitted.gpus[0].queue_groups, truth.gpus[0].queue_groups);
+  EXPECT_EQ(fitted.gpus[0].stream_groups, truth.gpus[0].stream_groups);
   EXPECT_TRUE(fitted.link(0).zero_copy);
   if (fitted.link(0).zero_copy) {
     const ZeroCopyModel& planted = *truth.link(0).zero_copy;
@@ -116,13 +116,13 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
     const auto at = [](std::string_view name, Bytes in_flight) {
       return fmt::format("zero copy {} with {} under way", name, to_string(in_flight));
     };
-    for (const auto& [name, table] : mapped_rate_names)
-      for (const MappedRate& row : model.*table)
+    for (const auto& [name, table] : zero_copy_rate_names)
+      for (const ZeroCopyRate& row : model.*table)
         all.push_back({at(name, row.in_flight),
                        rate_at(planted.*table, static_cast<double>(row.in_flight.count)).bytes_per_second,
                        plain(row.rate)});
-    for (const auto& [name, table] : mapped_beside_names)
-      for (const MappedBeside& row : model.*table) {
+    for (const auto& [name, table] : zero_copy_beside_names)
+      for (const ZeroCopyBeside& row : model.*table) {
         const auto in_flight = static_cast<double>(row.in_flight.count);
         all.push_back({at(name, row.in_flight) + ", kernel", kernel_rate_at(planted.*table, in_flight).bytes_per_second,
                        plain(row.kernel)});
@@ -130,16 +130,16 @@ std::vector<Compared> compare_parameters(const Profile& truth, const Profile& fi
                        plain(row.copy)});
       }
   }
-  const auto& slowed = truth.link(0).waiting_queues;
-  const auto& found_slowed = fitted.link(0).waiting_queues;
+  const auto& slowed = truth.link(0).waiting_streams;
+  const auto& found_slowed = fitted.link(0).waiting_streams;
   EXPECT_TRUE(found_slowed);
-  for (const auto& [name, member] : waiting_queues_names)
+  for (const auto& [name, member] : waiting_streams_names)
     if (found_slowed) {
       const Slowdown& planted = (*slowed).*member;
       const Slowdown& fitted_part = (*found_slowed).*member;
-      all.push_back({fmt::format("waiting queues, {}, gap", name), planted.gap.value.count(), plain(fitted_part.gap)});
+      all.push_back({fmt::format("waiting streams, {}, gap", name), planted.gap.value.count(), plain(fitted_part.gap)});
       all.push_back(
-          {fmt::format("waiting queues, {}, G", name), planted.per_byte.value.seconds, plain(fitted_part.per_byte)});
+          {fmt::format("waiting streams, {}, G", name), planted.per_byte.value.seconds, plain(fitted_part.per_byte)});
     }
   for (const auto direction : {&LinkModel::h2d, &LinkModel::d2h}) {
     const std::string way = direction == &LinkModel::h2d ? "h2d " : "d2h ";
@@ -180,9 +180,9 @@ TEST(RoundTrip, recovers_every_planted_parameter_within_a_thousandth) {
   const auto device = times_of(truth);
   const Profile fitted = measure_and_fit(*device, Effort::quick, 64_MiB);
   for (const Compared& parameter : compare_parameters(truth, fitted)) {
-    const double allowed = is(parameter.name, "waiting queues, duplex") ? 1e-2
-                           : is(parameter.name, "zero copy")            ? 1e-2
-                                                                        : 1e-3;
+    const double allowed = is(parameter.name, "waiting streams, duplex") ? 1e-2
+                           : is(parameter.name, "zero copy")             ? 1e-2
+                                                                         : 1e-3;
     EXPECT_LT(parameter.relative_error(), allowed)
         << fmt::format("{}: planted {}, fitted {}", parameter.name, parameter.truth, parameter.fitted.value);
   }
@@ -236,7 +236,7 @@ double widest(const std::string& name) {
   if (limited_by_the_clock(name)) return 0.15;
   // What a long chain takes beyond its copies and kernels; and small differences of long times.
   if (is(name, "handover")) return std::numeric_limits<double>::infinity();
-  if (is(name, "waiting queues")) return std::numeric_limits<double>::infinity();
+  if (is(name, "waiting streams")) return std::numeric_limits<double>::infinity();
   if (is(name, "event gap") || is(name, "launch of reads")) return std::numeric_limits<double>::infinity();
   // In a period in step, long kernels may leave the copies next to nothing.
   if ((is(name, "write_beside_h2d") || is(name, "read_beside_d2h")) && is(name, "copy"))
@@ -254,7 +254,7 @@ double widest(const std::string& name) {
 
 /// What the middle one of several runs keeps within, where a single one may be unlucky with its samples.
 double widest_of_the_middle(const std::string& name) {
-  if (is(name, " G") && !is(name, "duplex") && !is(name, "waiting queues")) return 0.02;
+  if (is(name, " G") && !is(name, "duplex") && !is(name, "waiting streams")) return 0.02;
   if (is(name, " g at") && !is(name, "MiB")) return is(name, "duplex") ? 0.15 : 0.075;
   return widest(name);
 }

@@ -60,31 +60,31 @@ TEST_F(TrialTest, loads_the_other_direction_for_longer_than_the_timed_burst_take
   for (const CopyDirection way : {CopyDirection::host_to_device, CopyDirection::device_to_host}) {
     const Trial trial = duplex_burst(way, 1_MiB, 7);
     EXPECT_TRUE(problems(trial.schedule).empty());
-    EXPECT_EQ(trial.timed, QueueId{0});
+    EXPECT_EQ(trial.timed, StreamId{0});
     EXPECT_EQ(trial.transfers.at(0).length, 7_MiB);
     Bytes timed;
     Bytes load;
     for (const Op& op : trial.schedule.ops) {
       const auto& copy = std::get<Copy>(op.what);
-      EXPECT_EQ(direction(trial.schedule, copy) == way, op.queue == trial.timed);
-      (op.queue == trial.timed ? timed : load) += copy.from.length;
+      EXPECT_EQ(direction(trial.schedule, copy) == way, op.stream == trial.timed);
+      (op.stream == trial.timed ? timed : load) += copy.from.length;
     }
     EXPECT_EQ(timed, 7_MiB);
     EXPECT_EQ(load, 18_MiB);
   }
 }
 
-TEST_F(TrialTest, orders_an_empty_pipeline_by_events_or_by_its_queues) {
-  for (const unsigned queues : {1u, 4u}) {
-    const Trial trial = empty_pipeline(*device_, {.size = 4_KiB, .chunks = 8, .queues = queues});
+TEST_F(TrialTest, orders_an_empty_pipeline_by_events_or_by_its_streams) {
+  for (const unsigned streams : {1u, 4u}) {
+    const Trial trial = empty_pipeline(*device_, {.size = 4_KiB, .chunks = 8, .streams = streams});
     EXPECT_TRUE(problems(trial.schedule).empty());
     EXPECT_EQ(trial.transfers.size(), 2u);
     const Calls calls = calls_of(trial.schedule);
     EXPECT_EQ(calls.copies, 16u);
     EXPECT_EQ(calls.launches, 8u);
-    EXPECT_EQ(calls.waits, queues == 1 ? 16u : 0u);
+    EXPECT_EQ(calls.waits, streams == 1 ? 16u : 0u);
   }
-  const Trial one_way = empty_pipeline(*device_, {.to_device = false, .size = 4_KiB, .chunks = 8, .queues = 1});
+  const Trial one_way = empty_pipeline(*device_, {.to_device = false, .size = 4_KiB, .chunks = 8, .streams = 1});
   EXPECT_EQ(calls_of(one_way.schedule).copies, 8u);
   EXPECT_EQ(calls_of(one_way.schedule).waits, 8u);
 }
@@ -102,18 +102,18 @@ TEST_F(TrialTest, makes_the_calls_that_followers_are_to_be_charged_for) {
 
 TEST_F(TrialTest, lets_every_op_of_a_chain_wait_for_the_one_before_it) {
   for (const Chain::Link link : {Chain::Link::kernels, Chain::Link::to_device, Chain::Link::from_device}) {
-    for (const unsigned queues : {1u, 4u}) {
-      const Trial trial = chain(*device_, {.link = link, .count = 6, .queues = queues, .busy = false, .size = 4_KiB});
+    for (const unsigned streams : {1u, 4u}) {
+      const Trial trial = chain(*device_, {.link = link, .count = 6, .streams = streams, .busy = false, .size = 4_KiB});
       EXPECT_TRUE(problems(trial.schedule).empty());
-      EXPECT_EQ(trial.timed, QueueId{5 % queues});
+      EXPECT_EQ(trial.timed, StreamId{5 % streams});
       const Calls calls = calls_of(trial.schedule);
       EXPECT_EQ(calls.launches, 6u);
       EXPECT_EQ(calls.copies, link == Chain::Link::kernels ? 0u : 6u);
-      EXPECT_EQ(calls.waits, queues == 1 ? 0u : 5u);
+      EXPECT_EQ(calls.waits, streams == 1 ? 0u : 5u);
       for (std::size_t i = 1; i < trial.schedule.ops.size(); ++i) {
         const Op& op = trial.schedule.ops[i];
         const OpId before{static_cast<std::uint32_t>(i - 1)};
-        EXPECT_TRUE(op.queue == trial.schedule.ops[i - 1].queue || op.after == std::vector{before});
+        EXPECT_TRUE(op.stream == trial.schedule.ops[i - 1].stream || op.after == std::vector{before});
       }
     }
   }
@@ -121,11 +121,11 @@ TEST_F(TrialTest, lets_every_op_of_a_chain_wait_for_the_one_before_it) {
 
 TEST_F(TrialTest, loads_the_direction_that_a_chain_leaves_free) {
   const auto load_of = [&](Chain::Link link) {
-    const Trial trial = chain(*device_, {.link = link, .count = 2, .queues = 1, .busy = true, .size = 4_KiB});
+    const Trial trial = chain(*device_, {.link = link, .count = 2, .streams = 1, .busy = true, .size = 4_KiB});
     EXPECT_TRUE(problems(trial.schedule).empty());
     std::pair<unsigned, unsigned> load;
     for (const Op& op : trial.schedule.ops) {
-      if (op.queue == trial.timed) continue;
+      if (op.stream == trial.timed) continue;
       const auto& copy = std::get<Copy>(op.what);
       ++(direction(trial.schedule, copy) == CopyDirection::host_to_device ? load.first : load.second);
     }

@@ -35,7 +35,7 @@ TEST_P(BuiltInWorkloads, come_out_right_in_every_layout_and_order) {
     for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
       for (const std::uint32_t ring : {0u, 2u}) {
         const auto chunks = static_cast<std::uint32_t>(std::min<std::uint64_t>(5, job.items));
-        const Choice choice{.chunks = chunks, .layout = layout, .queues = 3, .order = order, .ring = ring};
+        const Choice choice{.chunks = chunks, .layout = layout, .streams = 3, .order = order, .ring = ring};
         EXPECT_EQ(testing::difference_after_runs(*device, GetParam(), choice), "") << to_string(choice);
       }
 }

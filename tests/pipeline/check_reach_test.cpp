@@ -41,7 +41,7 @@ TEST_F(CheckReach, finds_nothing_where_everything_is_declared) {
     for (std::uint64_t i = 0; i < c.count; ++i)
       to[i] = from[i] + (c.first + i > 0 ? from[static_cast<std::int64_t>(i) - 1] : 0);
   };
-  EXPECT_TRUE(found_with(with_halo, neighbours(1, 0)).empty());
+  EXPECT_TRUE(found_with(with_halo, halo(1, 0)).empty());
 }
 
 TEST_F(CheckReach, finds_a_halo_that_is_not_declared) {

@@ -33,9 +33,9 @@ struct Stencil {
     return sum;
   }
 
-  auto job(Reach halo = neighbours(2, 1)) {
+  auto job(Reach reach = halo(2, 1)) {
     return Job{rows, "stencil"}
-        .in("u", u, halo)
+        .in("u", u, reach)
         .resident("factor", factor)
         .out("out", out)
         .carried("seen", seen)
@@ -119,7 +119,7 @@ TEST(PlannedJob, refuses_arrays_of_another_shape_and_such_as_are_nowhere) {
 TEST(PlannedJob, names_the_array_and_the_index_of_a_view_that_a_kernel_leaves) {
   const auto gpu = planted();
   Stencil stencil;
-  const auto job = stencil.job(each);  // the halo is not declared
+  const auto job = stencil.job(own_items);  // the halo is not declared
   PlanOptions options;
   options.space.strategies = {"staged"};
   options.space.chunks = {4};
@@ -151,7 +151,7 @@ TEST(PlannedJob, pins_only_the_arrays_that_are_cut) {
   EXPECT_EQ(gpu->kind_of(x.data()), MemoryKind::pageable) << "as it was before";
 }
 
-TEST(PlannedJob, page_locks_vectors_that_are_used_often_enough) {
+TEST(PlannedJob, pins_vectors_that_are_used_often_enough) {
   const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
   std::vector<float> x(16 << 20, 1.0f);
   std::vector<float> y(16 << 20, 2.0f);
@@ -188,7 +188,7 @@ TEST(PlannedJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
   for (const std::uint32_t chunks : {1u, 3u, 30u}) {
     Stencil stencil;
     const auto job = Job{Stencil::rows, "stencil"}
-                         .in("u", stencil.u, neighbours(2, 1))
+                         .in("u", stencil.u, halo(2, 1))
                          .resident("factor", stencil.factor)
                          .out("out", stencil.out)
                          .host_kernel([](Chunk chunk, auto from, auto weights, auto to) {
@@ -205,7 +205,7 @@ TEST(PlannedJob, shares_the_rows_of_a_job_with_its_halo_among_two_gpus) {
     Prepared prepared = prepare(*gpus, made, job);
     std::size_t on_second = 0;
     for (const Op& op : prepared.schedule().ops)
-      on_second += !op.queue.is_none() && prepared.schedule().queues[op.queue.index()].place == Place::gpu(1);
+      on_second += !op.stream.is_none() && prepared.schedule().streams[op.stream.index()].place == Place::gpu(1);
     EXPECT_GE(on_second, 3u * chunks);
     prepared.run();
     for (std::uint64_t row = 0; row < Stencil::rows; ++row)
@@ -255,17 +255,17 @@ TEST(PlannedJob, refuses_what_makes_no_sense_and_says_what) {
   std::vector<float> y(100);
   const auto nothing = [](Chunk, auto...) {};
   // In place is an inout; a halo would be read after it was written.
-  const auto aliased = Job{100}.in("x", x, neighbours(1, 1)).out("y", x).host_kernel(nothing);
+  const auto aliased = Job{100}.in("x", x, halo(1, 1)).out("y", x).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, aliased), aliased), UsageError);
   EXPECT_THROW(Job{100}.in("x", x).host_kernel(nothing).out("y", y), UsageError);
   EXPECT_THROW(Job{100}.in("x", x).takes_any_grid(0, 256), UsageError);
   const auto job = Job{100}.in("x", x).out("y", y).host_kernel(nothing);
   EXPECT_THROW(plan(node, job.takes(microseconds(1)), {.space = {.gpus = 0}}), UsageError);
-  const auto with_halo = Job{100}.in("x", x, neighbours(1, 0)).out("y", y).host_kernel(nothing);
+  const auto with_halo = Job{100}.in("x", x, halo(1, 0)).out("y", y).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, job), with_halo), UsageError);
 }
 
-TEST(PlannedJob, keeps_arrays_page_locked_until_the_last_one_that_uses_them_has_gone) {
+TEST(PlannedJob, keeps_arrays_pinned_until_the_last_one_that_uses_them_has_gone) {
   const auto gpu = planted();
   std::vector<float> x(1 << 16);
   const auto* data = reinterpret_cast<const std::byte*>(x.data());
@@ -289,7 +289,7 @@ TEST(PlannedJob, has_sound_schedules_of_scratch_beside_pieces_that_are_empty) {
                                return ElementRange{r.first, none ? 0 : r.count};
                              }))
               .scratch<float>("t", 24);
-      const Choice choice{.chunks = 12, .layout = layout, .queues = 3, .ring = ring};
+      const Choice choice{.chunks = 12, .layout = layout, .streams = 3, .ring = ring};
       const auto found = problems(find_strategy("streams").schedule(job, choice, {.device_memory = 1_MiB}));
       EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << ring << ": " << found.front();
     }
@@ -301,7 +301,7 @@ TEST(PlannedJob, brings_a_front_with_the_vector_that_it_is_of) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
   const auto job = Job{100, "front"}
                        .in("x", x)
-                       .front_of<float>("x", "head", 10)
+                       .prefix_of<float>("x", "head", 10)
                        .out("y", y)
                        .host_kernel([](Chunk c, auto all, auto head, auto to) {
                          for (std::uint64_t i = 10 * c.first; i < 10 * c.end(); ++i) to[i] = all[i] * head[i % 10];
@@ -312,7 +312,7 @@ TEST(PlannedJob, brings_a_front_with_the_vector_that_it_is_of) {
   for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], x[i] * x[i % 10]) << i;
   for (const std::uint32_t no_input_before : {1u, 2u, 99u}) {
     Job wrong = job;
-    wrong.arrays[1].front_of = no_input_before;
+    wrong.arrays[1].prefix_of = no_input_before;
     EXPECT_THROW(plan(node_of(*gpu, planted_profile()), wrong), UsageError);
   }
 }
@@ -325,7 +325,7 @@ TEST(PlannedJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_th
                              .cost = {.points = {{24, Interval<Seconds>::exact(microseconds(9))}},
                                       .limited = {},
                                       .origin = "stated"}}
-                             .shaped<const float>("halo", Role::in, 24, neighbours(5, 0))
+                             .shaped<const float>("halo", Role::in, 24, halo(5, 0))
                              .shaped<const float>("all", Role::resident, 7)
                              .shaped<float>("some", Role::out, 24, mapped_by([](ItemRange r) {
                                               const bool none = r.first / 2 % 3 != 0;

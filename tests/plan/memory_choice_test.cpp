@@ -1,4 +1,4 @@
-// Whether it pays to page-lock, on a profile whose calls have round prices.
+// Whether it pays to pin, on a profile whose calls have round prices.
 #include "shiplap/plan/memory_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -43,13 +43,13 @@ TEST(MemoryChoice, counts_what_is_paid_once_and_what_in_every_run) {
   ASSERT_EQ(choice.ways.size(), 3u);
   EXPECT_NEAR(in_milliseconds(way(choice, "as it is").once), 0, 1e-12);
   EXPECT_NEAR(in_milliseconds(way(choice, "registered").once), 2 * (4 + 1), 1e-9);  // two arrays
-  EXPECT_NEAR(in_milliseconds(way(choice, "page-locked").once), 2 * (8 + 4), 1e-9);
+  EXPECT_NEAR(in_milliseconds(way(choice, "pinned").once), 2 * (8 + 4), 1e-9);
   for (const MemoryWay& w : choice.ways) EXPECT_NEAR((w.in_all - w.once) / w.best.predicted.value, 10, 1e-9) << w.name;
   EXPECT_TRUE(std::ranges::is_sorted(choice.ways, {}, &MemoryWay::in_all));
-  // Page-locked memory is overlapped by copy engines alone.
-  Job page_locked = pageable_job();
-  for (Array& array : page_locked.arrays) array.memory = MemoryKind::pinned;
-  EXPECT_EQ(way(choice, "registered").best.choice, rank(page_locked, with_prices(4, 8)).best().choice);
+  // Pinned memory is overlapped by copy engines alone.
+  Job pinned = pageable_job();
+  for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
+  EXPECT_EQ(way(choice, "registered").best.choice, rank(pinned, with_prices(4, 8)).best().choice);
 }
 
 // Only arrays that are cut are pinned, so only they cost something and change the runs.
@@ -71,7 +71,7 @@ TEST(MemoryChoice, leaves_arrays_that_stay_on_the_gpu_as_they_are) {
 
 TEST(MemoryChoice, pays_from_the_first_number_of_runs_at_which_it_is_faster) {
   const Profile profile = with_prices(40, 80);
-  for (const char* name : {"registered", "page-locked"}) {
+  for (const char* name : {"registered", "pinned"}) {
     const auto pays_from = way(choose(profile, 1), name).pays_from;
     ASSERT_TRUE(pays_from) << name;
     ASSERT_GT(*pays_from, 1u) << name;
@@ -82,7 +82,7 @@ TEST(MemoryChoice, pays_from_the_first_number_of_runs_at_which_it_is_faster) {
   }
 }
 
-TEST(MemoryChoice, never_pays_where_page_locked_memory_is_no_faster) {
+TEST(MemoryChoice, never_pays_where_pinned_memory_is_no_faster) {
   Profile profile = with_prices(40, 80);
   // Host threads that are no limit, and copies of pageable memory that cost nothing.
   profile.links[0].pageable->h2d = profile.links[0].pageable->d2h = {{64_MiB, ms(0.001)}};

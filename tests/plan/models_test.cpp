@@ -102,7 +102,7 @@ TEST(CompareModels, have_hybrid_move_both_ways_at_once_also_on_one_copy_engine) 
 TEST(CompareModels, take_the_cost_of_a_stream_from_the_host) {
   Profile profile = paper_profile({.copy_engines = 1});
   profile.host =
-      HostModel{.copy = {}, .calls = {{"create queue", {{1_B, Interval<Seconds>::exact(milliseconds(0.1))}}}}};
+      HostModel{.copy = {}, .calls = {{"create stream", {{1_B, Interval<Seconds>::exact(milliseconds(0.1))}}}}};
   const auto comparison = compare_models(state(5), profile, breadth_42, limits_of(profile));
   // Eq 1: the copies of both ways, 58.614967 + 27.920548 ms by Table I, and 42 streams of 0.1 ms.
   EXPECT_NEAR(ms(model(comparison, "gomez-luna-2012")), 58.614972924 + 27.920545 + 4.2, 1e-4);

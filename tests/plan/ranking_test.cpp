@@ -34,7 +34,7 @@ TEST(Ranking, finds_a_chunk_count_within_one_percent_of_an_exhaustive_search) {
   }
 }
 
-TEST(Ranking, takes_more_than_32_queues_only_when_it_is_asked_to) {
+TEST(Ranking, takes_more_than_32_streams_only_when_it_is_asked_to) {
   // Many chunks pay: the kernel is long and starts with the first chunk.
   const Job job = job_of(30, 1_GiB);
   const auto most = [&](const SearchSpace& options) {

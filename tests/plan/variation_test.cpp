@@ -89,7 +89,7 @@ TEST(Slowed, makes_times_longer_and_rates_lower_and_shares_what_both_directions_
   for (const auto& [path, value] : before) {
     const bool of_h2d =
         path.find("/h2d/per_byte") != std::string::npos || path.find("/h2d/duplex/per_byte") != std::string::npos;
-    const bool shared = path.find("waiting_queues/duplex/per_byte") != std::string::npos;
+    const bool shared = path.find("waiting_streams/duplex/per_byte") != std::string::npos;
     EXPECT_NEAR(after.at(path), value * (of_h2d ? 4 : shared ? 2 : 1), 1e-9 * value) << path;
   }
   const auto host = values_of(slowed(profile, CostTerm::host, 2));

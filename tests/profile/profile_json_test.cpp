@@ -60,7 +60,7 @@ TEST_F(ProfileFile, loading_what_was_saved_gives_the_same_values) {
   const GpuModel& gpu = loaded.gpus[0];
   EXPECT_EQ(gpu.name, "planted GPU");
   EXPECT_EQ(gpu.memory, 141_GiB);
-  EXPECT_EQ(gpu.multiprocessors, 132u);
+  EXPECT_EQ(gpu.sm_count, 132u);
   EXPECT_EQ(gpu.copy_engines, 2u);
   EXPECT_EQ(gpu.engine_order, EngineOrder::readiness);
   EXPECT_EQ(gpu.implicit_sync, ImplicitSync::none);
@@ -202,13 +202,13 @@ TEST(ParameterHash, differs_when_any_parameter_differs) {
 TEST(ProfileJson, may_lack_what_is_absent_with_a_reason_only) {
   Profile lacking = planted_profile();
   lacking.gpus[0].event_gap.reset();
-  lacking.gpus[0].queue_groups.reset();
+  lacking.gpus[0].stream_groups.reset();
   EXPECT_NE(refusal(to_json(lacking)), "");
   lacking.missing.push_back({"gpus[0].event_gap", "not measured"});
-  lacking.missing.push_back({"gpus[0].queue_groups", "not measured"});
+  lacking.missing.push_back({"gpus[0].stream_groups", "not measured"});
   const Profile read = profile_from_json(to_json(lacking), "test");
   EXPECT_FALSE(read.gpus[0].event_gap);
-  EXPECT_FALSE(read.gpus[0].queue_groups);
+  EXPECT_FALSE(read.gpus[0].stream_groups);
   EXPECT_EQ(parameter_hash(read), parameter_hash(lacking));
 }
 

@@ -124,7 +124,7 @@ void expect_published_titan(const Profile& profile) {
   EXPECT_EQ(profile.gpus[0].implicit_sync, ImplicitSync::none);
   EXPECT_EQ(profile.gpus[0].engine_order, EngineOrder::submission);
   EXPECT_EQ(profile.gpus[0].memory, 6_GiB);
-  EXPECT_EQ(profile.gpus[0].multiprocessors, 14u);
+  EXPECT_EQ(profile.gpus[0].sm_count, 14u);
 }
 
 TEST(GtxTitan2014, holds_the_published_figures) {
@@ -140,7 +140,7 @@ TEST(GtxTitan2014, claims_nothing_that_was_not_published) {
   EXPECT_FALSE(profile.gpus[0].flop_rate.has_value());
   EXPECT_FALSE(profile.submission.copy.has_value());
   EXPECT_TRUE(profile.measurements.empty());
-  EXPECT_FALSE(profile.links[0].waiting_queues);
+  EXPECT_FALSE(profile.links[0].waiting_streams);
   EXPECT_FALSE(profile.links[0].pageable);
   EXPECT_FALSE(profile.links[0].managed);
   EXPECT_FALSE(profile.host);

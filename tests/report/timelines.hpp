@@ -20,13 +20,13 @@ inline Drawn diagonal(std::uint32_t chunks, Seconds each) {
   const BufferId out = s.add_buffer({"out", Place::host(), MemoryKind::pinned, Bytes{chunks * 8ull}});
   const BufferId device = s.add_buffer({"d", Place::gpu(), MemoryKind::device, Bytes{chunks * 8ull}});
   const KernelId kernel = s.add_kernel("k<&>");
-  const QueueId queue = s.add_queue("q");
+  const StreamId stream = s.add_stream("q");
   for (std::uint32_t i = 0; i < chunks; ++i) {
     const auto region = [&](BufferId b) { return Region{b, Bytes{i * 8ull}, Bytes{8}}; };
     const auto add = [&](auto what, std::uint32_t step, Engine engine) {
       Op op;
       op.what = what;
-      op.queue = queue;
+      op.stream = stream;
       op.chunk = i;
       s.add(op);
       drawn.timeline.spans.push_back({each * (i + step), each * (i + step + 1), engine});

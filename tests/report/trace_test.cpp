@@ -71,7 +71,7 @@ std::map<int, Process> processes_of(const Json& trace) {
   return processes;
 }
 
-TEST(Trace, holds_every_op_on_an_engine_and_a_queue_in_every_layout) {
+TEST(Trace, holds_every_op_on_an_engine_and_a_stream_in_every_layout) {
   const Job job = in_out_job(64_MiB, 64_MiB, milliseconds(1.5), 4096);
   for (const char* strategy : {"explicit", "streams", "hybrid", "implicit"})
     for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk}) {
@@ -94,7 +94,7 @@ TEST(Trace, holds_every_op_on_an_engine_and_a_queue_in_every_layout) {
 TEST(Trace, gives_ops_of_an_engine_that_run_at_once_tracks_of_their_own) {
   test::Drawn drawn = test::diagonal(3, milliseconds(1));
   for (std::size_t i = 0; i < drawn.timeline.spans.size(); ++i) {
-    drawn.schedule.ops[i].queue = drawn.schedule.add_queue("q" + std::to_string(i));
+    drawn.schedule.ops[i].stream = drawn.schedule.add_stream("q" + std::to_string(i));
     drawn.timeline.spans[i].start = Seconds{0};
     drawn.timeline.spans[i].end = milliseconds(1);
   }

@@ -15,14 +15,14 @@ namespace {
 
 using namespace testing_schedules;
 
-// Two agents, two queues, and buffers of 64 B: pinned x, pageable p, and d on the GPU. No op.
-struct TwoQueues : Builder {
-  QueueId q = schedule.add_queue("q");
-  QueueId r = schedule.add_queue("r");
+// Two agents, two streams, and buffers of 64 B: pinned x, pageable p, and d on the GPU. No op.
+struct TwoStreams : Builder {
+  StreamId q = schedule.add_stream("q");
+  StreamId r = schedule.add_stream("r");
   BufferId x = host("x", 64_B);
   BufferId p = schedule.add_buffer(buffer("p", Place::host(), MemoryKind::pageable, 64_B));
   BufferId d = device("d", 64_B);
-  TwoQueues() {
+  TwoStreams() {
     schedule.agents = {{"main"}, {"worker"}};
     schedule.add_kernel("k");
   }
@@ -33,34 +33,34 @@ struct TwoQueues : Builder {
     schedule.ops[id.index()].batched = true;
     return id;
   }
-  // A batch of `copies` copies in queue q.
+  // A batch of `copies` copies in stream q.
   void batch(std::uint32_t copies) {
     to_device(0);
     for (std::uint32_t i = 1; i < copies; ++i) batched(to_device(i));
   }
   // A kernel that reaches no memory.
-  OpId on(QueueId queue, AgentId agent, std::vector<OpId> after = {}) {
-    const OpId id = kernel(queue, {}, std::move(after));
+  OpId on(StreamId stream, AgentId agent, std::vector<OpId> after = {}) {
+    const OpId id = kernel(stream, {}, std::move(after));
     schedule.ops.back().agent = agent;
     return id;
   }
 };
 
-TEST(ValidateBatch, accepts_copies_of_one_queue_and_agent_with_bytes_of_their_own) {
-  TwoQueues s;
+TEST(ValidateBatch, accepts_copies_of_one_stream_and_agent_with_bytes_of_their_own) {
+  TwoStreams s;
   s.batch(5);
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
 TEST(ValidateBatch, accepts_copies_that_read_the_same_bytes) {
-  TwoQueues s;
+  TwoStreams s;
   s.to_device(0);
   s.batched(s.copy(s.q, s.eighth(s.x, 0), s.eighth(s.d, 1)));
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
 TEST(ValidateBatch, accepts_a_first_copy_that_waits_for_others) {
-  TwoQueues s;
+  TwoStreams s;
   const OpId before = s.on(s.r, main_agent);
   s.copy(s.q, s.eighth(s.x, 0), s.eighth(s.d, 0), {before});
   s.batched(s.to_device(1));
@@ -68,42 +68,42 @@ TEST(ValidateBatch, accepts_a_first_copy_that_waits_for_others) {
 }
 
 TEST(ValidateBatch, refuses_a_first_op_that_is_batched) {
-  TwoQueues s;
+  TwoStreams s;
   s.batched(s.to_device(0));
   EXPECT_REFUSED(s.schedule, "copy H2D of chunk 0 (op 0) is batched with the op before it, and there is none");
 }
 
 TEST(ValidateBatch, refuses_what_is_no_copy_in_either_place) {
-  TwoQueues behind;
+  TwoStreams behind;
   behind.to_device(0);
   behind.batched(behind.on(behind.q, main_agent));
   EXPECT_REFUSED(behind.schedule,
                  "kernel k of chunk 0 (op 1) is batched with copy H2D of chunk 0 (op 0); only copies can be");
-  TwoQueues in_front;
+  TwoStreams in_front;
   in_front.on(in_front.q, main_agent);
   in_front.batched(in_front.to_device(0));
   EXPECT_REFUSED(in_front.schedule,
                  "copy H2D of chunk 0 (op 1) is batched with kernel k of chunk 0 (op 0); only copies can be");
-  TwoQueues by_host;
+  TwoStreams by_host;
   by_host.to_device(0);
   by_host.batched(by_host.host_copy(main_agent, by_host.eighth(by_host.p, 1), by_host.eighth(by_host.x, 1)));
   EXPECT_REFUSED(by_host.schedule, "only copies can be");
 }
 
-TEST(ValidateBatch, refuses_another_queue_or_agent) {
-  for (const bool other_queue : {true, false}) {
-    TwoQueues s;
+TEST(ValidateBatch, refuses_another_stream_or_agent) {
+  for (const bool other_stream : {true, false}) {
+    TwoStreams s;
     s.batch(2);
-    if (other_queue)
-      s.schedule.ops[1].queue = s.r;
+    if (other_stream)
+      s.schedule.ops[1].stream = s.r;
     else
       s.schedule.ops[1].agent = worker;
-    EXPECT_REFUSED(s.schedule, "(op 1) is batched with the op before it, which is of another queue or agent");
+    EXPECT_REFUSED(s.schedule, "(op 1) is batched with the op before it, which is of another stream or agent");
   }
 }
 
 TEST(ValidateBatch, refuses_dependencies_of_any_but_the_first) {
-  TwoQueues s;
+  TwoStreams s;
   const OpId before = s.on(s.r, main_agent);
   s.batch(3);
   s.schedule.ops[3].after = {before};
@@ -112,7 +112,7 @@ TEST(ValidateBatch, refuses_dependencies_of_any_but_the_first) {
 
 TEST(ValidateBatch, refuses_pageable_memory_in_either_place) {
   for (const std::uint32_t pageable : {0u, 1u}) {
-    TwoQueues s;
+    TwoStreams s;
     s.batch(2);
     std::get<Copy>(s.schedule.ops[pageable].what).from = s.eighth(s.p, pageable);
     EXPECT_REFUSED(s.schedule, "(op 1) is batched, and the host waits for copies of pageable memory; pin it");
@@ -122,7 +122,7 @@ TEST(ValidateBatch, refuses_pageable_memory_in_either_place) {
 TEST(ValidateBatch, refuses_copies_that_reach_the_same_bytes_also_where_others_lie_between) {
   // Written by both; written by the first and read by the last; read by the first and written by the last.
   for (const int way : {0, 1, 2}) {
-    TwoQueues s;
+    TwoStreams s;
     s.batch(2);
     const Region first_from = s.eighth(s.x, 0);
     const Region first_to = s.eighth(s.d, 0);
@@ -130,21 +130,21 @@ TEST(ValidateBatch, refuses_copies_that_reach_the_same_bytes_also_where_others_l
     if (way == 0) s.copy(s.q, {s.x, 40_B, 4_B}, {first_to.buffer, 4_B, 4_B});
     if (way == 1) s.copy(s.q, {first_to.buffer, 4_B, 4_B}, own);
     if (way == 2) s.copy(s.q, {s.d, 40_B, 4_B}, {first_from.buffer, 0_B, 4_B});
-    EXPECT_EQ(joined(problems(s.schedule)), "") << "without the batch the queue orders them, way " << way;
+    EXPECT_EQ(joined(problems(s.schedule)), "") << "without the batch the stream orders them, way " << way;
     s.batched(OpId{2});
     EXPECT_REFUSED(s.schedule, "(op 2) and copy H2D of chunk 0 (op 0) are of one batch and reach the same bytes");
   }
 }
 
-TEST(ValidateBatch, lets_two_batches_of_a_queue_reach_the_same_bytes) {
-  TwoQueues s;
+TEST(ValidateBatch, lets_two_batches_of_a_stream_reach_the_same_bytes) {
+  TwoStreams s;
   s.batch(2);
   s.batch(2);
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
-TEST(ValidateGraph, accepts_what_one_agent_submits_to_queues) {
-  TwoQueues s;
+TEST(ValidateGraph, accepts_what_one_agent_submits_to_streams) {
+  TwoStreams s;
   s.schedule.agents.resize(1);
   const OpId copied = s.to_device(0);
   s.on(s.r, main_agent, {copied});
@@ -153,7 +153,7 @@ TEST(ValidateGraph, accepts_what_one_agent_submits_to_queues) {
 }
 
 TEST(ValidateGraph, refuses_a_batch) {
-  TwoQueues s;
+  TwoStreams s;
   s.schedule.agents.resize(1);
   s.batch(2);
   s.schedule.as_graph = true;
@@ -161,25 +161,25 @@ TEST(ValidateGraph, refuses_a_batch) {
 }
 
 TEST(ValidateGraph, refuses_several_agents) {
-  TwoQueues s;
+  TwoStreams s;
   s.to_device(0);
   s.schedule.as_graph = true;
   EXPECT_REFUSED(s.schedule, "copy H2D of chunk 0 (op 0) is part of a graph, which one agent submits");
 }
 
 TEST(ValidateGraph, refuses_what_the_host_performs) {
-  TwoQueues s;
+  TwoStreams s;
   s.schedule.agents.resize(1);
   s.schedule.as_graph = true;
   s.host_copy(main_agent, s.eighth(s.p, 0), s.eighth(s.x, 0));
   EXPECT_REFUSED(s.schedule, "host copy of chunk 0 (op 0) is performed by the host, which a graph cannot hold");
   s.schedule.ops.clear();
-  s.add(HostCall{.kind = HostCall::Kind::create_queue}, {}, {}, 0);
-  EXPECT_REFUSED(s.schedule, "creation of a queue of chunk 0 (op 0) is performed by the host");
+  s.add(HostCall{.kind = HostCall::Kind::create_stream}, {}, {}, 0);
+  EXPECT_REFUSED(s.schedule, "creation of a stream of chunk 0 (op 0) is performed by the host");
 }
 
 TEST(FirstOfBatch, is_the_copy_that_the_others_are_submitted_with) {
-  TwoQueues s;
+  TwoStreams s;
   s.to_device(4);
   s.batch(3);
   s.on(s.q, main_agent);
@@ -188,13 +188,13 @@ TEST(FirstOfBatch, is_the_copy_that_the_others_are_submitted_with) {
 }
 
 TEST(SubmissionOfBatch, is_one_step_for_all_of_its_copies_and_one_end_mark) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(4);
   EXPECT_EQ(calls(s), "submit 0 (4), finish 0");
 }
 
 TEST(SubmissionOfBatch, keeps_batches_that_follow_each_other_apart) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(2);
   s.batch(3);
   s.to_device(5);
@@ -202,12 +202,12 @@ TEST(SubmissionOfBatch, keeps_batches_that_follow_each_other_apart) {
 }
 
 TEST(SubmissionOfBatch, records_one_event_however_many_of_its_copies_others_wait_for) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(3);
-  const QueueId t = s.schedule.add_queue("t");
+  const StreamId t = s.schedule.add_stream("t");
   s.on(s.r, main_agent, {OpId{0}});
   s.on(t, main_agent, {OpId{1}});
-  // Nobody waits for the last copy of queue q, so its end is marked; the two that wait end alone.
+  // Nobody waits for the last copy of stream q, so its end is marked; the two that wait end alone.
   EXPECT_EQ(calls(s), "submit 0 (3), record 0, finish 0, wait 0, submit 3, finish 3, wait 1, submit 4, finish 4");
   const Submission program = submission(s.schedule);
   EXPECT_EQ(program.events, 1u);
@@ -217,15 +217,15 @@ TEST(SubmissionOfBatch, records_one_event_however_many_of_its_copies_others_wait
   }
 }
 
-TEST(SubmissionOfBatch, needs_no_end_mark_when_another_queue_waits_for_its_last_copy) {
-  TwoQueues s;
+TEST(SubmissionOfBatch, needs_no_end_mark_when_another_stream_waits_for_its_last_copy) {
+  TwoStreams s;
   s.batch(3);
   s.on(s.r, main_agent, {OpId{2}});
   EXPECT_EQ(calls(s), "submit 0 (3), record 0, wait 2, submit 3, finish 3");
 }
 
 TEST(SubmissionOfBatch, waits_in_front_of_its_first_copy) {
-  TwoQueues s;
+  TwoStreams s;
   const OpId before = s.on(s.r, main_agent);
   s.copy(s.q, s.eighth(s.x, 0), s.eighth(s.d, 0), {before});
   s.batched(s.to_device(1));
@@ -233,7 +233,7 @@ TEST(SubmissionOfBatch, waits_in_front_of_its_first_copy) {
 }
 
 TEST(SubmissionOfBatch, is_awaited_by_its_first_copy_when_another_agents_op_needs_one_in_the_middle) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(3);
   s.on(s.r, worker, {OpId{1}});
   // The steps of the batch are those of op 0: whoever awaited those of op 1 would wait for ever.
@@ -242,30 +242,30 @@ TEST(SubmissionOfBatch, is_awaited_by_its_first_copy_when_another_agents_op_need
 }
 
 TEST(SubmissionOfBatch, is_awaited_once_by_an_agent_that_needs_two_of_its_copies) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(3);
-  const QueueId t = s.schedule.add_queue("t");
+  const StreamId t = s.schedule.add_stream("t");
   s.on(s.r, worker, {OpId{1}});
   s.on(t, worker, {OpId{2}});
   EXPECT_EQ(calls(s, worker), "await 0, wait 1, submit 3, finish 3, wait 2, submit 4, finish 4");
 }
 
-TEST(SubmissionOfBatch, is_awaited_by_another_agent_that_goes_on_in_its_queue) {
-  TwoQueues s;
+TEST(SubmissionOfBatch, is_awaited_by_another_agent_that_goes_on_in_its_stream) {
+  TwoStreams s;
   s.batch(2);
   s.on(s.q, worker);
   EXPECT_EQ(calls(s, worker), "await 0, submit 2, finish 2");
 }
 
 TEST(SubmissionOfBatch, ends_before_a_host_copy_that_waits_for_one_in_the_middle) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(3);
   s.host_copy(main_agent, s.eighth(s.p, 5), s.eighth(s.x, 5), {OpId{1}});
   EXPECT_EQ(calls(s), "submit 0 (3), record 0, finish 0, synchronize 1, submit 3");
 }
 
 TEST(SubmissionOfGraph, has_the_steps_that_it_has_op_by_op) {
-  TwoQueues s;
+  TwoStreams s;
   s.schedule.agents.resize(1);
   const OpId copied = s.to_device(0);
   s.on(s.r, main_agent, {copied});
@@ -276,7 +276,7 @@ TEST(SubmissionOfGraph, has_the_steps_that_it_has_op_by_op) {
 }
 
 TEST(ConcatenateBatches, keeps_each_batch_to_itself) {
-  TwoQueues s;
+  TwoStreams s;
   s.batch(3);
   const Schedule twice = concatenate(s.schedule, s.schedule);
   EXPECT_EQ(joined(problems(twice)), "");
@@ -284,8 +284,8 @@ TEST(ConcatenateBatches, keeps_each_batch_to_itself) {
 }
 
 TEST(ConcatenateBatches, orders_a_batch_behind_what_still_uses_the_bytes_of_any_of_its_copies) {
-  // Queue r still reads what the second copy of the batch has brought when the next batch overwrites it.
-  TwoQueues s;
+  // Stream r still reads what the second copy of the batch has brought when the next batch overwrites it.
+  TwoStreams s;
   s.batch(2);
   s.copy(s.r, s.eighth(s.d, 1), s.eighth(s.x, 7), {OpId{1}});
   ASSERT_EQ(joined(problems(s.schedule)), "");
@@ -293,7 +293,7 @@ TEST(ConcatenateBatches, orders_a_batch_behind_what_still_uses_the_bytes_of_any_
 }
 
 TEST(ConcatenateGraphs, makes_one_graph_of_two_and_refuses_a_graph_and_none) {
-  TwoQueues s;
+  TwoStreams s;
   s.schedule.agents.resize(1);
   s.to_device(0);
   Schedule graph = s.schedule;
@@ -311,25 +311,25 @@ TEST(ConcatenateGraphs, makes_one_graph_of_two_and_refuses_a_graph_and_none) {
   }
 }
 
-TEST(ValidateQueueCalls, refuse_to_destroy_what_their_agent_has_not_made) {
-  const auto call = [](TwoQueues& s, HostCall::Kind kind, AgentId agent) {
-    s.schedule.add({.what = HostCall{.kind = kind}, .queue = {}, .agent = agent, .after = {}});
+TEST(ValidateStreamCalls, refuse_to_destroy_what_their_agent_has_not_made) {
+  const auto call = [](TwoStreams& s, HostCall::Kind kind, AgentId agent) {
+    s.schedule.add({.what = HostCall{.kind = kind}, .stream = {}, .agent = agent, .after = {}});
   };
-  TwoQueues sound;
-  call(sound, HostCall::Kind::create_queue, main_agent);
-  call(sound, HostCall::Kind::destroy_queue, main_agent);
+  TwoStreams sound;
+  call(sound, HostCall::Kind::create_stream, main_agent);
+  call(sound, HostCall::Kind::destroy_stream, main_agent);
   EXPECT_TRUE(problems(sound.schedule).empty());
-  call(sound, HostCall::Kind::destroy_queue, main_agent);
+  call(sound, HostCall::Kind::destroy_stream, main_agent);
   ASSERT_EQ(problems(sound.schedule).size(), 1u);
-  EXPECT_NE(problems(sound.schedule).front().find("destruction of a queue of chunk 0 (op 2)"), std::string::npos);
-  TwoQueues of_another;
-  call(of_another, HostCall::Kind::create_queue, main_agent);
-  call(of_another, HostCall::Kind::destroy_queue, worker);
+  EXPECT_NE(problems(sound.schedule).front().find("destruction of a stream of chunk 0 (op 2)"), std::string::npos);
+  TwoStreams of_another;
+  call(of_another, HostCall::Kind::create_stream, main_agent);
+  call(of_another, HostCall::Kind::destroy_stream, worker);
   EXPECT_EQ(problems(of_another.schedule).size(), 1u);
 }
 
 TEST(ValidateGraphs, refuse_copies_that_the_host_waits_for) {
-  TwoQueues s;
+  TwoStreams s;
   s.schedule.agents = {{"main"}};
   s.schedule.as_graph = true;
   s.copy(s.q, s.eighth(s.p, 0), s.eighth(s.d, 0));

@@ -25,23 +25,23 @@ struct Builder {
   BufferId device(std::string name, Bytes size) {
     return schedule.add_buffer(buffer(std::move(name), Place::gpu(), MemoryKind::device, size));
   }
-  OpId copy(QueueId queue, Region from, Region to, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
-    return add(Copy{.from = from, .to = to}, queue, std::move(after), chunk);
+  OpId copy(StreamId stream, Region from, Region to, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
+    return add(Copy{.from = from, .to = to}, stream, std::move(after), chunk);
   }
-  OpId kernel(QueueId queue, std::vector<Access> operands, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
+  OpId kernel(StreamId stream, std::vector<Access> operands, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
     Kernel k;
     k.kernel = {0};
     k.operands = std::move(operands);
-    return add(k, queue, std::move(after), chunk);
+    return add(k, stream, std::move(after), chunk);
   }
   OpId host_copy(AgentId agent, Region from, Region to, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
     const OpId id = add(HostCopy{.from = from, .to = to}, {}, std::move(after), chunk);
     schedule.ops.back().agent = agent;
     return id;
   }
-  OpId add(decltype(Op::what) what, QueueId queue, std::vector<OpId> after, std::uint32_t chunk) {
+  OpId add(decltype(Op::what) what, StreamId stream, std::vector<OpId> after, std::uint32_t chunk) {
     return schedule.add(
-        {.what = std::move(what), .queue = queue, .agent = {0}, .after = std::move(after), .chunk = chunk});
+        {.what = std::move(what), .stream = stream, .agent = {0}, .after = std::move(after), .chunk = chunk});
   }
 };
 

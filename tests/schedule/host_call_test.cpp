@@ -15,9 +15,9 @@ constexpr Call all_calls[] = {Call::touch, Call::flush, Call::pin, Call::unpin, 
 constexpr MemoryKind host_kinds[] = {MemoryKind::pageable,      MemoryKind::pinned,         MemoryKind::mapped,
                                      MemoryKind::driver_pinned, MemoryKind::write_combined, MemoryKind::managed};
 
-// Two agents, a queue, and a buffer of 8 B of each kind of memory; no op.
+// Two agents, a stream, and a buffer of 8 B of each kind of memory; no op.
 struct EachKind : Builder {
-  QueueId q = schedule.add_queue("q");
+  StreamId q = schedule.add_stream("q");
   BufferId d = device("d", 8_B);
   BufferId pinned = host("x", 8_B);
   BufferId pageable = memory("p", MemoryKind::pageable);
@@ -86,7 +86,7 @@ TEST(CanBeHeld, everything_without_blocking_ops_and_managed_memory_can) {
   Builder b;
   const BufferId x = b.host("x", 8_B);
   const BufferId d = b.device("d", 8_B);
-  const QueueId q = b.schedule.add_queue("q");
+  const StreamId q = b.schedule.add_stream("q");
   b.copy(q, {x, 0_B, 8_B}, {d, 0_B, 8_B});
   EXPECT_TRUE(can_be_held(b.schedule));
   // A buffer of pageable memory that nothing waits for does not matter, one of managed memory does.
@@ -162,11 +162,11 @@ TEST(ValidateHostCalls, accepts_each_of_them_where_it_makes_sense) {
   EXPECT_EQ(joined(problems(s.schedule)), "");
 }
 
-TEST(ValidateHostCalls, refuses_a_queue) {
+TEST(ValidateHostCalls, refuses_a_stream) {
   EachKind s;
   s.call(Call::touch, EachKind::all(s.pinned));
-  s.schedule.ops[0].queue = s.q;
-  EXPECT_REFUSED(s.schedule, "touch by the host of chunk 0 (op 0) has a queue, but its agent performs it");
+  s.schedule.ops[0].stream = s.q;
+  EXPECT_REFUSED(s.schedule, "touch by the host of chunk 0 (op 0) has a stream, but its agent performs it");
 }
 
 TEST(ValidateHostCalls, pins_pageable_memory_only) {

@@ -11,18 +11,18 @@ namespace {
 
 using testing_schedules::buffer;
 
-// x on the host, d on the GPU, one queue each for copies and kernels; a copy in, a kernel and a copy out.
+// x on the host, d on the GPU, one stream each for copies and kernels; a copy in, a kernel and a copy out.
 struct Small {
   Schedule schedule;
   BufferId x = schedule.add_buffer(buffer("x", Place::host(), MemoryKind::pinned, 64_B));
   BufferId d = schedule.add_buffer(buffer("d", Place::gpu(), MemoryKind::device, 64_B));
   KernelId saxpy = schedule.add_kernel("saxpy");
-  QueueId copies = schedule.add_queue("copies");
-  QueueId compute = schedule.add_queue("compute");
+  StreamId copies = schedule.add_stream("copies");
+  StreamId compute = schedule.add_stream("compute");
 
   OpId copy(BufferId from, BufferId to, std::vector<OpId> after, std::uint32_t chunk) {
     return schedule.add({.what = Copy{.from = {from, 0_B, 64_B}, .to = {to, 0_B, 64_B}},
-                         .queue = copies,
+                         .stream = copies,
                          .agent = {0},
                          .after = std::move(after),
                          .chunk = chunk});
@@ -31,7 +31,7 @@ struct Small {
     Kernel k;
     k.kernel = saxpy;
     k.operands = {{.region = {d, 0_B, 64_B}, .mode = AccessMode::write}};
-    return schedule.add({.what = k, .queue = compute, .agent = {0}, .after = std::move(after), .chunk = chunk});
+    return schedule.add({.what = k, .stream = compute, .agent = {0}, .after = std::move(after), .chunk = chunk});
   }
   Small() {
     const OpId in = copy(x, d, {}, 3);
@@ -45,10 +45,10 @@ TEST(Schedule, ids_count_from_zero_in_the_order_of_adding) {
   EXPECT_EQ(s.x, BufferId{0});
   EXPECT_EQ(s.d, BufferId{1});
   EXPECT_EQ(s.saxpy, KernelId{0});
-  EXPECT_EQ(s.compute, QueueId{1});
+  EXPECT_EQ(s.compute, StreamId{1});
   EXPECT_EQ(s.schedule.ops.size(), 3u);
-  EXPECT_EQ(s.schedule.queues[1].name, "compute");
-  EXPECT_EQ(s.schedule.queues[1].place, Place::gpu(0));
+  EXPECT_EQ(s.schedule.streams[1].name, "compute");
+  EXPECT_EQ(s.schedule.streams[1].place, Place::gpu(0));
 }
 
 TEST(Schedule, an_op_is_described_by_kind_direction_chunk_and_number) {
@@ -58,12 +58,12 @@ TEST(Schedule, an_op_is_described_by_kind_direction_chunk_and_number) {
   EXPECT_EQ(describe(s.schedule, {2}), "copy D2H of chunk 3 (op 2)");
   s.copy(s.d, s.d, {}, 4);
   s.schedule.add({.what = HostCopy{.from = {s.x, 0_B, 8_B}, .to = {s.x, 8_B, 8_B}},
-                  .queue = {},
+                  .stream = {},
                   .agent = {0},
                   .after = {},
                   .chunk = 5});
   s.schedule.add({.what = Prefetch{.region = {s.x, 0_B, 8_B}, .to = Place::gpu(1)},
-                  .queue = s.copies,
+                  .stream = s.copies,
                   .agent = {0},
                   .after = {},
                   .chunk = 6});
@@ -98,7 +98,7 @@ TEST(Schedule, concatenation_appends_the_ops_and_shifts_their_dependencies) {
   const Schedule twice = concatenate(s.schedule, s.schedule);
   ASSERT_EQ(twice.ops.size(), 6u);
   EXPECT_EQ(twice.buffers.size(), 2u);
-  EXPECT_EQ(twice.queues.size(), 2u);
+  EXPECT_EQ(twice.streams.size(), 2u);
   EXPECT_TRUE(twice.ops[3].after.empty());
   EXPECT_EQ(twice.ops[4].after, std::vector<OpId>{{3}});
   EXPECT_EQ(twice.ops[5].after, std::vector<OpId>{{4}});
@@ -116,14 +116,14 @@ TEST(Schedule, concatenation_refuses_other_tables_and_says_which) {
       "cannot concatenate schedules: buffer 1 is d (64 B, device, gpu 0) in the first and d (128 B, device, gpu 0) "
       "in the second; both must have the same buffers");
   other = s.schedule;
-  other.add_queue("third");
+  other.add_stream("third");
   EXPECT_EQ(message_of([&] { concatenate(s.schedule, other); }),
-            "cannot concatenate schedules: the first has 2 queues, the second 3; both must have the same");
+            "cannot concatenate schedules: the first has 2 streams, the second 3; both must have the same");
   for (auto change :
        {+[](Schedule& t) { t.buffers[0].memory = MemoryKind::pageable; },
         +[](Schedule& t) { t.buffers[0].place = Place::host(1); }, +[](Schedule& t) { t.buffers[0].name = "y"; },
-        +[](Schedule& t) { t.kernels[0] = "other"; }, +[](Schedule& t) { t.queues[0].name = "other"; },
-        +[](Schedule& t) { t.queues[0].place = Place::gpu(1); }, +[](Schedule& t) { t.agents[0].name = "other"; }}) {
+        +[](Schedule& t) { t.kernels[0] = "other"; }, +[](Schedule& t) { t.streams[0].name = "other"; },
+        +[](Schedule& t) { t.streams[0].place = Place::gpu(1); }, +[](Schedule& t) { t.agents[0].name = "other"; }}) {
     other = s.schedule;
     change(other);
     EXPECT_THROW(concatenate(s.schedule, other), Error);

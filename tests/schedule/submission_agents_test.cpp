@@ -43,11 +43,11 @@ TEST(SubmissionByAgents, an_event_that_is_waited_for_is_the_one_that_was_recorde
   EXPECT_EQ(program.events, 2u);
 }
 
-TEST(SubmissionByAgents, a_host_copy_that_depends_on_a_queues_op_synchronizes_with_the_event_behind_it) {
+TEST(SubmissionByAgents, a_host_copy_that_depends_on_a_streams_op_synchronizes_with_the_event_behind_it) {
   Team team;
   const OpId kernel = team.on(team.a, main_agent);
   team.by_host(main_agent, {kernel});
-  // Only a host thread waits for the end of queue a, so it gets an end mark all the same.
+  // Only a host thread waits for the end of stream a, so it gets an end mark all the same.
   EXPECT_EQ(calls(team, main_agent), "submit 0, record 0, finish 0, synchronize 0, submit 1");
 }
 
@@ -61,7 +61,7 @@ TEST(SubmissionByAgents, a_host_call_that_depends_on_another_agents_op_awaits_it
   EXPECT_EQ(calls(team, worker), "await 0, synchronize 0, submit 1");
 }
 
-TEST(SubmissionByAgents, a_queues_last_op_that_another_queue_waits_for_too_gets_no_end_mark) {
+TEST(SubmissionByAgents, a_streams_last_op_that_another_stream_waits_for_too_gets_no_end_mark) {
   Team team;
   const OpId kernel = team.on(team.a, main_agent);
   team.by_host(main_agent, {kernel});
@@ -92,7 +92,7 @@ TEST(SubmissionByAgents, a_host_op_awaits_the_host_op_of_another_agent_that_it_d
   EXPECT_EQ(calls(team, worker), "await 0, submit 1");
 }
 
-TEST(SubmissionByAgents, a_queue_gets_its_ops_in_order_from_two_agents_without_any_dependency) {
+TEST(SubmissionByAgents, a_stream_gets_its_ops_in_order_from_two_agents_without_any_dependency) {
   Team team;
   team.on(team.a, main_agent);
   team.on(team.a, worker);
@@ -101,7 +101,7 @@ TEST(SubmissionByAgents, a_queue_gets_its_ops_in_order_from_two_agents_without_a
   EXPECT_EQ(calls(team, worker), "await 0, submit 1");
 }
 
-TEST(SubmissionByAgents, an_op_of_its_own_queue_by_another_agent_is_awaited_but_has_no_event) {
+TEST(SubmissionByAgents, an_op_of_its_own_stream_by_another_agent_is_awaited_but_has_no_event) {
   Team team;
   const OpId first = team.on(team.a, main_agent);
   team.on(team.a, worker, {first});
@@ -115,7 +115,7 @@ TEST(SubmissionByAgents, nothing_is_awaited_twice_and_an_earlier_op_not_after_a_
   const OpId second = team.on(team.a, main_agent);
   team.on(team.b, worker, {second});
   team.on(team.b, worker, {second});
-  team.on(team.c, worker, {first});  // another queue has to wait for itself
+  team.on(team.c, worker, {first});  // another stream has to wait for itself
   EXPECT_EQ(calls(team, main_agent), "submit 0, record 0, submit 1, record 1");
   EXPECT_EQ(calls(team, worker), "await 1, wait 1, submit 2, submit 3, finish 3, wait 0, submit 4, finish 4");
 }
@@ -128,7 +128,7 @@ TEST(SubmissionByAgents, of_several_ops_of_one_agent_the_latest_is_awaited) {
   EXPECT_EQ(calls(team, worker), "await 1, wait 1, wait 0, submit 2, finish 2");
 }
 
-TEST(SubmissionByAgents, an_agent_that_knows_the_end_of_an_op_knows_that_of_the_ops_before_it_in_its_queue) {
+TEST(SubmissionByAgents, an_agent_that_knows_the_end_of_an_op_knows_that_of_the_ops_before_it_in_its_stream) {
   Team team;
   const OpId first = team.on(team.a, main_agent);
   const OpId second = team.on(team.a, main_agent);

@@ -1,4 +1,4 @@
-// Submission programs executed step by step, with agents and queues interleaved at random: every order holds, and each
+// Submission programs executed step by step, with agents and streams interleaved at random: every order holds, and each
 // kind of step is needed for it.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace testing_schedules;
 
-// Performs the steps of all agents and what their queues hold in a random order. As with CUDA, an event that is not
+// Performs the steps of all agents and what their streams hold in a random order. As with CUDA, an event that is not
 // recorded yet holds nobody back.
 class Interpreter {
  public:
@@ -27,7 +27,7 @@ class Interpreter {
         program_(program),
         random_(seed),
         agents_(program.agents.size()),
-        queues_(schedule.queues.size()),
+        streams_(schedule.streams.size()),
         state_(schedule.ops.size(), State::fresh),
         recorded_(program.events, false),
         reached_(program.events, false),
@@ -37,8 +37,9 @@ class Interpreter {
         last_step_[steps[i].op.index()] = i;
         marks_ += steps[i].kind == Step::Kind::finish;
       }
-    // Some agents and queues are much slower than others.
-    for (std::size_t i = 0; i < agents_.size() + queues_.size(); ++i) weights_.push_back(std::pow(16.0, random_() % 3));
+    // Some agents and streams are much slower than others.
+    for (std::size_t i = 0; i < agents_.size() + streams_.size(); ++i)
+      weights_.push_back(std::pow(16.0, random_() % 3));
   }
 
   // What went wrong; empty when nothing did.
@@ -47,7 +48,7 @@ class Interpreter {
       std::vector<std::size_t> able;
       std::vector<double> weights;
       for (std::size_t i = 0; i < weights_.size(); ++i)
-        if (i < agents_.size() ? agent_is_able(i) : queue_is_able(i - agents_.size())) {
+        if (i < agents_.size() ? agent_is_able(i) : stream_is_able(i - agents_.size())) {
           able.push_back(i);
           weights.push_back(weights_[i]);
         }
@@ -56,7 +57,7 @@ class Interpreter {
       if (one < agents_.size())
         advance_agent(one);
       else
-        advance_queue(one - agents_.size());
+        advance_stream(one - agents_.size());
       if (!problem_.empty()) return problem_;
       if (all_returned() && marks_reached_ == marks_ && !all_ended())
         return "all agents returned and all end marks were reached, but not all ops have ended";
@@ -94,39 +95,39 @@ class Interpreter {
     }
     if (step.kind == Step::Kind::synchronize) return !recorded_[step.event.index()] || reached_[step.event.index()];
     // In the call that submits a blocking copy it can go on only when that has ended.
-    return step.kind != Step::Kind::submit || step.queue.is_none() || state_[step.op.index()] == State::fresh ||
+    return step.kind != Step::Kind::submit || step.stream.is_none() || state_[step.op.index()] == State::fresh ||
            state_[step.op.index()] == State::ended;
   }
 
   void advance_agent(std::size_t a) {
     const Step& step = program_.agents[a][agents_[a].next];
     State& state = state_[step.op.index()];
-    if (step.kind == Step::Kind::submit && step.queue.is_none()) {
+    if (step.kind == Step::Kind::submit && step.stream.is_none()) {
       if (state == State::fresh) return start(step.op);
       state = State::ended;
     } else if (step.kind == Step::Kind::submit && state == State::fresh) {
       state = State::submitted;
-      queues_[step.queue.index()].push_back({step.kind, step.op, {}});
+      streams_[step.stream.index()].push_back({step.kind, step.op, {}});
       if (blocks_agent(schedule_, schedule_.ops[step.op.index()])) return;
     } else if (step.kind == Step::Kind::wait) {
-      if (recorded_[step.event.index()]) queues_[step.queue.index()].push_back({step.kind, {}, step.event});
+      if (recorded_[step.event.index()]) streams_[step.stream.index()].push_back({step.kind, {}, step.event});
     } else if (step.kind == Step::Kind::record) {
       recorded_[step.event.index()] = true;
-      queues_[step.queue.index()].push_back({step.kind, {}, step.event});
+      streams_[step.stream.index()].push_back({step.kind, {}, step.event});
     } else if (step.kind == Step::Kind::finish) {
-      queues_[step.queue.index()].push_back({step.kind, {}, {}});
+      streams_[step.stream.index()].push_back({step.kind, {}, {}});
     }
     ++agents_[a].next;
   }
 
-  bool queue_is_able(std::size_t q) const {
-    if (queues_[q].empty()) return false;
-    const Item& item = queues_[q].front();
+  bool stream_is_able(std::size_t q) const {
+    if (streams_[q].empty()) return false;
+    const Item& item = streams_[q].front();
     return item.kind != Step::Kind::wait || reached_[item.event.index()];
   }
 
-  void advance_queue(std::size_t q) {
-    const Item item = queues_[q].front();
+  void advance_stream(std::size_t q) {
+    const Item item = streams_[q].front();
     if (item.kind == Step::Kind::submit) {
       if (state_[item.op.index()] == State::submitted) return start(item.op);
       state_[item.op.index()] = State::ended;
@@ -135,7 +136,7 @@ class Interpreter {
     } else if (item.kind == Step::Kind::finish) {
       ++marks_reached_;
     }
-    queues_[q].pop_front();
+    streams_[q].pop_front();
   }
 
   // Everything that the schedule puts before an op must have ended when it starts.
@@ -149,8 +150,8 @@ class Interpreter {
     for (const OpId before : op.after) require(before.value, "a dependency");
     for (std::uint32_t i = 0; i < id.value; ++i) {
       const Op& other = schedule_.ops[i];
-      if (!op.queue.is_none() && other.queue == op.queue) require(i, "their queue");
-      if (op.queue.is_none() && other.queue.is_none() && other.agent == op.agent) require(i, "their agent");
+      if (!op.stream.is_none() && other.stream == op.stream) require(i, "their stream");
+      if (op.stream.is_none() && other.stream.is_none() && other.agent == op.agent) require(i, "their agent");
     }
     state_[id.index()] = State::started;
   }
@@ -158,9 +159,9 @@ class Interpreter {
   const Schedule& schedule_;
   const Submission& program_;
   std::mt19937_64 random_;
-  std::vector<double> weights_;  // agents, then queues
+  std::vector<double> weights_;  // agents, then streams
   std::vector<Agent> agents_;
-  std::vector<std::deque<Item>> queues_;
+  std::vector<std::deque<Item>> streams_;
   std::vector<State> state_;
   std::vector<bool> recorded_;
   std::vector<bool> reached_;
@@ -170,12 +171,12 @@ class Interpreter {
   std::string problem_;
 };
 
-// No two ops reach the same memory, so that every order is allowed that queues, agents and dependencies leave.
+// No two ops reach the same memory, so that every order is allowed that streams, agents and dependencies leave.
 Schedule random_schedule(std::mt19937_64& random) {
   const auto below = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
   Team team;
   team.schedule.agents.resize(1 + below(4), {"agent"});
-  team.schedule.queues.resize(1 + below(4), {"queue"});
+  team.schedule.streams.resize(1 + below(4), {"stream"});
   const std::uint32_t ops = 2 + below(14);
   const std::uint32_t host_share = below(3);
   for (std::uint32_t i = 0; i < ops; ++i) {
@@ -184,22 +185,22 @@ Schedule random_schedule(std::mt19937_64& random) {
       if (below(5) == 0) after.push_back(OpId{k});
     std::shuffle(after.begin(), after.end(), random);
     const AgentId agent{below(team.schedule.agents.size())};
-    const QueueId queue{below(team.schedule.queues.size())};
+    const StreamId stream{below(team.schedule.streams.size())};
     if (below(4) < host_share) {
       team.by_host(agent, std::move(after));
     } else if (below(4) == 0) {
       const BufferId from = team.schedule.add_buffer(buffer("pageable", Place::host(), MemoryKind::pageable, 8_B));
       const BufferId to = team.device("to", 8_B);
-      team.copy(queue, {from, 0_B, 8_B}, {to, 0_B, 8_B}, std::move(after));
+      team.copy(stream, {from, 0_B, 8_B}, {to, 0_B, 8_B}, std::move(after));
       team.schedule.ops.back().agent = agent;
     } else {
-      team.on(queue, agent, std::move(after));
+      team.on(stream, agent, std::move(after));
     }
   }
   return team.schedule;
 }
 
-TEST(SubmissionByAgents, keeps_every_order_and_never_stops_however_agents_and_queues_are_interleaved) {
+TEST(SubmissionByAgents, keeps_every_order_and_never_stops_however_agents_and_streams_are_interleaved) {
   std::mt19937_64 random(20240611);
   for (int i = 0; i < 1500; ++i) {
     const Schedule schedule = random_schedule(random);

@@ -24,7 +24,7 @@ Submission of(Layout layout, std::uint32_t chunks, std::uint32_t ring = 0) {
                                                       {.device_memory = 1_GiB}));
 }
 
-TEST(Submission, needs_no_event_where_each_chunk_has_its_own_queue) {
+TEST(Submission, needs_no_event_where_each_chunk_has_its_own_stream) {
   const Submission s = of(Layout::per_chunk, 8);
   EXPECT_EQ(count(s, Step::Kind::submit), 24u);
   EXPECT_EQ(count(s, Step::Kind::record), 0u);
@@ -32,34 +32,34 @@ TEST(Submission, needs_no_event_where_each_chunk_has_its_own_queue) {
   EXPECT_EQ(count(s, Step::Kind::finish), 8u);
 }
 
-TEST(Submission, ties_three_queues_by_two_events_a_chunk) {
+TEST(Submission, ties_three_streams_by_two_events_a_chunk) {
   const Submission s = of(Layout::three, 8);
   EXPECT_EQ(count(s, Step::Kind::record), 16u);
   EXPECT_EQ(count(s, Step::Kind::wait), 16u);
-  EXPECT_EQ(count(s, Step::Kind::finish), 1u);  // in and compute end in queues that the last one waits for
+  EXPECT_EQ(count(s, Step::Kind::finish), 1u);  // in and compute end in streams that the last one waits for
   EXPECT_EQ(s.events, 16u);
 }
 
-TEST(Submission, records_one_event_behind_an_op_however_many_queues_wait_for_it) {
+TEST(Submission, records_one_event_behind_an_op_however_many_streams_wait_for_it) {
   Schedule s;
   const KernelId k = s.add_kernel("k");
   const auto kernel = [&] { return Kernel{.kernel = k, .items = 1, .operands = {}, .flows = {}}; };
-  const OpId root = s.add({.what = kernel(), .queue = s.add_queue("root"), .after = {}});
-  for (int q = 0; q < 5; ++q) s.add({.what = kernel(), .queue = s.add_queue("leaf"), .after = {root}});
+  const OpId root = s.add({.what = kernel(), .stream = s.add_stream("root"), .after = {}});
+  for (int q = 0; q < 5; ++q) s.add({.what = kernel(), .stream = s.add_stream("leaf"), .after = {root}});
   const Submission program = submission(s);
   EXPECT_EQ(count(program, Step::Kind::record), 1u);
   EXPECT_EQ(count(program, Step::Kind::wait), 5u);
   EXPECT_EQ(count(program, Step::Kind::finish), 5u);
 }
 
-TEST(Submission, waits_once_where_a_queue_has_already_waited_for_a_later_op) {
+TEST(Submission, waits_once_where_a_stream_has_already_waited_for_a_later_op) {
   Schedule s;
   const KernelId k = s.add_kernel("k");
-  const QueueId a = s.add_queue("a");
-  const QueueId b = s.add_queue("b");
-  const auto add = [&](QueueId q, std::vector<OpId> after) {
+  const StreamId a = s.add_stream("a");
+  const StreamId b = s.add_stream("b");
+  const auto add = [&](StreamId q, std::vector<OpId> after) {
     return s.add(
-        {.what = Kernel{.kernel = k, .items = 1, .operands = {}, .flows = {}}, .queue = q, .after = std::move(after)});
+        {.what = Kernel{.kernel = k, .items = 1, .operands = {}, .flows = {}}, .stream = q, .after = std::move(after)});
   };
   const OpId first = add(a, {});
   const OpId second = add(a, {});

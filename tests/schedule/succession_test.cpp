@@ -16,15 +16,15 @@ namespace {
 
 using namespace testing_schedules;
 
-/// Brings `size` in on one queue, inverts it on a second one and brings it back on a third.
+/// Brings `size` in on one stream, inverts it on a second one and brings it back on a third.
 Schedule in_and_out(Bytes size, Seconds work = microseconds(5)) {
   Builder b;
   const BufferId x = b.host("x", size);
   const BufferId d = b.device("d", size);
   b.schedule.add_kernel("invert");
-  const QueueId in = b.schedule.add_queue("in");
-  const QueueId compute = b.schedule.add_queue("compute");
-  const QueueId out = b.schedule.add_queue("out");
+  const StreamId in = b.schedule.add_stream("in");
+  const StreamId compute = b.schedule.add_stream("compute");
+  const StreamId out = b.schedule.add_stream("out");
   const OpId brought = b.copy(in, {x, 0_B, size}, {d, 0_B, size});
   const OpId run = b.kernel(compute, {write({d, 0_B, size})}, {brought});
   std::get<Kernel>(b.schedule.ops.back().what).work = work;
@@ -34,14 +34,14 @@ Schedule in_and_out(Bytes size, Seconds work = microseconds(5)) {
 
 Timeline simulated(const Succession& all) { return simulate(all.schedule, planted_profile()).timeline; }
 
-TEST(Succession, of_slots_of_their_own_shares_queues_and_no_memory) {
+TEST(Succession, of_slots_of_their_own_shares_streams_and_no_memory) {
   const Schedule one = in_and_out(1_MiB);
   const Succession two = succession(std::array{Successor{&one, 0}, Successor{&one, 1}});
-  EXPECT_EQ(two.schedule.queues.size(), 3u);
+  EXPECT_EQ(two.schedule.streams.size(), 3u);
   EXPECT_EQ(two.schedule.buffers.size(), 4u);
   ASSERT_EQ(two.schedule.ops.size(), 6u);
   EXPECT_EQ(two.first, (std::vector<std::uint32_t>{0, 3, 6}));
-  EXPECT_TRUE(two.schedule.ops[3].after.empty()) << "nothing but its queue orders it";
+  EXPECT_TRUE(two.schedule.ops[3].after.empty()) << "nothing but its stream orders it";
   EXPECT_EQ(two.schedule.ops[4].after, std::vector<OpId>{{3}});
   EXPECT_EQ(std::get<Copy>(two.schedule.ops[3].what).to.buffer, BufferId{3});
   EXPECT_EQ(joined(problems(two.schedule)), "");
@@ -63,13 +63,13 @@ TEST(Succession, links_of_one_slot_share_memory_as_large_as_the_largest_needs_an
   EXPECT_REFUSED(unordered.schedule, "nothing orders the two");
 }
 
-TEST(Succession, the_host_waits_by_synchronizing_with_the_ends_of_every_queue) {
+TEST(Succession, the_host_waits_by_synchronizing_with_the_ends_of_every_stream) {
   const Schedule one = in_and_out(1_MiB);
   const Succession two = succession(std::array{Successor{&one, 0}, Successor{&one, 0, 0}});
   const Submission calls = submission(two.schedule);
   int synchronized = 0;
   for (const Step& step : calls.agents.front()) synchronized += step.kind == Step::Kind::synchronize;
-  EXPECT_EQ(synchronized, 3) << "queues of copies in, kernels and copies out";
+  EXPECT_EQ(synchronized, 3) << "streams of copies in, kernels and copies out";
 }
 
 TEST(Succession, keeps_the_kernels_of_each_apart_by_name) {
@@ -95,7 +95,7 @@ TEST(Succession, overlaps_what_follows_and_does_not_where_the_host_waits) {
   EXPECT_GT(waited, 2.99 * alone);
 }
 
-TEST(Succession, the_span_of_a_link_begins_where_its_first_queue_gets_to_it) {
+TEST(Succession, the_span_of_a_link_begins_where_its_first_stream_gets_to_it) {
   const Schedule one = in_and_out(4_MiB, microseconds(50));
   const Succession two = succession(std::array{Successor{&one, 0}, Successor{&one, 1}});
   const Timeline timeline = simulated(two);
@@ -116,7 +116,7 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
   EXPECT_EQ(message_of([&] {
               succession(std::array{Successor{&graph, 0}});
             }),
-            "a schedule cannot be submitted behind others in their queues where it is a graph");
+            "a schedule cannot be submitted behind others in their streams where it is a graph");
   Schedule agents = one;
   agents.agents.push_back({"second"});
   EXPECT_THROW(succession(std::array{Successor{&agents, 0}}), Unsupported);
@@ -124,11 +124,11 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
   pageable.buffers[0].memory = MemoryKind::pageable;
   EXPECT_THROW(succession(std::array{Successor{&pageable, 0}}), Unsupported);
   Schedule elsewhere = one;
-  elsewhere.queues[1].place = Place::gpu(1);
+  elsewhere.streams[1].place = Place::gpu(1);
   EXPECT_EQ(message_of([&] {
               succession(std::array{Successor{&one, 0}, Successor{&elsewhere, 1}});
             }),
-            "schedules cannot share queue 1: it is of gpu 0 for one and of gpu 1 for another");
+            "schedules cannot share stream 1: it is of gpu 0 for one and of gpu 1 for another");
   Schedule managed = one;
   managed.buffers[0].memory = MemoryKind::managed;
   EXPECT_EQ(message_of([&] {

@@ -1,4 +1,4 @@
-// Schedules of two agents and the queues a, b and c. No two of its ops reach the same memory, so that only queues,
+// Schedules of two agents and the streams a, b and c. No two of its ops reach the same memory, so that only streams,
 // agents and stated dependencies order them.
 #pragma once
 
@@ -10,15 +10,15 @@
 namespace shiplap::testing_schedules {
 
 struct Team : Builder {
-  QueueId a = schedule.add_queue("a");
-  QueueId b = schedule.add_queue("b");
-  QueueId c = schedule.add_queue("c");
+  StreamId a = schedule.add_stream("a");
+  StreamId b = schedule.add_stream("b");
+  StreamId c = schedule.add_stream("c");
   Team() {
     schedule.agents = {{"main"}, {"worker"}};
     schedule.add_kernel("k");
   }
-  OpId on(QueueId queue, AgentId agent, std::vector<OpId> after = {}) {
-    const OpId id = kernel(queue, {}, std::move(after));
+  OpId on(StreamId stream, AgentId agent, std::vector<OpId> after = {}) {
+    const OpId id = kernel(stream, {}, std::move(after));
     schedule.ops.back().agent = agent;
     return id;
   }

@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing_schedules;
 
-// Three chunks of 64 B through rings of two slots: queues in, compute and out, tied by dependencies.
+// Three chunks of 64 B through rings of two slots: streams in, compute and out, tied by dependencies.
 struct RingPipeline : Builder {
   static constexpr std::uint64_t chunks = 3;
   static constexpr std::uint64_t slots = 2;
@@ -20,9 +20,9 @@ struct RingPipeline : Builder {
     const BufferId dx = device("dx", 128_B);
     const BufferId dy = device("dy", 128_B);
     schedule.add_kernel("saxpy");
-    const QueueId in = schedule.add_queue("in");
-    const QueueId compute = schedule.add_queue("compute");
-    const QueueId out = schedule.add_queue("out");
+    const StreamId in = schedule.add_stream("in");
+    const StreamId compute = schedule.add_stream("compute");
+    const StreamId out = schedule.add_stream("out");
     std::vector<OpId> kernels;
     std::vector<OpId> copies_out;
     for (std::uint32_t c = 0; c < chunks; ++c) {
@@ -39,7 +39,7 @@ struct RingPipeline : Builder {
   }
 };
 
-TEST(Validate, accepts_a_three_queue_pipeline_with_rings) {
+TEST(Validate, accepts_a_three_stream_pipeline_with_rings) {
   const RingPipeline p;
   EXPECT_EQ(joined(problems(p.schedule)), "");
   EXPECT_NO_THROW(validate(p.schedule));
@@ -74,7 +74,7 @@ TEST(Validate, operands_of_one_kernel_may_share_bytes_only_to_read_or_in_place) 
   Builder b;
   const BufferId d = b.device("d", 16_B);
   b.schedule.add_kernel("k");
-  const QueueId q = b.schedule.add_queue("q");
+  const StreamId q = b.schedule.add_stream("q");
   b.kernel(q, {read({d, 0_B, 8_B}), read({d, 4_B, 8_B})});
   b.kernel(q, {read({d, 0_B, 8_B}), write({d, 0_B, 8_B})});
   b.kernel(q, {read({d, 0_B, 8_B}), write({d, 8_B, 8_B})});
@@ -83,11 +83,11 @@ TEST(Validate, operands_of_one_kernel_may_share_bytes_only_to_read_or_in_place) 
   EXPECT_REFUSED(b.schedule, "operands 0 and 1 of kernel k of chunk 0 (op 3) overlap in buffer d");
 }
 
-// A host buffer x and a device buffer d of 8 B, one queue, one kernel, no op.
+// A host buffer x and a device buffer d of 8 B, one stream, one kernel, no op.
 struct Bare : Builder {
   BufferId x = host("x", 8_B);
   BufferId d = device("d", 8_B);
-  QueueId q = schedule.add_queue("q");
+  StreamId q = schedule.add_stream("q");
   Region on_host{x, 0_B, 8_B};
   Region on_device{d, 0_B, 8_B};
   Bare() { schedule.add_kernel("k"); }
@@ -97,7 +97,7 @@ TEST(Validate, refuses_ids_out_of_range) {
   Bare b;
   const Schedule none = b.schedule;
   b.copy({3}, b.on_host, b.on_device);
-  EXPECT_REFUSED(b.schedule, "copy H2D of chunk 0 (op 0) is on queue 3, but the schedule has 1 queues");
+  EXPECT_REFUSED(b.schedule, "copy H2D of chunk 0 (op 0) is on stream 3, but the schedule has 1 streams");
   b.schedule = none;
   b.copy(b.q, {{7}, 0_B, 8_B}, b.on_device);
   EXPECT_REFUSED(b.schedule, "copy of chunk 0 (op 0) refers to buffer 7, but the schedule has 2 buffers");
@@ -169,19 +169,19 @@ TEST(Validate, refuses_copies_between_places_that_their_kind_cannot_join) {
   EXPECT_REFUSED(b.schedule, "reads and writes overlapping bytes of buffer x");
 }
 
-TEST(Validate, refuses_device_ops_without_a_queue_and_host_copies_with_one) {
+TEST(Validate, refuses_device_ops_without_a_stream_and_host_copies_with_one) {
   Bare b;
   const BufferId y = b.host("y", 8_B);
   const Schedule none = b.schedule;
   b.copy({}, b.on_host, b.on_device);
-  EXPECT_REFUSED(b.schedule, "copy H2D of chunk 0 (op 0) has no queue");
+  EXPECT_REFUSED(b.schedule, "copy H2D of chunk 0 (op 0) has no stream");
   b.schedule = none;
   b.kernel({}, {});
-  EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 0) has no queue");
+  EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 0) has no stream");
   b.schedule = none;
   b.host_copy({0}, b.on_host, {y, 0_B, 8_B});
-  b.schedule.ops[0].queue = b.q;
-  EXPECT_REFUSED(b.schedule, "host copy of chunk 0 (op 0) has a queue");
+  b.schedule.ops[0].stream = b.q;
+  EXPECT_REFUSED(b.schedule, "host copy of chunk 0 (op 0) has a stream");
 }
 
 TEST(Validate, only_managed_memory_is_prefetched) {
@@ -200,9 +200,9 @@ TEST(Validate, refuses_a_dependency_on_itself_or_on_a_later_op) {
   Bare c;
   c.schedule.agents = {{"main"}, {"worker"}};
   c.kernel(c.q, {}, {{1}});
-  c.kernel(c.schedule.add_queue("r"), {});
+  c.kernel(c.schedule.add_stream("r"), {});
   c.schedule.ops[1].agent = {1};
-  // Two agents and two queues: no cycle, and refused nevertheless.
+  // Two agents and two streams: no cycle, and refused nevertheless.
   EXPECT_EQ(joined(problems(c.schedule)),
             "kernel k of chunk 0 (op 0) waits for kernel k of chunk 0 (op 1), which is "
             "submitted later; an op may only wait for earlier ones\n");
@@ -212,7 +212,7 @@ TEST(Validate, names_the_ops_of_a_cycle_of_dependencies) {
   Bare b;
   b.schedule.agents = {{"a"}, {"b"}, {"c"}};
   for (std::uint32_t i = 0; i < 3; ++i) {
-    b.kernel(b.schedule.add_queue("q"), {}, {{(i + 1) % 3}}, i);
+    b.kernel(b.schedule.add_stream("q"), {}, {{(i + 1) % 3}}, i);
     b.schedule.ops[i].agent = {i};
   }
   const std::string text = joined(problems(b.schedule));
@@ -222,15 +222,15 @@ TEST(Validate, names_the_ops_of_a_cycle_of_dependencies) {
   EXPECT_NE(text.find("which waits for kernel k of chunk 0 (op 0)"), std::string::npos) << text;
 }
 
-TEST(Validate, a_cycle_through_a_queue_or_an_agent_is_named_as_such) {
+TEST(Validate, a_cycle_through_a_stream_or_an_agent_is_named_as_such) {
   Bare b;
   b.schedule.agents = {{"main"}, {"worker"}};
   b.kernel(b.q, {}, {{1}});
   b.kernel(b.q, {});
   b.schedule.ops[1].agent = {1};
-  EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 1), which comes in queue q after kernel k of chunk 0 (op 0)");
+  EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 1), which comes in stream q after kernel k of chunk 0 (op 0)");
   b.schedule.ops[1].agent = {0};
-  b.schedule.ops[1].queue = b.schedule.add_queue("r");
+  b.schedule.ops[1].stream = b.schedule.add_stream("r");
   EXPECT_REFUSED(b.schedule, "kernel k of chunk 0 (op 1), which is submitted by main after kernel k of chunk 0 (op 0)");
 }
 
@@ -247,12 +247,12 @@ TEST(Validate, at_most_limit_problems_are_returned) {
   Builder b;
   const BufferId d = b.device("d", 8_B);
   b.schedule.add_kernel("k");
-  for (int i = 0; i < 30; ++i) b.kernel(b.schedule.add_queue("q"), {write({d, 0_B, 8_B})});
+  for (int i = 0; i < 30; ++i) b.kernel(b.schedule.add_stream("q"), {write({d, 0_B, 8_B})});
   EXPECT_EQ(problems(b.schedule).size(), 8u);
   EXPECT_EQ(problems(b.schedule, 3).size(), 3u);
-  for (Op& op : b.schedule.ops) op.queue = {};
+  for (Op& op : b.schedule.ops) op.stream = {};
   EXPECT_EQ(problems(b.schedule).size(), 8u);
-  for (Op& op : b.schedule.ops) op.queue = {0}, op.after = {{1000}, {2000}};
+  for (Op& op : b.schedule.ops) op.stream = {0}, op.after = {{1000}, {2000}};
   EXPECT_EQ(problems(b.schedule, 5).size(), 5u);
 }
 

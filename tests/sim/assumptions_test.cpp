@@ -38,13 +38,14 @@ TEST(Assumptions, say_what_is_absent_what_is_assumed_and_what_to_do) {
 TEST(Assumptions, are_one_sentence_whatever_is_absent) {
   Profile profile = measured_profile();
   profile.submission.copy.reset();
-  profile.gpus[0].queue_groups.reset();
+  profile.gpus[0].stream_groups.reset();
   profile.gpus[0].handovers.reset();
   profile.links[0].d2h.duplex.reset();
-  EXPECT_THAT(assumptions(profile),
-              ElementsAre("profile node lacks submission.copy, handovers; assuming 0, and lacks queue_groups; assuming "
-                          "1, and lacks d2h.duplex; assuming the costs of one direction alone (measure the node again "
-                          "to fill them)"));
+  EXPECT_THAT(
+      assumptions(profile),
+      ElementsAre("profile node lacks submission.copy, handovers; assuming 0, and lacks stream_groups; assuming "
+                  "1, and lacks d2h.duplex; assuming the costs of one direction alone (measure the node again "
+                  "to fill them)"));
 }
 
 TEST(Assumptions, are_one_sentence_for_every_built_in_profile) {
@@ -67,7 +68,7 @@ TEST(Assumptions, leave_out_what_no_time_depends_on) {
   // are served in no groups.
   profile.gpus[0].copy_engines = 1;
   profile.gpus[0].engine_order = EngineOrder::submission;
-  profile.gpus[0].queue_groups.reset();
+  profile.gpus[0].stream_groups.reset();
   profile.links[0].h2d.duplex.reset();
   EXPECT_THAT(assumptions(profile), IsEmpty());
 }
@@ -88,8 +89,8 @@ TEST(Assumptions, let_a_job_be_simulated_without_any_of_them) {
   gpu.kernel_gap.reset();
   gpu.event_gap.reset();
   gpu.handovers.reset();
-  gpu.queue_groups.reset();
-  profile.links[0].waiting_queues.reset();
+  gpu.stream_groups.reset();
+  profile.links[0].waiting_streams.reset();
   profile.links[0].h2d.duplex.reset();
   profile.links[0].d2h.duplex.reset();
   const Schedule schedule = find_strategy("streams").schedule(in_out_job(4_MiB, 4_MiB, milliseconds(1), 16),

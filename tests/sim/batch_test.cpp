@@ -1,4 +1,4 @@
-// Copies that are submitted in one call, graphs, and queues that a host thread makes.
+// Copies that are submitted in one call, graphs, and streams that a host thread makes.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -33,10 +33,10 @@ Profile batching_node() {
 
 constexpr Bytes ten_kb{10'000};
 
-// Copies to the GPU in queue `in`, copies from it in queue `out`, each with memory of its own.
+// Copies to the GPU in stream `in`, copies from it in stream `out`, each with memory of its own.
 struct BothWays : Builder {
-  QueueId in = schedule.add_queue("in");
-  QueueId out = schedule.add_queue("out");
+  StreamId in = schedule.add_stream("in");
+  StreamId out = schedule.add_stream("out");
   BothWays() { schedule.add_kernel("k"); }
 
   OpId to_device(Bytes size = ten_kb) { return copy(in, all(host("x", size), size), all(device("d", size), size)); }
@@ -142,7 +142,7 @@ TEST(SimulateBatch, is_queued_as_a_whole_when_its_call_returns) {
 }
 
 // The CUDA device waits for the one event behind all of a batch: see `submission`.
-TEST(SimulateBatch, ends_as_a_whole_for_an_op_in_another_queue_that_waits_for_its_first_copy) {
+TEST(SimulateBatch, ends_as_a_whole_for_an_op_in_another_stream_that_waits_for_its_first_copy) {
   BothWays s;
   s.copies(3).as_batch(3);
   const OpId waiting = s.from_device();
@@ -208,7 +208,7 @@ TEST(SimulateGraph, pays_nothing_for_records_and_waits) {
 }
 
 TEST(SimulateGraph, with_copies_has_all_its_ops_queued_when_its_launch_returns) {
-  // The call takes 6 + 2 · 0.25 = 6.5 µs; then the queues start, both after their L+o.
+  // The call takes 6 + 2 · 0.25 = 6.5 µs; then the streams start, both after their L+o.
   BothWays s;
   const OpId there = s.to_device();
   const OpId back = s.from_device();
@@ -231,7 +231,7 @@ TEST(SimulateGraph, held_takes_what_its_ops_take_from_the_first_moment_on) {
 }
 
 TEST(SimulateGraph, of_kernels_runs_them_one_after_the_other_from_the_start) {
-  // Planted: 2.3 µs of launch latency, 1.1 µs between empty kernels of a queue.
+  // Planted: 2.3 µs of launch latency, 1.1 µs between empty kernels of a stream.
   BothWays s;
   for (int i = 0; i < 5; ++i) s.kernel(s.in, {});
   s.schedule.as_graph = true;
@@ -252,11 +252,11 @@ TEST(SimulateGraph, is_unsupported_without_figures_and_the_message_names_them) {
   }
 }
 
-TEST(SimulateQueueCalls, hold_their_agent_for_the_time_of_the_profile) {
-  // Planted: 14 µs to make a queue, 6 µs to give it back; the copy behind them is submitted for 1.9 µs.
+TEST(SimulateStreamCalls, hold_their_agent_for_the_time_of_the_profile) {
+  // Planted: 14 µs to make a stream, 6 µs to give it back; the copy behind them is submitted for 1.9 µs.
   BothWays s;
-  const OpId created = s.call(HostCall::Kind::create_queue);
-  const OpId destroyed = s.call(HostCall::Kind::destroy_queue);
+  const OpId created = s.call(HostCall::Kind::create_stream);
+  const OpId destroyed = s.call(HostCall::Kind::destroy_stream);
   const OpId copied = s.to_device(1_B);
   const Prediction t = s.predict(planted_profile());
   EXPECT_SPAN(t, created, 0, 14);
@@ -265,12 +265,12 @@ TEST(SimulateQueueCalls, hold_their_agent_for_the_time_of_the_profile) {
   EXPECT_EQ(t.timeline.spans[created.index()].engine, Engine::host);
 }
 
-TEST(SimulateQueueCalls, are_unsupported_without_figures_and_the_message_names_them) {
-  for (const auto& [kind, name] :
-       {std::pair{HostCall::Kind::create_queue, "create queue"}, {HostCall::Kind::destroy_queue, "destroy queue"}}) {
+TEST(SimulateStreamCalls, are_unsupported_without_figures_and_the_message_names_them) {
+  for (const auto& [kind, name] : {std::pair{HostCall::Kind::create_stream, "create stream"},
+                                   {HostCall::Kind::destroy_stream, "destroy stream"}}) {
     BothWays s;
-    s.call(HostCall::Kind::create_queue);
-    if (kind != HostCall::Kind::create_queue) s.call(kind);
+    s.call(HostCall::Kind::create_stream);
+    if (kind != HostCall::Kind::create_stream) s.call(kind);
     EXPECT_EQ(prediction_refusal(s, planted_profile()), "");
     Profile p = planted_profile();
     p.host->calls.erase(name);

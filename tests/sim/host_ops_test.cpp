@@ -48,12 +48,12 @@ Profile simple_node() {
   return p;
 }
 
-// Three agents, a queue for each direction and one for kernels; every op has memory of its own where nothing else is
+// Three agents, a stream for each direction and one for kernels; every op has memory of its own where nothing else is
 // said.
 struct ThreeAgents : Builder {
-  QueueId in = schedule.add_queue("in");
-  QueueId out = schedule.add_queue("out");
-  QueueId compute = schedule.add_queue("compute");
+  StreamId in = schedule.add_stream("in");
+  StreamId out = schedule.add_stream("out");
+  StreamId compute = schedule.add_stream("compute");
   ThreeAgents() {
     schedule.agents = {{"first"}, {"second"}, {"third"}};
     schedule.add_kernel("k");
@@ -205,7 +205,7 @@ TEST(HostCopy, holds_back_everything_that_its_agent_submits_later) {
   EXPECT_SPAN(s.predict(), independent, 800, 1800);
 }
 
-TEST(HostCopy, starts_when_the_op_of_a_queue_that_it_waits_for_has_ended) {
+TEST(HostCopy, starts_when_the_op_of_a_stream_that_it_waits_for_has_ended) {
   ThreeAgents s;
   const OpId out = s.from_device(first_agent, MemoryKind::pinned, mb);
   const OpId staged = s.on_host(second_agent, mb, {out});
@@ -263,7 +263,7 @@ TEST(HostCall, makes_a_copy_by_the_gpu_of_what_it_pins_one_that_there_are_no_fig
   const BufferId x = s.memory(MemoryKind::pageable, 1000_B);
   const OpId pin = s.call(first_agent, HostCall::Kind::pin, {x, 0_B, 1000_B});
   Op copy{.what = Copy{.from = {x, 0_B, 1000_B}, .to = {s.memory(MemoryKind::device, 1000_B), 0_B, 1000_B}},
-          .queue = s.schedule.add_queue("copies"),
+          .stream = s.schedule.add_stream("copies"),
           .after = {pin}};
   s.schedule.add(copy);
   EXPECT_THROW(s.predict(), Unsupported);
@@ -398,7 +398,7 @@ TEST(ManagedMemory, moves_for_one_prefetch_after_the_other_whichever_way) {
   const double to_gpu = end_of(in, {in.prefetch(all_a, Place::gpu())});
   const double to_host = end_of(out, {out.prefetch(all_b, Place::host())});
   const OpId first = s.prefetch(all_a, Place::gpu());
-  const OpId second = s.add(Prefetch{.region = all_b, .to = Place::host()}, s.out, {}, 0);  // another queue
+  const OpId second = s.add(Prefetch{.region = all_b, .to = Place::host()}, s.out, {}, 0);  // another stream
   EXPECT_NEAR(end_of(s, {first, second}), to_gpu + to_host, 5);
   EXPECT_GT(std::min(to_gpu, to_host), 40);
 }
@@ -610,10 +610,10 @@ TEST(HeldSimulation, is_refused_where_an_agent_waits_for_an_op) {
 
 // Copies inside the memory of a GPU and between GPUs have an engine of their own.
 struct DeviceCopy : ThreeAgents {
-  OpId between(Place from, Place to, QueueId queue, std::vector<OpId> after = {}) {
+  OpId between(Place from, Place to, StreamId stream, std::vector<OpId> after = {}) {
     const BufferId a = schedule.add_buffer(buffer("a", from, MemoryKind::device, mb));
     const BufferId b = schedule.add_buffer(buffer("b", to, MemoryKind::device, mb));
-    return copy(queue, {a, 0_B, mb}, {b, 0_B, mb}, std::move(after));
+    return copy(stream, {a, 0_B, mb}, {b, 0_B, mb}, std::move(after));
   }
 };
 

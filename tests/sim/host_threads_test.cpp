@@ -98,13 +98,13 @@ TEST(HostThreads, can_pause_and_start_again_later) {
 }
 
 // Small steps of time, in each of which everybody at work moves its share. Returns when each op ends.
-struct Piece {
+struct ChunkReach {
   double start;
   double bytes;
 };
-std::vector<double> stepped(const std::vector<Piece>& pieces, const HostThreads::Rate& rate, double step) {
+std::vector<double> stepped(const std::vector<ChunkReach>& pieces, const HostThreads::Rate& rate, double step) {
   std::vector<double> left;
-  for (const Piece& piece : pieces) left.push_back(piece.bytes);
+  for (const ChunkReach& piece : pieces) left.push_back(piece.bytes);
   std::vector<double> ends(pieces.size(), -1);
   for (std::uint64_t k = 0; std::ranges::min(ends) < 0; ++k) {
     const double now = static_cast<double>(k) * step;
@@ -126,8 +126,8 @@ TEST(HostThreads, end_when_small_steps_of_time_say_so) {
   };
   constexpr double step = 1e-4;
   for (int round = 0; round < 25; ++round) {
-    std::vector<Piece> pieces(1 + random() % 6);
-    for (Piece& piece : pieces) piece = {.start = uniform(0, 2), .bytes = uniform(1, 8)};
+    std::vector<ChunkReach> pieces(1 + random() % 6);
+    for (ChunkReach& piece : pieces) piece = {.start = uniform(0, 2), .bytes = uniform(1, 8)};
     std::vector<double> table{uniform(5, 10)};
     while (table.size() < 6) table.push_back(table.back() * uniform(0.9, 1.8));
     const auto rate = rates(table);

@@ -141,10 +141,10 @@ Schedule copies_both_ways(Bytes in, Bytes out) {
   const BufferId host_out = s.add_buffer({"b", Place::host(), MemoryKind::pinned, out});
   const BufferId gpu_in = s.add_buffer({"c", Place::gpu(), MemoryKind::device, in});
   const BufferId gpu_out = s.add_buffer({"d", Place::gpu(), MemoryKind::device, out});
-  const QueueId q = s.add_queue("in");
-  const QueueId r = s.add_queue("out");
-  s.add({.what = Copy{{host_in, {}, in}, {gpu_in, {}, in}}, .queue = q, .after = {}});
-  s.add({.what = Copy{{gpu_out, {}, out}, {host_out, {}, out}}, .queue = r, .after = {}});
+  const StreamId q = s.add_stream("in");
+  const StreamId r = s.add_stream("out");
+  s.add({.what = Copy{{host_in, {}, in}, {gpu_in, {}, in}}, .stream = q, .after = {}});
+  s.add({.what = Copy{{gpu_out, {}, out}, {host_out, {}, out}}, .stream = r, .after = {}});
   return s;
 }
 
@@ -177,7 +177,7 @@ TEST(Simulate, runs_blocks_in_waves_and_lets_a_second_kernel_use_what_the_last_w
                   .full_rate_blocks = 10,
                   .operands = {},
                   .flows = {}};
-    s.add({.what = kernel, .queue = s.add_queue("q"), .after = {}});
+    s.add({.what = kernel, .stream = s.add_stream("q"), .after = {}});
   };
   add(25);  // waves of 10, 10, 5 blocks: 3 ms
   add(10);  // 5 blocks start at 2 ms beside the last wave, 5 at 3 ms

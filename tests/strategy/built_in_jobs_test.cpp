@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-/// Whether `later` comes after `earlier` by queues and dependencies alone, found by walking back.
+/// Whether `later` comes after `earlier` by streams and dependencies alone, found by walking back.
 bool is_ordered(const Schedule& schedule, OpId earlier, OpId later) {
   std::vector<bool> reached(schedule.ops.size(), false);
   reached[later.index()] = true;
@@ -19,8 +19,8 @@ bool is_ordered(const Schedule& schedule, OpId earlier, OpId later) {
     if (i == earlier.index()) return true;
     const Op& op = schedule.ops[i];
     for (const OpId before : op.after) reached[before.index()] = true;
-    for (std::size_t j = i; !op.queue.is_none() && j-- > 0;)
-      if (schedule.ops[j].queue == op.queue) {
+    for (std::size_t j = i; !op.stream.is_none() && j-- > 0;)
+      if (schedule.ops[j].stream == op.stream) {
         reached[j] = true;
         break;
       }
@@ -33,9 +33,9 @@ std::vector<Choice> choices() {
   for (const char* strategy : {"streams", "hybrid", "hybrid-mirror", "implicit", "staged", "managed-prefetch"})
     for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three})
       for (const std::uint32_t ring : {0u, 2u}) {
-        const bool laid_out = find_strategy(strategy).memory == ArrayMemory::page_locked;
+        const bool laid_out = find_strategy(strategy).memory == ArrayMemory::pinned;
         if (!laid_out && layout != Layout::three) continue;
-        all.push_back({.strategy = strategy, .chunks = 5, .layout = layout, .queues = 2, .ring = ring, .threads = 2});
+        all.push_back({.strategy = strategy, .chunks = 5, .layout = layout, .streams = 2, .ring = ring, .threads = 2});
       }
   return all;
 }

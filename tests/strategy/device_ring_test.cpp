@@ -14,7 +14,7 @@ namespace {
 /// Plays the ring byte by byte: which byte of the array lies where, and which chunk brought it.
 class Played {
  public:
-  Played(const DeviceRing& ring, const std::vector<Piece>& pieces) : ring_(ring), pieces_(pieces) {
+  Played(const DeviceRing& ring, const std::vector<ChunkReach>& pieces) : ring_(ring), pieces_(pieces) {
     at_.assign(ring.size().count, nothing);
     by_.assign(ring.size().count, 0);
     read_by_.assign(ring.size().count, 0);
@@ -22,7 +22,7 @@ class Played {
 
   void play(std::uint32_t chunk) {
     const DeviceRing::Placement& place = ring_[chunk];
-    const Piece& piece = pieces_[chunk];
+    const ChunkReach& piece = pieces_[chunk];
     const std::vector<std::int64_t> before = at_;
     readers_.clear();
     for (std::uint64_t i = 0; i < place.moved.count; ++i) {
@@ -59,18 +59,18 @@ class Played {
     by_[where] = chunk;
   }
   const DeviceRing& ring_;
-  const std::vector<Piece>& pieces_;
+  const std::vector<ChunkReach>& pieces_;
   std::vector<std::int64_t> at_;
   std::vector<std::uint32_t> by_;
   std::vector<std::uint32_t> read_by_;              // last chunk that was handed the byte that lies there
   std::map<std::uint32_t, std::uint32_t> readers_;  // of what each chunk had and the chunk at hand overwrites
 };
 
-std::vector<Piece> pieces_of(std::uint64_t items, std::uint64_t before, std::uint64_t after, std::uint32_t chunks,
-                             const Ramp& ramp = {}) {
+std::vector<ChunkReach> pieces_of(std::uint64_t items, std::uint64_t before, std::uint64_t after, std::uint32_t chunks,
+                                  const Ramp& ramp = {}) {
   Job job{.items = items, .arrays = {{.name = "a", .size = Bytes{items * 3}, .element = Bytes{3}}}};
-  job.arrays[0].reach = neighbours(before, after);
-  return pieces(job, job.arrays[0], split(job, chunks, ramp));
+  job.arrays[0].reach = halo(before, after);
+  return chunk_reaches(job, job.arrays[0], cut_into_chunks(job, chunks, ramp));
 }
 
 TEST(DeviceRing, hands_every_chunk_its_reach_whatever_the_halo_the_ramp_and_the_ring) {
@@ -93,14 +93,14 @@ TEST(DeviceRing, hands_every_chunk_its_reach_whatever_the_halo_the_ramp_and_the_
 
 TEST(DeviceRing, brings_every_byte_of_a_halo_once) {
   Bytes brought;
-  for (const Piece& piece : pieces_of(211, 2, 3, 13)) brought += piece.fresh.length;
+  for (const ChunkReach& piece : pieces_of(211, 2, 3, 13)) brought += piece.fresh.length;
   EXPECT_EQ(brought, Bytes{211 * 3});
 }
 
 TEST(DeviceRing, takes_irregular_pieces_as_a_mapping_gives_them) {
   std::mt19937 random(7);
   for (int repeat = 0; repeat < 200; ++repeat) {
-    std::vector<Piece> pieces;
+    std::vector<ChunkReach> pieces;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     for (int c = 0; c < 40; ++c) {
@@ -146,18 +146,18 @@ TEST(DeviceRing, aligns_pieces_as_in_their_array_beside_arrays_in_host_memory) {
 
 TEST(Pieces, refuse_a_mapping_that_goes_back_leaves_the_array_or_has_two_chunks_write_the_same) {
   Job job{.items = 10, .name = "mapped", .arrays = {{.name = "a", .size = Bytes{100}}}};
-  const auto chunks = split(job, 5);
+  const auto chunks = cut_into_chunks(job, 5);
   const auto with = [&](Role role, auto map) {
     job.arrays[0].role = role;
     job.arrays[0].reach = mapped_by(map);
-    return [&] { return pieces(job, job.arrays[0], chunks); };
+    return [&] { return chunk_reaches(job, job.arrays[0], chunks); };
   };
   EXPECT_THROW(with(Role::in, [](ItemRange r) { return ElementRange{90 - 10 * r.first, 10}; })(), UsageError);
   EXPECT_THROW(with(Role::in, [](ItemRange r) { return ElementRange{12 * r.first, 10}; })(), UsageError);
   EXPECT_THROW(with(Role::out, [](ItemRange r) { return ElementRange{10 * r.first, 21}; })(), UsageError);
   EXPECT_NO_THROW(with(Role::out, [](ItemRange r) { return ElementRange{10 * r.first, 17}; })());
-  job.arrays[0] = {.name = "a", .role = Role::out, .size = Bytes{100}, .reach = neighbours(1, 0)};
-  EXPECT_THROW(pieces(job, job.arrays[0], chunks), UsageError);
+  job.arrays[0] = {.name = "a", .role = Role::out, .size = Bytes{100}, .reach = halo(1, 0)};
+  EXPECT_THROW(chunk_reaches(job, job.arrays[0], chunks), UsageError);
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ inline std::vector<Choice> all_shapes() {
     for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
       for (const std::uint32_t chunks : {1u, 2u, 7u, 12u})
         for (const std::uint32_t ring : {0u, 1u, 2u, 3u, 5u})
-          for (const std::uint32_t queues : {1u, 2u, 4u}) {
-            if (layout != Layout::few && queues != 4) continue;
-            shapes.push_back({.chunks = chunks, .layout = layout, .queues = queues, .order = order, .ring = ring});
+          for (const std::uint32_t streams : {1u, 2u, 4u}) {
+            if (layout != Layout::few && streams != 4) continue;
+            shapes.push_back({.chunks = chunks, .layout = layout, .streams = streams, .order = order, .ring = ring});
           }
   return shapes;
 }

@@ -41,14 +41,14 @@ TEST(Streams, gives_sound_schedules_with_the_copies_of_a_chunk_in_one_call_each_
   }
 }
 
-TEST(Streams, are_in_batches_only_where_every_copy_is_of_page_locked_memory_and_by_itself) {
+TEST(Streams, are_in_batches_only_where_every_copy_is_of_pinned_memory_and_by_itself) {
   const Choice batched{.chunks = 4, .batched = true};
   Job job = job_with({Role::in, Role::in, Role::out}, 4000);
   EXPECT_NO_THROW(find_strategy("streams").schedule(job, batched, roomy));
   EXPECT_THROW(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true, .batched = true}, roomy),
                UsageError);
   EXPECT_THROW(find_strategy("implicit").schedule(job, batched, roomy), Unsupported) << "it copies nothing";
-  job.arrays[0].reach = neighbours(1, 1);
+  job.arrays[0].reach = halo(1, 1);
   EXPECT_THROW(find_strategy("streams").schedule(job, batched, roomy), Unsupported) << "a halo stays on the GPU";
   job = job_with({Role::in, Role::in, Role::out}, 4000);
   for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
@@ -67,7 +67,7 @@ TEST(Streams, has_no_dependency_that_could_be_left_out) {
           without.ops[i].after.erase(without.ops[i].after.begin() + static_cast<std::ptrdiff_t>(d));
           ++edges;
           EXPECT_FALSE(problems(without, 1).empty())
-              << to_string(choice) << ", ring " << choice.ring << ", queues " << choice.queues << ": "
+              << to_string(choice) << ", ring " << choice.ring << ", streams " << choice.streams << ": "
               << describe(schedule, OpId{static_cast<std::uint32_t>(i)}) << " after "
               << describe(schedule, schedule.ops[i].after[d]);
         }
@@ -127,7 +127,7 @@ TEST(Strategies, refuse_pageable_arrays_and_say_what_to_do) {
   Job job = job_with({Role::in, Role::out});
   job.arrays[1].memory = MemoryKind::pageable;
   for (const Strategy& strategy : strategies()) {
-    if (strategy.memory != ArrayMemory::page_locked) continue;
+    if (strategy.memory != ArrayMemory::pinned) continue;
     try {
       strategy.schedule(job, {}, roomy);
       FAIL() << strategy.name;
@@ -138,9 +138,9 @@ TEST(Strategies, refuse_pageable_arrays_and_say_what_to_do) {
   }
 }
 
-TEST(Explicit, is_one_queue_without_any_dependency) {
+TEST(Explicit, is_one_stream_without_any_dependency) {
   const Schedule schedule = find_strategy("explicit").schedule(job_with({Role::in, Role::in, Role::out}), {}, roomy);
-  EXPECT_EQ(schedule.queues.size(), 1u);
+  EXPECT_EQ(schedule.streams.size(), 1u);
   EXPECT_EQ(schedule.ops.size(), 4u);
   for (const Op& op : schedule.ops) EXPECT_TRUE(op.after.empty());
 }
@@ -149,7 +149,7 @@ TEST(Layouts, are_read_as_they_are_written_in_help) {
   Choice choice;
   parse_layout("few:6", choice);
   EXPECT_EQ(choice.layout, Layout::few);
-  EXPECT_EQ(choice.queues, 6u);
+  EXPECT_EQ(choice.streams, 6u);
   parse_layout("per-chunk", choice);
   EXPECT_EQ(choice.layout, Layout::per_chunk);
   EXPECT_THROW(parse_layout("four", choice), UsageError);
@@ -236,7 +236,7 @@ TEST(Ramp, is_read_as_it_is_written_and_refused_when_it_is_none) {
     EXPECT_THROW(parse_ramp(text), UsageError) << text;
 }
 
-TEST(EmulatedLayouts, are_sound_with_all_copies_in_one_queue) {
+TEST(EmulatedLayouts, are_sound_with_all_copies_in_one_stream) {
   for (const auto& roles : pinned_roles)
     for (const Layout layout : {Layout::one_engine, Layout::implicit_sync})
       for (const IssueOrder order : {IssueOrder::depth, IssueOrder::breadth})
@@ -247,7 +247,7 @@ TEST(EmulatedLayouts, are_sound_with_all_copies_in_one_queue) {
             const auto found = problems(schedule);
             EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << ring << ": " << found.front();
             for (const Op& op : schedule.ops)
-              EXPECT_EQ(op.queue == QueueId{0}, std::holds_alternative<Copy>(op.what)) << to_string(choice);
+              EXPECT_EQ(op.stream == StreamId{0}, std::holds_alternative<Copy>(op.what)) << to_string(choice);
           }
 }
 
@@ -255,7 +255,7 @@ TEST(EmulatedLayouts, hold_every_result_until_the_last_kernel_before_it_has_ende
   const Choice choice{.chunks = 6, .layout = Layout::implicit_sync, .order = IssueOrder::breadth, .ring = 3};
   const Schedule schedule = find_strategy("streams").schedule(job_with({Role::in, Role::out}), choice, roomy);
   OpId last_kernel;
-  OpId waited;  // by an earlier copy in the queue
+  OpId waited;  // by an earlier copy in the stream
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
     const Op& op = schedule.ops[i];
     if (std::holds_alternative<Kernel>(op.what)) last_kernel = OpId{i};
@@ -275,7 +275,7 @@ TEST(Graphs, are_made_of_the_same_ops_by_every_strategy_that_the_host_takes_no_p
                      : memory == ArrayMemory::managed ? MemoryKind::managed
                                                       : MemoryKind::pinned;
     const Choice choice{.strategy = std::string(strategy.name), .chunks = 3, .threads = 2, .graph = true};
-    if (memory != ArrayMemory::page_locked) {
+    if (memory != ArrayMemory::pinned) {
       EXPECT_THROW(strategy.schedule(job, choice, roomy), Unsupported) << strategy.name;
       continue;
     }

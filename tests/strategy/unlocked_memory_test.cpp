@@ -189,7 +189,7 @@ TEST(ManagedPrefetch, moves_every_page_to_the_gpu_and_the_results_back) {
 
 TEST(UnlockedMemory, goes_one_way_where_a_job_has_nothing_for_the_other) {
   for (const Strategy& strategy : strategies()) {
-    if (strategy.memory == ArrayMemory::page_locked) continue;
+    if (strategy.memory == ArrayMemory::pinned) continue;
     for (const bool in : {true, false}) {
       Job job = in_out_job(in ? 64_KiB : 0_B, in ? 0_B : 64_KiB, milliseconds(1), 1024);
       for (Array& array : job.arrays)

@@ -65,7 +65,7 @@ std::string key(const Schedule& schedule) {
   std::string text;
   for (const Buffer& b : schedule.buffers)
     text += fmt::format("{} {} {};", b.name, static_cast<int>(b.memory), b.size.count);
-  for (const Op& op : schedule.ops) text += fmt::format("{} {} {};", op.what.index(), op.queue.value, op.after.size());
+  for (const Op& op : schedule.ops) text += fmt::format("{} {} {};", op.what.index(), op.stream.value, op.after.size());
   return text;
 }
 

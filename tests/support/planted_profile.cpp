@@ -14,10 +14,10 @@ CopyCost cost(Bytes size, double latency_overhead_us, double gap_us) {
 }
 
 HandoverModel handovers() {
-  return {.h2d_same_queue = {us(2.7), us(3.1)},
-          .h2d_other_queue = {us(4.1), us(4.7)},
-          .d2h_same_queue = {us(3.2), us(4.3)},
-          .d2h_other_queue = {us(4.2), us(7.4)},
+  return {.h2d_same_stream = {us(2.7), us(3.1)},
+          .h2d_other_stream = {us(4.1), us(4.7)},
+          .d2h_same_stream = {us(3.2), us(4.3)},
+          .d2h_other_stream = {us(4.2), us(7.4)},
           .kernels = {us(0.4), us(3.2)}};
 }
 HandoverModel no_handovers() {
@@ -33,7 +33,7 @@ ZeroCopyModel zero_copy() {
   model.write = {{blocks(1), gbs(20)}, {blocks(4), gbs(50)}, {blocks(16), gbs(52)}};
   model.both = {{blocks(1), gbs(2.9)}, {blocks(16), gbs(37)}, {blocks(132), gbs(42)}};
   const auto beside = [&](std::initializer_list<std::tuple<std::uint64_t, double, double>> rows) {
-    std::vector<MappedBeside> table;
+    std::vector<ZeroCopyBeside> table;
     for (const auto& [count, kernel, copy] : rows) table.push_back({blocks(count), gbs(kernel), gbs(copy)});
     return table;
   };
@@ -79,8 +79,8 @@ HostModel host() {
     model.calls[std::string("allocate ") + kind] = {{64_KiB, us(60)}, {64_MiB, us(7000)}};
     model.calls[std::string("release ") + kind] = {{64_KiB, us(20)}, {64_MiB, us(1000)}};
   }
-  model.calls["create queue"] = {{1_B, us(14)}};
-  model.calls["destroy queue"] = {{1_B, us(6)}};
+  model.calls["create stream"] = {{1_B, us(14)}};
+  model.calls["destroy stream"] = {{1_B, us(6)}};
   return model;
 }
 
@@ -94,10 +94,10 @@ Profile planted_profile() {
   profile.conditions = {{"host.cpu", "invented"}};
   profile.gpus = {{.name = "planted GPU",
                    .memory = 141_GiB,
-                   .multiprocessors = 132,
+                   .sm_count = 132,
                    .copy_engines = 2,
                    .engine_order = EngineOrder::readiness,
-                   .queue_groups = 4,
+                   .stream_groups = 4,
                    .implicit_sync = ImplicitSync::none,
                    .concurrent_kernels = true,
                    .launch_latency = us(2.3),
@@ -126,9 +126,9 @@ Profile planted_profile() {
                                                            {.size = 4_MiB, .gap = us(4.45)},
                                                            {.size = 256_MiB, .gap = us(4.65)}}},
                             .batched = {{.size = 64_KiB, .gap = us(0.25)}, {.size = 4_MiB, .gap = us(0.35)}}},
-                    .waiting_queues = WaitingQueues{.h2d = {us(1.9), more_per_byte(0.0006)},
-                                                    .d2h = {us(1.2), more_per_byte(0.0003)},
-                                                    .duplex = {us(1.6), more_per_byte(0.0008)}},
+                    .waiting_streams = WaitingStreams{.h2d = {us(1.9), more_per_byte(0.0006)},
+                                                      .d2h = {us(1.2), more_per_byte(0.0003)},
+                                                      .duplex = {us(1.6), more_per_byte(0.0008)}},
                     .zero_copy = zero_copy(),
                     .pageable = pageable(),
                     .managed = managed()}};
@@ -150,7 +150,7 @@ Profile paper_profile(const PaperOptions& options) {
   profile.source = "the papers' idea of a GPU, for tests";
   profile.gpus = {{.name = "paper GPU",
                    .memory = 64_GiB,
-                   .multiprocessors = 14,
+                   .sm_count = 14,
                    .copy_engines = options.copy_engines,
                    .engine_order = options.engine_order,
                    .implicit_sync = options.implicit_sync,
@@ -166,13 +166,13 @@ Profile paper_profile(const PaperOptions& options) {
       {.numa_node = 0, .gpu = 0, .h2d = same_for_all_sizes(options.h2d), .d2h = same_for_all_sizes(options.d2h)}};
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
-  profile.missing = {{"links[0].h2d.duplex", reason},     {"links[0].d2h.duplex", reason},
-                     {"links[0].waiting_queues", reason}, {"links[0].zero_copy", reason},
-                     {"links[0].pageable", reason},       {"links[0].managed", reason},
-                     {"gpus[0].copy_bandwidth", reason},  {"host", reason},
-                     {"gpus[0].event_gap", reason},       {"gpus[0].queue_groups", reason},
-                     {"links[0].h2d.batched", reason},    {"links[0].d2h.batched", reason},
-                     {"submission.batched_copy", reason}, {"submission.graph_launch", reason},
+  profile.missing = {{"links[0].h2d.duplex", reason},      {"links[0].d2h.duplex", reason},
+                     {"links[0].waiting_streams", reason}, {"links[0].zero_copy", reason},
+                     {"links[0].pageable", reason},        {"links[0].managed", reason},
+                     {"gpus[0].copy_bandwidth", reason},   {"host", reason},
+                     {"gpus[0].event_gap", reason},        {"gpus[0].stream_groups", reason},
+                     {"links[0].h2d.batched", reason},     {"links[0].d2h.batched", reason},
+                     {"submission.batched_copy", reason},  {"submission.graph_launch", reason},
                      {"submission.graph_op", reason}};
   return profile;
 }

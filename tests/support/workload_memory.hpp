@@ -49,8 +49,8 @@ class WorkloadMemory {
     std::vector<Bytes> origins;
     for (std::size_t a = 0; a < job.arrays.size(); ++a) {
       const Array& array = job.arrays[a];
-      const Slice part = reach(job, array, chunk);
-      const auto begin = memory_[array.front_of.value_or(a)].begin() + static_cast<std::ptrdiff_t>(part.offset.count);
+      const ByteRange part = reach_of(job, array, chunk);
+      const auto begin = memory_[array.prefix_of.value_or(a)].begin() + static_cast<std::ptrdiff_t>(part.offset.count);
       if (array.role == Role::scratch)
         pieces.emplace_back(part.length.count);
       else
@@ -75,7 +75,7 @@ class WorkloadMemory {
       run(ItemRange{first, std::min(items_of_chunk, job().items - first)});
   }
   void run_in(std::uint32_t chunks) {
-    for (const ItemRange& chunk : split(workload_.job, chunks)) run(chunk);
+    for (const ItemRange& chunk : cut_into_chunks(workload_.job, chunks)) run(chunk);
   }
 
   /// In chunks of 1, 2, 3 … items.

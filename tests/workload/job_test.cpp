@@ -32,7 +32,7 @@ TEST(Split, covers_all_items_once_with_pieces_that_differ_by_at_most_one) {
   const Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1000);
   for (const std::uint32_t chunks : {1u, 3u, 7u, 999u, 1000u}) {
     std::uint64_t next = 0;
-    for (const ItemRange& range : split(job, chunks)) {
+    for (const ItemRange& range : cut_into_chunks(job, chunks)) {
       EXPECT_EQ(range.first, next);
       EXPECT_GE(range.count, 1000 / chunks);
       EXPECT_LE(range.count, 1000 / chunks + 1);
@@ -45,11 +45,11 @@ TEST(Split, covers_all_items_once_with_pieces_that_differ_by_at_most_one) {
 TEST(Split, cuts_between_blocks_of_the_kernel) {
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 10'500);
   job.items_per_block = 1000;
-  const auto ranges = split(job, 3);
+  const auto ranges = cut_into_chunks(job, 3);
   EXPECT_EQ(ranges[0].count, 4000u);
   EXPECT_EQ(ranges[1].count, 3000u);
   EXPECT_EQ(ranges[2].count, 3500u);
-  EXPECT_EQ(split(job, 11)[0].count, 955u);  // more chunks than blocks
+  EXPECT_EQ(cut_into_chunks(job, 11)[0].count, 955u);  // more chunks than blocks
 }
 
 TEST(Split, gives_chunks_the_relative_sizes_of_a_ramp_in_whole_blocks) {
@@ -58,7 +58,7 @@ TEST(Split, gives_chunks_the_relative_sizes_of_a_ramp_in_whole_blocks) {
   const auto sizes = [&](std::uint32_t chunks, const Ramp& ramp) {
     std::vector<double> blocks;
     std::uint64_t next = 0;
-    for (const ItemRange& range : split(job, chunks, ramp)) {
+    for (const ItemRange& range : cut_into_chunks(job, chunks, ramp)) {
       EXPECT_EQ(range.first, next);
       EXPECT_EQ(range.count % 100, 0u);
       EXPECT_GT(range.count, 0u);
@@ -75,24 +75,24 @@ TEST(Split, gives_chunks_the_relative_sizes_of_a_ramp_in_whole_blocks) {
   const auto all_the_way = sizes(11, {.first = 0.5, .last = 1, .growth = std::pow(2, 0.1)});
   EXPECT_NEAR(all_the_way[10] / all_the_way[0], 2, 0.01);
   for (std::size_t c = 1; c < 11; ++c) EXPECT_NEAR(all_the_way[c] / all_the_way[c - 1], std::pow(2, 0.1), 0.01);
-  EXPECT_EQ(split(job, 10'000, {.first = 0.001, .last = 1, .growth = 1.5}).size(), 10'000u) << "a block each";
+  EXPECT_EQ(cut_into_chunks(job, 10'000, {.first = 0.001, .last = 1, .growth = 1.5}).size(), 10'000u) << "a block each";
 }
 
 TEST(Split, refuses_ramps_that_are_none) {
   const Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1000);
   for (const Ramp& ramp : {Ramp{0, 1, 2}, Ramp{1, 1.5, 2}, Ramp{0.5, 1, 1}, Ramp{-1, 1, 2}, Ramp{0.5, NAN, 2}})
-    EXPECT_THROW(split(job, 4, ramp), UsageError);
+    EXPECT_THROW(cut_into_chunks(job, 4, ramp), UsageError);
 }
 
-TEST(Slice, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
+TEST(ByteRange, is_exact_for_arrays_whose_product_with_the_items_exceeds_64_bits) {
   Job job = in_out_job(Bytes{1ull << 43}, 1_B, milliseconds(1), (1ull << 40) + 1);
-  const Slice last = slice(job, job.arrays[0], {job.items - 1, 1});
+  const ByteRange last = owned_bytes(job, job.arrays[0], {job.items - 1, 1});
   EXPECT_EQ(last.offset.count + last.length.count, 1ull << 43);
   EXPECT_EQ(last.offset.count, (1ull << 43) - 8);  // floor(2^43 · 2^40 / (2^40 + 1))
 }
 
 TEST(KernelCost, takes_a_small_launch_as_long_as_its_busiest_multiprocessor) {
-  // One block for each of 4 multiprocessors takes 25 µs, and 10 more items 10 µs more.
+  // One block for each of 4 SMs takes 25 µs, and 10 more items 10 µs more.
   const KernelCost cost{
       .points = {point(4, 25), point(32, 42), point(1000, 1010)}, .has_floor = true, .origin = "measured"};
   EXPECT_NEAR(in_microseconds(cost.at(21)), 34, 1e-9) << "as 24";
@@ -111,7 +111,7 @@ TEST(KernelCost, takes_pieces_of_a_launch_that_is_the_floor_as_long_as_all_of_it
 }
 
 TEST(KernelCost, is_what_was_measured_where_a_launch_has_few_more_blocks_than_the_gpu_has_multiprocessors) {
-  // 132 blocks of 1024 items, and 140 blocks: two for the busiest multiprocessor.
+  // 132 blocks of 1024 items, and 140 blocks: two for the busiest SM.
   const KernelCost cost{.points = {point(135168, 135), point(142976, 172)}, .has_floor = true, .origin = "measured"};
   EXPECT_NEAR(in_microseconds(cost.at(142976)), 172, 1e-9);
   EXPECT_NEAR(in_microseconds(cost.at(270336)), 172, 1e-9) << "two blocks each";
@@ -174,7 +174,7 @@ TEST(KernelCost, follows_the_line_through_two_launches_with_few_blocks) {
   EXPECT_NEAR(in_microseconds(time_of_threads(job, 11, 32)), 1200, 1e-9);
 }
 
-TEST(Grid, holds_as_many_blocks_as_the_runtime_says_where_it_was_asked) {
+TEST(LaunchGrid, holds_as_many_blocks_as_the_runtime_says_where_it_was_asked) {
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
   job.items_per_block = 100;
   job.threads_per_block = 256;
@@ -223,20 +223,20 @@ TEST(KernelOnHostMemory, at_a_grid_between_two_is_in_proportion_to_the_smaller_a
   EXPECT_FALSE(own.zero_copy_at(true, false, 4, 1000)) << "nothing is known of smaller grids";
 }
 
-TEST(Grid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {
+TEST(LaunchGrid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_leaves_room) {
   Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 100000);
   job.items_per_block = 100;
   // 1000 blocks in all. As fast per item when small: uses the whole GPU with few blocks.
-  EXPECT_EQ(grid(job, 1000, 256 * 100, 100).full_rate_blocks, 10u);
+  EXPECT_EQ(launch_grid(job, 1000, 256 * 100, 100).full_rate_blocks, 10u);
   // Five times as slow per item: leaves four fifths.
   job.cost.points = {point(1, 50), point(50000, 500), point(100000, 1000)};
   job.cost.has_floor = true;
-  const Grid slow = grid(job, 1000, 256 * 100, 100);
+  const LaunchGrid slow = launch_grid(job, 1000, 256 * 100, 100);
   EXPECT_EQ(slow.blocks, 10u);
   EXPECT_EQ(slow.full_rate_blocks, 50u);
   // Two at once take as long as one launch of 2000 items, 50 µs, which is more than the 20 µs at the rate of all.
-  EXPECT_EQ(grid(job, 1000, 256 * 100, 2).full_rate_blocks, 20u);
-  EXPECT_EQ(grid(job, 1000, 256 * 100, 1).full_rate_blocks, 10u) << "nothing to share with";
+  EXPECT_EQ(launch_grid(job, 1000, 256 * 100, 2).full_rate_blocks, 20u);
+  EXPECT_EQ(launch_grid(job, 1000, 256 * 100, 1).full_rate_blocks, 10u) << "nothing to share with";
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ TEST(ScalarAdd, is_cut_finely_whatever_its_sizes_share) {
     // In chunks of 10 items, each handed its own pieces.
     for (std::uint64_t first = 0; first < w.job.items; first += 10) {
       const ItemRange range{first, std::min<std::uint64_t>(10, w.job.items - first)};
-      const Slice from = slice(w.job, w.job.arrays[0], range);
-      const Slice to = slice(w.job, w.job.arrays[1], range);
+      const ByteRange from = owned_bytes(w.job, w.job.arrays[0], range);
+      const ByteRange to = owned_bytes(w.job, w.job.arrays[1], range);
       std::byte* operands[]{reinterpret_cast<std::byte*>(source.data()) + from.offset.count,
                             reinterpret_cast<std::byte*>(target.data()) + to.offset.count};
       const Bytes lengths[]{from.length, to.length};

@@ -28,7 +28,7 @@ std::string memory_remedy(const Api& api) {
   return numbers + "use more chunks or a smaller ring, or end other programs on this GPU";
 }
 
-std::string page_locked_remedy() {
+std::string pinned_memory_remedy() {
   const auto available = available_host_memory();
   return fmt::format(
       "{} of host memory are available: use smaller arrays, or raise the limit of the container or of "
@@ -39,7 +39,7 @@ std::string page_locked_remedy() {
 std::string remedy(const Api& api, cudaError_t error, std::string_view call) {
   switch (error) {
     case cudaErrorMemoryAllocation:
-      return call == "cudaHostAlloc" || call == "cudaHostRegister" ? page_locked_remedy() : memory_remedy(api);
+      return call == "cudaHostAlloc" || call == "cudaHostRegister" ? pinned_memory_remedy() : memory_remedy(api);
     case cudaErrorInsufficientDriver:
       return driver_remedy(api);
     case cudaErrorNoDevice:

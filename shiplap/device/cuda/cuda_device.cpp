@@ -68,16 +68,16 @@ class CudaDevice final : public MeasurableDevice {
     check(api_, api_.get_device_properties(&properties, index_), "cudaGetDeviceProperties",
           fmt::format("cuda:{}", index_));
     const auto [free, total] = memory();
-    const auto multiprocessors = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
+    const auto sm_count = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
     DeviceInfo result{
         .id = fmt::format("cuda:{}", fmt::join(gpus_.gpus, ",")),
         .name = properties.name,
         .is_virtual = false,
         .memory = total,
         .free_memory = free,
-        .multiprocessors = multiprocessors,
+        .sm_count = sm_count,
         .copy_engines = static_cast<unsigned>(attribute(cudaDevAttrAsyncEngineCount)),
-        .resident_threads = multiprocessors * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
+        .resident_threads = sm_count * static_cast<unsigned>(attribute(cudaDevAttrMaxThreadsPerMultiProcessor)),
         .l2_cache = Bytes{static_cast<std::uint64_t>(properties.l2CacheSize)},
         .gpus = static_cast<unsigned>(gpus_.gpus.size()),
         .peer_access = gpus_.peers->possible(),
@@ -186,14 +186,14 @@ class CudaDevice final : public MeasurableDevice {
                                             const Bindings& bindings) override {
     const auto* behind = dynamic_cast<const CudaExecution*>(&other);
     if (behind == nullptr || !behind->is_of(gpus_))
-      throw Error("an execution can only share the queues of one that the same device has prepared");
+      throw Error("an execution can only share the streams of one that the same device has prepared");
     require_successive(behind->schedule());
-    require_shareable(behind->queues()->queues, schedule);
+    require_shareable(behind->streams()->streams, schedule);
     if (behind->schedule().peer_access != schedule.peer_access)
-      throw Error("of executions in the same queues, one lets GPUs address each other's memory and another does not");
+      throw Error("of executions in the same streams, one lets GPUs address each other's memory and another does not");
     return std::make_unique<CudaExecution>(
         schedule, bindings, gpus_, api_, ranges_,
-        [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); }, behind->queues());
+        [this](Place place, MemoryKind kind, Bytes size) { return allocate(place, kind, size); }, behind->streams());
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
@@ -265,7 +265,7 @@ class CudaDevice final : public MeasurableDevice {
     });
     touch_pages(memory.bytes());
     if (place.is_host()) return memory;
-    const Stream stream = make_stream(api_, "bringing managed memory to the GPU");
+    const StreamHandle stream = make_stream(api_, "bringing managed memory to the GPU");
     check(api_, api_.mem_prefetch_async(data, size.count, gpu, stream.get()), "cudaMemPrefetchAsync",
           "bringing managed memory to the GPU");
     check(api_, api_.stream_synchronize(stream.get()), "cudaStreamSynchronize", "bringing managed memory to the GPU");

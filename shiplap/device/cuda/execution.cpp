@@ -29,7 +29,7 @@ void CudaExecution::require_runnable(const RunOptions& options) const {
     throw Unsupported("the copies of a batch cannot be told apart while it runs; submit them one by one to trace them");
   if (graph_ == nullptr) return;
   if (!options.timed.is_none())
-    throw Unsupported("a graph is timed as a whole; submit the schedule op by op to time one of its queues");
+    throw Unsupported("a graph is timed as a whole; submit the schedule op by op to time one of its streams");
   if (options.trace != Trace::none)
     throw Unsupported(
         "the ops of a graph cannot be told apart while it runs; submit the schedule op by op to trace it");
@@ -68,7 +68,7 @@ void CudaExecution::submit(const RunOptions& options) {
         throw Cancelled("the run was stopped before its graph was launched");
       graph_ != nullptr ? launch_graph() : make_calls(0);
     }
-    join_queues();
+    join_streams();
     submitted_ = Clock::now();
     if (gate_) (*gate_)->release();
   } catch (...) {
@@ -82,7 +82,7 @@ RunResult CudaExecution::wait() {
   RunResult result;
   if (schedule_.ops.empty()) {
     result.submission = submitted_ - began_;
-    result.ended = submitted_ - queues_->made;
+    result.ended = submitted_ - streams_->made;
     in_flight_ = false;
     return result;
   }
@@ -104,22 +104,22 @@ RunResult CudaExecution::observed() {
   const Clock::time_point end = Clock::now();
   result.submission = submitted_ - began_;
   result.host_total = end - began_;
-  result.ended = end - queues_->made;
+  result.ended = end - streams_->made;
   if (gate_ && (*gate_)->timed_out())
     throw Error(
         fmt::format("the {} ops could not all be submitted within the {} for which they can be held: the "
-                    "GPU's queues were full; hold fewer ops at once or run without holding",
+                    "GPU's hardware queues were full; hold fewer ops at once or run without holding",
                     schedule_.ops.size(), to_string((*gate_)->limit())));
   give_back();
   result.timeline = timeline();
   result.host_spans.resize(host_marks_.size());
   for (std::size_t i = 0; i < host_marks_.size(); ++i) {
-    if (!schedule_.ops[i].queue.is_none()) continue;
+    if (!schedule_.ops[i].stream.is_none()) continue;
     result.host_spans[i] = {
         .start = host_marks_[i].start - began_, .end = host_marks_[i].end - began_, .engine = Engine::host};
     if (!result.timeline.spans.empty()) result.timeline.spans[i] = result.host_spans[i];
   }
-  if (options_.timed.is_none() && (performs_itself() || used_streams_.empty()))
+  if (options_.timed.is_none() && (performs_itself() || used_handles_.empty()))
     result.timeline.makespan = result.host_total;
   result.trace_source = source_of_trace();
   return result;
@@ -135,36 +135,36 @@ std::string CudaExecution::source_of_trace() const {
 void CudaExecution::choose_clock() {
   clock_ = nullptr;
   stopping_ = nullptr;
-  if (used_streams_.empty()) return;
-  const QueueId first = first_queue();
+  if (used_handles_.empty()) return;
+  const StreamId first = first_stream();
   clock_ = &clocks_.at(gpu_of(first));
   if (graph_ != nullptr || !options_.timed.is_none())
-    stopping_ = queues_->streams[first.index()].get();
-  else if (end_marks_.size() == 1 && gpu_of(ending_queues_.front()) == gpu_of(first))
-    stopping_ = queues_->streams[ending_queues_.front().index()].get();
+    stopping_ = streams_->handles[first.index()].get();
+  else if (end_marks_.size() == 1 && gpu_of(ending_streams_.front()) == gpu_of(first))
+    stopping_ = streams_->handles[ending_streams_.front().index()].get();
   clock_gpu_ = gpu_of(first);
   select(selected_.front() = clock_gpu_);  // a gate is made there
 }
 
 // It is chance which of several held streams goes on first, so the start mark of all is the gate's own.
 void CudaExecution::start() {
-  if (used_streams_.empty()) return;
+  if (used_handles_.empty()) return;
   const bool of_gate = options_.hold && options_.timed.is_none() && starting_streams().size() > 1;
   if (options_.hold) {
     gate_.emplace(gpus_.gates->take(clock_gpu_));
     (*gate_)->close(of_gate ? clock_->start.get() : nullptr);
     for (cudaStream_t stream : starting_streams())
-      check(api_, api_.stream_wait_event(stream, (*gate_)->closed(), 0), "cudaStreamWaitEvent", "holding a queue");
+      check(api_, api_.stream_wait_event(stream, (*gate_)->closed(), 0), "cudaStreamWaitEvent", "holding a stream");
   }
   if (!of_gate)
-    check(api_, api_.event_record(clock_->start.get(), queues_->streams[first_queue().index()].get()),
+    check(api_, api_.event_record(clock_->start.get(), streams_->handles[first_stream().index()].get()),
           "cudaEventRecord", "the start mark");
 }
 
-QueueId CudaExecution::first_queue() const {
-  if (options_.timed.is_none()) return used_queues_.front();
-  if (std::ranges::find(used_queues_, options_.timed) != used_queues_.end()) return options_.timed;
-  throw Error(fmt::format("queue {} is to be timed and has no ops", options_.timed.value));
+StreamId CudaExecution::first_stream() const {
+  if (options_.timed.is_none()) return used_streams_.front();
+  if (std::ranges::find(used_streams_, options_.timed) != used_streams_.end()) return options_.timed;
+  throw Error(fmt::format("stream {} is to be timed and has no ops", options_.timed.value));
 }
 
 // What ops of a run have pinned, allocated or created lasts no longer than the run.
@@ -176,25 +176,25 @@ void CudaExecution::give_back() noexcept {
   created_.clear();
 }
 
-void CudaExecution::join_queues() {
-  if (stopping_ != nullptr || used_streams_.empty()) return;
+void CudaExecution::join_streams() {
+  if (stopping_ != nullptr || used_handles_.empty()) return;
   // Only after everything is submitted: one more stream that waits would slow the copies down.
   for (const Event& end : end_marks_)
-    check_of_run(api_.stream_wait_event(clock_->all_ended, end.get(), 0), "cudaStreamWaitEvent", "joining the queues");
+    check_of_run(api_.stream_wait_event(clock_->all_ended, end.get(), 0), "cudaStreamWaitEvent", "joining the streams");
   check_of_run(api_.event_record(clock_->stop.get(), clock_->all_ended), "cudaEventRecord", "the stop mark");
 }
 
-// A queue has no end mark when another queue waits for its last op, and so ends later.
+// A stream has no end mark when another stream waits for its last op, and so ends later.
 void CudaExecution::wait_for_end() const {
-  if (used_streams_.empty()) return;
+  if (used_handles_.empty()) return;
   check_of_run(api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
   if (stopping_ == nullptr || graph_ != nullptr) return;
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
-    if (queues_->streams[ending_queues_[i].index()].get() == stopping_) continue;
+    if (streams_->handles[ending_streams_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
     if (error != cudaSuccess)  // no text is made in the time of a run that succeeds
       check_of_run(error, "cudaEventSynchronize",
-                   "waiting for the end of queue " + schedule_.queues[ending_queues_[i].index()].name);
+                   "waiting for the end of stream " + schedule_.streams[ending_streams_[i].index()].name);
   }
 }
 
@@ -216,7 +216,7 @@ std::string CudaExecution::kernels() const {
 void CudaExecution::abandon() noexcept {
   if (gate_) (*gate_)->drain();
   gate_.reset();
-  for (cudaStream_t stream : used_streams_) static_cast<void>(api_.stream_synchronize(stream));
+  for (cudaStream_t stream : used_handles_) static_cast<void>(api_.stream_synchronize(stream));
   for (const auto& [gpu, clock] : clocks_)
     if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended));
   give_back();

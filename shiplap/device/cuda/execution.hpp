@@ -1,4 +1,4 @@
-// A schedule made ready to run on a GPU: streams for its queues, events for its dependencies, every call resolved.
+// A schedule made ready to run on a GPU: streams for its streams, events for its dependencies, every call resolved.
 #pragma once
 
 #include <atomic>
@@ -31,33 +31,34 @@ namespace shiplap {
 using Allocate = std::function<Memory(Place, MemoryKind, Bytes)>;
 
 /// The streams of one execution, or of several that are submitted one behind another.
-struct CudaQueues {
-  std::vector<Queue> queues;        ///< what they are, by QueueId
-  std::vector<Stream> streams;      ///< by QueueId
-  std::map<int, Stream> all_ended;  ///< by the runtime's number of a GPU: waits for every queue, where several end
+struct CudaStreams {
+  std::vector<Stream> streams;        ///< what they are, by StreamId
+  std::vector<StreamHandle> handles;  ///< by StreamId
+  std::map<int, StreamHandle>
+      all_ended;  ///< by the runtime's number of a GPU: waits for every stream, where several end
   std::chrono::steady_clock::time_point made = std::chrono::steady_clock::now();
 };
 
-/// Makes exactly the calls of `submission(schedule)`. A queue is a stream and an agent is a thread; Place::gpu(i) is
+/// Makes exactly the calls of `submission(schedule)`. A stream is a stream and an agent is a thread; Place::gpu(i) is
 /// the i-th of the GPUs that the execution was made for. One thread at a time may use an execution, or any of several
-/// that share queues.
+/// that share streams.
 class CudaExecution final : public Execution {
  public:
   /// Throws as Device::prepare does. The tables must outlive the execution; so must the memory and kernels of the
-  /// bindings, and what `allocate` needs. Queues that `queues` does not have are added to it.
+  /// bindings, and what `allocate` needs. Streams that `streams` does not have are added to it.
   CudaExecution(const Schedule&, const Bindings&, GpuSet, const Api&, const RangeApi&, Allocate allocate = {},
-                std::shared_ptr<CudaQueues> queues = std::make_shared<CudaQueues>());
+                std::shared_ptr<CudaStreams> streams = std::make_shared<CudaStreams>());
   ~CudaExecution() override;
 
   /// A graph was captured when the execution was made, so `RunResult::submission` covers its launch alone.
   ///
   /// The makespan goes from the start mark to the stop mark. Only these two events take the time: a third one would
-  /// make a copy engine drain, and events behind every queue slow a pipeline down. The start mark is in front of the
-  /// first op (of the timed queue's first op), and with `hold` behind the gate; where several queues are held, it is in
-  /// front of all of them. The stop mark is behind the last op of the queue that is timed, or that ends alone. Where
-  /// several queues end, it is in a further stream that waits for all of them, which adds one hop between streams
-  /// (about 2 µs). Where agents perform ops themselves, the clock of the GPU does not see the end: then, unless a queue
-  /// is timed, the makespan is the host's, from the first call to the end of all work.
+  /// make a copy engine drain, and events behind every stream slow a pipeline down. The start mark is in front of the
+  /// first op (of the timed stream's first op), and with `hold` behind the gate; where several streams are held, it is
+  /// in front of all of them. The stop mark is behind the last op of the stream that is timed, or that ends alone.
+  /// Where several streams end, it is in a further stream that waits for all of them, which adds one hop between
+  /// streams (about 2 µs). Where agents perform ops themselves, the clock of the GPU does not see the end: then, unless
+  /// a stream is timed, the makespan is the host's, from the first call to the end of all work.
   ///
   /// Spans by activity records are moved so that the last one ends with the makespan. Spans by events go from the
   /// moment at which the op's stream had come to the op, and its dependencies had ended, to the op's end.
@@ -69,7 +70,7 @@ class CudaExecution final : public Execution {
   const Schedule& schedule() const { return schedule_; }
   /// Whether it was made for these GPUs by the same device.
   bool is_of(const GpuSet& gpus) const { return gpus_.gates == gpus.gates; }
-  const std::shared_ptr<CudaQueues>& queues() const { return queues_; }
+  const std::shared_ptr<CudaStreams>& streams() const { return streams_; }
 
  private:
   struct CopyCall {
@@ -118,7 +119,7 @@ class CudaExecution final : public Execution {
     cudaStream_t stream = nullptr;
     int gpu = 0;                         ///< the GPU of the stream
     cudaEvent_t event = nullptr;         ///< for a wait, record or finish
-    bool last_of_queue = false;          ///< a submission behind which the queue has no other
+    bool last_of_stream = false;         ///< a submission behind which the stream has no other
     bool begins_chunk = false;           ///< the agent did another chunk before
     const KernelCall* kernel = nullptr;  ///< for a submitted kernel
     CopyCall copy;                       ///< for a submitted copy
@@ -127,7 +128,7 @@ class CudaExecution final : public Execution {
   };
 
   void select(int gpu) const;
-  int gpu_of(QueueId) const;
+  int gpu_of(StreamId) const;
 
   // Getting ready: execution_resolve.cpp.
   void resolve(const Bindings&);
@@ -137,7 +138,7 @@ class CudaExecution final : public Execution {
   Command resolve(const Step&, const Bindings&);
   void resolve_op(const Op&, const Bindings&, Command&);
   void resolve_batch(const Step&, const Bindings&, Command&);
-  void note_used_queues();
+  void note_used_streams();
   void make_clocks();
   void make_agents();
   void name_ranges();
@@ -154,8 +155,8 @@ class CudaExecution final : public Execution {
   void require_runnable(const RunOptions&) const;
   void choose_clock();
   void start();
-  QueueId first_queue() const;
-  void join_queues();
+  StreamId first_stream() const;
+  void join_streams();
   void wait_for_end() const;
   RunResult observed();
   std::string source_of_trace() const;
@@ -195,7 +196,7 @@ class CudaExecution final : public Execution {
   std::optional<OpenRange> running_;  ///< the range of the present run
   GpuSet gpus_;
   Schedule schedule_;
-  std::shared_ptr<CudaQueues> queues_;
+  std::shared_ptr<CudaStreams> streams_;
   /// The first op that cannot be held because the host waits for it; none when all can.
   OpId blocks_host_;
   Allocate allocate_;
@@ -212,19 +213,20 @@ class CudaExecution final : public Execution {
   bool in_flight_ = false;                           ///< a run was submitted and not waited for
   std::chrono::steady_clock::time_point began_;      ///< the first call of the present run
   std::chrono::steady_clock::time_point submitted_;  ///< the return of its last call
-  std::vector<HostMark> host_marks_;  ///< by op, the times of those that agents perform; empty where there are none
-  std::vector<Memory> allocated_;     ///< by buffer, what ops of the schedule have allocated
-  std::mutex obtained_guard_;         ///< guards the two below, which several agents change
-  std::vector<Stream> created_;       ///< streams that ops of the schedule have created and not destroyed yet
-  std::vector<std::byte*> pinned_;    ///< memory that ops of the schedule have pinned and not unpinned yet
+  std::vector<HostMark> host_marks_;   ///< by op, the times of those that agents perform; empty where there are none
+  std::vector<Memory> allocated_;      ///< by buffer, what ops of the schedule have allocated
+  std::mutex obtained_guard_;          ///< guards the two below, which several agents change
+  std::vector<StreamHandle> created_;  ///< streams that ops of the schedule have created and not destroyed yet
+  std::vector<std::byte*> pinned_;     ///< memory that ops of the schedule have pinned and not unpinned yet
   std::vector<Event> order_events_;
   std::vector<Event> end_marks_;
-  std::vector<QueueId> ending_queues_;  ///< `end_marks_[i]` is the end of this queue
-  /// The clock of one GPU. A run goes by the clock of the GPU whose queue it starts with, or of the timed queue's GPU.
+  std::vector<StreamId> ending_streams_;  ///< `end_marks_[i]` is the end of this stream
+  /// The clock of one GPU. A run goes by the clock of the GPU whose stream it starts with, or of the timed stream's
+  /// GPU.
   struct Clockwork {
     Event start;
     Event stop;
-    cudaStream_t all_ended = nullptr;  ///< waits for the ends of all queues, where several end
+    cudaStream_t all_ended = nullptr;  ///< waits for the ends of all streams, where several end
   };
   std::map<int, Clockwork> clocks_;  ///< by the runtime's number of the GPU
   Clockwork* clock_ = nullptr;       ///< the clock of the present run
@@ -235,8 +237,8 @@ class CudaExecution final : public Execution {
   bool by_events_ = false;                      ///< the present run is traced by events, all of its ops or kernels
   std::string why_by_events_;                   ///< why not by activity records
 
-  std::vector<QueueId> used_queues_;        ///< the queues that have ops, in the order of their first ops
-  std::vector<cudaStream_t> used_streams_;  ///< the streams of these queues
+  std::vector<StreamId> used_streams_;      ///< the streams that have ops, in the order of their first ops
+  std::vector<cudaStream_t> used_handles_;  ///< the streams of these streams
   std::optional<Gates::Use> gate_;          ///< the gate of the present run, when it is held
   ExecutableGraph graph_;                   ///< null unless the schedule is submitted as a graph
   std::vector<LaunchShape> launches_;       ///< the kernel launches of the graph

@@ -106,7 +106,7 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
 
   call = "cudaEventRecord";
   if (marked) error = api_.event_record(command.after, command.stream);
-  if (error != cudaSuccess || !command.last_of_queue || command.stream != stopping_) return error;
+  if (error != cudaSuccess || !command.last_of_stream || command.stream != stopping_) return error;
   return api_.event_record(clock_->stop.get(), command.stream);
 }
 
@@ -156,7 +156,7 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       return;
     case HostCall::Kind::wait:
       return;  // the steps in front of it have waited
-    case HostCall::Kind::create_queue: {
+    case HostCall::Kind::create_stream: {
       cudaStream_t stream = nullptr;
       if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
         fail(command, error, "cudaStreamCreateWithFlags");
@@ -164,8 +164,8 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       created_.emplace_back(stream, Release<&Api::stream_destroy>{&api_});
       return;
     }
-    case HostCall::Kind::destroy_queue: {
-      Stream last;
+    case HostCall::Kind::destroy_stream: {
+      StreamHandle last;
       {
         const std::lock_guard lock(obtained_guard_);
         last = std::move(created_.back());

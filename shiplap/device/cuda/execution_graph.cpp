@@ -11,7 +11,7 @@ namespace shiplap {
 
 // Makes the calls of a run into a graph: all streams branch off from the first one and come back to it.
 Graph CudaExecution::capture(bool& refused) {
-  const cudaStream_t origin = used_streams_.front();
+  const cudaStream_t origin = used_handles_.front();
   const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
   const Event fork = make_order_event(api_, "the start of a graph");
   check(api_, api_.stream_begin_capture(origin, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", what);
@@ -25,12 +25,12 @@ Graph CudaExecution::capture(bool& refused) {
   };
   try {
     check(api_, api_.event_record(fork.get(), origin), "cudaEventRecord", "the start of a graph");
-    for (std::size_t i = 1; i < used_streams_.size(); ++i)
-      check(api_, api_.stream_wait_event(used_streams_[i], fork.get(), 0), "cudaStreamWaitEvent",
+    for (std::size_t i = 1; i < used_handles_.size(); ++i)
+      check(api_, api_.stream_wait_event(used_handles_[i], fork.get(), 0), "cudaStreamWaitEvent",
             "the start of a graph");
     make_calls(0);
     for (std::size_t i = 0; i < end_marks_.size(); ++i)
-      if (queues_->streams[ending_queues_[i].index()].get() != origin)
+      if (streams_->handles[ending_streams_[i].index()].get() != origin)
         check(api_, api_.stream_wait_event(origin, end_marks_[i].get(), 0), "cudaStreamWaitEvent",
               "the end of a graph");
   } catch (...) {
@@ -46,7 +46,7 @@ Graph CudaExecution::capture(bool& refused) {
 
 void CudaExecution::make_graph() {
   if (clocks_.size() > 1) throw Unsupported("a graph is of one GPU: submit what several GPUs do op by op");
-  const cudaStream_t origin = used_streams_.front();
+  const cudaStream_t origin = used_handles_.front();
   const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
   Graph graph{nullptr, {&api_}};
   bool refused = false;
@@ -110,7 +110,7 @@ void CudaExecution::launch_graph() {
 }
 
 std::span<const cudaStream_t> CudaExecution::starting_streams() const {
-  return graph_ != nullptr ? std::span(used_streams_).first(1) : std::span(used_streams_);
+  return graph_ != nullptr ? std::span(used_handles_).first(1) : std::span(used_handles_);
 }
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// How an execution is made ready: streams for queues, events for dependencies, every call looked up.
+// How an execution is made ready: streams for streams, events for dependencies, every call looked up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,12 +30,12 @@ cudaMemcpyKind memcpy_kind(CopyDirection direction) {
 }  // namespace
 
 CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings, GpuSet gpus, const Api& api,
-                             const RangeApi& ranges, Allocate allocate, std::shared_ptr<CudaQueues> queues)
+                             const RangeApi& ranges, Allocate allocate, std::shared_ptr<CudaStreams> streams)
     : api_(api),
       ranges_(ranges),
       gpus_(std::move(gpus)),
       schedule_(schedule),
-      queues_(std::move(queues)),
+      streams_(std::move(streams)),
       allocate_(std::move(allocate)) {
   validate(schedule_);
   require_supported(schedule_, gpus_.gpus.size());
@@ -67,26 +67,26 @@ void CudaExecution::select(int gpu) const {
     fail_call(api_, error, "cudaSetDevice", fmt::format("cuda:{}", gpu));
 }
 
-int CudaExecution::gpu_of(QueueId queue) const { return gpus_.at(schedule_.queues[queue.index()].place); }
+int CudaExecution::gpu_of(StreamId stream) const { return gpus_.at(schedule_.streams[stream.index()].place); }
 
-// An event belongs to the GPU in whose queue it is recorded.
+// An event belongs to the GPU in whose stream it is recorded.
 void CudaExecution::make_order_events(const Submission& calls) {
   order_events_.resize(calls.events);
   for (const auto& steps : calls.agents) {
     for (const Step& step : steps) {
       if (step.kind != Step::Kind::record) continue;
-      select(gpu_of(step.queue));
+      select(gpu_of(step.stream));
       order_events_[step.event.index()] = make_order_event(api_, "the order of ops");
     }
   }
 }
 
-// The streams of queues that no execution has used before.
+// The streams of streams that no execution has used before.
 void CudaExecution::make_streams() {
-  for (auto i = static_cast<std::uint32_t>(queues_->streams.size()); i < schedule_.queues.size(); ++i) {
-    select(gpu_of(QueueId{i}));
-    queues_->queues.push_back(schedule_.queues[i]);
-    queues_->streams.push_back(make_stream(api_, "queue " + schedule_.queues[i].name));
+  for (auto i = static_cast<std::uint32_t>(streams_->handles.size()); i < schedule_.streams.size(); ++i) {
+    select(gpu_of(StreamId{i}));
+    streams_->streams.push_back(schedule_.streams[i]);
+    streams_->handles.push_back(make_stream(api_, "stream " + schedule_.streams[i].name));
   }
 }
 
@@ -96,7 +96,7 @@ void CudaExecution::resolve(const Bindings& bindings) {
   make_order_events(calls);
   blocks_host_ = first_blocking(schedule_);
   make_commands(calls, bindings);
-  note_used_queues();
+  note_used_streams();
   make_clocks();
   make_agents();
   if (schedule_.as_graph && !schedule_.ops.empty()) make_graph();
@@ -110,7 +110,7 @@ void CudaExecution::make_commands(const Submission& calls, const Bindings& bindi
   for (const auto& steps : calls.agents)
     for (std::uint32_t i = 0; i < steps.size(); ++i) steps_of[steps[i].op.index()] = i + 1;
 
-  std::vector<Command*> last_submit(schedule_.queues.size(), nullptr);
+  std::vector<Command*> last_submit(schedule_.streams.size(), nullptr);
   for (const auto& steps : calls.agents) {
     auto& commands = commands_.emplace_back();
     commands.reserve(steps.size());
@@ -124,33 +124,33 @@ void CudaExecution::make_commands(const Submission& calls, const Bindings& bindi
         command.awaited_agent = schedule_.ops[step.awaited.index()].agent.index();
         command.awaited_steps = steps_of[step.awaited.index()];
       }
-      if (step.kind == Step::Kind::submit && !step.queue.is_none()) last_submit[step.queue.index()] = &command;
+      if (step.kind == Step::Kind::submit && !step.stream.is_none()) last_submit[step.stream.index()] = &command;
     }
   }
   for (Command* last : last_submit)
-    if (last != nullptr) last->last_of_queue = true;
+    if (last != nullptr) last->last_of_stream = true;
 }
 
-void CudaExecution::note_used_queues() {
+void CudaExecution::note_used_streams() {
   for (const Op& op : schedule_.ops) {
-    if (op.queue.is_none() || std::ranges::find(used_queues_, op.queue) != used_queues_.end()) continue;
-    used_queues_.push_back(op.queue);
-    used_streams_.push_back(queues_->streams[op.queue.index()].get());
+    if (op.stream.is_none() || std::ranges::find(used_streams_, op.stream) != used_streams_.end()) continue;
+    used_streams_.push_back(op.stream);
+    used_handles_.push_back(streams_->handles[op.stream.index()].get());
   }
 }
 
 void CudaExecution::make_clocks() {
-  for (const QueueId queue : used_queues_) {
-    const int gpu = gpu_of(queue);
+  for (const StreamId stream : used_streams_) {
+    const int gpu = gpu_of(stream);
     if (clocks_.contains(gpu)) continue;
     select(gpu);
     clocks_[gpu] = {.start = make_timing_event(api_, "the start mark"),
                     .stop = make_timing_event(api_, "the stop mark"),
                     .all_ended = nullptr};
-    const bool others = std::ranges::any_of(ending_queues_, [&](QueueId q) { return gpu_of(q) != gpu; });
+    const bool others = std::ranges::any_of(ending_streams_, [&](StreamId q) { return gpu_of(q) != gpu; });
     if (end_marks_.size() < 2 && !others) continue;
-    Stream& all_ended = queues_->all_ended[gpu];
-    if (all_ended == nullptr) all_ended = make_stream(api_, "joining the queues");
+    StreamHandle& all_ended = streams_->all_ended[gpu];
+    if (all_ended == nullptr) all_ended = make_stream(api_, "joining the streams");
     clocks_[gpu].all_ended = all_ended.get();
   }
 }
@@ -169,9 +169,9 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
   Command command;
   command.kind = step.kind;
   command.op = step.op;
-  if (!step.queue.is_none()) {
-    command.stream = queues_->streams[step.queue.index()].get();
-    command.gpu = gpu_of(step.queue);
+  if (!step.stream.is_none()) {
+    command.stream = streams_->handles[step.stream.index()].get();
+    command.gpu = gpu_of(step.stream);
   }
   switch (step.kind) {
     case Step::Kind::await:
@@ -183,8 +183,8 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
       break;
     case Step::Kind::finish:
       select(command.gpu);
-      end_marks_.push_back(make_order_event(api_, "the end of a queue"));
-      ending_queues_.push_back(step.queue);
+      end_marks_.push_back(make_order_event(api_, "the end of a stream"));
+      ending_streams_.push_back(step.stream);
       command.event = end_marks_.back().get();
       break;
     case Step::Kind::submit:
@@ -197,7 +197,7 @@ CudaExecution::Command CudaExecution::resolve(const Step& step, const Bindings& 
 
 void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& command) {
   const auto address = [&](const Region& r) { return bindings.buffers[r.buffer.index()] + r.offset.count; };
-  if (op.queue.is_none()) {
+  if (op.stream.is_none()) {
     host_marks_.resize(schedule_.ops.size());
     allocated_.resize(schedule_.buffers.size());
   }

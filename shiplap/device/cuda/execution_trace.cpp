@@ -10,7 +10,7 @@ namespace shiplap {
 namespace {
 
 Engine engine(const Schedule& schedule, const Op& op) {
-  if (op.queue.is_none()) return Engine::host;
+  if (op.stream.is_none()) return Engine::host;
   if (const auto* prefetch = std::get_if<Prefetch>(&op.what))
     return prefetch->to.is_gpu() ? Engine::copy_h2d : Engine::copy_d2h;
   const auto* copy = std::get_if<Copy>(&op.what);
@@ -28,7 +28,7 @@ Engine engine(const Schedule& schedule, const Op& op) {
 }  // namespace
 
 bool CudaExecution::is_marked(const Op& op) const {
-  return !op.queue.is_none() && (options_.trace != Trace::kernels || std::holds_alternative<Kernel>(op.what));
+  return !op.stream.is_none() && (options_.trace != Trace::kernels || std::holds_alternative<Kernel>(op.what));
 }
 
 void CudaExecution::make_trace_events() {
@@ -36,7 +36,7 @@ void CudaExecution::make_trace_events() {
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
     const Op& op = schedule_.ops[i];
     if (!is_marked(op) || trace_marks_[2 * i + 1] != nullptr) continue;
-    select(gpu_of(op.queue));
+    select(gpu_of(op.stream));
     for (std::size_t mark : {2 * i, 2 * i + 1}) trace_marks_[mark] = make_timing_event(api_, "the trace of ops");
   }
   for (auto& commands : commands_) {
@@ -58,7 +58,7 @@ void CudaExecution::start_trace() {
       why_by_events_ = "prefetches have no activity records";
       by_events_ = true;
     }
-    if (!by_events_ && !used_streams_.empty()) {
+    if (!by_events_ && !used_handles_.empty()) {
       try {
         recording_.emplace(schedule_.ops.size());
       } catch (const Error& error) {  // somebody else records
@@ -80,7 +80,7 @@ void CudaExecution::settle_recording() {
   constexpr Bytes size{64};
   const DeviceMemory device = make_device_memory(api_, size, "the set-up of a recording");
   const PinnedMemory host = make_pinned_memory(api_, size, cudaHostAllocDefault, "the set-up of a recording");
-  cudaStream_t stream = used_streams_.front();
+  cudaStream_t stream = used_handles_.front();
   check(api_, api_.memcpy_async(device.get(), host.get(), size.count, cudaMemcpyHostToDevice, stream),
         "cudaMemcpyAsync", "the set-up of a recording");
   check(api_, api_.memcpy_async(host.get(), device.get(), size.count, cudaMemcpyDeviceToHost, stream),
@@ -98,7 +98,7 @@ void CudaExecution::settle_recording() {
 
 Timeline CudaExecution::timeline() {
   Timeline result;
-  if (used_streams_.empty()) {
+  if (used_handles_.empty()) {
     if (options_.trace != Trace::none) result.spans.resize(schedule_.ops.size());
     return result;
   }
@@ -127,10 +127,10 @@ void CudaExecution::add_activity_spans(Timeline& timeline) {
   recording_.reset();
   Seconds last{0};
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
-    if (options_.timed.is_none() || schedule_.ops[i].queue == options_.timed) last = std::max(last, seen[i].end);
+    if (options_.timed.is_none() || schedule_.ops[i].stream == options_.timed) last = std::max(last, seen[i].end);
   const Seconds shift = timeline.makespan - last;
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
-    if (!seen[i].seen && !schedule_.ops[i].queue.is_none())
+    if (!seen[i].seen && !schedule_.ops[i].stream.is_none())
       throw Error(fmt::format("{}: the GPU's activity records do not hold it; trace by events",
                               describe(schedule_, OpId{static_cast<std::uint32_t>(i)})));
     timeline.spans.push_back(

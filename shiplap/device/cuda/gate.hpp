@@ -17,7 +17,7 @@ namespace shiplap {
 constexpr Seconds longest_held{10};
 
 /// A kernel of one thread on a stream of its own that polls a flag in host memory. Other streams are held by waiting
-/// for `closed()`. The kernel gives up after `limit`, so that a host that is blocked by a full queue gets on.
+/// for `closed()`. The kernel gives up after `limit`, so that a host that is blocked by a full hardware queue gets on.
 class Gate {
  public:
   explicit Gate(const Api&, Seconds limit = longest_held);
@@ -49,7 +49,7 @@ class Gate {
   Flags* flags_ = nullptr;         ///< as the host addresses them
   Flags* device_flags_ = nullptr;  ///< as the kernel addresses them
   Event behind_;
-  Stream stream_;
+  StreamHandle stream_;
 };
 
 /// The gates of a device's GPUs, which its executions share: making one takes milliseconds.

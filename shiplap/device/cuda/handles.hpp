@@ -21,7 +21,7 @@ struct Release {
   }
 };
 
-using Stream = std::unique_ptr<CUstream_st, Release<&Api::stream_destroy>>;
+using StreamHandle = std::unique_ptr<CUstream_st, Release<&Api::stream_destroy>>;
 using Event = std::unique_ptr<CUevent_st, Release<&Api::event_destroy>>;
 using Graph = std::unique_ptr<CUgraph_st, Release<&Api::graph_destroy>>;
 using ExecutableGraph = std::unique_ptr<CUgraphExec_st, Release<&Api::graph_exec_destroy>>;
@@ -29,7 +29,7 @@ using DeviceMemory = std::unique_ptr<std::byte, Release<&Api::free_device>>;
 using PinnedMemory = std::unique_ptr<std::byte, Release<&Api::free_host>>;
 
 /// A stream that does not wait for the legacy default stream.
-inline Stream make_stream(const Api& api, std::string_view context) {
+inline StreamHandle make_stream(const Api& api, std::string_view context) {
   cudaStream_t stream = nullptr;
   check(api, api.stream_create_with_flags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags", context);
   return {stream, {&api}};

@@ -7,8 +7,8 @@
 namespace shiplap {
 namespace {
 
-constexpr unsigned threads = 256;                  // in a block
-constexpr unsigned blocks_per_multiprocessor = 8;  // 2048 threads, as many as an SM holds at most
+constexpr unsigned threads = 256;      // in a block
+constexpr unsigned blocks_per_sm = 8;  // 2048 threads, as many as an SM holds at most
 
 __device__ std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }
@@ -45,9 +45,9 @@ __global__ void compare(const std::uint8_t* memory, std::uint64_t length, std::u
 const void* fill_pattern_kernel() { return reinterpret_cast<const void*>(&fill); }
 const void* compare_pattern_kernel() { return reinterpret_cast<const void*>(&compare); }
 
-DevicePattern::DevicePattern(const Api& api, unsigned multiprocessors)
+DevicePattern::DevicePattern(const Api& api, unsigned sm_count)
     : api_(api),
-      multiprocessors_(multiprocessors),
+      sm_count_(sm_count),
       stream_(make_stream(api, "writing and checking the test pattern")),
       count_(make_device_memory(api, {sizeof(unsigned long long)}, "the counter of pattern mismatches")),
       count_on_host_(make_pinned_memory(api, {sizeof(unsigned long long)}, cudaHostAllocDefault,
@@ -55,7 +55,7 @@ DevicePattern::DevicePattern(const Api& api, unsigned multiprocessors)
 
 unsigned DevicePattern::grid(Bytes length) const {
   const std::uint64_t needed = length.count / (8 * threads) + 1;
-  return static_cast<unsigned>(std::min<std::uint64_t>(needed, multiprocessors_ * blocks_per_multiprocessor));
+  return static_cast<unsigned>(std::min<std::uint64_t>(needed, sm_count_ * blocks_per_sm));
 }
 
 void DevicePattern::fill(std::byte* memory, Bytes length, std::uint64_t seed) {

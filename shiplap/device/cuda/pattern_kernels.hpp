@@ -12,8 +12,8 @@ namespace shiplap {
 /// end of their work.
 class DevicePattern {
  public:
-  /// On the current GPU. `multiprocessors` sets the grid.
-  DevicePattern(const Api&, unsigned multiprocessors);
+  /// On the current GPU. `SMs` sets the grid.
+  DevicePattern(const Api&, unsigned sm_count);
 
   void fill(std::byte* memory, Bytes length, std::uint64_t seed);
   /// Number of bytes that differ from the pattern's bytes [pattern_offset, pattern_offset + length); `pattern_offset`
@@ -24,8 +24,8 @@ class DevicePattern {
   unsigned grid(Bytes length) const;
 
   const Api& api_;
-  unsigned multiprocessors_;
-  Stream stream_;
+  unsigned sm_count_;
+  StreamHandle stream_;
   DeviceMemory count_;
   PinnedMemory count_on_host_;
 };

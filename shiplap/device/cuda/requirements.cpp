@@ -19,10 +19,10 @@ void require_supported(const Schedule& schedule, std::size_t gpus) {
                            gpus == 1 ? std::string("one GPU, gpu 0") : fmt::format("{} GPUs", gpus)));
     };
     if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) require_gpu("its destination", prefetch->to);
-    if (!op.queue.is_none()) {
-      const Queue& queue = schedule.queues[op.queue.index()];
-      if (queue.place.is_host()) refuse(fmt::format("queue {} is on the host", queue.name));
-      require_gpu("queue " + queue.name, queue.place);
+    if (!op.stream.is_none()) {
+      const Stream& stream = schedule.streams[op.stream.index()];
+      if (stream.place.is_host()) refuse(fmt::format("stream {} is on the host", stream.name));
+      require_gpu("stream " + stream.name, stream.place);
     }
     if (const auto* copy = std::get_if<Copy>(&op.what);
         copy != nullptr && direction(schedule, *copy) == CopyDirection::host_to_host)
@@ -45,7 +45,7 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
     const Buffer& buffer = schedule.buffers[i];
     if (buffer.size.count == 0 || is_allocated_by_op(schedule, BufferId{static_cast<std::uint32_t>(i)})) continue;
     if (bindings.buffers[i] == nullptr) throw Error(fmt::format("no memory is bound to buffer {}", buffer.name));
-    const bool pinned = is_page_locked(buffer.memory);
+    const bool pinned = is_pinned(buffer.memory);
     const bool managed = buffer.memory == MemoryKind::managed;
     if (!pinned && !managed && !buffer.place.is_gpu()) continue;
     // A wrong claim would run, and be slow or block the host: nobody would see why.

@@ -7,7 +7,7 @@
 
 namespace shiplap {
 
-/// Throws Unsupported, naming the op, for what the CUDA device does not run: queues of the host, further GPUs than
+/// Throws Unsupported, naming the op, for what the CUDA device does not run: streams of the host, further GPUs than
 /// `gpus`, kernels that reach pageable memory. The schedule must be sound.
 void require_supported(const Schedule&, std::size_t gpus);
 

@@ -98,7 +98,7 @@ class VirtualDevice : public MeasurableDevice {
             .simulated = shared_profile_,
             .memory = gpu.memory,
             .free_memory = gpu.memory - given_->on_gpus(),
-            .multiprocessors = gpu.multiprocessors,
+            .sm_count = gpu.sm_count,
             .copy_engines = gpu.copy_engines,
             .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
             .gpus = static_cast<unsigned>(profile_.gpus.size()),
@@ -153,19 +153,19 @@ class VirtualDevice : public MeasurableDevice {
   }
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
-    return make(schedule, bindings, std::make_shared<VirtualQueues>(shared_profile_));
+    return make(schedule, bindings, std::make_shared<VirtualStreams>(shared_profile_));
   }
 
   std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule& schedule,
                                             const Bindings& bindings) override {
     const auto* behind = dynamic_cast<const VirtualExecution*>(&other);
-    if (behind == nullptr || behind->queues()->profile() != shared_profile_.get())
-      throw Error("an execution can only share the queues of one that the same device has prepared");
+    if (behind == nullptr || behind->streams()->profile() != shared_profile_.get())
+      throw Error("an execution can only share the streams of one that the same device has prepared");
     if (behind->runs_unseen())
-      throw Error("the run of an execution whose queues are to be shared is in flight: wait for it");
+      throw Error("the run of an execution whose streams are to be shared is in flight: wait for it");
     require_successive(behind->schedule());
-    require_shareable(behind->queues()->queues, schedule);
-    return make(schedule, bindings, behind->queues());
+    require_shareable(behind->streams()->streams, schedule);
+    return make(schedule, bindings, behind->streams());
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {
@@ -208,7 +208,7 @@ class VirtualDevice : public MeasurableDevice {
 
  private:
   std::unique_ptr<Execution> make(const Schedule& schedule, const Bindings& bindings,
-                                  std::shared_ptr<VirtualQueues> queues) {
+                                  std::shared_ptr<VirtualStreams> streams) {
     validate(schedule);
     if (bindings.buffers.size() != schedule.buffers.size() || bindings.kernels.size() != schedule.kernels.size())
       throw Error(fmt::format("{}: the schedule has {} buffers and {} kernels, the bindings {} and {}", id_,
@@ -219,9 +219,9 @@ class VirtualDevice : public MeasurableDevice {
     for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
       if (!bindings.kernels[k].host)
         throw Unsupported(fmt::format("{}: kernel {} has no host version to run here", id_, schedule.kernels[k]));
-    for (std::size_t q = queues->queues.size(); q < schedule.queues.size(); ++q)
-      queues->queues.push_back(schedule.queues[q]);
-    return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(queues));
+    for (std::size_t q = streams->streams.size(); q < schedule.streams.size(); ++q)
+      streams->streams.push_back(schedule.streams[q]);
+    return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(streams));
   }
 
   /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU a wrong claim
@@ -229,7 +229,7 @@ class VirtualDevice : public MeasurableDevice {
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
     const auto given = given_->find(data);
     if (!given || buffer.size.count == 0) return;
-    const bool as_claimed = is_page_locked(buffer.memory)           ? is_page_locked(given->memory)
+    const bool as_claimed = is_pinned(buffer.memory)                ? is_pinned(given->memory)
                             : buffer.memory == MemoryKind::pageable ? given->memory != MemoryKind::managed
                                                                     : given->memory == buffer.memory;
     if (buffer.size > given->size)

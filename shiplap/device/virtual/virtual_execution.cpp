@@ -18,7 +18,7 @@ constexpr std::size_t ended_runs_that_count = 2;
 
 }  // namespace
 
-const VirtualQueues::Run& VirtualQueues::submit(Schedule schedule) {
+const VirtualStreams::Run& VirtualStreams::submit(Schedule schedule) {
   while (runs_.size() > ended_runs_that_count && runs_[ended_runs_that_count].has_ended) runs_.pop_front();
   // Several schedules are simulated as one, and together they may seem to need more device memory than there is. That
   // there is enough was checked when the memory was allocated.
@@ -33,7 +33,7 @@ const VirtualQueues::Run& VirtualQueues::submit(Schedule schedule) {
   }
 }
 
-const VirtualQueues::Run& VirtualQueues::simulate_last() {
+const VirtualStreams::Run& VirtualStreams::simulate_last() {
   Run& added = runs_.back();
   for (const Run& run : runs_)
     if (run.has_ended) added.behind = run.number;
@@ -60,7 +60,7 @@ const VirtualQueues::Run& VirtualQueues::simulate_last() {
   return added;
 }
 
-Seconds VirtualQueues::wait(std::uint64_t number) {
+Seconds VirtualStreams::wait(std::uint64_t number) {
   for (Run& run : runs_) {
     if (run.number != number) continue;
     run.has_ended = true;
@@ -70,11 +70,11 @@ Seconds VirtualQueues::wait(std::uint64_t number) {
 }
 
 VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Schedule schedule, Bindings bindings,
-                                   std::shared_ptr<VirtualQueues> queues)
+                                   std::shared_ptr<VirtualStreams> streams)
     : profile_(std::move(profile)),
       schedule_(std::move(schedule)),
       bindings_(std::move(bindings)),
-      queues_(std::move(queues)),
+      streams_(std::move(streams)),
       stated_(simulate(schedule_, *profile_)) {
   if (can_be_held(schedule_)) held_ = simulate(schedule_, *profile_, {.held = true});
   order_.resize(schedule_.ops.size());
@@ -86,22 +86,22 @@ VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Sched
 }
 
 VirtualExecution::~VirtualExecution() {
-  if (submitted_ && run_) queues_->wait(*run_);
+  if (submitted_ && run_) streams_->wait(*run_);
 }
 
 void VirtualExecution::submit(const RunOptions& options) {
   if (submitted_) throw Error("a run was submitted that is still in flight: wait for it first");
-  const bool shared = queues_.use_count() > 1;
+  const bool shared = streams_.use_count() > 1;
   if (options.hold && !held_)
     throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
-  if (options.hold && shared) throw Unsupported("what shares its queues with others cannot be held in them");
+  if (options.hold && shared) throw Unsupported("what shares its streams with others cannot be held in them");
   const std::optional<Schedule> told = perform(options);
   const Prediction& stated = options.hold ? *held_ : stated_;
   RunResult result;
   Timeline timeline;
   run_.reset();
   if (shared) {
-    const VirtualQueues::Run& run = queues_->submit(told ? *told : schedule_);
+    const VirtualStreams::Run& run = streams_->submit(told ? *told : schedule_);
     run_ = run.number;
     timeline = run.timeline;
   } else {
@@ -110,10 +110,10 @@ void VirtualExecution::submit(const RunOptions& options) {
   result.submission = stated.submission;
   result.timeline.makespan = options.timed.is_none() ? timeline.makespan : end_of(options.timed, timeline);
   result.host_total = std::max(result.submission, timeline.makespan);
-  const bool by_agents = std::ranges::any_of(schedule_.ops, [](const Op& op) { return op.queue.is_none(); });
+  const bool by_agents = std::ranges::any_of(schedule_.ops, [](const Op& op) { return op.stream.is_none(); });
   if (by_agents) result.host_spans.resize(schedule_.ops.size());
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
-    if (schedule_.ops[i].queue.is_none()) result.host_spans[i] = timeline.spans[i];
+    if (schedule_.ops[i].stream.is_none()) result.host_spans[i] = timeline.spans[i];
     if (options.trace == Trace::kernels && !std::holds_alternative<Kernel>(schedule_.ops[i].what))
       timeline.spans[i] = {};
   }
@@ -128,14 +128,14 @@ RunResult VirtualExecution::wait() {
   if (!submitted_) throw Error("a run is waited for that was not submitted");
   RunResult result = std::move(*submitted_);
   submitted_.reset();
-  result.ended = run_ ? queues_->wait(*run_) : queues_->pass(result.host_total);
+  result.ended = run_ ? streams_->wait(*run_) : streams_->pass(result.host_total);
   return result;
 }
 
-Seconds VirtualExecution::end_of(QueueId queue, const Timeline& timeline) const {
+Seconds VirtualExecution::end_of(StreamId stream, const Timeline& timeline) const {
   Seconds end{0};
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
-    if (schedule_.ops[i].queue == queue) end = std::max(end, timeline.spans[i].end);
+    if (schedule_.ops[i].stream == stream) end = std::max(end, timeline.spans[i].end);
   return end;
 }
 

@@ -1,5 +1,5 @@
 // Runs of a schedule on the virtual device. Bytes are moved when a run is submitted, and its times are simulated
-// together with the runs that are in its queues.
+// together with the runs that are in its streams.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace shiplap {
 
-/// The queues of one execution, or of several that share them, and the host's clock.
-class VirtualQueues {
+/// The streams of one execution, or of several that share them, and the host's clock.
+class VirtualStreams {
  public:
-  explicit VirtualQueues(std::shared_ptr<const Profile> profile) : profile_(std::move(profile)) {}
+  explicit VirtualStreams(std::shared_ptr<const Profile> profile) : profile_(std::move(profile)) {}
 
   const Profile* profile() const { return profile_.get(); }
-  /// The queues of all schedules that were made for them, by QueueId.
-  std::vector<Queue> queues{};
+  /// The streams of all schedules that were made for them, by StreamId.
+  std::vector<Stream> streams{};
 
-  /// A run of one of the executions that share the queues.
+  /// A run of one of the executions that share the streams.
   struct Run {
     std::uint64_t number = 0;
     Schedule schedule{};
     /// The last run that the host knew to have ended when it submitted this one.
     std::optional<std::uint64_t> behind{};
     bool has_ended = false;  ///< the host has waited for its end
-    Seconds end{0};          ///< its end, counted from when the queues were made
-    Timeline timeline{};     ///< its timeline, counted from when its first queue came to it
+    Seconds end{0};          ///< its end, counted from when the streams were made
+    Timeline timeline{};     ///< its timeline, counted from when its first stream came to it
   };
   /// Adds a run behind those that are there, and simulates it together with the last of them.
   const Run& submit(Schedule);
@@ -51,8 +51,8 @@ class VirtualQueues {
 
 class VirtualExecution final : public Execution {
  public:
-  /// The schedule is sound, the bindings fit it, and its queues are among the shared ones.
-  VirtualExecution(std::shared_ptr<const Profile>, Schedule, Bindings, std::shared_ptr<VirtualQueues>);
+  /// The schedule is sound, the bindings fit it, and its streams are among the shared ones.
+  VirtualExecution(std::shared_ptr<const Profile>, Schedule, Bindings, std::shared_ptr<VirtualStreams>);
 
   ~VirtualExecution() override;
   VirtualExecution(const VirtualExecution&) = delete;
@@ -61,12 +61,12 @@ class VirtualExecution final : public Execution {
   void submit(const RunOptions&) override;
   RunResult wait() override;
   const Schedule& schedule() const { return schedule_; }
-  /// Whether a run is in flight that others in the same queues would not know of.
+  /// Whether a run is in flight that others in the same streams would not know of.
   bool runs_unseen() const { return submitted_ && !run_; }
-  const std::shared_ptr<VirtualQueues>& queues() const { return queues_; }
+  const std::shared_ptr<VirtualStreams>& streams() const { return streams_; }
 
  private:
-  Seconds end_of(QueueId, const Timeline&) const;
+  Seconds end_of(StreamId, const Timeline&) const;
   std::byte* at(const Region& region) const { return bindings_.buffers[region.buffer.index()] + region.offset.count; }
   /// Moves the bytes of all ops. Returns the schedule with the times that its kernels tell themselves; nullopt when
   /// none does.
@@ -76,11 +76,11 @@ class VirtualExecution final : public Execution {
   std::shared_ptr<const Profile> profile_;
   Schedule schedule_;
   Bindings bindings_;
-  std::shared_ptr<VirtualQueues> queues_;
+  std::shared_ptr<VirtualStreams> streams_;
   Prediction stated_;                   // a free run, with the kernel times that the schedule states
   std::optional<Prediction> held_;      // a held run; nullopt when the schedule cannot be held
   std::vector<std::uint32_t> order_;    // ops in the order of their starts
-  std::optional<std::uint64_t> run_;    // the number of the last run, when the queues are shared
+  std::optional<std::uint64_t> run_;    // the number of the last run, when the streams are shared
   std::optional<RunResult> submitted_;  // the result of a run that was not waited for yet
 };
 

@@ -87,7 +87,7 @@ class FreivaldsCheck {
   std::vector<std::uint64_t> b_x_;
 };
 
-/// Tiles that occupy nearly all multiprocessors of a large GPU (an H200 has 132) when each has one.
+/// Tiles that occupy nearly all SMs of a large GPU (an H200 has 132) when each has one.
 constexpr std::uint64_t enough_tiles = 128;
 
 /// The side of the largest square tile of which the whole product has enough.

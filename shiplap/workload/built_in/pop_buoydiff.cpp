@@ -112,11 +112,11 @@ Job pop_buoydiff_job(const OceanShape& shape) {
              .double_precision = true,
              .device_traffic = Bytes{8 * field * 4},
              .efficiency = efficiency::pop_buoydiff}
-      .shaped<const double>("t", Role::in, field, neighbours(1, 0))
-      .shaped<const double>("s", Role::in, field, neighbours(1, 0))
+      .shaped<const double>("t", Role::in, field, halo(1, 0))
+      .shaped<const double>("s", Role::in, field, halo(1, 0))
       .shaped<const double>("terms", Role::resident, 6 * shape.levels)
-      .front_of<double>("t", "surface t", points)
-      .front_of<double>("s", "surface s", points)
+      .prefix_of<double>("t", "surface t", points)
+      .prefix_of<double>("s", "surface s", points)
       .shaped<const std::int32_t>("bottom", Role::resident, points)
       .shaped<double>("to surface", Role::out, field)
       .shaped<double>("local", Role::out, field,

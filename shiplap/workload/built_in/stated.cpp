@@ -36,11 +36,11 @@ constexpr std::string_view launcher =
 void launch_your_kernel(char* in, char* out, std::uint64_t items, cudaStream_t stream) {
   using Unit = {unit};
   static const unsigned blocks = [] {  // those of one wave
-    int device = 0, multiprocessors = 0, each = 0;
+    int device = 0, sm_count = 0, each = 0;
     check(cudaGetDevice(&device));
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    check(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device));
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, stated<Unit, {index}>, stated_threads, 0));
-    return unsigned(multiprocessors * each);
+    return unsigned(sm_count * each);
   }();
   const auto nanoseconds_to_take = std::uint64_t(double(items) * {per_item} + 0.5);
   stated<Unit, {index}><<<blocks, stated_threads, 0, stream>>>(as<Unit>(in), as<Unit>(out),

@@ -16,17 +16,17 @@ template <class Unit, class Index>
 unsigned one_wave() {
   static std::array<std::atomic<unsigned>, 64> known{};
   int device = 0;
-  int multiprocessors = 0;
+  int sm_count = 0;
   int each = 0;
   if (cudaGetDevice(&device) != cudaSuccess) throw Error("the stated kernel cannot tell the current GPU");
   const bool keeps = static_cast<std::size_t>(device) < known.size();
   if (keeps && known[device] != 0) return known[device];
-  if (cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+  if (cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, stated<Unit, Index>, stated_threads, 0) != cudaSuccess ||
       each <= 0)
     throw Error(std::string("the stated kernel cannot tell how many of its blocks the GPU holds: ") +
                 cudaGetErrorString(cudaGetLastError()));
-  const auto blocks = static_cast<unsigned>(multiprocessors * each);
+  const auto blocks = static_cast<unsigned>(sm_count * each);
   if (keeps) known[device] = blocks;
   return blocks;
 }

@@ -40,7 +40,7 @@ __device__ void write_outputs(const Unit* in, Unit* out, Index outputs, Index a,
   }
 }
 
-/// Two blocks a multiprocessor fill it, so that the grid of one wave leaves no room for another kernel.
+/// Two blocks a SM fill it, so that the grid of one wave leaves no room for another kernel.
 template <class Unit, class Index>
 __global__ void __launch_bounds__(stated_threads, 2)
     stated(const Unit* in, Unit* out, Index outputs, Index a, Index b, std::uint64_t duration) {

@@ -35,15 +35,15 @@ using testing::piece;
 
 constexpr std::uint32_t chunks = 3;
 
-/// Copy in, kernel in place, copy out; a queue for each, three chunks. Op 3c + k is step k of chunk c.
+/// Copy in, kernel in place, copy out; a stream for each, three chunks. Op 3c + k is step k of chunk c.
 Schedule pipeline(MemoryKind host_memory = MemoryKind::pinned) {
   Schedule s;
   const BufferId host = s.add_buffer({"data", Place::host(), host_memory, piece * chunks});
   const BufferId gpu = s.add_buffer({"data on the GPU", Place::gpu(), MemoryKind::device, piece * chunks});
   const KernelId kernel = s.add_kernel("invert");
-  const QueueId in = s.add_queue("in");
-  const QueueId compute = s.add_queue("compute");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId compute = s.add_stream("compute");
+  const StreamId out = s.add_stream("out");
   for (std::uint32_t c = 0; c < chunks; ++c) {
     const OpId copied = s.add(copy_op(host, gpu, c, in, {}));
     const OpId computed = s.add({.what = Kernel{.kernel = kernel,
@@ -52,7 +52,7 @@ Schedule pipeline(MemoryKind host_memory = MemoryKind::pinned) {
                                                 .operands = {{{gpu, piece * c, piece}, AccessMode::read},
                                                              {{gpu, piece * c, piece}, AccessMode::write}},
                                                 .flows = {}},
-                                 .queue = compute,
+                                 .stream = compute,
                                  .agent = AgentId{0},
                                  .after = {copied},
                                  .chunk = c});
@@ -98,7 +98,7 @@ TEST_F(CudaExecutionFake, makes_the_calls_of_the_submission_and_no_others) {
   fake_cuda().calls.clear();
   execution->run();
   // Chunk by chunk: copy, record, wait, kernel, record, wait, copy. One start mark and one end mark more: the other two
-  // queues' last ops are waited for.
+  // streams' last ops are waited for.
   EXPECT_EQ(fake_cuda().count("memcpy_async"), 6u);
   EXPECT_EQ(fake_cuda().count("stream_wait_event"), 6u);
   EXPECT_EQ(fake_cuda().count("event_record"), 8u);
@@ -110,43 +110,43 @@ TEST_F(CudaExecutionFake, takes_the_makespan_from_the_start_mark_to_the_end_mark
   EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run().timeline.makespan), 7.0, 1e-9);
 }
 
-TEST_F(CudaExecutionFake, starts_the_clock_of_held_queues_at_the_gate) {
+TEST_F(CudaExecutionFake, starts_the_clock_of_held_streams_at_the_gate) {
   // Records: start mark behind the gate, the gate's event, 3 × (event, event), stop mark.
   EXPECT_NEAR(in_milliseconds(device->prepare(pipeline(), bindings())->run({.hold = true}).timeline.makespan), 8.0,
               1e-9);
 }
 
-TEST_F(CudaExecutionFake, times_one_queue_from_its_start_to_its_last_op_and_waits_for_all) {
+TEST_F(CudaExecutionFake, times_one_stream_from_its_start_to_its_last_op_and_waits_for_all) {
   const auto execution = device->prepare(pipeline(), bindings());
   fake_cuda().calls.clear();
-  // Queue "compute": start mark, then in, compute, in, compute, in, and the stop mark behind its last kernel.
-  const RunResult result = execution->run({.hold = true, .timed = QueueId{1}});
+  // Stream "compute": start mark, then in, compute, in, compute, in, and the stop mark behind its last kernel.
+  const RunResult result = execution->run({.hold = true, .timed = StreamId{1}});
   EXPECT_NEAR(in_milliseconds(result.timeline.makespan), 6.0, 1e-9);
-  EXPECT_EQ(fake_cuda().count("event_synchronize"), 2u) << "the stop mark and the end of queue \"out\"";
-  EXPECT_THAT(message_of([&] { execution->run({.timed = QueueId{7}}); }), HasSubstr("queue 7"));
+  EXPECT_EQ(fake_cuda().count("event_synchronize"), 2u) << "the stop mark and the end of stream \"out\"";
+  EXPECT_THAT(message_of([&] { execution->run({.timed = StreamId{7}}); }), HasSubstr("stream 7"));
 }
 
-TEST_F(CudaExecutionFake, takes_the_time_with_two_events_however_many_queues_end) {
+TEST_F(CudaExecutionFake, takes_the_time_with_two_events_however_many_streams_end) {
   Schedule s;
   const BufferId from = s.add_buffer({"host", Place::host(), MemoryKind::pinned, piece * chunks});
   const BufferId to = s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, piece * chunks});
   s.add_kernel("unused");
   for (std::uint32_t i = 0; i < chunks; ++i)
     s.add({.what = Copy{{from, piece * i, piece}, {to, piece * i, piece}},
-           .queue = s.add_queue("q"),
+           .stream = s.add_stream("q"),
            .agent = AgentId{0},
            .after = {},
            .chunk = i});
   const auto execution = device->prepare(s, bindings());
   fake_cuda().calls.clear();
   execution->run();
-  // Start, an end mark for each queue, stop; a further queue waits for all of them and the host for that one.
+  // Start, an end mark for each stream, stop; a further stream waits for all of them and the host for that one.
   EXPECT_EQ(fake_cuda().count("event_record"), chunks + 2u);
   EXPECT_EQ(fake_cuda().count("stream_wait_event"), std::size_t{chunks});
   EXPECT_EQ(fake_cuda().count("event_synchronize"), 1u);
 }
 
-TEST_F(CudaExecutionFake, holds_every_queue_behind_the_gate_before_its_first_op) {
+TEST_F(CudaExecutionFake, holds_every_stream_behind_the_gate_before_its_first_op) {
   const auto execution = device->prepare(pipeline(), bindings());
   fake_cuda().calls.clear();
   execution->run({.hold = true});
@@ -301,7 +301,7 @@ TEST_F(CudaExecutionFake, refuses_memory_that_is_not_what_the_schedule_says) {
 
 TEST_F(CudaExecutionFake, refuses_what_it_does_not_run_naming_the_op) {
   Schedule elsewhere = pipeline();
-  elsewhere.queues[0].place = Place::gpu(3);
+  elsewhere.streams[0].place = Place::gpu(3);
   EXPECT_THAT(message_of<Unsupported>([&] { device->prepare(elsewhere, bindings()); }),
               AllOf(HasSubstr("op 0"), HasSubstr("gpu 3")));
 }
@@ -314,16 +314,16 @@ Schedule ring_pipeline(std::uint32_t agents) {
   const BufferId far = s.add_buffer({"pageable", Place::host(), MemoryKind::pageable, piece * chunks});
   const BufferId ring = s.add_buffer({"ring", Place::host(), MemoryKind::pinned, piece * chunks});
   const BufferId gpu = s.add_buffer({"data on the GPU", Place::gpu(), MemoryKind::device, piece * chunks});
-  const QueueId in = s.add_queue("in");
+  const StreamId in = s.add_stream("in");
   for (std::uint32_t c = 0; c < chunks; ++c) {
     const Bytes offset = piece * c;
     const OpId filled = s.add({.what = HostCopy{{far, offset, piece}, {ring, offset, piece}},
-                               .queue = {},
+                               .stream = {},
                                .agent = AgentId{c % agents},
                                .after = {},
                                .chunk = c});
     s.add({.what = Copy{{ring, offset, piece}, {gpu, offset, piece}},
-           .queue = in,
+           .stream = in,
            .agent = AgentId{0},
            .after = {filled},
            .chunk = c});
@@ -363,7 +363,7 @@ TEST_F(CudaExecutionFake, lets_go_of_what_a_run_has_pinned_and_allocated_even_wh
   const BufferId pageable = s.add_buffer({"pageable", Place::host(), MemoryKind::pageable, piece});
   const BufferId made = s.add_buffer({"made", Place::gpu(), MemoryKind::device, piece});
   for (const auto& [kind, buffer] : {std::pair{Kind::pin, pageable}, {Kind::allocate, made}, {Kind::unpin, pageable}})
-    s.add({.what = HostCall{kind, {buffer, Bytes{0}, piece}}, .queue = {}, .agent = AgentId{0}, .after = {}});
+    s.add({.what = HostCall{kind, {buffer, Bytes{0}, piece}}, .stream = {}, .agent = AgentId{0}, .after = {}});
   const auto execution = device->prepare(s, {.buffers = {far.data(), nullptr}, .kernels = {}});
   const int idle = fake_cuda().live();
   execution->run();

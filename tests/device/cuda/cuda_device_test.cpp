@@ -31,11 +31,11 @@ Schedule copies(std::uint32_t count, Bytes size, MemoryKind host_memory = Memory
   const BufferId host = s.add_buffer({"host", Place::host(), host_memory, size});
   const BufferId gpu = s.add_buffer({"GPU", Place::gpu(), MemoryKind::device, size});
   const BufferId back = s.add_buffer({"back", Place::host(), host_memory, size});
-  const QueueId queue = s.add_queue("copies");
+  const StreamId stream = s.add_stream("copies");
   for (std::uint32_t i = 0; i < count; ++i) {
     const Region from{i % 2 == 0 ? host : gpu, 0_B, size};
     const Region to{i % 2 == 0 ? gpu : back, 0_B, size};
-    s.add({.what = Copy{from, to}, .queue = queue, .agent = AgentId{0}, .after = {}, .chunk = i});
+    s.add({.what = Copy{from, to}, .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = i});
   }
   return s;
 }
@@ -91,7 +91,7 @@ TEST_F(CudaDevice, keeps_submission_out_of_a_held_makespan) {
 TEST_F(CudaDevice, opens_a_gate_that_is_forgotten_and_says_so) {
   Gate gate(api, milliseconds(20));
   gate.close();
-  const Stream held = make_stream(api, "a stream that is held");
+  const StreamHandle held = make_stream(api, "a stream that is held");
   check(api, api.stream_wait_event(held.get(), gate.closed(), 0), "cudaStreamWaitEvent");
   const auto start = std::chrono::steady_clock::now();
   check(api, api.stream_synchronize(held.get()), "cudaStreamSynchronize");
@@ -137,7 +137,7 @@ TEST_F(CudaDevice, gives_the_right_result_with_a_delay_before_each_op_in_turn) {
   for (const char* strategy : {"streams", "hybrid", "hybrid-mirror"})
     for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
       for (const std::uint32_t ring : {4u, 2u, 1u})
-        choices.push_back({.strategy = strategy, .chunks = 4, .layout = layout, .queues = 2, .ring = ring});
+        choices.push_back({.strategy = strategy, .chunks = 4, .layout = layout, .streams = 2, .ring = ring});
   for (const Choice& choice : choices) {
     const Schedule schedule = schedule_for(workload, choice);
     const auto memory = memory_for(*delayed, schedule);
@@ -242,9 +242,9 @@ TEST_F(CudaDevice, describes_itself) {
   EXPECT_FALSE(info.is_virtual);
   EXPECT_GT(info.memory, 1_GiB);
   EXPECT_LE(info.free_memory, info.memory);
-  EXPECT_GT(info.multiprocessors, 0u);
+  EXPECT_GT(info.sm_count, 0u);
   EXPECT_GT(info.copy_engines, 0u);
-  EXPECT_EQ(info.resident_threads % info.multiprocessors, 0u);
+  EXPECT_EQ(info.resident_threads % info.sm_count, 0u);
   EXPECT_TRUE(info.conditions.contains("gpu.driver"));
   EXPECT_TRUE(info.conditions.contains("host.cpu"));
 }
@@ -259,7 +259,7 @@ RunResult run_probe(MeasurableDevice& device, const ProbeKernel& probe, Memory& 
                         .resident_blocks = probe.resident_blocks,
                         .operands = {{{buffer, 0_B, memory.size()}, AccessMode::write}},
                         .flows = {}},
-         .queue = s.add_queue("compute"),
+         .stream = s.add_stream("compute"),
          .agent = AgentId{0},
          .after = {},
          .chunk = 0});
@@ -327,7 +327,7 @@ TEST_F(CudaDevice, sees_the_same_times_by_activity_records_as_by_events) {
     const BufferId gpu = one.add_buffer({"GPU", Place::gpu(), MemoryKind::device, 32_MiB});
     const bool to_device = way == CopyDirection::host_to_device;
     one.add({.what = Copy{{to_device ? host : gpu, 0_B, 32_MiB}, {to_device ? gpu : host, 0_B, 32_MiB}},
-             .queue = one.add_queue("q"),
+             .stream = one.add_stream("q"),
              .after = {}});
     const auto memory = memory_for(*device, one);
     const auto execution = device->prepare(one, bindings_of(memory, {}));

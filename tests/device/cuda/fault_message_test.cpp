@@ -54,7 +54,7 @@ void before_chunk(FaultMemory& memory, std::uint64_t chunk, const std::function<
 const auto refuse = [] { throw std::runtime_error("no such item"); };
 
 TEST_F(ThrowingKernel, is_named_and_leaves_whole_chunks_and_an_execution_that_runs_again) {
-  const Schedule schedule = testing::three_queues_inverting();
+  const Schedule schedule = testing::three_streams_inverting();
   FaultMemory memory(*device, api, schedule, true);
   const Bindings good = memory.bindings;
   device->prepare(schedule, good)->run({.hold = true});  // the gate stays with the device
@@ -79,7 +79,7 @@ TEST_F(ThrowingKernel, is_named_and_leaves_whole_chunks_and_an_execution_that_ru
 
 TEST_F(ThrowingKernel, stops_the_other_host_thread) {
   for (const Schedule& schedule : {testing::host_agents_inverting(), testing::two_gpus_inverting_twice()}) {
-    FaultMemory memory(*device, api, schedule, schedule.queues.size() == 2);
+    FaultMemory memory(*device, api, schedule, schedule.streams.size() == 2);
     bool throws = true;
     before_chunk(memory, 2, [&] { throws ? refuse() : void(); });
     const auto execution = device->prepare(schedule, memory.bindings);
@@ -92,7 +92,7 @@ TEST_F(ThrowingKernel, stops_the_other_host_thread) {
 }
 
 TEST_F(ThrowingKernel, leaves_no_capture_behind_when_a_graph_is_made) {
-  Schedule schedule = testing::three_queues_inverting();
+  Schedule schedule = testing::three_streams_inverting();
   schedule.as_graph = true;
   FaultMemory memory(*device, api, schedule, true);
   const Bindings good = memory.bindings;
@@ -106,7 +106,7 @@ TEST_F(ThrowingKernel, leaves_no_capture_behind_when_a_graph_is_made) {
 }
 
 TEST_F(ThrowingKernel, is_named_whatever_it_throws) {
-  const Schedule schedule = testing::three_queues_inverting();
+  const Schedule schedule = testing::three_streams_inverting();
   FaultMemory memory(*device, api, schedule, true);
   before_chunk(memory, 1, [] { throw 42; });
   const auto execution = device->prepare(schedule, memory.bindings);
@@ -114,7 +114,7 @@ TEST_F(ThrowingKernel, is_named_whatever_it_throws) {
 }
 
 TEST_F(ThrowingKernel, that_says_what_the_device_cannot_do_is_taken_at_its_word) {
-  const Schedule schedule = testing::three_queues_inverting();
+  const Schedule schedule = testing::three_streams_inverting();
   FaultMemory memory(*device, api, schedule, true);
   before_chunk(memory, 1, [] { throw Unsupported("no tensor cores"); });
   const auto execution = device->prepare(schedule, memory.bindings);
@@ -123,10 +123,10 @@ TEST_F(ThrowingKernel, that_says_what_the_device_cannot_do_is_taken_at_its_word)
 
 // A function that throws because a call of its own has failed need not have asked for the runtime's last error.
 TEST_F(ThrowingKernel, has_its_error_blamed_on_no_later_run) {
-  Schedule graph = testing::three_queues_inverting();
+  Schedule graph = testing::three_streams_inverting();
   graph.as_graph = true;
   const Schedule two_gpus = testing::two_gpus_inverting_twice();  // its kernels are launched by the second thread
-  for (const Schedule& schedule : {testing::three_queues_inverting(), graph, two_gpus}) {
+  for (const Schedule& schedule : {testing::three_streams_inverting(), graph, two_gpus}) {
     FaultMemory memory(*device, api, schedule, schedule.agents.size() == 1);
     const Bindings good = memory.bindings;
     bool throws = true;
@@ -180,7 +180,7 @@ TEST_F(ShortMemory, that_an_op_allocates_is_told_with_the_op) {
   memory.expect_output();
 }
 
-TEST_F(ShortMemory, that_cannot_be_page_locked_is_told_with_what_the_host_has) {
+TEST_F(ShortMemory, that_cannot_be_pinned_is_told_with_what_the_host_has) {
   const int before = fake_cuda().live();
   for (const auto& [kind, call] : {std::pair{MemoryKind::pinned, "cudaHostRegister"},
                                    {MemoryKind::mapped, "cudaHostRegister"},
@@ -214,7 +214,7 @@ TEST_F(FailedRun, leaves_no_thread_on_another_gpu_than_its_next_run_takes_it_for
   memory.expect_output();
 }
 
-TEST_F(FailedRun, tells_that_a_queue_could_not_be_destroyed) {
+TEST_F(FailedRun, tells_that_a_stream_could_not_be_destroyed) {
   const Schedule schedule = testing::host_agents_inverting();
   FaultMemory memory(*device, api, schedule, true);
   const auto execution = device->prepare(schedule, memory.bindings);
@@ -228,11 +228,12 @@ TEST_F(FailedRun, tells_that_a_queue_could_not_be_destroyed) {
 
 // The GPU says only that some kernel has failed.
 TEST_F(FailedRun, names_the_kernels_one_of_which_has_failed_when_all_ops_are_submitted) {
-  Schedule graph = testing::three_queues_inverting();
+  Schedule graph = testing::three_streams_inverting();
   graph.as_graph = true;
-  for (const auto& [schedule, call, before] : {std::tuple{testing::three_queues_inverting(), "cudaEventSynchronize", 0},
-                                               {testing::queue_per_chunk_inverting(), "cudaStreamWaitEvent", 1},
-                                               {graph, "cudaEventRecord", 1}}) {
+  for (const auto& [schedule, call, before] :
+       {std::tuple{testing::three_streams_inverting(), "cudaEventSynchronize", 0},
+        {testing::stream_per_chunk_inverting(), "cudaStreamWaitEvent", 1},
+        {graph, "cudaEventRecord", 1}}) {
     FaultMemory memory(*device, api, schedule, true);
     const auto execution = device->prepare(schedule, memory.bindings);
     faults().fail_once(call, before);

@@ -30,8 +30,8 @@ void expect_nothing_in_flight() {
 /// What fails during a run is named by its op and chunk, or by what of the run it is for.
 void expect_purpose(const std::string& message) {
   EXPECT_THAT(message, AnyOf(HasSubstr("(op "), HasSubstr("the start mark"), HasSubstr("the stop mark"),
-                             HasSubstr("the gate"), HasSubstr("holding a queue"), HasSubstr("joining the queues"),
-                             HasSubstr("the end of queue"), HasSubstr("the makespan"), HasSubstr("the trace of ops"),
+                             HasSubstr("the gate"), HasSubstr("holding a stream"), HasSubstr("joining the streams"),
+                             HasSubstr("the end of stream"), HasSubstr("the makespan"), HasSubstr("the trace of ops"),
                              HasSubstr("a graph of 9 ops"), HasSubstr("before this run"), HasSubstr("(cuda:")));
   for (const char* of_ops : {"cudaMemcpyAsync", "cudaMemcpyBatchAsync", "cudaMemPrefetchAsync", "cudaHostRegister",
                              "cudaHostUnregister", "cudaMalloc", "the kernel launch"})
@@ -115,7 +115,7 @@ void run_every_probe(MeasurableDevice& device, const Api&) {
     const BufferId second = s.add_buffer({"to", Place::gpu(), MemoryKind::device, 256_B});
     if (kind == Kind::map) operands.push_back({{second, 0_B, 256_B}, AccessMode::write});
     s.add({.what = Kernel{.kernel = s.add_kernel("probe"), .items = 1, .operands = operands, .flows = {}},
-           .queue = s.add_queue("compute"),
+           .stream = s.add_stream("compute"),
            .agent = AgentId{0},
            .after = {}});
     device.prepare(s, {.buffers = {from.data(), to.data()}, .kernels = {probe.binding}})->run();
@@ -126,11 +126,11 @@ void run_every_probe(MeasurableDevice& device, const Api&) {
 }  // namespace
 
 std::vector<Scenario> fault_scenarios() {
-  Schedule graph = three_queues_inverting();
+  Schedule graph = three_streams_inverting();
   graph.as_graph = true;
   Schedule through_the_host = two_gpus_inverting_twice();
   through_the_host.peer_access = false;
-  constexpr QueueId compute{1};
+  constexpr StreamId compute{1};
   return {
       {.name = "facts", .gpus = {0}, .work = [](MeasurableDevice& device, const Api&) { device.info(); }},
       {.name = "every_kind_of_memory", .gpus = {0}, .work = allocate_every_kind},
@@ -143,11 +143,12 @@ std::vector<Scenario> fault_scenarios() {
              gap->wait();
              gap->release();
            }},
-      transfers("plain", {0}, {three_queues_inverting()}),
-      transfers("held", {0}, {three_queues_inverting(), {.hold = true}}),
-      transfers("one_queue_timed", {0}, {three_queues_inverting(), {.hold = true, .timed = compute}}),
-      transfers("traced_by_events", {0}, {three_queues_inverting(), {.trace = Trace::events}}),
-      transfers("several_queues_that_end", {0}, {queue_per_chunk_inverting(), {.hold = true, .trace = Trace::events}}),
+      transfers("plain", {0}, {three_streams_inverting()}),
+      transfers("held", {0}, {three_streams_inverting(), {.hold = true}}),
+      transfers("one_stream_timed", {0}, {three_streams_inverting(), {.hold = true, .timed = compute}}),
+      transfers("traced_by_events", {0}, {three_streams_inverting(), {.trace = Trace::events}}),
+      transfers("several_streams_that_end", {0},
+                {stream_per_chunk_inverting(), {.hold = true, .trace = Trace::events}}),
       transfers("graph", {0}, {graph, {.hold = true}}),
       transfers("batches", {0}, {batches_inverting_nothing(), {}, false}),
       transfers("prefetches", {0}, {prefetches_inverting()}),

@@ -12,23 +12,23 @@ constexpr AgentId second_agent{1};
 
 Region region(BufferId buffer, std::uint32_t chunk) { return {buffer, fault_chunk * chunk, fault_chunk}; }
 
-Op copy(BufferId from, BufferId to, std::uint32_t chunk, QueueId queue, std::vector<OpId> after = {},
+Op copy(BufferId from, BufferId to, std::uint32_t chunk, StreamId stream, std::vector<OpId> after = {},
         AgentId agent = first_agent) {
   return {.what = Copy{region(from, chunk), region(to, chunk)},
-          .queue = queue,
+          .stream = stream,
           .agent = agent,
           .after = std::move(after),
           .chunk = chunk};
 }
 
-Op kernel(KernelId kernel, BufferId from, BufferId to, std::uint32_t chunk, QueueId queue, std::vector<OpId> after = {},
-          AgentId agent = first_agent) {
+Op kernel(KernelId kernel, BufferId from, BufferId to, std::uint32_t chunk, StreamId stream,
+          std::vector<OpId> after = {}, AgentId agent = first_agent) {
   return {.what = Kernel{.kernel = kernel,
                          .first_item = chunk,
                          .items = 1,
                          .operands = {{region(from, chunk), AccessMode::read}, {region(to, chunk), AccessMode::write}},
                          .flows = {}},
-          .queue = queue,
+          .stream = stream,
           .agent = agent,
           .after = std::move(after),
           .chunk = chunk};
@@ -36,7 +36,7 @@ Op kernel(KernelId kernel, BufferId from, BufferId to, std::uint32_t chunk, Queu
 
 Op by_host(BufferId from, BufferId to, std::uint32_t chunk, std::vector<OpId> after = {}) {
   return {.what = HostCopy{region(from, chunk), region(to, chunk)},
-          .queue = {},
+          .stream = {},
           .agent = second_agent,
           .after = std::move(after),
           .chunk = chunk};
@@ -44,14 +44,14 @@ Op by_host(BufferId from, BufferId to, std::uint32_t chunk, std::vector<OpId> af
 
 Op call(HostCall::Kind kind, BufferId buffer = {}, AgentId agent = first_agent) {
   return {.what = HostCall{kind, has_region(kind) ? Region{buffer, 0_B, all_chunks} : Region{}},
-          .queue = {},
+          .stream = {},
           .agent = agent,
           .after = {}};
 }
 
-Op prefetch(BufferId buffer, std::uint32_t chunk, Place to, QueueId queue, std::vector<OpId> after = {}) {
+Op prefetch(BufferId buffer, std::uint32_t chunk, Place to, StreamId stream, std::vector<OpId> after = {}) {
   return {.what = Prefetch{region(buffer, chunk), to},
-          .queue = queue,
+          .stream = stream,
           .agent = first_agent,
           .after = std::move(after),
           .chunk = chunk};
@@ -68,13 +68,13 @@ Buffers add_buffers(Schedule& s) {
 
 }  // namespace
 
-Schedule three_queues_inverting() {
+Schedule three_streams_inverting() {
   Schedule s;
   const Buffers b = add_buffers(s);
   const KernelId invert = s.add_kernel("invert");
-  const QueueId in = s.add_queue("in");
-  const QueueId compute = s.add_queue("compute");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId compute = s.add_stream("compute");
+  const StreamId out = s.add_stream("out");
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {
     const OpId there = s.add(copy(b.in, b.gpu, c, in));
     const OpId done = s.add(kernel(invert, b.gpu, b.gpu, c, compute, {there}));
@@ -83,15 +83,15 @@ Schedule three_queues_inverting() {
   return s;
 }
 
-Schedule queue_per_chunk_inverting() {
+Schedule stream_per_chunk_inverting() {
   Schedule s;
   const Buffers b = add_buffers(s);
   const KernelId invert = s.add_kernel("invert");
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {
-    const QueueId queue = s.add_queue("of a chunk");
-    s.add(copy(b.in, b.gpu, c, queue));
-    s.add(kernel(invert, b.gpu, b.gpu, c, queue));
-    s.add(copy(b.gpu, b.out, c, queue));
+    const StreamId stream = s.add_stream("of a chunk");
+    s.add(copy(b.in, b.gpu, c, stream));
+    s.add(kernel(invert, b.gpu, b.gpu, c, stream));
+    s.add(copy(b.gpu, b.out, c, stream));
   }
   return s;
 }
@@ -99,8 +99,8 @@ Schedule queue_per_chunk_inverting() {
 Schedule batches_inverting_nothing() {
   Schedule s;
   const Buffers b = add_buffers(s);
-  const QueueId in = s.add_queue("in");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId out = s.add_stream("out");
   for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.in, b.gpu, c, in));
   for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.gpu, b.out, c, out));
   for (std::uint32_t i = 0; i < 2 * fault_chunks; ++i) s.ops[i].batched = i % fault_chunks != 0;
@@ -113,9 +113,9 @@ Schedule prefetches_inverting() {
   const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::managed, all_chunks});
   const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::managed, all_chunks});
   const KernelId invert = s.add_kernel("invert");
-  const QueueId in = s.add_queue("in");
-  const QueueId compute = s.add_queue("compute");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId compute = s.add_stream("compute");
+  const StreamId out = s.add_stream("out");
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {
     s.add(prefetch(from, c, Place::gpu(), in));
     const OpId there = s.add(prefetch(to, c, Place::gpu(), in));
@@ -136,12 +136,12 @@ Schedule host_agents_inverting() {
   const BufferId ring_out = s.add_buffer({"ring out", Place::host(), MemoryKind::pinned, all_chunks});
   const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pageable, all_chunks});
   const KernelId invert = s.add_kernel("invert");
-  const QueueId in = s.add_queue("in");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId out = s.add_stream("out");
   using Kind = HostCall::Kind;
   s.add(call(Kind::pin, locked));
   s.add(call(Kind::allocate, made));
-  s.add(call(Kind::create_queue));
+  s.add(call(Kind::create_stream));
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {
     const OpId filled = s.add(by_host(from, ring_in, c));
     s.add(copy(ring_in, gpu, c, in, {filled}));
@@ -149,7 +149,7 @@ Schedule host_agents_inverting() {
     const OpId back = s.add(copy(gpu, ring_out, c, out, {done}));
     s.add(by_host(ring_out, to, c, {back}));
   }
-  s.add(call(Kind::destroy_queue));
+  s.add(call(Kind::destroy_stream));
   s.add(call(Kind::release, made));
   s.add(call(Kind::unpin, locked));
   return s;
@@ -163,11 +163,11 @@ Schedule two_gpus_inverting_twice() {
   const BufferId far = s.add_buffer({"gpu 1", Place::gpu(1), MemoryKind::device, all_chunks});
   const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
   const KernelId invert = s.add_kernel("invert");
-  const QueueId in = s.add_queue("in", Place::gpu(0));
-  const QueueId compute_near = s.add_queue("compute 0", Place::gpu(0));
-  const QueueId across = s.add_queue("across", Place::gpu(0));
-  const QueueId compute_far = s.add_queue("compute 1", Place::gpu(1));
-  const QueueId out = s.add_queue("out", Place::gpu(1));
+  const StreamId in = s.add_stream("in", Place::gpu(0));
+  const StreamId compute_near = s.add_stream("compute 0", Place::gpu(0));
+  const StreamId across = s.add_stream("across", Place::gpu(0));
+  const StreamId compute_far = s.add_stream("compute 1", Place::gpu(1));
+  const StreamId out = s.add_stream("out", Place::gpu(1));
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {
     const OpId there = s.add(copy(from, near, c, in));
     const OpId once = s.add(kernel(invert, near, near, c, compute_near, {there}, second_agent));
@@ -186,11 +186,11 @@ Schedule allocation_on_another_gpu_inverting() {
   const BufferId made = s.add_buffer({"allocated for a while", Place::gpu(0), MemoryKind::device, all_chunks});
   const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
   const KernelId invert = s.add_kernel("invert");
-  const QueueId queue = s.add_queue("on gpu 1", Place::gpu(1));
+  const StreamId stream = s.add_stream("on gpu 1", Place::gpu(1));
   for (std::uint32_t c = 0; c < fault_chunks; ++c) {
-    s.add(copy(from, gpu, c, queue, {}, second_agent));
-    s.add(kernel(invert, gpu, gpu, c, queue, {}, second_agent));
-    s.add(copy(gpu, to, c, queue, {}, second_agent));
+    s.add(copy(from, gpu, c, stream, {}, second_agent));
+    s.add(kernel(invert, gpu, gpu, c, stream, {}, second_agent));
+    s.add(copy(gpu, to, c, stream, {}, second_agent));
     if (c == 0) s.add(call(HostCall::Kind::allocate, made, second_agent));
   }
   return s;

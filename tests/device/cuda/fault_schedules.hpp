@@ -11,15 +11,16 @@ namespace shiplap::testing {
 inline constexpr std::uint32_t fault_chunks = 3;
 inline constexpr Bytes fault_chunk{64};
 
-/// Copies in and out and kernels in a queue each.
-Schedule three_queues_inverting();
-/// A queue for each chunk: all of them end, and none waits for another.
-Schedule queue_per_chunk_inverting();
+/// Copies in and out and kernels in a stream each.
+Schedule three_streams_inverting();
+/// A stream for each chunk: all of them end, and none waits for another.
+Schedule stream_per_chunk_inverting();
 /// Two batches of copies.
 Schedule batches_inverting_nothing();
 /// Managed memory that is brought to the GPU and back by prefetches.
 Schedule prefetches_inverting();
-/// Two host threads: one copies through rings and waits for the GPU, one submits and pins, allocates and makes a queue.
+/// Two host threads: one copies through rings and waits for the GPU, one submits and pins, allocates and makes a
+/// stream.
 Schedule host_agents_inverting();
 /// Two GPUs and two host threads, of which one goes to and fro between the GPUs.
 Schedule two_gpus_inverting_twice();

@@ -1,4 +1,4 @@
-// Graphs, batches of copies, the gate that executions share and queues that a schedule makes. Needs no GPU: every call
+// Graphs, batches of copies, the gate that executions share and streams that a schedule makes. Needs no GPU: every call
 // is faked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ struct GraphFixture : ::testing::Test {
 using CudaGraphFake = GraphFixture;
 using CudaBatchFake = GraphFixture;
 using CudaGateFake = GraphFixture;
-using CudaQueueCallFake = GraphFixture;
+using CudaStreamCallFake = GraphFixture;
 
 struct Buffers {
   BufferId host, gpu, back;
@@ -89,12 +89,12 @@ Buffers add_buffers(Schedule& s) {
           s.add_buffer({"back", Place::host(), MemoryKind::pinned, piece * pieces})};
 }
 
-/// Copies to the GPU in one queue, copies from it in another, each behind the one that brings its piece.
+/// Copies to the GPU in one stream, copies from it in another, each behind the one that brings its piece.
 Schedule there_and_back() {
   Schedule s;
   const Buffers b = add_buffers(s);
-  const QueueId in = s.add_queue("in");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId out = s.add_stream("out");
   for (std::uint32_t i = 0; i < pieces; ++i) {
     const OpId there = s.add(copy_op(b.host, b.gpu, i, in));
     s.add(copy_op(b.gpu, b.back, i, out, {there}));
@@ -111,8 +111,8 @@ Schedule graph() {
 Schedule batches() {
   Schedule s;
   const Buffers b = add_buffers(s);
-  const QueueId in = s.add_queue("in");
-  const QueueId out = s.add_queue("out");
+  const StreamId in = s.add_stream("in");
+  const StreamId out = s.add_stream("out");
   for (std::uint32_t i = 0; i < pieces; ++i) s.add(copy_op(b.host, b.gpu, i, in));
   for (std::uint32_t i = 0; i < pieces; ++i) s.add(copy_op(b.gpu, b.back, i, out));
   for (std::uint32_t i = 0; i < 2 * pieces; ++i) s.ops[i].batched = i % pieces != 0;
@@ -165,28 +165,28 @@ TEST_F(CudaGraphFake, is_captured_once_and_launched_by_each_run) {
   }
 }
 
-TEST_F(CudaGraphFake, lets_its_queues_branch_off_from_the_first_and_come_back_to_it) {
+TEST_F(CudaGraphFake, lets_its_streams_branch_off_from_the_first_and_come_back_to_it) {
   // The fake refuses to end a capture to which something in another stream has not come back.
   prepare(graph());
   ASSERT_EQ(fake_cuda().captured_streams.size(), 1u);
   EXPECT_EQ(fake_cuda().captured_streams[0], 2u);
-  // Queues that nothing ties to each other.
+  // Streams that nothing ties to each other.
   Schedule apart;
   const Buffers b = add_buffers(apart);
-  for (std::uint32_t i = 0; i < pieces; ++i) apart.add(copy_op(b.host, b.gpu, i, apart.add_queue("q")));
-  apart.add_queue("in which nothing is");
+  for (std::uint32_t i = 0; i < pieces; ++i) apart.add(copy_op(b.host, b.gpu, i, apart.add_stream("q")));
+  apart.add_stream("in which nothing is");
   apart.as_graph = true;
   prepare(apart);
   ASSERT_EQ(fake_cuda().captured_streams.size(), 2u);
   EXPECT_EQ(fake_cuda().captured_streams[1], std::size_t{pieces});
 }
 
-TEST_F(CudaGraphFake, is_held_in_the_queue_that_it_is_launched_in) {
+TEST_F(CudaGraphFake, is_held_in_the_stream_that_it_is_launched_in) {
   const auto execution = prepare(graph());
   fake_cuda().calls.clear();
   fake_cuda().gate_open_at_wait.clear();
   const RunResult result = execution->run({.hold = true});
-  EXPECT_EQ(fake_cuda().count("stream_wait_event"), 1u) << "that queue behind the gate";
+  EXPECT_EQ(fake_cuda().count("stream_wait_event"), 1u) << "that stream behind the gate";
   EXPECT_EQ(fake_cuda().count("graph_launch"), 1u);
   for (const bool open : fake_cuda().gate_open_at_wait) EXPECT_TRUE(open) << "the host waits behind a closed gate";
   // The gate's event, then start mark and stop mark, 1 ms apart.
@@ -243,7 +243,7 @@ TEST_F(CudaGraphFake, says_of_how_many_ops_a_graph_is_whose_launch_fails) {
 
 TEST_F(CudaGraphFake, is_neither_traced_nor_timed_in_parts) {
   const auto execution = prepare(graph());
-  EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.timed = QueueId{1}}); }),
+  EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.timed = StreamId{1}}); }),
               AllOf(HasSubstr("timed as a whole"), HasSubstr("op by op")));
   for (const Trace trace : {Trace::best, Trace::events})
     EXPECT_THAT(message_of<Unsupported>([&] { execution->run({.trace = trace}); }),
@@ -278,7 +278,7 @@ TEST_F(CudaBatchFake, is_one_call_for_all_of_its_copies) {
 TEST_F(CudaBatchFake, stands_between_single_copies_in_the_order_of_the_schedule) {
   Schedule s;
   const Buffers b = add_buffers(s);
-  const QueueId q = s.add_queue("q");
+  const StreamId q = s.add_stream("q");
   for (std::uint32_t i = 0; i < pieces; ++i) s.add(copy_op(b.host, b.gpu, i, q));
   s.ops[2].batched = true;
   prepare(s)->run();
@@ -290,10 +290,10 @@ TEST_F(CudaBatchFake, stands_between_single_copies_in_the_order_of_the_schedule)
   EXPECT_EQ(std::memcmp(gpu.data(), host.data(), host.size().count), 0);
 }
 
-TEST_F(CudaBatchFake, ends_with_the_stop_mark_when_it_is_the_last_of_the_queue_that_is_timed) {
+TEST_F(CudaBatchFake, ends_with_the_stop_mark_when_it_is_the_last_of_the_stream_that_is_timed) {
   const auto execution = prepare(batches());
-  // Queue "in": start mark, event behind its batch or stop mark, in either order.
-  EXPECT_NEAR(in_milliseconds(execution->run({.timed = QueueId{0}}).timeline.makespan), 1.0, 1e-9);
+  // Stream "in": start mark, event behind its batch or stop mark, in either order.
+  EXPECT_NEAR(in_milliseconds(execution->run({.timed = StreamId{0}}).timeline.makespan), 1.0, 1e-9);
 }
 
 TEST_F(CudaBatchFake, leaves_nothing_and_names_the_call_whichever_fails) {
@@ -354,20 +354,20 @@ TEST_F(CudaGateFake, is_free_again_after_a_run_that_failed) {
   EXPECT_EQ(fake_cuda().count("host_alloc"), 1u);
 }
 
-Schedule queues_made(std::uint32_t made, std::uint32_t given_back) {
+Schedule streams_made(std::uint32_t made, std::uint32_t given_back) {
   Schedule s;
   const Buffers b = add_buffers(s);
-  const QueueId q = s.add_queue("q");
+  const StreamId q = s.add_stream("q");
   for (std::uint32_t i = 0; i < made + given_back; ++i) {
-    const auto kind = i < made ? HostCall::Kind::create_queue : HostCall::Kind::destroy_queue;
-    s.add({.what = HostCall{.kind = kind}, .queue = {}, .agent = AgentId{0}, .after = {}, .chunk = i});
+    const auto kind = i < made ? HostCall::Kind::create_stream : HostCall::Kind::destroy_stream;
+    s.add({.what = HostCall{.kind = kind}, .stream = {}, .agent = AgentId{0}, .after = {}, .chunk = i});
   }
   s.add(copy_op(b.host, b.gpu, 0, q));
   return s;
 }
 
-TEST_F(CudaQueueCallFake, makes_a_stream_and_gives_it_back) {
-  const auto execution = prepare(queues_made(2, 2));
+TEST_F(CudaStreamCallFake, makes_a_stream_and_gives_it_back) {
+  const auto execution = prepare(streams_made(2, 2));
   const int idle = fake_cuda().live();
   fake_cuda().calls.clear();
   for (int run = 1; run <= 2; ++run) {
@@ -379,27 +379,27 @@ TEST_F(CudaQueueCallFake, makes_a_stream_and_gives_it_back) {
   }
 }
 
-TEST_F(CudaQueueCallFake, keeps_no_stream_that_a_run_has_made_and_not_given_back) {
-  const auto execution = prepare(queues_made(3, 1));
+TEST_F(CudaStreamCallFake, keeps_no_stream_that_a_run_has_made_and_not_given_back) {
+  const auto execution = prepare(streams_made(3, 1));
   const int idle = fake_cuda().live();
   execution->run();
   EXPECT_EQ(fake_cuda().live(), idle);
 }
 
-TEST_F(CudaQueueCallFake, gives_its_streams_back_when_a_later_op_fails) {
-  const auto execution = prepare(queues_made(3, 1));
+TEST_F(CudaStreamCallFake, gives_its_streams_back_when_a_later_op_fails) {
+  const auto execution = prepare(streams_made(3, 1));
   const int idle = fake_cuda().live();
   fake_cuda().fail(0, cudaErrorUnknown, "memcpy_async");
   EXPECT_THAT(message_of([&] { execution->run(); }), HasSubstr("cudaMemcpyAsync"));
   EXPECT_EQ(fake_cuda().live(), idle);
 }
 
-TEST_F(CudaQueueCallFake, names_call_and_op_when_a_stream_cannot_be_made) {
-  const auto execution = prepare(queues_made(3, 1));
+TEST_F(CudaStreamCallFake, names_call_and_op_when_a_stream_cannot_be_made) {
+  const auto execution = prepare(streams_made(3, 1));
   const int idle = fake_cuda().live();
   fake_cuda().fail(1, cudaErrorMemoryAllocation, "stream_create");
   EXPECT_THAT(message_of([&] { execution->run(); }),
-              AllOf(HasSubstr("cudaStreamCreateWithFlags"), HasSubstr("creation of a queue of chunk 1 (op 1)")));
+              AllOf(HasSubstr("cudaStreamCreateWithFlags"), HasSubstr("creation of a stream of chunk 1 (op 1)")));
   EXPECT_EQ(fake_cuda().live(), idle);
 }
 

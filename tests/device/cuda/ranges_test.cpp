@@ -102,7 +102,7 @@ using NvtxRanges = RangesFixture;
 
 TEST_F(RangesFake, of_a_run_hold_one_for_each_op_by_its_name) {
   const auto device = open_cuda(0, api, played);
-  const Schedule schedule = testing::three_queues_inverting();
+  const Schedule schedule = testing::three_streams_inverting();
   FaultMemory memory(*device, api, schedule, true);
   const auto execution = device->prepare(schedule, memory.bindings);
   EXPECT_THAT(told.begun, IsEmpty());
@@ -117,7 +117,7 @@ TEST_F(RangesFake, of_a_run_hold_one_for_each_op_by_its_name) {
 
 TEST_F(RangesFake, are_named_when_the_execution_is_made_and_not_while_it_runs) {
   const auto device = open_cuda(0, api, played);
-  const Schedule schedule = testing::three_queues_inverting();
+  const Schedule schedule = testing::three_streams_inverting();
   FaultMemory memory(*device, api, schedule, true);
   const auto execution = device->prepare(schedule, memory.bindings);
   const std::size_t named = told.names.size();
@@ -130,7 +130,7 @@ TEST_F(RangesFake, are_named_when_the_execution_is_made_and_not_while_it_runs) {
 TEST_F(RangesFake, are_told_to_nobody_where_nobody_listens) {
   told.listens = false;
   const auto device = open_cuda(0, api, played);
-  for (const Schedule& schedule : {testing::three_queues_inverting(), testing::host_agents_inverting()}) {
+  for (const Schedule& schedule : {testing::three_streams_inverting(), testing::host_agents_inverting()}) {
     FaultMemory memory(*device, api, schedule, true);
     device->prepare(schedule, memory.bindings)->run();
     memory.expect_output();
@@ -165,7 +165,7 @@ TEST_F(RangesFake, of_a_batch_are_one_and_of_a_graph_that_of_the_run) {
   EXPECT_THAT(told.begun, ElementsAre("run of 6 ops", "copy H2D of chunk 0 (op 0) and 2 more in its batch",
                                       "copy D2H of chunk 0 (op 3) and 2 more in its batch"));
   told.forget();
-  schedule = testing::three_queues_inverting();
+  schedule = testing::three_streams_inverting();
   schedule.as_graph = true;
   FaultMemory of_graph(*device, api, schedule, true);
   const auto graph = device->prepare(schedule, of_graph.bindings);
@@ -177,7 +177,7 @@ TEST_F(RangesFake, of_a_batch_are_one_and_of_a_graph_that_of_the_run) {
 
 TEST_F(RangesFake, end_whichever_call_of_a_run_fails) {
   const auto device = open_cuda(0, api, played);
-  for (const Schedule& schedule : {testing::three_queues_inverting(), testing::host_agents_inverting()}) {
+  for (const Schedule& schedule : {testing::three_streams_inverting(), testing::host_agents_inverting()}) {
     FaultMemory memory(*device, api, schedule, true);
     const auto execution = device->prepare(schedule, memory.bindings);
     int failed = 0;
@@ -199,7 +199,7 @@ TEST_F(RangesFake, end_whichever_call_of_a_run_fails) {
 
 TEST_F(RangesFake, end_when_the_function_of_a_kernel_throws) {
   const auto device = open_cuda(0, api, played);
-  const Schedule schedule = testing::three_queues_inverting();
+  const Schedule schedule = testing::three_streams_inverting();
   FaultMemory memory(*device, api, schedule, true);
   memory.bindings.kernels[0].cuda = [](const Launch&) { throw std::runtime_error("no"); };
   const auto execution = device->prepare(schedule, memory.bindings);

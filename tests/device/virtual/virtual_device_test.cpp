@@ -56,8 +56,8 @@ TEST(VirtualDevice, refuses_a_racy_schedule_before_it_moves_a_byte) {
   Schedule s;
   const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, 64_B});
   const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, 64_B});
-  s.add({.what = Copy{{host, {}, 64_B}, {gpu, {}, 64_B}}, .queue = s.add_queue("a"), .after = {}});
-  s.add({.what = Copy{{gpu, {}, 64_B}, {host, {}, 64_B}}, .queue = s.add_queue("b"), .after = {}});
+  s.add({.what = Copy{{host, {}, 64_B}, {gpu, {}, 64_B}}, .stream = s.add_stream("a"), .after = {}});
+  s.add({.what = Copy{{gpu, {}, 64_B}, {host, {}, 64_B}}, .stream = s.add_stream("b"), .after = {}});
   std::vector<std::byte> memory(64);
   EXPECT_THROW(device()->prepare(s, {.buffers = {memory.data(), memory.data()}, .kernels = {}}), Error);
 }
@@ -121,7 +121,7 @@ TEST(VirtualDevice, reports_spans_only_when_asked) {
   EXPECT_EQ(prepared.run({.trace = Trace::best}).timeline.spans.size(), prepared.schedule().ops.size());
 }
 
-/// Brings 1 MiB in, has it inverted in that time and brings it back, three queues, on memory of its own.
+/// Brings 1 MiB in, has it inverted in that time and brings it back, three streams, on memory of its own.
 struct Inverting {
   Schedule schedule;
   std::vector<Memory> memory;
@@ -134,10 +134,10 @@ struct Inverting {
     schedule.add_kernel("invert");
     const Region host{x, 0_B, size};
     const Region device{d, 0_B, size};
-    const OpId in = schedule.add({.what = Copy{host, device}, .queue = schedule.add_queue("in"), .after = {}});
+    const OpId in = schedule.add({.what = Copy{host, device}, .stream = schedule.add_stream("in"), .after = {}});
     const Kernel kernel{.kernel = {0}, .work = work, .operands = {{device, AccessMode::write}}, .flows = {}};
-    const OpId run = schedule.add({.what = kernel, .queue = schedule.add_queue("compute"), .after = {in}});
-    schedule.add({.what = Copy{device, host}, .queue = schedule.add_queue("out"), .after = {run}});
+    const OpId run = schedule.add({.what = kernel, .stream = schedule.add_stream("compute"), .after = {in}});
+    schedule.add({.what = Copy{device, host}, .stream = schedule.add_stream("out"), .after = {run}});
     for (const Buffer& b : schedule.buffers) memory.push_back(gpu.allocate(b.place, b.memory, b.size));
     for (const Memory& m : memory) bindings.buffers.push_back(m.data());
     bindings.kernels = {{.host = [](const Launch& launch) { *launch.operands[0] = ~*launch.operands[0]; }, .cuda = {}}};
@@ -195,7 +195,7 @@ TEST(VirtualDevice, a_kernel_that_tells_what_its_data_cost_takes_that_long) {
   EXPECT_EQ(slow.timeline.spans[0].end, Seconds{0}) << "of kernels alone";
 }
 
-TEST(VirtualDevice, refuses_to_share_queues_where_that_cannot_be) {
+TEST(VirtualDevice, refuses_to_share_streams_where_that_cannot_be) {
   const auto gpu = device();
   const auto other = device();
   Inverting a(*gpu);

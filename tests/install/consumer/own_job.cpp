@@ -14,7 +14,7 @@ int main() try {
 
   const auto gpu = shiplap::open("virtual:h200");
   const auto job = shiplap::Job{n, "sums of neighbours"}
-                       .in("numbers", numbers, shiplap::neighbours(1, 0))
+                       .in("numbers", numbers, shiplap::halo(1, 0))
                        .out("sums", sums)
                        .host_kernel([](shiplap::Chunk chunk, auto numbers, auto sums) {
                          for (std::uint64_t i = chunk.first; i < chunk.end(); ++i)

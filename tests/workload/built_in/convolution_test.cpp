@@ -56,7 +56,7 @@ TEST(Convolution, names_the_element_that_is_wrong) {
 TEST(Convolution, reaches_the_rows_that_the_filter_covers) {
   const Workload w = find_workload("convolution:height=100,width=48,filter=17", {});
   EXPECT_EQ(w.job.arrays[0].size, Bytes{4 * 116 * 64});
-  const Slice part = reach(w.job, w.job.arrays[0], {10, 20});
+  const ByteRange part = reach_of(w.job, w.job.arrays[0], {10, 20});
   EXPECT_EQ(part.offset, Bytes{4 * 10 * 64});
   EXPECT_EQ(part.length, Bytes{4 * 36 * 64});
 }

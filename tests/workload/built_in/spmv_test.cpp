@@ -66,7 +66,7 @@ TEST(Spmv, has_sorted_distinct_columns_in_rows_that_become_shorter_by_three_to_o
   }
   EXPECT_GT(changes, 2500u);
   const auto part = [&](std::uint64_t first) {
-    return static_cast<double>(reach(w.job, w.job.arrays[1], {first, 100}).length.count);
+    return static_cast<double>(reach_of(w.job, w.job.arrays[1], {first, 100}).length.count);
   };
   EXPECT_NEAR(part(0) / part(2900), 3.0, 0.3);
 }

@@ -1,4 +1,4 @@
-// Executions that are submitted and waited for apart, and those that share queues. Needs no GPU: every call is faked.
+// Executions that are submitted and waited for apart, and those that share streams. Needs no GPU: every call is faked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ namespace {
 using testing::fake_api;
 using testing::fake_cuda;
 using testing::FaultMemory;
-using testing::three_queues_inverting;
+using testing::three_streams_inverting;
 
-struct QueuesFixture : ::testing::Test {
+struct StreamsFixture : ::testing::Test {
   Api api = fake_api();
   std::unique_ptr<Device> device = open_cuda(0, api);
-  Schedule schedule = three_queues_inverting();
+  Schedule schedule = three_streams_inverting();
   FaultMemory a{*device, api, schedule, true};
   FaultMemory b{*device, api, schedule, true};
 
@@ -35,9 +35,9 @@ struct QueuesFixture : ::testing::Test {
     return streams;
   }
 };
-using CudaQueuesFake = QueuesFixture;
+using CudaStreamsFake = StreamsFixture;
 
-TEST_F(CudaQueuesFake, are_those_of_the_execution_that_others_are_prepared_behind) {
+TEST_F(CudaStreamsFake, are_those_of_the_execution_that_others_are_prepared_behind) {
   const auto first = device->prepare(schedule, a.bindings);
   const int streams = fake_cuda().live_streams;
   const auto second = device->prepare_behind(*first, schedule, b.bindings);
@@ -52,7 +52,7 @@ TEST_F(CudaQueuesFake, are_those_of_the_execution_that_others_are_prepared_behin
   b.expect_output();
 }
 
-TEST_F(CudaQueuesFake, get_what_is_submitted_before_anything_is_waited_for) {
+TEST_F(CudaStreamsFake, get_what_is_submitted_before_anything_is_waited_for) {
   const auto first = device->prepare(schedule, a.bindings);
   const auto second = device->prepare_behind(*first, schedule, b.bindings);
   fake_cuda().calls.clear();
@@ -65,7 +65,7 @@ TEST_F(CudaQueuesFake, get_what_is_submitted_before_anything_is_waited_for) {
   EXPECT_GT(second->wait().timeline.makespan, Seconds{0});
 }
 
-TEST_F(CudaQueuesFake, outlive_the_execution_that_they_were_made_for) {
+TEST_F(CudaStreamsFake, outlive_the_execution_that_they_were_made_for) {
   auto first = device->prepare(schedule, a.bindings);
   const auto second = device->prepare_behind(*first, schedule, b.bindings);
   first.reset();
@@ -73,9 +73,9 @@ TEST_F(CudaQueuesFake, outlive_the_execution_that_they_were_made_for) {
   b.expect_output();
 }
 
-TEST_F(CudaQueuesFake, grow_for_a_schedule_that_has_more) {
+TEST_F(CudaStreamsFake, grow_for_a_schedule_that_has_more) {
   Schedule more = schedule;
-  more.add_queue("further");
+  more.add_stream("further");
   const auto first = device->prepare(schedule, a.bindings);
   const int streams = fake_cuda().live_streams;
   const auto second = device->prepare_behind(*first, more, b.bindings);
@@ -84,7 +84,7 @@ TEST_F(CudaQueuesFake, grow_for_a_schedule_that_has_more) {
   b.expect_output();
 }
 
-TEST_F(CudaQueuesFake, of_graphs_and_of_several_agents_are_not_shared) {
+TEST_F(CudaStreamsFake, of_graphs_and_of_several_agents_are_not_shared) {
   const auto first = device->prepare(schedule, a.bindings);
   Schedule graph = schedule;
   graph.as_graph = true;
@@ -95,7 +95,7 @@ TEST_F(CudaQueuesFake, of_graphs_and_of_several_agents_are_not_shared) {
   EXPECT_THROW(device->prepare_behind(*device->prepare(agents, c.bindings), schedule, b.bindings), Unsupported);
 }
 
-TEST_F(CudaQueuesFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
+TEST_F(CudaStreamsFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
   const auto execution = device->prepare(schedule, a.bindings);
   EXPECT_EQ(message_of([&] { execution->wait(); }), "a run is waited for that was not submitted");
   execution->submit();
@@ -106,15 +106,15 @@ TEST_F(CudaQueuesFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
   a.expect_output();
 }
 
-TEST_F(CudaQueuesFake, are_waited_for_when_an_execution_goes_whose_run_is_in_flight) {
+TEST_F(CudaStreamsFake, are_waited_for_when_an_execution_goes_whose_run_is_in_flight) {
   auto execution = device->prepare(schedule, a.bindings);
   execution->submit();
   fake_cuda().calls.clear();
   execution.reset();
-  EXPECT_EQ(streams_of("stream_synchronize").size(), 3u) << "one for each queue";
+  EXPECT_EQ(streams_of("stream_synchronize").size(), 3u) << "one for each stream";
 }
 
-TEST_F(CudaQueuesFake, whichever_call_fails_nothing_is_in_flight_then_and_both_run_again) {
+TEST_F(CudaStreamsFake, whichever_call_fails_nothing_is_in_flight_then_and_both_run_again) {
   const auto first = device->prepare(schedule, a.bindings);
   const auto second = device->prepare_behind(*first, schedule, b.bindings);
   int failed = 0;
@@ -150,7 +150,7 @@ TEST_F(CudaQueuesFake, whichever_call_fails_nothing_is_in_flight_then_and_both_r
   EXPECT_GT(failed, 30);
 }
 
-TEST_F(CudaQueuesFake, a_trace_of_kernels_marks_nothing_else) {
+TEST_F(CudaStreamsFake, a_trace_of_kernels_marks_nothing_else) {
   const auto execution = device->prepare(schedule, a.bindings);
   execution->run();
   fake_cuda().calls.clear();

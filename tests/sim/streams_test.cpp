@@ -16,34 +16,35 @@ Profile plain_profile() {
       {.h2d = {Seconds{0}, PerByte{1e-9}, Seconds{0}}, .d2h = {Seconds{0}, PerByte{1e-9}, Seconds{0}}});
 }
 
-// Ten copies in one queue, each waited for by a kernel; the kernels dealt over `queues` queues. The end of the copies.
-Seconds watched_copies(std::uint32_t queues) {
+// Ten copies in one stream, each waited for by a kernel; the kernels dealt over `streams` streams. The end of the
+// copies.
+Seconds watched_copies(std::uint32_t streams) {
   Profile p = plain_profile();
   // 20 µs more for a copy and 100 µs more for its bytes.
   const auto slowdown = [](double gap_us, double per_byte) {
     return Slowdown{Interval<Seconds>::exact(microseconds(gap_us)), Interval<PerByte>::exact(PerByte{per_byte})};
   };
-  p.links[0].waiting_queues =
-      WaitingQueues{.h2d = slowdown(20, 1e-10), .d2h = slowdown(9000, 1), .duplex = slowdown(9000, 1)};
+  p.links[0].waiting_streams =
+      WaitingStreams{.h2d = slowdown(20, 1e-10), .d2h = slowdown(9000, 1), .duplex = slowdown(9000, 1)};
   Schedule s;
   const Bytes size{1'000'000};
   const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * 10});
   const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * 10});
   const KernelId k = s.add_kernel("k");
-  const QueueId in = s.add_queue("in");
-  for (std::uint32_t q = 0; q < queues; ++q) s.add_queue("waits");
+  const StreamId in = s.add_stream("in");
+  for (std::uint32_t q = 0; q < streams; ++q) s.add_stream("waits");
   for (std::uint32_t i = 0; i < 10; ++i) {
-    const OpId copied = s.add({.what = Copy{{host, size * i, size}, {gpu, size * i, size}}, .queue = in, .after = {}});
+    const OpId copied = s.add({.what = Copy{{host, size * i, size}, {gpu, size * i, size}}, .stream = in, .after = {}});
     s.add({.what = Kernel{.kernel = k, .items = 1, .operands = {}, .flows = {}},
-           .queue = QueueId{1 + i % queues},
+           .stream = StreamId{1 + i % streams},
            .after = {copied}});
   }
   return simulate(s, p, {.held = true}).timeline.spans[18].end;
 }
 
-/// Two kernels of 1 ms in one queue, launched in 30 us and 10 us apart.
+/// Two kernels of 1 ms in one stream, launched in 30 us and 10 us apart.
 struct TwoKernels {
-  bool waited_for = false;  ///< the first one, by another queue
+  bool waited_for = false;  ///< the first one, by another stream
   bool graph = false;
   bool copy = false;    ///< one moves meanwhile
   bool mapped = false;  ///< both read host memory too
@@ -59,23 +60,23 @@ double between_us(const TwoKernels& of) {
   p.submission.graph_launch = p.submission.graph_op = Interval<Seconds>::exact(Seconds{0});
   Schedule s;
   const KernelId k = s.add_kernel("k");
-  const QueueId first = s.add_queue("first");
-  const QueueId other = s.add_queue("other");
-  const QueueId copies = s.add_queue("copies");
+  const StreamId first = s.add_stream("first");
+  const StreamId other = s.add_stream("other");
+  const StreamId copies = s.add_stream("copies");
   const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::mapped, 1_GiB});
   const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, 1_GiB});
   Kernel kernel{.kernel = k, .items = 1, .work = microseconds(1000), .operands = {}, .flows = {}};
   if (of.mapped) kernel.flows = {{.buffer = host, .bytes = 1_MiB, .in_flight = 64_KiB}};
-  const OpId before = s.add({.what = kernel, .queue = first, .after = {}});
-  const OpId behind = s.add({.what = kernel, .queue = first, .after = {}});
-  if (of.waited_for) s.add({.what = kernel, .queue = other, .after = {before}});
-  if (of.copy) s.add({.what = Copy{{host, 0_B, 1_GiB}, {gpu, 0_B, 1_GiB}}, .queue = copies, .after = {}});
+  const OpId before = s.add({.what = kernel, .stream = first, .after = {}});
+  const OpId behind = s.add({.what = kernel, .stream = first, .after = {}});
+  if (of.waited_for) s.add({.what = kernel, .stream = other, .after = {before}});
+  if (of.copy) s.add({.what = Copy{{host, 0_B, 1_GiB}, {gpu, 0_B, 1_GiB}}, .stream = copies, .after = {}});
   s.as_graph = of.graph;
   const Timeline t = simulate(s, p, {.held = true}).timeline;
   return in_microseconds(t.spans[behind.index()].start - t.spans[before.index()].end);
 }
 
-TEST(KernelsOfAQueue, are_further_apart_where_an_event_is_between_and_more_so_beside_copies) {
+TEST(KernelsOfAStream, are_further_apart_where_an_event_is_between_and_more_so_beside_copies) {
   EXPECT_NEAR(between_us({}), 10, 1e-6);
   EXPECT_NEAR(between_us({.waited_for = true}), 11, 1e-6);
   EXPECT_NEAR(between_us({.waited_for = true, .mapped = true}), 11, 1e-6);
@@ -84,22 +85,22 @@ TEST(KernelsOfAQueue, are_further_apart_where_an_event_is_between_and_more_so_be
   EXPECT_NEAR(between_us({.waited_for = true, .graph = true}), 10, 1e-6) << "a graph has no events";
 }
 
-// The order in which copies of 1 ms to the GPU run, one in each of `copies` queues; all are ready at the same time, but
-// for that of queue 4, which waits for that of queue 1.
+// The order in which copies of 1 ms to the GPU run, one in each of `copies` streams; all are ready at the same time,
+// but for that of stream 4, which waits for that of stream 1.
 std::vector<std::uint32_t> order_of_copies(std::optional<unsigned> groups, EngineOrder by = EngineOrder::readiness) {
   constexpr std::uint32_t copies = 7;
   Profile p = plain_profile();
   p.gpus[0].engine_order = by;
-  p.gpus[0].queue_groups = groups;
+  p.gpus[0].stream_groups = groups;
   Schedule s;
   const Bytes size{1'000'000};
   const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * copies});
   const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * copies});
   for (std::uint32_t q = 0; q < copies; ++q) {
-    const QueueId queue = s.add_queue("queue");
+    const StreamId stream = s.add_stream("stream");
     std::vector<OpId> after;
     if (q == 4) after.push_back(OpId{1});
-    s.add({.what = Copy{{host, size * q, size}, {gpu, size * q, size}}, .queue = queue, .after = std::move(after)});
+    s.add({.what = Copy{{host, size * q, size}, {gpu, size * q, size}}, .stream = stream, .after = std::move(after)});
   }
   const Timeline t = simulate(s, p, {.held = true}).timeline;
   std::vector<std::uint32_t> order(copies);
@@ -108,34 +109,35 @@ std::vector<std::uint32_t> order_of_copies(std::optional<unsigned> groups, Engin
   return order;
 }
 
-TEST(QueueGroups, are_served_one_after_the_other_each_until_nothing_of_it_is_ready) {
+TEST(StreamGroups, are_served_one_after_the_other_each_until_nothing_of_it_is_ready) {
   using Order = std::vector<std::uint32_t>;
   EXPECT_EQ(order_of_copies(1), (Order{0, 1, 2, 3, 5, 6, 4}));
   EXPECT_EQ(order_of_copies(std::nullopt), order_of_copies(1));
-  // When the group of queues 0 and 6 is done, that of 1 and 5 follows; by the time it is back at the first, 4 is ready.
+  // When the group of streams 0 and 6 is done, that of 1 and 5 follows; by the time it is back at the first, 4 is
+  // ready.
   EXPECT_EQ(order_of_copies(2), (Order{0, 2, 6, 1, 3, 5, 4}));
   EXPECT_EQ(order_of_copies(3), (Order{0, 3, 6, 1, 4, 2, 5}));
   EXPECT_EQ(order_of_copies(3, EngineOrder::submission), (Order{0, 1, 2, 3, 4, 5, 6}));
 }
 
-TEST(WaitingQueues, cost_copies_nothing_while_there_is_one) {
+TEST(WaitingStreams, cost_copies_nothing_while_there_is_one) {
   EXPECT_NEAR(in_microseconds(watched_copies(1)), 10'000, 1e-6);
 }
 
-TEST(WaitingQueues, slow_copies_down_from_two_on_until_one_is_left) {
+TEST(WaitingStreams, slow_copies_down_from_two_on_until_one_is_left) {
   // The last copy is waited for by one kernel alone, and so is what comes before it; the first has no gap before it.
   EXPECT_NEAR(in_microseconds(watched_copies(2)), 9 * 1100 + 8 * 20 + 1000, 1e-6);
   EXPECT_NEAR(in_microseconds(watched_copies(5)), 9 * 1100 + 8 * 20 + 1000, 1e-6);
 }
 
-// Kernel, copy, kernel, copy … of 1 ms each, dealt over queues, with or without a long copy the other way.
-Seconds chain(std::uint32_t links, std::uint32_t queues, bool busy) {
+// Kernel, copy, kernel, copy … of 1 ms each, dealt over streams, with or without a long copy the other way.
+Seconds chain(std::uint32_t links, std::uint32_t streams, bool busy) {
   Profile p = plain_profile();
   const auto us = [](double value) { return Interval<Seconds>::exact(microseconds(value)); };
-  p.gpus[0].handovers = HandoverModel{.h2d_same_queue = {us(1), us(2)},
-                                      .h2d_other_queue = {us(10), us(20)},
-                                      .d2h_same_queue = {us(100), us(200)},
-                                      .d2h_other_queue = {us(100), us(200)},
+  p.gpus[0].handovers = HandoverModel{.h2d_same_stream = {us(1), us(2)},
+                                      .h2d_other_stream = {us(10), us(20)},
+                                      .d2h_same_stream = {us(100), us(200)},
+                                      .d2h_other_stream = {us(100), us(200)},
                                       .kernels = {us(100), us(200)}};
   Schedule s;
   const Bytes size{1'000'000};
@@ -144,17 +146,17 @@ Seconds chain(std::uint32_t links, std::uint32_t queues, bool busy) {
   const BufferId other = s.add_buffer({"other", Place::gpu(), MemoryKind::device, size * 100});
   const BufferId back = s.add_buffer({"back", Place::host(), MemoryKind::pinned, size * 100});
   const KernelId k = s.add_kernel("k");
-  for (std::uint32_t q = 0; q < queues; ++q) s.add_queue("q");
+  for (std::uint32_t q = 0; q < streams; ++q) s.add_stream("q");
   std::vector<OpId> before;
   for (std::uint32_t i = 0; i < links; ++i) {
-    const QueueId q{i % queues};
+    const StreamId q{i % streams};
     before = {s.add({.what = Kernel{.kernel = k, .items = 1, .work = milliseconds(1), .operands = {}, .flows = {}},
-                     .queue = q,
+                     .stream = q,
                      .after = before})};
-    before = {s.add({.what = Copy{{host, size * i, size}, {gpu, size * i, size}}, .queue = q, .after = {}})};
+    before = {s.add({.what = Copy{{host, size * i, size}, {gpu, size * i, size}}, .stream = q, .after = {}})};
   }
-  const QueueId load = s.add_queue("load");
-  if (busy) s.add({.what = Copy{{other, 0_B, size * 100}, {back, 0_B, size * 100}}, .queue = load, .after = {}});
+  const StreamId load = s.add_stream("load");
+  if (busy) s.add({.what = Copy{{other, 0_B, size * 100}, {back, 0_B, size * 100}}, .stream = load, .after = {}});
   const Timeline t = simulate(s, p, {.held = true}).timeline;
   return t.spans[2 * links - 1].end;
 }
@@ -167,7 +169,7 @@ TEST(Handover, takes_longer_while_copies_move_the_other_way) {
   EXPECT_NEAR(in_microseconds(chain(4, 1, true)), 8000 + 7 * 2, 1e-6);
 }
 
-TEST(Handover, takes_longer_where_the_engine_served_another_queue_last) {
+TEST(Handover, takes_longer_where_the_engine_served_another_stream_last) {
   // The first kernel and the first copy find an engine that has served nobody.
   EXPECT_NEAR(in_microseconds(chain(4, 4, false)), 8000 + 6 * 10 + 1, 1e-6);
 }

@@ -1,4 +1,4 @@
-#include "shiplap/strategy/chunk_queues.hpp"
+#include "shiplap/strategy/chunk_streams.hpp"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 
 namespace shiplap {
 
-ChunkQueues::ChunkQueues(Schedule& schedule, const Choice& choice, const GpuChunks& chunks,
-                         std::uint32_t staging_threads) {
+ChunkStreams::ChunkStreams(Schedule& schedule, const Choice& choice, const GpuChunks& chunks,
+                           std::uint32_t staging_threads) {
   const auto add = [&](const std::string& name) {
-    return schedule.add_queue(chunks.gpus == 1 ? name : fmt::format("{} of GPU {}", name, chunks.gpu),
-                              Place::gpu(chunks.gpu));
+    return schedule.add_stream(chunks.gpus == 1 ? name : fmt::format("{} of GPU {}", name, chunks.gpu),
+                               Place::gpu(chunks.gpu));
   };
   if (staging_threads > 0) {
     for (std::uint32_t t = 0; t < staging_threads; ++t) {
@@ -28,7 +28,7 @@ ChunkQueues::ChunkQueues(Schedule& schedule, const Choice& choice, const GpuChun
     kernel_ = {add("compute")};
   } else {
     const std::uint32_t count =
-        choice.layout == Layout::few ? std::clamp(choice.queues, 1u, chunks.count()) : chunks.count();
+        choice.layout == Layout::few ? std::clamp(choice.streams, 1u, chunks.count()) : chunks.count();
     for (std::uint32_t q = 0; q < count; ++q) in_.push_back(add(fmt::format("stream {}", q)));
     kernel_ = out_ = in_;
   }

@@ -1,4 +1,4 @@
-#include "shiplap/strategy/queue_waits.hpp"
+#include "shiplap/strategy/stream_waits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,40 +7,40 @@
 namespace shiplap {
 namespace {
 
-class QueueWaitsTest : public ::testing::Test {
+class StreamWaitsTest : public ::testing::Test {
  protected:
-  Op op_in(QueueId queue) const { return {.what = HostCall{}, .queue = queue, .agent = AgentId{0}, .after = {}}; }
-  /// Adds an op to the queue that waits for these ops.
-  OpId add(QueueId queue, const std::vector<OpId>& on = {}) {
-    Op op = op_in(queue);
+  Op op_in(StreamId stream) const { return {.what = HostCall{}, .stream = stream, .agent = AgentId{0}, .after = {}}; }
+  /// Adds an op to the stream that waits for these ops.
+  OpId add(StreamId stream, const std::vector<OpId>& on = {}) {
+    Op op = op_in(stream);
     for (const OpId other : on) waits_.add(op, other);
     return schedule_.add(op);
   }
   const std::vector<OpId>& after(OpId op) const { return schedule_.ops[op.index()].after; }
 
   Schedule schedule_;
-  QueueId a_ = schedule_.add_queue("a");
-  QueueId b_ = schedule_.add_queue("b");
-  QueueId c_ = schedule_.add_queue("c");
-  QueueWaits waits_{schedule_};
+  StreamId a_ = schedule_.add_stream("a");
+  StreamId b_ = schedule_.add_stream("b");
+  StreamId c_ = schedule_.add_stream("c");
+  StreamWaits waits_{schedule_};
 };
 
-TEST_F(QueueWaitsTest, leave_out_what_the_order_of_a_queue_implies) {
+TEST_F(StreamWaitsTest, leave_out_what_the_order_of_a_stream_implies) {
   const OpId first = add(a_);
   const OpId second = add(a_, {first});
   EXPECT_TRUE(after(second).empty());
   const OpId other = add(b_, {first, OpId{}, second});
-  EXPECT_EQ(after(other), std::vector{second}) << "the later op of a queue stands for the earlier one";
-  EXPECT_TRUE(after(add(b_, {first})).empty()) << "the queue has waited for a later op already";
+  EXPECT_EQ(after(other), std::vector{second}) << "the later op of a stream stands for the earlier one";
+  EXPECT_TRUE(after(add(b_, {first})).empty()) << "the stream has waited for a later op already";
 }
 
-TEST_F(QueueWaitsTest, are_kept_apart_by_both_queues) {
+TEST_F(StreamWaitsTest, are_kept_apart_by_both_streams) {
   const OpId in_a = add(a_);
   const OpId in_b = add(b_, {in_a});
   EXPECT_EQ(after(add(c_, {in_a, in_b})), (std::vector{in_a, in_b})) << "that b waited for a is not known to c";
 }
 
-TEST_F(QueueWaitsTest, move_to_the_first_of_several_ops) {
+TEST_F(StreamWaitsTest, move_to_the_first_of_several_ops) {
   const OpId one = add(a_);
   const OpId two = add(a_);
   const OpId three = add(b_);

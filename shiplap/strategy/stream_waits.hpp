@@ -1,0 +1,31 @@
+// Dependencies between ops of different streams, without those that the order of the streams already implies.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "shiplap/schedule/schedule.hpp"
+
+namespace shiplap {
+
+/// Adds dependencies to ops in the order in which the ops enter the schedule. It remembers for each pair of streams up
+/// to which op the one stream has waited for the other.
+class StreamWaits {
+ public:
+  /// Keeps a reference to the schedule.
+  explicit StreamWaits(const Schedule& schedule) : schedule_(schedule) {}
+
+  /// Makes `op`, the next op of its stream, wait for `on`. It adds nothing when `on` is none, when `on` is in the same
+  /// stream, or when an op of that stream has already waited for `on` or for a later op of the stream of `on`.
+  void add(Op& op, OpId on);
+  /// Moves the dependencies of `from` to `to`. Of several ops of the same stream only the last one is kept.
+  void move(Op& from, Op& to) const;
+
+ private:
+  StreamId stream_of(OpId op) const { return schedule_.ops[op.index()].stream; }
+
+  const Schedule& schedule_;
+  std::map<std::pair<StreamId, StreamId>, OpId> waited_;  // by the stream that waits and the stream that it waits for
+};
+
+}  // namespace shiplap
