@@ -13,6 +13,12 @@ __global__ inline void saxpy(std::uint64_t items, const float* x, float* y) {
   if (i < items) y[i] = a * x[i] + y[i];
 }
 
+// x and y begin with the first item of the chunk.
+__global__ inline void add(std::uint64_t items, const float* x, float addend, float* y) {
+  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
+  if (i < items) y[i] = x[i] + addend;
+}
+
 __host__ __device__ inline double density(double temperature, double salinity) {
   return 1000.0 + 0.8 * salinity - 0.2 * temperature - 0.0035 * temperature * temperature;
 }

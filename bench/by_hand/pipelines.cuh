@@ -69,6 +69,31 @@ class ThreeStreams {
   std::vector<cudaEvent_t> arrived, computed, left;
 };
 
+/// Four streams in turn, each with a slot on the GPU: chunk c is copied in, worked on and copied out in stream c mod 4,
+/// whose order keeps the slot until the chunk has left it.
+class FourStreams {
+ public:
+  static constexpr int count = 4;
+  FourStreams() {
+    for (cudaStream_t& stream : streams_) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  }
+  ~FourStreams() {
+    for (cudaStream_t stream : streams_) cudaStreamDestroy(stream);
+  }
+  FourStreams(const FourStreams&) = delete;
+  FourStreams& operator=(const FourStreams&) = delete;
+
+  /// `enqueue(chunk, slot, stream)` enqueues both copies and the kernel.
+  template <class Enqueue>
+  void run(int chunks, const Enqueue& enqueue) {
+    for (int c = 0; c < chunks; ++c) enqueue(c, c % count, streams_[c % count]);
+    for (cudaStream_t stream : streams_) check(cudaStreamSynchronize(stream));
+  }
+
+ private:
+  cudaStream_t streams_[count]{};
+};
+
 /// Pageable arrays: host threads fill pinned rings on the way in and empty others on the way out. Chunk c is the
 /// business of thread c mod T each way, which has two places; the whole arrays are on the GPU.
 class Rings {
