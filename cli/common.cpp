@@ -137,7 +137,7 @@ void note_meaningless(const ChoiceFlags& flags) {
                                            {"--ramp", &flags.ramp, laid_out},
                                            {"--layout", &flags.layout, laid_out},
                                            {"--order", &flags.order, laid_out},
-                                           {"--blocks", &flags.blocks, strategy.mapped},
+                                           {"--blocks", &flags.blocks, strategy.zero_copy},
                                            {"--threads", &flags.threads, strategy.threaded}})
     if (*value != "auto" && !means)
       note(fmt::format("{} {} means nothing to --strategy {} and is left out", flag, *value, strategy.name));

@@ -32,7 +32,7 @@ void add_compare(CLI::App& app) {
 }
 
 void run_compare(const CompareFlags& flags) {
-  const double tolerance = parse_share(flags.tolerance, "--tolerance");
+  const double tolerance = parse_fraction(flags.tolerance, "--tolerance");
   const Comparison comparison = compare(find_any_profile(flags.baseline), find_any_profile(flags.now), tolerance);
   if (flags.json)
     print_json(to_json(comparison));

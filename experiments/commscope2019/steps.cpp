@@ -23,7 +23,7 @@ std::string fact(const Bench& bench, const std::string& name) {
 }
 
 std::optional<Bandwidth> link_of(const Bench& bench) {
-  const double limit = link_limit(fact(bench, "gpu.link"));
+  const double limit = pcie_link_rate(fact(bench, "gpu.link"));
   if (limit <= 0) return std::nullopt;
   return Bandwidth{limit};
 }

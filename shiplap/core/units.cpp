@@ -222,7 +222,7 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
   refuse(what, text, fmt::format("has no unit of time \"{}\"; {}", unit, examples));
 }
 
-double parse_share(std::string_view text, std::string_view what) {
+double parse_fraction(std::string_view text, std::string_view what) {
   const std::string_view trimmed_text = trimmed(text);
   const bool plain = !trimmed_text.empty() && (is_digit(trimmed_text.front()) || trimmed_text.front() == '.');
   double value = 0;

@@ -95,6 +95,6 @@ std::uint64_t parse_count(std::string_view text, std::string_view what);
 Seconds parse_seconds(std::string_view text, std::string_view what);
 /// Reads "5%", "0.5 %" and "0.05" as a share of one: 0.05 is 5 %. Throws UsageError that names `what` for anything that
 /// is not 0 or more, and for more than 1 without a %.
-double parse_share(std::string_view text, std::string_view what);
+double parse_fraction(std::string_view text, std::string_view what);
 
 }  // namespace shiplap

@@ -71,7 +71,7 @@ class Collector {
 
 std::string group_name(const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
-  if (!strategy.chunked || strategy.mapped || strategy.memory != ArrayMemory::pinned) return choice.strategy;
+  if (!strategy.chunked || strategy.zero_copy || strategy.memory != ArrayMemory::pinned) return choice.strategy;
   return fmt::format("{}, {}", choice.strategy, to_string(choice.layout, choice.streams));
 }
 

@@ -67,13 +67,13 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     const std::string name(strategy.name);
     const std::vector<std::uint32_t> counts =
         !strategy.chunked ? std::vector<std::uint32_t>{1}
-                          : or_else(options.chunks, strategy.mapped                          ? mapped_chunks(job)
+                          : or_else(options.chunks, strategy.zero_copy                       ? mapped_chunks(job)
                                                     : strategy.memory != ArrayMemory::pinned ? unlocked_chunks(strategy)
                                                                                              : usual_chunks(job));
     if (strategy.memory != ArrayMemory::pinned) {
       for (const std::uint32_t threads : strategy.threaded ? options.threads : std::vector<std::uint32_t>{0})
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .threads = threads});
-    } else if (strategy.mapped) {
+    } else if (strategy.zero_copy) {
       // They take turns on the link, so one stream of them is enough.
       for (const std::uint64_t blocks : grid_blocks)
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .blocks = blocks});

@@ -74,8 +74,9 @@ class JobRun {
         SweptChoice one{.choice = choice, .predicted = predict(job(), profile_, choice, limits_).predicted};
         const auto at_its_grid = [&](const KernelCost::ZeroCopy& row) { return row.blocks == choice.blocks; };
         const bool other_streams = choice.chunks > 1 && choice.layout != Layout::three;
-        one.is_candidate = !other_streams && (!find_strategy(choice.strategy).mapped || job().cost.zero_copy.empty() ||
-                                              std::ranges::any_of(job().cost.zero_copy, at_its_grid));
+        one.is_candidate =
+            !other_streams && (!find_strategy(choice.strategy).zero_copy || job().cost.zero_copy.empty() ||
+                               std::ranges::any_of(job().cost.zero_copy, at_its_grid));
         Prepared prepared = prepare(device_, job(), choice, limits_);
         std::vector<double> seconds{seconds_of(prepared)};
         const bool is_behind = seconds.front() > near_best * best + 1e-3;

@@ -98,7 +98,7 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
                limit > 0 ? fmt::format("{}{}", rate_text(limit), of) : "–", thresholds, causes);
   };
   const std::string trained = condition(profile.conditions, "gpu.link");
-  const double limit = link_limit(trained);
+  const double limit = pcie_link_rate(trained);
   const auto alone = [&](DirectionModel LinkModel::*way) {
     return link ? bytes_per_second((link->*way).per_byte.value) : 0;
   };
@@ -143,9 +143,10 @@ std::string clocks_down(const Profile& profile) {
 void check_training(const Profile& profile, Checks& checks) {
   const std::string could = condition(profile.conditions, "gpu.link");
   const std::string is = condition(profile.conditions, "gpu.link_loaded");
-  const double loaded = link_limit(is);
+  const double loaded = pcie_link_rate(is);
   checks.add("the link as it is trained", loaded, loaded > 0 ? is : std::string("needs gpu.link_loaded"),
-             link_limit(could), could == unknown_fact ? std::string("needs gpu.link") : could, {.good = 1, .wrong = 1},
+             pcie_link_rate(could), could == unknown_fact ? std::string("needs gpu.link") : could,
+             {.good = 1, .wrong = 1},
              "a slot or riser with fewer lanes or of an older generation; bad contact; a setting of the firmware");
 }
 

@@ -109,7 +109,7 @@ RateThroughRings rate_through_rings(const Observation& o, unsigned ways, const L
     const PerByte rate = ways == 2 && direction.duplex ? direction.duplex->per_byte.value : direction.per_byte.value;
     return (piece_of(o) * rate).count();
   };
-  const double in = engine(link.h2d) + written_at(host, piece_of(o)).count();
+  const double in = engine(link.h2d) + just_written_delay(host, piece_of(o)).count();
   const double each_way = std::max(1u, threads_of(o) / ways);
   double waiting = ways == 1 ? each_way * in : (each_way * in + (each_way + 1) / 2 * engine(link.d2h)) / 2;
   const Estimate time = o.time.estimate();

@@ -42,7 +42,7 @@ std::optional<double> limit_of(const Figure& figure, const Conditions& condition
   if (!figure.bytes || starts("host.") || starts("numa.host.") || starts("peer.") ||
       figure.primitive.find(".peer") != std::string::npos)
     return std::nullopt;
-  double limit = link_limit(condition(conditions, "gpu.link"));
+  double limit = pcie_link_rate(condition(conditions, "gpu.link"));
   if (starts("kernel.stream")) limit = device_memory_limit(conditions);
   if (starts("copy.device")) limit = device_memory_limit(conditions) / 2;  // each byte is read and written
   if (figure.primitive.ends_with(".both")) limit *= 2;

@@ -184,7 +184,7 @@ class Measuring {
       if (name == "gpu.clocks_held_by") {
         if (value != "nothing" && value != unknown_fact) held_by_.insert(value);
         kept = held_by_.empty() ? value : fmt::format("{}", fmt::join(held_by_, "; "));
-      } else if (name != "gpu.link_loaded" || link_limit(value) >= link_limit(kept)) {
+      } else if (name != "gpu.link_loaded" || pcie_link_rate(value) >= pcie_link_rate(kept)) {
         kept = value;
       }
     }

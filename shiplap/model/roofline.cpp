@@ -23,7 +23,7 @@ double zero_overlap(const Machine& m, const Traffic& t) {
   return t.flops / (t.in / m.h2d + on_device(m, t) + t.out / m.d2h).count();
 }
 
-double mapped(const Machine& m, const Traffic& t) {
+double zero_copy(const Machine& m, const Traffic& t) {
   return t.flops / std::max({computing(m, t), t.reads / m.h2d, t.writes / m.d2h}).count();
 }
 
@@ -35,7 +35,7 @@ double as_printed::zero_overlap(const Machine& m, const Traffic& t, Bandwidth li
   return t.flops / ((t.in + t.out) / link + on_device(m, t)).count();
 }
 
-double as_printed::mapped(const Machine& m, const Traffic& t, Bandwidth link) {
+double as_printed::zero_copy(const Machine& m, const Traffic& t, Bandwidth link) {
   return t.flops / std::max(computing(m, t), (t.reads + t.writes) / link).count();
 }
 

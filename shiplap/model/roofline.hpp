@@ -32,7 +32,7 @@ double full_overlap(const Machine&, const Traffic&);
 double zero_overlap(const Machine&, const Traffic&);
 /// Zero-copy: every access to device memory becomes one over the link, reads and writes each in their direction. Where
 /// the GPU does not cache host memory, `reads` and `writes` are all accesses of the kernel.
-double mapped(const Machine&, const Traffic&);
+double zero_copy(const Machine&, const Traffic&);
 
 /// As in §III: one bandwidth for the link, and the bytes of both directions added.
 namespace as_printed {
@@ -42,7 +42,7 @@ double full_overlap(const Machine&, const Traffic&, Bandwidth link);
 /// flops / (bytes / PCIe bandwidth + flops / R_M).
 double zero_overlap(const Machine&, const Traffic&, Bandwidth link);
 /// min(peak, PCIe bandwidth × OI).
-double mapped(const Machine&, const Traffic&, Bandwidth link);
+double zero_copy(const Machine&, const Traffic&, Bandwidth link);
 
 }  // namespace as_printed
 

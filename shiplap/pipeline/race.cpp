@@ -63,7 +63,7 @@ std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const 
       const bool too_many = layout == Layout::per_chunk && best.chunks > most_streams;
       if (layout != best.layout && !too_many && !is_emulated(best.layout)) choices.push_back(choice);
     }
-  if (strategy.mapped && job.any_grid)
+  if (strategy.zero_copy && job.any_grid)
     for (const std::uint64_t blocks :
          {best.blocks == 0 ? std::uint64_t{profile.gpus.front().sm_count} : 0, 2 * best.blocks}) {
       Choice choice = best;
@@ -118,7 +118,7 @@ RaceField race_field(const Job& job, const Profile& profile, const Ranking& rank
   // without zero-copy are predicted best and take part even if another prediction is far better.
   for (const Candidate& candidate : ranking.candidates) {
     const double behind =
-        find_strategy(candidate.choice.strategy).mapped ? most_behind_of_a_strategy : most_behind_without_zero_copy;
+        find_strategy(candidate.choice.strategy).zero_copy ? most_behind_of_a_strategy : most_behind_without_zero_copy;
     const bool takes_part = near(candidate) || candidate.predicted.value <= ranking.best().predicted.value * behind;
     if (takes_part && !has_strategy(candidate.choice.strategy)) field.push_back(candidate);
   }

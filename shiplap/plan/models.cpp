@@ -142,7 +142,7 @@ void add_roofline(const Job& job, const Profile& profile, const Choice& choice, 
                                   .out = bytes_out(job)};
   const auto [form, rate] = [&]() -> std::pair<const char*, double> {
     if (choice.strategy == "explicit") return {"zero overlap", roofline::zero_overlap(machine, traffic)};
-    if (choice.strategy == "implicit") return {"mapped", roofline::mapped(machine, traffic)};
+    if (choice.strategy == "implicit") return {"mapped", roofline::zero_copy(machine, traffic)};
     return {"full overlap", roofline::full_overlap(machine, traffic)};
   }();
   models.push_back({.model = "roofline",

@@ -38,9 +38,9 @@ constexpr double unmeasured_zero_copy = 0.3;
 
 double relative_error(const Job& job, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
-  if (strategy.mapped && job.cost.zero_copy.empty()) return unmeasured_zero_copy;
+  if (strategy.zero_copy && job.cost.zero_copy.empty()) return unmeasured_zero_copy;
   const bool one_each = choice.layout == Layout::three || choice.chunks == 1 || !strategy.chunked;
-  const bool copies_only = !strategy.mapped && strategy.memory == ArrayMemory::pinned;
+  const bool copies_only = !strategy.zero_copy && strategy.memory == ArrayMemory::pinned;
   return copies_only && !one_each ? std::max(strategy.model_error, other_streams) : strategy.model_error;
 }
 

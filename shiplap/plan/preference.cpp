@@ -43,7 +43,7 @@ void prefer(std::vector<Candidate>& tried, double close, const Eligible& eligibl
 
 bool shares_the_link(const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
-  return strategy.mapped && strategy.chunked;
+  return strategy.zero_copy && strategy.chunked;
 }
 
 }  // namespace

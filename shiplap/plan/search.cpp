@@ -87,7 +87,7 @@ void Search::run(const Strategy& strategy) {
 }
 
 void Search::try_single_calls(const Strategy& strategy) {
-  if (strategy.mapped) return try_zero_copy(strategy);
+  if (strategy.zero_copy) return try_zero_copy(strategy);
   if (strategy.memory != ArrayMemory::pinned) return try_unpinned(strategy);
   if (strategy.chunked) return try_pipelines(strategy);
   try_choice(strategy, {.strategy = std::string(strategy.name), .chunks = 1});

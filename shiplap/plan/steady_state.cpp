@@ -55,7 +55,7 @@ SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const P
   for (std::size_t i = 0; i < batches; ++i)
     successors.push_back({.schedule = &batch,
                           .slot = static_cast<std::uint32_t>(i % in_flight),
-                          .behind = i >= in_flight ? std::optional(i - in_flight) : std::nullopt});
+                          .awaited = i >= in_flight ? std::optional(i - in_flight) : std::nullopt});
   const Succession all = succession(successors);
   const Timeline timeline = simulate(all.schedule, profile).timeline;
   const Span last = all.span(timeline, batches - 1);

@@ -77,7 +77,7 @@ Profile what_if(const Profile& profile, std::string_view what) {
           fmt::format("`scale` {}: profile {} does not say which link it has (gpu.link); give a factor as in link=0.5",
                       what, profile.name));
     const Link then = *named(wanted, *now);
-    faster = link_limit(then.text()) / link_limit(is);
+    faster = pcie_link_rate(then.text()) / pcie_link_rate(is);
     conditions["gpu.link"] = then.text();
   }
   conditions.erase("gpu.link_loaded");

@@ -180,7 +180,7 @@ std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
   return rates;
 }
 
-Seconds written_at(const HostModel& host, Bytes size) {
+Seconds just_written_delay(const HostModel& host, Bytes size) {
   if (host.written.empty()) return Seconds{0};
   const GapAt& first = host.written.front();
   if (size >= first.size) return gap_at(host.written, size);

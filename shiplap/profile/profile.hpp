@@ -175,8 +175,8 @@ struct HostModel {
   std::vector<RateOfThreads> copy;          ///< memcpy between pageable and pinned memory that is in no cache
   std::vector<RateThroughRings> staging{};  ///< by threads, then by rings; empty: `copy` holds
   /// Additional time of a copy to the GPU from pinned memory that host threads have just written. The copy engine reads
-  /// such memory from the caches of their cores, which is slower than from memory. Read it with `written_at`. When
-  /// empty, there is no additional time.
+  /// such memory from the caches of their cores, which is slower than from memory. Read it with `just_written_delay`.
+  /// When empty, there is no additional time.
   std::vector<GapAt> written{};
   /// Times of calls by name: "pin", "unpin", "flush", "allocate KIND" and "release KIND" for each kind of memory,
   /// "create stream" and "destroy stream". The calls for streams have a single row, of 1 byte.
@@ -374,7 +374,7 @@ Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
 std::vector<RateOfThreads> staging_rates(const HostModel&, Bytes rings);
 /// HostModel::written at a size. It is linear between two rows, proportional to the size below the first row, and
 /// constant beyond the last row.
-Seconds written_at(const HostModel&, Bytes size);
+Seconds just_written_delay(const HostModel&, Bytes size);
 /// The gap of a copy of this size by the rule of GapAt. Throws Error when there is no row.
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g under duplex load; the one-way gap when the profile has no duplex model.

@@ -127,7 +127,7 @@ Conditions host_facts() {
           {"host.kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}};
 }
 
-double link_limit(const std::string& link) {
+double pcie_link_rate(const std::string& link) {
   double transfers = 0;  // 10⁹ a second and lane
   unsigned lanes = 0;
   if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;

@@ -14,6 +14,6 @@ Conditions host_facts();
 
 /// Bytes per second that a link such as "32.0 GT/s PCIe x16" carries after line coding (8b/10b up to 5 GT/s, 128b/130b
 /// up to 32, 1b/1b with 242 of 256 bytes of a flit from 64 on); 0 for a text that is no such link.
-double link_limit(const std::string& link);
+double pcie_link_rate(const std::string& link);
 
 }  // namespace shiplap

@@ -98,14 +98,14 @@ Succession succession(std::span<const Successor> successors) {
     for (std::size_t q = all.streams.size(); q < schedule.streams.size(); ++q)
       all.streams.push_back(schedule.streams[q]);
     const std::vector<BufferId> buffers = place_buffers(all, slots[one.slot], schedule);
-    OpId awaited;
-    if (one.behind) {
-      if (*one.behind >= number) throw Error(fmt::format("schedule {} of a succession is behind a later one", number));
-      awaited = all.add({.what = HostCall{.kind = HostCall::Kind::wait},
-                         .stream = {},
-                         .agent = AgentId{0},
-                         .after = ends(all, result.first[*one.behind], end[*one.behind]),
-                         .chunk = 0});
+    OpId wait;
+    if (one.awaited) {
+      if (*one.awaited >= number) throw Error(fmt::format("schedule {} of a succession awaits a later one", number));
+      wait = all.add({.what = HostCall{.kind = HostCall::Kind::wait},
+                      .stream = {},
+                      .agent = AgentId{0},
+                      .after = ends(all, result.first[*one.awaited], end[*one.awaited]),
+                      .chunk = 0});
     }
     const auto first = static_cast<std::uint32_t>(all.ops.size());
     result.first.push_back(first);
@@ -113,7 +113,7 @@ Succession succession(std::span<const Successor> successors) {
     for (Op op : schedule.ops) {
       renumber(op, first, first_kernel, buffers);
       // The host's order is none that a schedule knows: what it submits afterwards says so.
-      if (!awaited.is_none() && !begun[op.stream.index()]) op.after.push_back(awaited);
+      if (!wait.is_none() && !begun[op.stream.index()]) op.after.push_back(wait);
       begun[op.stream.index()] = true;
       all.ops.push_back(std::move(op));
     }

@@ -25,7 +25,7 @@ struct Successor {
   /// Whose memory it works on: those of one slot share their buffers by number, those of different slots none.
   std::uint32_t slot = 0;
   /// The earlier one whose end the host awaits before it submits this one.
-  std::optional<std::size_t> behind{};
+  std::optional<std::size_t> awaited{};
 };
 
 /// All of them.

@@ -69,7 +69,9 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
           .duplex_waiting_per_byte = waiting.duplex.per_byte.value.seconds};
 }
 
-double Machine::written(Bytes size) const { return profile_->host ? written_at(*profile_->host, size).count() : 0; }
+double Machine::written(Bytes size) const {
+  return profile_->host ? just_written_delay(*profile_->host, size).count() : 0;
+}
 
 double Machine::batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const LinkModel& link = profile_->link(gpu, numa_node);

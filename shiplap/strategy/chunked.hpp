@@ -27,7 +27,7 @@ struct Staging {
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCopyArrays& = {}, const Staging& = {});
 
 /// `Strategy::predict` of a strategy without a closed form: the papers know pinned memory only.
-inline std::optional<Seconds> no_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
+inline std::optional<Seconds> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
 /// Each is defined in the file of its name and listed in strategy.cpp.
 extern const Strategy explicit_strategy;

@@ -29,7 +29,7 @@ std::optional<Seconds> predict_explicit(const Job& job, const Choice&, const Pro
 const Strategy explicit_strategy{.name = "explicit",
                                  .summary = "copy everything in, run the kernel, copy everything out",
                                  .chunked = false,
-                                 .mapped = false,
+                                 .zero_copy = false,
                                  .model_error = model_error::explicit_copies,
                                  .schedule = explicit_schedule,
                                  .predict = predict_explicit};

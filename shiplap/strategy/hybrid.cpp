@@ -28,7 +28,7 @@ std::optional<Seconds> predict_hybrid(const Job& job, const Choice& choice, cons
 const Strategy hybrid_strategy{.name = "hybrid",
                                .summary = "input copied in chunks, output written in host memory by the kernels",
                                .chunked = true,
-                               .mapped = true,
+                               .zero_copy = true,
                                .model_error = model_error::hybrid,
                                .schedule = hybrid_schedule<false>,
                                .predict = predict_hybrid};
@@ -36,7 +36,7 @@ const Strategy hybrid_strategy{.name = "hybrid",
 const Strategy hybrid_mirror_strategy{.name = "hybrid-mirror",
                                       .summary = "input read in host memory by the kernels, output copied in chunks",
                                       .chunked = true,
-                                      .mapped = true,
+                                      .zero_copy = true,
                                       .model_error = model_error::hybrid_mirror,
                                       .schedule = hybrid_schedule<true>,
                                       .predict = predict_hybrid};

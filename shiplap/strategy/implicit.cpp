@@ -30,7 +30,7 @@ std::optional<Seconds> predict_implicit(const Job& job, const Choice& choice, co
 const Strategy implicit_strategy{.name = "implicit",
                                  .summary = "the kernel accesses its input and output in host memory",
                                  .chunked = false,
-                                 .mapped = true,
+                                 .zero_copy = true,
                                  .model_error = model_error::implicit,
                                  .schedule = implicit_schedule,
                                  .predict = predict_implicit};

@@ -166,7 +166,7 @@ const Strategy managed_strategy{.name = "managed",
                                 .memory = ArrayMemory::managed,
                                 .model_error = model_error::managed,
                                 .schedule = managed_schedule,
-                                .predict = no_form};
+                                .predict = no_closed_form};
 
 const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .summary = "pages of managed memory moved ahead of the kernel and back",
@@ -174,6 +174,6 @@ const Strategy managed_prefetch_strategy{.name = "managed-prefetch",
                                          .memory = ArrayMemory::managed,
                                          .model_error = model_error::managed_prefetch,
                                          .schedule = prefetch_schedule,
-                                         .predict = no_form};
+                                         .predict = no_closed_form};
 
 }  // namespace shiplap

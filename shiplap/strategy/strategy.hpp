@@ -84,7 +84,7 @@ struct Strategy {
   std::string_view name;                     ///< "streams", in choices, flags and files
   std::string_view summary;                  ///< one line for the help
   bool chunked = false;                      ///< whether it uses Choice::chunks, ramp, layout and order
-  bool mapped = false;                       ///< whether its kernels access host memory, so that it uses Choice::blocks
+  bool zero_copy = false;                    ///< whether its kernels access host memory, so that it uses Choice::blocks
   bool threaded = false;                     ///< whether host threads take part, so that it uses Choice::threads
   ArrayMemory memory = ArrayMemory::pinned;  ///< the memory of the arrays that it takes
   /// Relative error of the simulated time that about nine of ten pipelines of the strategy stay below. It is part of

@@ -27,7 +27,7 @@ std::optional<Seconds> predict_streams(const Job& job, const Choice& choice, con
 const Strategy streams_strategy{.name = "streams",
                                 .summary = "chunks whose copies and kernels overlap",
                                 .chunked = true,
-                                .mapped = false,
+                                .zero_copy = false,
                                 .model_error = model_error::streams,
                                 .schedule = streams_schedule,
                                 .predict = predict_streams};

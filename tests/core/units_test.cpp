@@ -145,12 +145,12 @@ TEST(Units, a_time_that_is_none_is_refused) {
 }
 
 TEST(ParseShare, reads_percent_and_fractions) {
-  EXPECT_DOUBLE_EQ(parse_share("5%", "--tolerance"), 0.05);
-  EXPECT_DOUBLE_EQ(parse_share(" 0.5 % ", "--tolerance"), 0.005);
-  EXPECT_DOUBLE_EQ(parse_share("0.05", "--tolerance"), 0.05);
-  EXPECT_DOUBLE_EQ(parse_share("0", "--tolerance"), 0);
+  EXPECT_DOUBLE_EQ(parse_fraction("5%", "--tolerance"), 0.05);
+  EXPECT_DOUBLE_EQ(parse_fraction(" 0.5 % ", "--tolerance"), 0.005);
+  EXPECT_DOUBLE_EQ(parse_fraction("0.05", "--tolerance"), 0.05);
+  EXPECT_DOUBLE_EQ(parse_fraction("0", "--tolerance"), 0);
   for (const char* bad : {"", "%", "-5%", "5 ms", "nan", "inf", "5%%", "1e999", "5"})
-    EXPECT_THROW(parse_share(bad, "--tolerance"), UsageError) << bad;
+    EXPECT_THROW(parse_fraction(bad, "--tolerance"), UsageError) << bad;
 }
 
 }  // namespace

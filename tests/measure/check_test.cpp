@@ -37,13 +37,13 @@ void scale(Interval<Bandwidth>& parameter, double factor) {
 }
 
 TEST(LinkLimit, is_what_the_generations_carry_after_line_coding) {
-  EXPECT_NEAR(link_limit("2.5 GT/s PCIe x16"), 4e9, 1);
-  EXPECT_NEAR(link_limit("5.0 GT/s PCIe x16"), 8e9, 1);
-  EXPECT_NEAR(link_limit("8.0 GT/s PCIe x16"), 15.754e9, 1e6);
-  EXPECT_NEAR(link_limit("16.0 GT/s PCIe x8"), 15.754e9, 1e6);
-  EXPECT_NEAR(link_limit("32.0 GT/s PCIe x16"), 63.015e9, 1e6);
-  EXPECT_NEAR(link_limit("64.0 GT/s PCIe x16"), 121e9, 1);
-  for (const char* other : {"", "unknown", "NVLink-C2C", "x16"}) EXPECT_EQ(link_limit(other), 0) << other;
+  EXPECT_NEAR(pcie_link_rate("2.5 GT/s PCIe x16"), 4e9, 1);
+  EXPECT_NEAR(pcie_link_rate("5.0 GT/s PCIe x16"), 8e9, 1);
+  EXPECT_NEAR(pcie_link_rate("8.0 GT/s PCIe x16"), 15.754e9, 1e6);
+  EXPECT_NEAR(pcie_link_rate("16.0 GT/s PCIe x8"), 15.754e9, 1e6);
+  EXPECT_NEAR(pcie_link_rate("32.0 GT/s PCIe x16"), 63.015e9, 1e6);
+  EXPECT_NEAR(pcie_link_rate("64.0 GT/s PCIe x16"), 121e9, 1);
+  for (const char* other : {"", "unknown", "NVLink-C2C", "x16"}) EXPECT_EQ(pcie_link_rate(other), 0) << other;
 }
 
 TEST(Check, finds_nothing_wrong_with_a_sound_node) {

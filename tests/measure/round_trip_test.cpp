@@ -283,7 +283,7 @@ TEST(RoundTrip, recovers_the_rates_through_rings) {
   // Pieces of 1 MiB take the threads as long as the engine: nothing is seen there.
   ASSERT_GE(fitted.host->written.size(), 2u);
   for (const GapAt& row : fitted.host->written)
-    EXPECT_NEAR(row.gap.value / written_at(*planted.host, row.size), 1, 0.05) << to_string(row.size);
+    EXPECT_NEAR(row.gap.value / just_written_delay(*planted.host, row.size), 1, 0.05) << to_string(row.size);
 }
 
 TEST(RoundTrip, covers_the_truth_with_its_intervals_under_noise_and_coarse_clocks) {

@@ -46,12 +46,12 @@ TEST(Roofline, gives_values_computed_by_hand) {
   EXPECT_DOUBLE_EQ(plain(machine, t), 500);
   EXPECT_DOUBLE_EQ(full_overlap(machine, t), 200);
   EXPECT_DOUBLE_EQ(zero_overlap(machine, t), 2000.0 / 22);
-  EXPECT_DOUBLE_EQ(mapped(machine, t), 2000.0 / 30);  // 300 bytes of reads at 10 B/s
+  EXPECT_DOUBLE_EQ(zero_copy(machine, t), 2000.0 / 30);  // 300 bytes of reads at 10 B/s
   const Traffic writing{.flops = 2000, .reads = Bytes{100}, .writes = Bytes{300}, .in = {}, .out = {}};
-  EXPECT_DOUBLE_EQ(mapped(machine, writing), 2000.0 / 60);  // 300 bytes of writes at 5 B/s
+  EXPECT_DOUBLE_EQ(zero_copy(machine, writing), 2000.0 / 60);  // 300 bytes of writes at 5 B/s
   EXPECT_DOUBLE_EQ(as_printed::full_overlap(machine, t, {10}), 2000.0 / 14);
   EXPECT_DOUBLE_EQ(as_printed::zero_overlap(machine, t, {10}), 2000.0 / 18);
-  EXPECT_DOUBLE_EQ(as_printed::mapped(machine, t, {10}), 2000.0 / 40);
+  EXPECT_DOUBLE_EQ(as_printed::zero_copy(machine, t, {10}), 2000.0 / 40);
 }
 
 TEST(Roofline, as_printed_is_the_formula_of_intensities) {
@@ -62,7 +62,7 @@ TEST(Roofline, as_printed_is_the_formula_of_intensities) {
     const double r_m = std::min(m.flop_rate, m.memory.bytes_per_second * oi);
     ASSERT_NEAR(plain(m, t) / r_m, 1, 1e-12);
     ASSERT_NEAR(as_printed::full_overlap(m, t, m.h2d) / std::min(r_m, m.h2d.bytes_per_second * di), 1, 1e-12);
-    ASSERT_NEAR(as_printed::mapped(m, t, m.h2d) / std::min(m.flop_rate, m.h2d.bytes_per_second * oi), 1, 1e-12);
+    ASSERT_NEAR(as_printed::zero_copy(m, t, m.h2d) / std::min(m.flop_rate, m.h2d.bytes_per_second * oi), 1, 1e-12);
     const double transfer = static_cast<double>(t.in.count + t.out.count) / m.h2d.bytes_per_second;
     ASSERT_NEAR(as_printed::zero_overlap(m, t, m.h2d) / (t.flops / (transfer + t.flops / r_m)), 1, 1e-12);
   }
@@ -99,7 +99,7 @@ TEST(FullOverlap, of_equal_traffic_each_way_is_twice_what_is_printed) {
 
 TEST(Roofline, has_no_limit_from_a_link_or_memory_that_carries_nothing) {
   const Traffic none{.flops = 2000, .reads = {}, .writes = {}, .in = {}, .out = {}};
-  for (const auto& bound : {plain, full_overlap, zero_overlap, mapped}) EXPECT_DOUBLE_EQ(bound(machine, none), 1000);
+  for (const auto& bound : {plain, full_overlap, zero_overlap, zero_copy}) EXPECT_DOUBLE_EQ(bound(machine, none), 1000);
 }
 
 }  // namespace

@@ -142,12 +142,12 @@ TEST(StagingRates, are_those_of_copies_where_none_were_measured) {
 
 TEST(WrittenAt, grows_from_nothing_and_stays_beyond_the_last_row) {
   const HostModel host{.copy = {}, .written = {{64_KiB, us(4)}, {256_KiB, us(16)}}, .calls = {}};
-  const auto of = [&](Bytes size) { return in_microseconds(written_at(host, size)); };
+  const auto of = [&](Bytes size) { return in_microseconds(just_written_delay(host, size)); };
   EXPECT_NEAR(of(16_KiB), 1, 1e-12);
   EXPECT_NEAR(of(64_KiB), 4, 1e-12);
   EXPECT_NEAR(of(160_KiB), 10, 1e-12);
   EXPECT_NEAR(of(4_MiB), 16, 1e-12);
-  EXPECT_EQ(written_at(HostModel{.copy = {}, .calls = {}}, 64_KiB), Seconds{0});
+  EXPECT_EQ(just_written_delay(HostModel{.copy = {}, .calls = {}}, 64_KiB), Seconds{0});
 }
 
 TEST(RateOf, no_rows_is_an_error) { EXPECT_THROW(rate_of({}, 1), Error); }

@@ -58,7 +58,7 @@ TEST(BuiltInJobs, give_schedules_from_which_no_needed_dependency_can_be_left_out
           without.ops[i].after.erase(without.ops[i].after.begin() + static_cast<std::ptrdiff_t>(d));
           if (!problems(without, 1).empty()) {
             ++needed;
-          } else if (!strategy.mapped) {  // zero-copy strategies: small pieces may lie side by side in a slot
+          } else if (!strategy.zero_copy) {  // zero-copy strategies: small pieces may lie side by side in a slot
             EXPECT_TRUE(is_ordered(without, before, OpId{i}))
                 << name << ", " << to_string(choice) << ": " << describe(schedule, OpId{i}) << " need not wait for "
                 << describe(schedule, before) << ", says the validation";

@@ -44,7 +44,7 @@ const VirtualStreams::Run& VirtualStreams::simulate_last() {
     const bool is_there = run.behind && *run.behind >= front;
     successors.push_back({.schedule = &run.schedule,
                           .slot = static_cast<std::uint32_t>(successors.size()),
-                          .behind = is_there ? std::optional<std::size_t>(*run.behind - front) : std::nullopt});
+                          .awaited = is_there ? std::optional<std::size_t>(*run.behind - front) : std::nullopt});
   }
   const Succession all = succession(successors);
   const Timeline timeline = shiplap::simulate(all.schedule, *profile_).timeline;
