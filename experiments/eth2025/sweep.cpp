@@ -67,7 +67,7 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
   if (found.cost.points.empty()) return out;
   job.cost = found.cost;
   // Two fifths of the memory: what `evaluate` gives to a choice.
-  plan_automatic(bench, job, bench.limits.share(2, 5), out);
+  plan_automatic(bench, job, bench.limits.fraction(2, 5), out);
   out.automatic_ms.reset();
   out.bound_ms.reset();
   std::vector<double> automatic;

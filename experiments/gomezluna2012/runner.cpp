@@ -90,7 +90,7 @@ class Observation {
  public:
   Observation(const Bench& bench, const Workload& workload, const std::vector<Choice>& choices)
       : data_(bench.device, workload) {
-    const Limits limits = bench.limits.share(2, 5);
+    const Limits limits = bench.limits.fraction(2, 5);
     found_.cost = workload.job.cost;
     if (found_.cost.points.empty()) found_.cost = probe_kernel(bench.device, data_.job(), limits);
     data_.set_cost(found_.cost);
@@ -107,7 +107,7 @@ class Observation {
     copies_.emplace_back(bench.device, job, true, in);
     copies_.emplace_back(bench.device, job, true, [](const Array& a) { return a.role == Role::resident; });
     copies_.emplace_back(bench.device, job, false, [](const Array& a) { return is_output(a.role); });
-    kernel_.emplace(prepare_kernel(bench.device, data_.job(), bench.limits.share(1, 10)));
+    kernel_.emplace(prepare_kernel(bench.device, data_.job(), bench.limits.fraction(1, 10)));
     launch_ = prepare_empty_launch(bench.device);
 
     std::vector<TimedRun> runs;

@@ -46,7 +46,7 @@ class WorkloadRun {
         profile_(node.profile),
         whole_(node.limits),
         for_one_(limits_of_one_choice(node.limits)),
-        for_bound_(node.limits.share(1, 10)),
+        for_bound_(node.limits.fraction(1, 10)),
         options_(options),
         data_(data),
         sm_count_(device_.info().sm_count) {}

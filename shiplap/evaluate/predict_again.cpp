@@ -49,7 +49,7 @@ EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profi
 
 }  // namespace
 
-Limits limits_of_one_choice(const Limits& of_device) { return of_device.share(2, 5); }
+Limits limits_of_one_choice(const Limits& of_device) { return of_device.fraction(2, 5); }
 
 EvaluatedPoint predicted_point(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
   const Candidate candidate = predict(job, profile, choice, limits);

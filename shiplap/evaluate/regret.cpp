@@ -184,7 +184,7 @@ JobRegret regret_of(const Node& node, Workload workload, const RegretOptions& op
   JobRegret result{.name = workload.job.name};
   // As many as run in turn share the memory.
   Node for_one = node;
-  for_one.limits = node.limits.share(1, 2 * sweep_finalists);
+  for_one.limits = node.limits.fraction(1, 2 * sweep_finalists);
   try {
     WorkloadData data(*node.device, std::move(workload));
     JobRun(for_one, options, data).run(result);

@@ -55,7 +55,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
           "the kernel hold it, or make it an input of every batch",
           batch_.name, array.name));
   MeasurableDevice& device = *node.device;
-  limits_ = limits_.share(1, options_.slots);
+  limits_ = limits_.fraction(1, options_.slots);
   slots_.resize(options_.slots);
   allocate(device);
   if (options_.sample) options_.sample(slots_.front().arrays);

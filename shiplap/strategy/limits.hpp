@@ -17,7 +17,7 @@ struct Limits {
   /// The same limits with no more device memory than `most`.
   Limits at_most(Bytes most) const { return {std::min(device_memory, most), resident_threads}; }
   /// The same limits for one of several that share the memory: `parts` of `all` equal parts of it.
-  Limits share(unsigned parts, unsigned all) const { return {device_memory / all * parts, resident_threads}; }
+  Limits fraction(unsigned parts, unsigned all) const { return {device_memory / all * parts, resident_threads}; }
   /// Whether buffers of this size in all may be used.
   bool holds(Bytes size) const { return size <= device_memory; }
   /// How many slots of this size may be used beside `fixed` bytes, at most `most`.
