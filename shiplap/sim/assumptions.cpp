@@ -11,7 +11,7 @@
 namespace shiplap::sim {
 namespace {
 
-/// Absent parameters by what is assumed of them, both in the order in which they were found.
+/// Absent parameters, grouped by the assumed value. Groups and parameters are in the order in which they were found.
 struct Absent {
   struct Assumption {
     std::string_view value;
@@ -26,15 +26,15 @@ struct Absent {
   }
 };
 
-/// Where an object stands in a profile. Simulations are many and absent parameters few, so its text is made only when
-/// it is needed.
+/// The path of an object in a profile. Every simulation visits all objects and few parameters are absent, so `text`
+/// makes the text only when it is needed.
 struct Path {
   const Path* outer = nullptr;
   std::string_view name;
   std::size_t index = 0;
-  std::size_t size = 0;  ///< of the list; 0: the object stands in none
+  std::size_t size = 0;  ///< length of the list that holds the object; 0: no list holds it
 
-  /// "gpus[1].", or nothing where there is one such object.
+  /// "gpus[1].", or an empty text when the list has one element.
   std::string text() const {
     const std::string before = outer == nullptr ? "" : outer->text();
     if (size == 1) return before;
@@ -42,10 +42,10 @@ struct Path {
   }
 };
 
-/// Visits an object of the table of parameters, and notes what is absent and what is assumed then.
+/// A visitor of `describe` that collects the absent parameters of an object and the values assumed instead.
 class FindAbsent {
  public:
-  /// Nothing depends on the parameter of the name `irrelevant`.
+  /// `irrelevant` names a parameter that no simulated time depends on.
   FindAbsent(const Path& path, Absent& absent, std::string_view irrelevant = {})
       : path_(path), absent_(absent), irrelevant_(irrelevant) {}
 
@@ -71,7 +71,7 @@ class FindAbsent {
     const FindAbsent inside(path, absent_, irrelevant_);
     describe(inside, part, more...);
   }
-  // Where the meaning says nothing of absence, the simulator refuses what needs the part.
+  // A part without an AbsentMeaning has no assumed value: the simulator refuses ops that need it.
   template <class Part, class... More>
   void optional_part(std::string_view, const std::optional<Part>&, std::string_view, More...) const {}
   template <class Part, class... More>
@@ -106,7 +106,7 @@ Absent find_absent(const Profile& profile) {
   }
   for (std::size_t l = 0; l < profile.links.size(); ++l) {
     const LinkModel& link = profile.links[l];
-    // The links of other NUMA nodes have fewer parameters on purpose, so that is no assumption.
+    // Links of other NUMA nodes are measured with fewer parameters on purpose. Their absence is not reported.
     if (link.numa_node != profile.links.front().numa_node) continue;
     const bool duplex = link.gpu < profile.gpus.size() && profile.gpus[link.gpu].copy_engines >= 2;
     find_absent(link, {.name = "links", .index = l, .size = profile.links.size()}, absent, duplex ? "" : "duplex");

@@ -1,4 +1,4 @@
-// What the simulator assumes where a profile lacks a parameter, as the table of parameters says it.
+// The values that the simulator assumes for parameters that a profile lacks. The table of parameters defines them.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace shiplap::sim {
 
-/// Whether the copy engines of the GPU may serve streams in groups: groups were measured only where copies wait for
-/// nothing but their own dependencies.
+/// Whether `GpuModel::stream_groups` applies to the GPU. Groups were measured only on GPUs without implicit
+/// synchronisation whose copy engines take copies in the order of readiness.
 bool serves_streams_in_groups(const GpuModel&);
 
-/// "profile h200 lacks event_gap; assuming 0 (measure the node again to fill it)": one sentence for all parameters that
-/// the profile lacks and that a time of a simulation depends on; none where it lacks none of them. Of links, those of
-/// the first NUMA node count.
+/// One sentence that names all absent parameters that simulated times depend on, such as "profile h200 lacks event_gap;
+/// assuming 0 (measure the node again to fill it)". Empty when none is absent. Links of NUMA nodes other than that of
+/// the first link are not considered.
 std::vector<std::string> assumptions(const Profile&);
 
 }  // namespace shiplap::sim

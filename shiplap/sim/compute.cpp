@@ -8,9 +8,9 @@
 
 namespace shiplap::sim {
 
-Compute::Kernel Compute::fine_grained(Kernel kernel) {
-  kernel.full_rate *= (kernel.blocks + kernel.full_rate - 1) / kernel.full_rate;
-  kernel.room = kernels_at_once * kernel.blocks;
+Compute::Kernel Compute::many_launches(Kernel kernel) {
+  kernel.full_rate_blocks *= (kernel.blocks + kernel.full_rate_blocks - 1) / kernel.full_rate_blocks;
+  kernel.max_resident_blocks = kernels_at_once * kernel.blocks;
   return kernel;
 }
 
@@ -23,74 +23,76 @@ void Compute::arrive(const Kernel& kernel) {
     slot = idle_slots_.back();
     idle_slots_.pop_back();
   }
-  // Waves fill the GPU; what fits at once takes of the room what it has blocks, however much of the rate that is.
-  const std::uint64_t room = kernel.blocks > kernel.room ? kernel.full_rate : kernel.room;
-  const std::uint64_t waves = (kernel.blocks + kernel.full_rate - 1) / kernel.full_rate;
+  // A grid of several waves runs in waves of `full_rate_blocks`. A grid that fits at once occupies only its own blocks.
+  const bool fits_at_once = kernel.blocks <= kernel.max_resident_blocks;
+  const std::uint64_t waves = (kernel.blocks + kernel.full_rate_blocks - 1) / kernel.full_rate_blocks;
   running_[slot] = {.op = kernel.op,
                     .remaining = kernel.blocks,
-                    .full_rate = kernel.full_rate,
-                    .room = room,
+                    .full_rate_blocks = kernel.full_rate_blocks,
+                    .max_resident_blocks = fits_at_once ? kernel.max_resident_blocks : kernel.full_rate_blocks,
                     .wave_time = kernel.work / static_cast<double>(waves),
                     .cohorts = 0,
                     .started = false};
   waiting_.push_back(slot);
 }
 
-void Compute::pass(double now) {
-  passed_ += (now - updated_) * speed();
+void Compute::advance_clock(double now) {
+  full_speed_time_ += (now - updated_) * speed();
   updated_ = now;
 }
 
-void Compute::foresee() {
-  next_event_ =
-      running_cohorts_.empty() ? never : updated_ + std::max(0.0, running_cohorts_.front().end - passed_) / speed();
+void Compute::find_next_event() {
+  next_event_ = running_cohorts_.empty()
+                    ? never
+                    : updated_ + std::max(0.0, running_cohorts_.front().end - full_speed_time_) / speed();
 }
 
 void Compute::start_next(double now) {
-  pass(now);
+  advance_clock(now);
   while (!waiting_.empty()) {
     const std::uint32_t slot = waiting_.front();
     Running& kernel = running_[slot];
     if (!concurrent_ && running_cohorts_.size() > kernel.cohorts) break;  // another kernel is still running
-    const auto room = static_cast<std::uint64_t>(free_ * static_cast<double>(kernel.room) + rounding_of_blocks);
-    const std::uint64_t blocks = std::min(kernel.remaining, room);
+    const auto fitting =
+        static_cast<std::uint64_t>(free_space_ * static_cast<double>(kernel.max_resident_blocks) + rounding_of_blocks);
+    const std::uint64_t blocks = std::min(kernel.remaining, fitting);
     if (blocks == 0) break;
     if (!kernel.started) {
       kernel.started = true;
       kernels_.first_blocks_started(kernel.op, now);
     }
-    // With the whole GPU free nobody can come in between full waves: take all but the last wave in one step.
+    // The whole GPU is free, so no other kernel can start between full waves: all waves but the last are one cohort.
     std::uint64_t waves = 1;
-    if (blocks == kernel.room && kernel.remaining > kernel.room) waves = (kernel.remaining - 1) / kernel.room;
+    if (blocks == kernel.max_resident_blocks && kernel.remaining > kernel.max_resident_blocks)
+      waves = (kernel.remaining - 1) / kernel.max_resident_blocks;
     kernel.remaining -= blocks * waves;
     ++kernel.cohorts;
-    const Cohort cohort{.end = passed_ + static_cast<double>(waves) * kernel.wave_time,
+    const Cohort cohort{.end = full_speed_time_ + static_cast<double>(waves) * kernel.wave_time,
                         .slot = slot,
-                        .room = static_cast<double>(blocks) / static_cast<double>(kernel.room),
-                        .rate = static_cast<double>(blocks) / static_cast<double>(kernel.full_rate)};
-    free_ -= cohort.room;
-    asked_for_ += cohort.rate;
+                        .space = static_cast<double>(blocks) / static_cast<double>(kernel.max_resident_blocks),
+                        .rate = static_cast<double>(blocks) / static_cast<double>(kernel.full_rate_blocks)};
+    free_space_ -= cohort.space;
+    demanded_rate_ += cohort.rate;
     running_cohorts_.push_back(cohort);
     std::ranges::push_heap(running_cohorts_, std::greater<>());
     if (kernel.remaining > 0) break;
     waiting_.pop_front();
     kernels_.last_blocks_started(kernel.op, now);
   }
-  foresee();
+  find_next_event();
 }
 
-// The blocks of the first cohort end.
 OpIndex Compute::advance() {
   const double now = next_event_;
-  pass(now);
+  advance_clock(now);
   std::ranges::pop_heap(running_cohorts_, std::greater<>());
   const Cohort cohort = running_cohorts_.back();
   running_cohorts_.pop_back();
-  passed_ = cohort.end;  // whatever rounding made of it
+  full_speed_time_ = cohort.end;  // removes the rounding error of `advance_clock`
   const bool idle = running_cohorts_.empty();
-  free_ = idle ? 1.0 : free_ + cohort.room;
-  asked_for_ = idle ? 0.0 : asked_for_ - cohort.rate;
-  foresee();
+  free_space_ = idle ? 1.0 : free_space_ + cohort.space;
+  demanded_rate_ = idle ? 0.0 : demanded_rate_ - cohort.rate;
+  find_next_event();
   Running& kernel = running_[cohort.slot];
   if (--kernel.cohorts > 0 || kernel.remaining > 0) return no_op;
   idle_slots_.push_back(cohort.slot);

@@ -1,4 +1,4 @@
-// The SMs of one GPU: thread blocks in waves, and kernels that share the GPU where blocks leave room.
+// The SMs of one GPU: thread blocks run in waves, and kernels share the SMs where resident blocks leave space.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace shiplap::sim {
 
 class KernelOrder;
 
-/// Blocks are dispatched in the order in which kernels arrived; a later kernel gets the room that the earlier ones
-/// leave. All blocks of a kernel take the same time. A block takes 1 / room of the GPU's room, and 1 / full_rate of its
-/// rate. Where the blocks that run ask for more than the whole rate, all become slower by the same factor (processor
-/// sharing).
+/// Blocks start in the order in which their kernels arrived. A later kernel gets the space that earlier kernels leave.
+/// All blocks of a kernel take the same time. One block occupies 1 / max_resident_blocks of the GPU's space and demands
+/// 1 / full_rate_blocks of its rate. When the running blocks demand more than the whole rate, all of them slow down by
+/// the same factor (processor sharing).
 class Compute final : public Resource {
  public:
   Compute(bool concurrent, KernelOrder& kernels) : concurrent_(concurrent), kernels_(kernels) {}
@@ -23,52 +23,54 @@ class Compute final : public Resource {
     OpIndex op = 0;
     double work = 0;  ///< seconds with the GPU to itself
     std::uint64_t blocks = 1;
-    std::uint64_t full_rate = 1;  ///< blocks that take all of the GPU's rate
-    std::uint64_t room = 1;       ///< blocks that fit at once
+    std::uint64_t full_rate_blocks = 1;     ///< blocks that use the whole rate of the GPU
+    std::uint64_t max_resident_blocks = 1;  ///< blocks that fit on the GPU at the same time
   };
-  /// A kernel of many launches: its blocks make way for those of other kernels all the time, so that it takes the same
-  /// part of the GPU's rate throughout, and no room.
-  static Kernel fine_grained(Kernel);
+  /// A kernel that is submitted in many launches. Blocks of other kernels run between its launches, so that it demands
+  /// the same fraction of the GPU's rate all the time and occupies almost no space.
+  static Kernel many_launches(Kernel);
 
   void arrive(const Kernel&);
-  /// Dispatches as many blocks as fit, and tells the order of kernels whose first and whose last blocks started.
+  /// Starts as many blocks as fit, and tells `KernelOrder` when the first and the last blocks of a kernel have started.
   void start_next(double now);
 
   OpIndex advance() override;
-  void go_on(double now) override { start_next(now); }
+  void after_event(double now) override { start_next(now); }
 
  private:
+  /// A kernel that has arrived and not ended.
   struct Running {
     OpIndex op = 0;
-    std::uint64_t remaining = 0;
-    std::uint64_t full_rate = 1;
-    std::uint64_t room = 1;
-    double wave_time = 0;
-    std::uint32_t cohorts = 0;
+    std::uint64_t remaining = 0;  ///< blocks that have not started
+    std::uint64_t full_rate_blocks = 1;
+    std::uint64_t max_resident_blocks = 1;
+    double wave_time = 0;       ///< seconds of a wave at full speed
+    std::uint32_t cohorts = 0;  ///< cohorts that have not ended
     bool started = false;
   };
-  /// Blocks that started together and end together.
+  /// Blocks of one kernel that start together and end together.
   struct Cohort {
-    double end = 0;  // in seconds of full speed since the beginning
+    double end = 0;  // in full-speed seconds since the beginning, as `full_speed_time_`
     std::uint32_t slot = 0;
-    double room = 0;  // shares of the GPU
-    double rate = 0;
+    double space = 0;  // fraction of the GPU's space
+    double rate = 0;   // fraction of the GPU's rate
     friend bool operator>(const Cohort& a, const Cohort& b) { return a.end != b.end ? a.end > b.end : a.slot > b.slot; }
   };
-  void pass(double now);
-  void foresee();
-  double speed() const { return asked_for_ > 1 ? 1 / asked_for_ : 1; }
+  void advance_clock(double now);
+  void find_next_event();
+  /// Speed of the running blocks, from 0 to 1. At 1 the GPU can serve the whole demand.
+  double speed() const { return demanded_rate_ > 1 ? 1 / demanded_rate_ : 1; }
 
   bool concurrent_;
   KernelOrder& kernels_;
-  double free_ = 1.0;       // of the room
-  double asked_for_ = 0.0;  // of the rate
-  double passed_ = 0;       // seconds of full speed until `updated_`
-  double updated_ = 0;
-  std::vector<Cohort> running_cohorts_;  // a heap, the first to end on top
-  std::vector<Running> running_;         // by slot
-  std::vector<std::uint32_t> idle_slots_;
-  std::deque<std::uint32_t> waiting_;  // slots of kernels with blocks left, in order of arrival
+  double free_space_ = 1.0;                // fraction of the GPU's space
+  double demanded_rate_ = 0.0;             // by all running blocks, as a fraction of the GPU's rate; may exceed 1
+  double full_speed_time_ = 0;             // the integral of `speed()` over time until `updated_`, in seconds
+  double updated_ = 0;                     // time of the last call of `advance_clock`
+  std::vector<Cohort> running_cohorts_;    // a heap with the first to end on top
+  std::vector<Running> running_;           // by slot
+  std::vector<std::uint32_t> idle_slots_;  // slots of `running_` without a kernel
+  std::deque<std::uint32_t> waiting_;      // slots of kernels with blocks left, in order of arrival
 };
 
 }  // namespace shiplap::sim

@@ -19,16 +19,16 @@ CopyEngine::CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, c
       waiting_(gpu.stream_groups) {}
 
 void CopyEngine::queued(OpIndex op) {
-  if (order_ == EngineOrder::submission) wait(op);
+  if (order_ == EngineOrder::submission) enqueue(op);
 }
 
 void CopyEngine::ready(OpIndex op) {
-  if (order_ == EngineOrder::readiness) wait(op);
+  if (order_ == EngineOrder::readiness) enqueue(op);
 }
 
-void CopyEngine::wait(OpIndex op) { waiting_[ops_[op].stream % waiting_.size()].push_back(op); }
+void CopyEngine::enqueue(OpIndex op) { waiting_[ops_[op].stream % waiting_.size()].push_back(op); }
 
-// Goes on to the next group in turn if no copy of the present one waits. Returns whether any copy waits.
+// Moves on to the next group with a waiting copy when the current group has none. Returns whether any copy waits.
 bool CopyEngine::find_waiting() {
   for (std::size_t tried = 0; tried < waiting_.size(); ++tried) {
     if (!waiting_[group_].empty()) return true;
@@ -39,10 +39,10 @@ bool CopyEngine::find_waiting() {
 
 bool CopyEngine::may_start(const OpState& copy) const {
   if (copy.pending > 0) return false;
-  // The driver moves pages for one prefetch after the other, whichever way they go.
+  // The driver performs one prefetch after the other, also when their directions differ.
   if (copy.moves_pages && opposite_ != nullptr && opposite_->current_ != no_op && ops_[opposite_->current_].moves_pages)
     return false;
-  return kernels_.lets_go(copy);
+  return kernels_.lets_start(copy);
 }
 
 void CopyEngine::start_next(double now) {
@@ -51,8 +51,8 @@ void CopyEngine::start_next(double now) {
   OpState& copy = ops_[op];
   if (!may_start(copy)) return;
   waiting_[group_].pop_front();
-  // What held the copy back beyond its own stream counts as becoming ready.
-  if (kernels_.holds_back(copy) && free_at_ < now) copy.ready = std::max(copy.ready, now);
+  // A copy that implicit synchronisation held back counts as ready only now.
+  if (kernels_.may_hold_back(copy) && free_at_ < now) copy.ready = std::max(copy.ready, now);
   double start = copy.ready + copy.latency;
   bool in_gap = false;
   if (free_at_ >= 0) {
@@ -67,14 +67,14 @@ void CopyEngine::start_next(double now) {
   moving_ = false;
   next_event_ = std::max(start, now);
   set_occupied(in_gap, now);
-  if (turned) link_.settle(now);  // zero-copy kernels feel another direction
+  if (turned) link_.update_progress(now);  // the rates of zero-copy kernels depend on the direction of copies
 }
 
-// The time that must pass between the copy before and the data of this one.
+// The time between the end of the previous copy and the start of the data of this one.
 double CopyEngine::gap(OpIndex op) const {
   const OpState& copy = ops_[op];
   if (last_to_device_ != copy.to_device) return copy.latency;
-  // While the opposite engine is occupied, gaps inside a batch were measured to be as small as otherwise.
+  // Measured: gaps inside a batch do not grow while the opposite engine is occupied.
   if (copy.batched && last_ + 1 == op) return copy.batched_gap;
   const bool slowed = link_.slows_copies();
   if (is_opposite_occupied()) return copy.copy.duplex_gap + (slowed ? copy.copy.duplex_waiting_gap : 0);
@@ -83,7 +83,7 @@ double CopyEngine::gap(OpIndex op) const {
 
 OpIndex CopyEngine::advance() {
   const double now = next_event_;
-  link_.settle(now);
+  link_.update_progress(now);
   ended_ = moving_ ? end_data(now) : start_data(now);
   return ended_;
 }
@@ -95,8 +95,8 @@ OpIndex CopyEngine::start_data(double now) {
   occupied_ = true;
   remaining_ = copy.bytes;
   updated_ = now;
-  link_.settle(now);
-  settle(now);  // the link knows nothing of copies inside and between the memories of GPUs
+  link_.update_progress(now);
+  update_progress(now);  // the link does not update copies inside and between the memories of GPUs
   return no_op;
 }
 
@@ -106,32 +106,32 @@ OpIndex CopyEngine::end_data(double now) {
   moving_ = false;
   free_at_ = now;
   next_event_ = never;
-  link_.settle(now);
+  link_.update_progress(now);
   return op;
 }
 
-void CopyEngine::go_on(double now) {
-  // Prefetches of the two directions take turns.
+void CopyEngine::after_event(double now) {
+  // A prefetch that has ended may have blocked a prefetch of the opposite direction.
   if (ended_ != no_op && ops_[ended_].moves_pages && opposite_ != nullptr) opposite_->start_next(now);
   start_next(now);
-  // The next copy may keep the engine occupied; only if there is none, the other direction speeds up.
+  // The engine stays occupied in the gap before the next copy. Without one the opposite direction speeds up.
   if (current_ == no_op) set_occupied(false, now);
 }
 
 void CopyEngine::set_occupied(bool occupied, double now) {
   if (occupied_ == occupied) return;
-  link_.settle(now);
+  link_.update_progress(now);
   occupied_ = occupied;
-  link_.settle(now);
+  link_.update_progress(now);
 }
 
-void CopyEngine::settle(double now) {
+void CopyEngine::update_progress(double now) {
   const OpState& op = ops_[current_];
   const CopyFigures& copy = op.copy;
   const bool slowed = link_.slows_copies();
   double per_byte = is_opposite_occupied() ? copy.duplex_per_byte + (slowed ? copy.duplex_waiting_per_byte : 0)
                                            : copy.per_byte + (slowed ? copy.waiting_per_byte : 0);
-  if (const ZeroCopyTimes* kernel = zero_copy_.felt_by_copies())
+  if (const ZeroCopyTimes* kernel = zero_copy_.slowing_copies())
     per_byte = std::max(per_byte * kernel->copies_beside, kernel->copy_per_byte[op.to_device]);
   if (now > updated_) {
     remaining_ = std::max(0.0, remaining_ - (now - updated_) / per_byte);

@@ -16,28 +16,28 @@ class KernelOrder;
 class Link;
 class ZeroCopyKernels;
 
-/// Copies wait in groups of streams: the engine serves one group until none of its copies waits, then the next. A
-/// copy's data starts L+o after the copy is ready, and not before g has passed since the copy before it; it moves at
-/// the rate that the link leaves it.
+/// Copies wait in groups of streams. The engine serves one group until none of its copies waits, and then the next
+/// group. The data of a copy starts when L+o has passed since the copy became ready and g has passed since the end of
+/// the copy before it. Its rate depends on what else uses the link.
 class CopyEngine final : public Resource {
  public:
   CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
              const ZeroCopyKernels& zero_copy);
-  /// Makes two engines serve one direction of a link each.
+  /// `opposite` is the engine of the other direction of the same link.
   void connect(CopyEngine& opposite) { opposite_ = &opposite; }
 
-  /// The copy was submitted.
+  /// Tells the engine that the copy was submitted.
   void queued(OpIndex);
-  /// Everything that the copy waits for has ended.
+  /// Tells the engine that everything that the copy waits for has ended.
   void ready(OpIndex);
   /// Takes the next copy if the engine is free and the copy may start.
   void start_next(double now);
 
   OpIndex advance() override;
-  void go_on(double now) override;
+  void after_event(double now) override;
 
-  /// Accounts for the bytes that have moved, and foresees the end at the present rate.
-  void settle(double now);
+  /// Subtracts the bytes that have moved since the last update, and sets the end of the copy by the current rate.
+  void update_progress(double now);
 
   Engine name() const { return name_; }
   bool moves() const { return moving_; }
@@ -48,7 +48,7 @@ class CopyEngine final : public Resource {
   StreamIndex last_stream() const { return last_stream_; }
 
  private:
-  void wait(OpIndex);
+  void enqueue(OpIndex);
   bool find_waiting();
   bool may_start(const OpState&) const;
   double gap(OpIndex) const;
@@ -65,18 +65,18 @@ class CopyEngine final : public Resource {
   CopyEngine* opposite_ = nullptr;
 
   std::vector<std::deque<OpIndex>> waiting_;  // by group of streams
-  std::uint32_t group_ = 0;                   // served at present
+  std::uint32_t group_ = 0;                   // the group that is served
   OpIndex current_ = no_op;
-  bool moving_ = false;  // the data of the current copy
+  bool moving_ = false;  // whether data of the current copy moves
   bool occupied_ = false;
   double remaining_ = 0;  // bytes of the current copy
-  double updated_ = 0;
+  double updated_ = 0;    // time of the last update
 
   OpIndex last_ = no_op;
   StreamIndex last_stream_ = no_stream;
   bool last_to_device_ = false;
-  double free_at_ = -1;    // end of the last copy; < 0: never used
-  OpIndex ended_ = no_op;  // with the event that is being performed
+  double free_at_ = -1;    // end of the last copy; negative: no copy has ended
+  OpIndex ended_ = no_op;  // the op that ended with the current event
 };
 
 }  // namespace shiplap::sim

@@ -1,4 +1,4 @@
-// The resources of one GPU and of its link, which know each other.
+// The resources of one GPU and of its link. They hold references to each other.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,13 @@ struct GpuResources {
     kernels.connect({&h2d, &d2h, &d2d});
   }
 
-  /// The copy engine that serves a direction of the link.
   CopyEngine& copy_engine(bool to_device) { return to_device || figures.copy_engines < 2 ? h2d : d2h; }
   bool copies_move() const { return h2d.is_occupied() || d2h.is_occupied(); }
 
   const Gpu& figures;
   KernelOrder kernels;
   Link link;
-  CopyEngine h2d;  ///< serves both directions where the GPU has one copy engine; then `d2h` is unused
+  CopyEngine h2d;  ///< serves both directions on a GPU with one copy engine, where `d2h` is unused
   CopyEngine d2h;
   CopyEngine d2d;  ///< copies inside the GPU's memory, and from it to other GPUs
   ZeroCopyKernels zero_copy;

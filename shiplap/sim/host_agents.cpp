@@ -9,9 +9,9 @@ HostAgents::HostAgents(const Machine& machine, const OpStates& ops, Timers& time
 
 void HostAgents::start(const Schedule& schedule, OpStates& ops) {
   if (schedule.as_graph) return launch_graph();
-  program_ = submission(schedule);
+  submission_ = submission(schedule);
   steps_done_.assign(schedule.ops.size(), -1);
-  for (const auto& steps : program_.agents) {
+  for (const auto& steps : submission_.agents) {
     agents_.push_back({.steps = &steps});
     for (const Step& step : steps)
       if (step.kind == Step::Kind::record) ops[step.op.index()].recorded = true;
@@ -19,8 +19,8 @@ void HostAgents::start(const Schedule& schedule, OpStates& ops) {
   for (AgentIndex a = 0; a < agents_.size(); ++a) make_calls(a);
 }
 
-// On an H200 a graph of kernels begins as soon as a single kernel does, and a graph with copies about as much later as
-// its launch takes.
+// Measured on an H200: a graph without copies starts as early as a single kernel. A graph with copies starts later by
+// about the time of its launch call.
 void HostAgents::launch_graph() {
   std::size_t launches = ops_.size();
   for (const OpState& op : ops_) launches += op.further_launches;
@@ -30,7 +30,7 @@ void HostAgents::launch_graph() {
   for (OpIndex op = 0; op < ops_.size(); ++op) timers_.set({.time = queued, .op = op, .moment = Moment::queued});
 }
 
-// Makes the agent's calls up to one that it has to wait in.
+// Makes the calls of the agent up to the first one in which it has to wait.
 void HostAgents::make_calls(AgentIndex index) {
   Agent& agent = agents_[index];
   note_steps_done(agent);
@@ -41,14 +41,14 @@ void HostAgents::make_calls(AgentIndex index) {
   submission_time_ = std::max(submission_time_, agent.clock);
 }
 
-// Returns whether the agent can go on; if not, `wake` lets it.
+// Returns false when the agent has to wait. `wake` then continues it.
 bool HostAgents::make_call(AgentIndex index, const Step& step) {
   Agent& agent = agents_[index];
   switch (step.kind) {
     case Step::Kind::await: {
       const double done = steps_done_[step.awaited.index()];
       if (done < 0) {
-        for_steps_.push_back({step.awaited.value, index});
+        awaiting_steps_.push_back({step.awaited.value, index});
         return false;
       }
       agent.clock = std::max(agent.clock, done);
@@ -59,7 +59,7 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
       while (awaited + 1 < ops_.size() && ops_[awaited + 1].batched) ++awaited;
       const double end = ops_[awaited].end;
       if (end < 0) {
-        for_end_.push_back({awaited, index});
+        awaiting_end_.push_back({awaited, index});
         return false;
       }
       agent.clock = std::max(agent.clock, end);
@@ -72,7 +72,7 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
       submit(agent, step);
       if (ops_[step.op.index()].blocks_agent) {
         ++agent.next;
-        for_end_.push_back({step.op.value, index});
+        awaiting_end_.push_back({step.op.value, index});
         return false;
       }
       break;
@@ -87,7 +87,7 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
 
 void HostAgents::submit(Agent& agent, const Step& step) {
   const OpState& first = ops_[step.op.index()];
-  // The times of pageable copies and of prefetches hold their calls.
+  // The times of pageable copies and of prefetches include their calls.
   if (!first.is_host && !first.holds_call) {
     agent.clock += first.is_copy() ? machine_.submit_copy : machine_.submit_launch;
     if (step.batch > 1) agent.clock += (step.batch - 1) * machine_.batched_copy();
@@ -95,18 +95,18 @@ void HostAgents::submit(Agent& agent, const Step& step) {
   for (OpIndex op = step.op.value; op < step.op.value + step.batch; ++op)
     timers_.set(
         {.time = held_ ? 0.0 : agent.clock, .op = op, .moment = first.is_host ? Moment::host_starts : Moment::queued});
-  // The first of several launches may begin meanwhile.
+  // The first of several launches may start while the others are submitted.
   agent.clock += static_cast<double>(first.further_launches) * machine_.submit_launch;
 }
 
-// Where the next call belongs to another op, those of the last one have all been made.
+// All calls for an op have been made when the next call belongs to another op.
 void HostAgents::note_steps_done(const Agent& agent) {
   if (agent.next == 0) return;
   const OpIndex op = (*agent.steps)[agent.next - 1].op.value;
   const bool more = agent.next < agent.steps->size() && (*agent.steps)[agent.next].op.value == op;
   if (more || steps_done_[op] >= 0) return;
   steps_done_[op] = agent.clock;
-  if (!for_steps_.empty()) wake(for_steps_, op, agent.clock);
+  if (!awaiting_steps_.empty()) wake(awaiting_steps_, op, agent.clock);
 }
 
 void HostAgents::wake(std::vector<Waiting>& waiting, OpIndex op, double now) {

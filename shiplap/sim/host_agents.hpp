@@ -1,4 +1,4 @@
-// Host agents: they make the calls that submit ops one after the other, and wait in some of them.
+// Host agents: host threads that make the calls of a schedule one after the other and wait in some of them.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 namespace shiplap::sim {
 
 /// An agent's clock advances by the time of each call. An op is queued when the call that submits it returns, or at 0
-/// in a schedule that is held. The ops of a graph without copies are queued when the call that launches it begins,
-/// those of a graph with copies when it returns.
+/// when the schedule is held (SimulateOptions::held). The ops of a graph without copies are queued when the call that
+/// launches it begins, those of a graph with copies when it returns.
 class HostAgents {
  public:
   HostAgents(const Machine&, const OpStates&, Timers&, bool held);
 
-  /// Makes the calls of a schedule up to those that have to wait.
+  /// Makes the calls of every agent up to the first one in which it has to wait.
   void start(const Schedule&, OpStates&);
-  /// Lets the agents go on that wait for the op.
+  /// Continues the agents that wait for the end of the op.
   void ended(OpIndex op, double now) {
-    if (!for_end_.empty()) wake(for_end_, op, now);
+    if (!awaiting_end_.empty()) wake(awaiting_end_, op, now);
   }
-  /// When the last call has returned.
+  /// The time when the last call has returned.
   double submission_time() const { return submission_time_; }
 
  private:
@@ -51,11 +51,11 @@ class HostAgents {
   const OpStates& ops_;
   Timers& timers_;
   bool held_;
-  Submission program_;
+  Submission submission_;
   std::vector<Agent> agents_;
-  std::vector<double> steps_done_;  // by op: when its agent had made all its calls; < 0: not yet
-  std::vector<Waiting> for_steps_;  // agents that await the calls of another one
-  std::vector<Waiting> for_end_;    // agents that wait for the end of an op
+  std::vector<double> steps_done_;       // by op: time when all calls for it were made; negative: not yet
+  std::vector<Waiting> awaiting_steps_;  // agents that await calls of another agent
+  std::vector<Waiting> awaiting_end_;    // agents that wait for the end of an op
   double submission_time_ = 0;
 };
 

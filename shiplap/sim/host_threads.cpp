@@ -5,32 +5,32 @@
 namespace shiplap::sim {
 
 void HostThreads::start(OpIndex op, double bytes, double now) {
-  settle(now);
-  at_work_.push_back({op, bytes});
-  settle(now);
+  update_progress(now);
+  active_.push_back({op, bytes});
+  update_progress(now);
 }
 
 OpIndex HostThreads::advance() {
   const double now = next_event_;
-  const auto first = std::ranges::min_element(at_work_, {}, &Work::remaining);
+  const auto first = std::ranges::min_element(active_, {}, &Work::remaining);
   const OpIndex op = first->op;
-  settle(now);
-  at_work_.erase(first);
-  settle(now);
+  update_progress(now);
+  active_.erase(first);
+  update_progress(now);
   return op;
 }
 
-// Accounts for what has moved, and foresees the next end at the rate of as many threads as there are now.
-void HostThreads::settle(double now) {
-  for (Work& work : at_work_) work.remaining = std::max(0.0, work.remaining - (now - updated_) * each_);
+// Subtracts the bytes that have moved since the last update, and sets the next end by the rate of the active threads.
+void HostThreads::update_progress(double now) {
+  for (Work& work : active_) work.remaining = std::max(0.0, work.remaining - (now - updated_) * rate_per_thread_);
   updated_ = now;
-  if (at_work_.empty()) {
+  if (active_.empty()) {
     next_event_ = never;
     return;
   }
-  const auto threads = at_work_.size();
-  each_ = rate_(threads) / static_cast<double>(threads);
-  next_event_ = now + std::ranges::min_element(at_work_, {}, &Work::remaining)->remaining / each_;
+  const auto threads = active_.size();
+  rate_per_thread_ = rate_(threads) / static_cast<double>(threads);
+  next_event_ = now + std::ranges::min_element(active_, {}, &Work::remaining)->remaining / rate_per_thread_;
 }
 
 }  // namespace shiplap::sim

@@ -1,4 +1,4 @@
-// Host threads that move bytes at the same time and share the host's memory.
+// Host threads that move bytes at the same time and share the bandwidth of the host's memory.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace shiplap::sim {
 
-/// Work of one kind by several threads at once: each gets an equal share of what as many threads reach together.
+/// Work of one kind by several threads at the same time. Every thread gets the same fraction of the rate that all
+/// active threads reach together.
 class HostThreads final : public Resource {
  public:
-  /// Bytes a second of all threads together, by their number.
+  /// Rate of all threads together in bytes per second, by their number.
   using Rate = std::function<double(std::size_t threads)>;
 
   explicit HostThreads(Rate rate) : rate_(std::move(rate)) {}
 
   void start(OpIndex op, double bytes, double now);
-  /// The first of those that end at the same time ends.
   OpIndex advance() override;
 
  private:
-  void settle(double now);
+  void update_progress(double now);
 
   struct Work {
     OpIndex op;
     double remaining;
   };
   Rate rate_;
-  std::vector<Work> at_work_;
+  std::vector<Work> active_;
   double updated_ = 0;
-  double each_ = 0;  // bytes a second of one thread since `updated_`
+  double rate_per_thread_ = 0;  // in bytes per second, since `updated_`
 };
 
 }  // namespace shiplap::sim

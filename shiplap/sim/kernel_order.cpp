@@ -4,9 +4,9 @@
 
 namespace shiplap::sim {
 
-void KernelOrder::pass(OpIndex kernel, double now) {
-  passed_[ops_[kernel].kernels_before] = true;
-  while (passed_up_to_ < passed_.size() && passed_[passed_up_to_]) ++passed_up_to_;
+void KernelOrder::release_copies(OpIndex kernel, double now) {
+  released_[ops_[kernel].kernels_before] = true;
+  while (released_up_to_ < released_.size() && released_[released_up_to_]) ++released_up_to_;
   for (CopyEngine* engine : engines_) engine->start_next(now);
 }
 

@@ -1,4 +1,4 @@
-// The kernels of one GPU in the order of their submission: which have started and ended, and what waits for that.
+// Implicit synchronisation of one GPU: which copies are held back until kernels have started or ended.
 #pragma once
 
 #include <array>
@@ -9,37 +9,37 @@
 
 namespace shiplap::sim {
 
-/// A GPU with implicit synchronisation holds a copy to the host back until every kernel that was submitted before it
-/// has started all its blocks, or has ended.
+/// A GPU with implicit synchronisation holds a copy to the host back until every kernel that was submitted before the
+/// copy has started all its blocks (ImplicitSync::until_started) or has ended (ImplicitSync::until_ended).
 class KernelOrder {
  public:
   KernelOrder(ImplicitSync rule, OpStates& ops) : rule_(rule), ops_(ops) {}
-  /// The copy engines that may go on when a kernel lets copies go.
+  /// `engines` are told when a kernel no longer holds copies back.
   void connect(const std::array<CopyEngine*, 3>& engines) { engines_ = engines; }
 
-  /// Enters a further kernel. All are entered before the first one starts.
-  void add() { passed_.push_back(false); }
-  std::uint32_t count() const { return static_cast<std::uint32_t>(passed_.size()); }
+  /// Registers the next kernel in the order of submission. All kernels are registered before the first one starts.
+  void add() { released_.push_back(false); }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(released_.size()); }
 
   void first_blocks_started(OpIndex kernel, double now) { ops_[kernel].start = now; }
   void last_blocks_started(OpIndex kernel, double now) {
-    if (rule_ == ImplicitSync::until_started) pass(kernel, now);
+    if (rule_ == ImplicitSync::until_started) release_copies(kernel, now);
   }
   void ended(OpIndex kernel, double now) {
-    if (rule_ == ImplicitSync::until_ended) pass(kernel, now);
+    if (rule_ == ImplicitSync::until_ended) release_copies(kernel, now);
   }
-  /// Whether copies wait for kernels that they do not depend on.
-  bool holds_back(const OpState& copy) const { return rule_ != ImplicitSync::none && !copy.to_device; }
-  bool lets_go(const OpState& copy) const { return !holds_back(copy) || passed_up_to_ >= copy.kernels_before; }
+  /// Whether implicit synchronisation concerns the copy.
+  bool may_hold_back(const OpState& copy) const { return rule_ != ImplicitSync::none && !copy.to_device; }
+  bool lets_start(const OpState& copy) const { return !may_hold_back(copy) || released_up_to_ >= copy.kernels_before; }
 
  private:
-  void pass(OpIndex kernel, double now);
+  void release_copies(OpIndex kernel, double now);
 
   ImplicitSync rule_;
   OpStates& ops_;
   std::array<CopyEngine*, 3> engines_{};
-  std::vector<bool> passed_;  // by the order of submission
-  std::uint32_t passed_up_to_ = 0;
+  std::vector<bool> released_;        // by order of submission: whether the kernel no longer holds copies back
+  std::uint32_t released_up_to_ = 0;  // number of leading kernels that are all released
 };
 
 }  // namespace shiplap::sim

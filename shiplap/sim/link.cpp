@@ -7,10 +7,10 @@
 
 namespace shiplap::sim {
 
-void Link::settle(double now) {
+void Link::update_progress(double now) {
   for (CopyEngine* engine : engines_)
-    if (engine->moves()) engine->settle(now);
-  if (zero_copy_->runs()) zero_copy_->settle(now);
+    if (engine->moves()) engine->update_progress(now);
+  if (zero_copy_->is_running()) zero_copy_->update_progress(now);
 }
 
 void Link::set_kernel_waits(StreamIndex stream, bool waits, double now) {
@@ -19,9 +19,9 @@ void Link::set_kernel_waits(StreamIndex stream, bool waits, double now) {
   if (kernels != (waits ? 1u : 0u)) return;
   const std::uint32_t after = waiting_streams_ + (waits ? 1u : ~0u);
   const bool rates_change = std::max(waiting_streams_, after) == streams_that_slow_copies;
-  if (rates_change) settle(now);
+  if (rates_change) update_progress(now);
   waiting_streams_ = after;
-  if (rates_change) settle(now);
+  if (rates_change) update_progress(now);
 }
 
 }  // namespace shiplap::sim

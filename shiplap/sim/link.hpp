@@ -1,4 +1,4 @@
-// The link between the host and one GPU: copies and zero-copy kernels that move bytes over it at once share it.
+// The link between the host and one GPU, which copies and zero-copy kernels share.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@ namespace shiplap::sim {
 class CopyEngine;
 class ZeroCopyKernels;
 
-/// The link has no events of its own: those that move bytes over it foresee their ends at the rates of the moment. Who
-/// changes what a rate depends on settles the link before, because what has moved until then moved at the old rates,
-/// and again afterwards.
+/// The link has no events of its own. Copy engines and zero-copy kernels compute the ends of their transfers from the
+/// current rates. Code that changes anything that a rate depends on calls `update_progress` before the change, so that
+/// bytes moved so far count at the old rates, and again after the change.
 class Link {
  public:
   explicit Link(std::size_t streams) : waiting_kernels_(streams, 0) {}
@@ -24,10 +24,10 @@ class Link {
     zero_copy_ = &kernels;
   }
 
-  /// Accounts for what has moved, and foresees the ends at the present rates.
-  void settle(double now);
+  /// Updates the progress of all transfers over the link, and their ends by the current rates.
+  void update_progress(double now);
 
-  /// Enters a kernel that was submitted and cannot start yet, or one that waits no more.
+  /// Counts a kernel of the stream as waiting (submitted and not ready), or as no longer waiting.
   void set_kernel_waits(StreamIndex, bool waits, double now);
   /// Whether copies are slower because at least `streams_that_slow_copies` streams hold a waiting kernel.
   bool slows_copies() const { return waiting_streams_ >= streams_that_slow_copies; }
@@ -36,7 +36,7 @@ class Link {
   std::array<CopyEngine*, 2> engines_{};
   ZeroCopyKernels* zero_copy_ = nullptr;
   std::vector<std::uint32_t> waiting_kernels_;  // by stream
-  std::uint32_t waiting_streams_ = 0;           // with at least one of them
+  std::uint32_t waiting_streams_ = 0;           // number of streams with a waiting kernel
 };
 
 }  // namespace shiplap::sim

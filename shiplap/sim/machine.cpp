@@ -12,8 +12,8 @@ namespace {
 
 double or_zero(const Parameter<Seconds>& parameter) { return parameter ? parameter->value.count() : 0; }
 
-/// The costs of a transfer whose time is known as a whole: all of it keeps the copy engine busy.
-CopyFigures of_times(const std::vector<TimeAt>& rows, Bytes size) {
+/// The costs of a transfer of which only the whole time is known. The copy engine is busy for all of it.
+CopyFigures figures_from_times(const std::vector<TimeAt>& rows, Bytes size) {
   const double per_byte = time_at(rows, size).count() / static_cast<double>(size.count);
   return {.per_byte = per_byte, .duplex_per_byte = per_byte};
 }
@@ -69,8 +69,8 @@ CopyFigures Machine::copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_de
           .duplex_waiting_per_byte = waiting.duplex.per_byte.value.seconds};
 }
 
-double Machine::written(Bytes size) const {
-  return profile_->host ? just_written_delay(*profile_->host, size).count() : 0;
+double Machine::just_written_delay(Bytes size) const {
+  return profile_->host ? shiplap::just_written_delay(*profile_->host, size).count() : 0;
 }
 
 double Machine::batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
@@ -101,15 +101,16 @@ CopyFigures Machine::pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, b
   const LinkModel& link = profile_->link(gpu, numa_node);
   const char* what = "copies between pageable memory and the GPU";
   if (!link.pageable) throw_missing(what);
-  CopyFigures figures = of_times(known(to_device ? link.pageable->h2d : link.pageable->d2h, what), size);
+  CopyFigures figures = figures_from_times(known(to_device ? link.pageable->h2d : link.pageable->d2h, what), size);
   figures.duplex_per_byte =
-      link.pageable->both.empty() ? figures.per_byte : of_times(link.pageable->both, size).per_byte;
+      link.pageable->both.empty() ? figures.per_byte : figures_from_times(link.pageable->both, size).per_byte;
   return figures;
 }
 
 CopyFigures Machine::prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const ManagedModel& model = managed(gpu, numa_node);
-  return of_times(known(to_device ? model.prefetch_h2d : model.prefetch_d2h, "prefetches of managed memory"), size);
+  return figures_from_times(known(to_device ? model.prefetch_h2d : model.prefetch_d2h, "prefetches of managed memory"),
+                            size);
 }
 
 CopyFigures Machine::device_copy(std::uint16_t from, std::uint16_t to, bool peer_access, Bytes size) const {
@@ -122,7 +123,7 @@ CopyFigures Machine::device_copy(std::uint16_t from, std::uint16_t to, bool peer
   const std::string what = fmt::format("copies from GPU {} to GPU {}", from, to);
   for (const PeerModel& peer : profile_->peers)
     if (peer.from == from && peer.to == to)
-      return of_times(known(peer_access && !peer.direct.empty() ? peer.direct : peer.staged, what), size);
+      return figures_from_times(known(peer_access && !peer.direct.empty() ? peer.direct : peer.staged, what), size);
   throw_missing(what);
 }
 

@@ -13,15 +13,15 @@ namespace shiplap::sim {
 
 /// The costs of one copy (LogGP, van Werkhoven 2014 §V).
 struct CopyFigures {
-  double latency = 0;          ///< L+o
-  double gap = 0;              ///< g
-  double duplex_gap = 0;       ///< g while the opposite direction is busy
-  double per_byte = 0;         ///< G
-  double duplex_per_byte = 0;  ///< G while the opposite direction is busy
-  double waiting_gap = 0;      ///< what is added to g while kernels of two or more streams wait
-  double duplex_waiting_gap = 0;
-  double waiting_per_byte = 0;  ///< what is added to G meanwhile
-  double duplex_waiting_per_byte = 0;
+  double latency = 0;                  ///< L+o
+  double gap = 0;                      ///< g
+  double duplex_gap = 0;               ///< g while the opposite direction is busy
+  double per_byte = 0;                 ///< G
+  double duplex_per_byte = 0;          ///< G while the opposite direction is busy
+  double waiting_gap = 0;              ///< added to `gap` while kernels of two or more streams wait
+  double duplex_waiting_gap = 0;       ///< added to `duplex_gap` meanwhile
+  double waiting_per_byte = 0;         ///< added to `per_byte` meanwhile
+  double duplex_waiting_per_byte = 0;  ///< added to `duplex_per_byte` meanwhile
 };
 
 /// The time from the end of an op until an op that waits for it is ready.
@@ -29,7 +29,7 @@ struct HandoverFigures {
   double idle = 0;
   double busy = 0;  ///< while other copies move
 };
-/// Which op hands over to which; in the order of `handover_names`.
+/// Which op another op waits for, in the order of `handover_names`.
 enum class HandoverKind : std::uint8_t {
   h2d_same_stream,
   h2d_other_stream,
@@ -50,8 +50,8 @@ struct Gpu {
   std::array<HandoverFigures, handover_names.size()> handovers{};
 };
 
-/// Looks parameters up once. What holds where the profile lacks one is said in assumptions.hpp; where nothing is said,
-/// the functions throw Unsupported.
+/// Holds the parameters of a profile as plain numbers. For absent parameters it assumes the values that assumptions.hpp
+/// names. The functions throw Unsupported when a parameter without an assumed value is absent.
 class Machine {
  public:
   explicit Machine(const Profile&);
@@ -62,7 +62,7 @@ class Machine {
   /// The costs of a copy of pinned memory over the link.
   CopyFigures copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   /// The additional time of a copy to the GPU from pinned memory that host threads have just written.
-  double written(Bytes size) const;
+  double just_written_delay(Bytes size) const;
   /// The gap g between the copies of a batch.
   double batched_gap(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   /// The host time of each copy of a batch but the first.
@@ -79,16 +79,17 @@ class Machine {
   double demand(std::uint16_t gpu, std::uint16_t numa_node, Bytes missing) const;
   /// The time of a call of a host thread that shares no resource: pin, unpin, flush, allocate, release.
   double host_call(HostCall::Kind, MemoryKind, Bytes size) const;
-  /// The rates at which host threads copy together, by their number. `rings` is the size of the pinned memory that copy
-  /// engines read or write meanwhile; 0: none.
+  /// The rates at which host threads copy together, by their number. `rings` is the size of the pinned rings that copy
+  /// engines use at the same time; 0: no rings.
   std::vector<RateOfThreads> host_copy_rates(Bytes rings) const;
-  /// The rate in bytes per second at which host threads together touch managed memory that is on a GPU.
+  /// The rate in bytes per second at which host threads together touch managed memory that is on a GPU, which faults it
+  /// back to the host.
   double host_demand_rate(std::size_t threads) const;
   /// The link's figures for zero-copy kernels.
   const ZeroCopyModel& zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const;
 
-  double submit_copy = 0;    ///< host time of the call
-  double submit_launch = 0;  ///< host time of the call
+  double submit_copy = 0;    ///< host time to submit a copy
+  double submit_launch = 0;  ///< host time to launch a kernel
   double record = 0;         ///< host time to record an event
   double wait = 0;           ///< host time to make a stream wait for an event
 

@@ -18,7 +18,7 @@ std::uint16_t numa_node_of(const Schedule& schedule, const Copy& copy) {
   return from.is_host() ? from.index : schedule.buffers[copy.to.buffer.index()].place.index;
 }
 
-/// The pinned memory that host threads fill for copy engines, or empty behind them.
+/// Size of all pinned buffers that host threads fill for copy engines or empty after them (staging rings).
 Bytes rings_of(const Schedule& schedule) {
   std::vector<bool> by_host(schedule.buffers.size(), false);
   std::vector<bool> by_engine(schedule.buffers.size(), false);
@@ -75,10 +75,10 @@ void OpBuilder::describe_copy(OpIndex index, const Copy& copy, OpState& state) {
     throw_no_figures(index, "copies of managed memory");
   if (pinned_by_op_[copy.from.buffer.index()] || pinned_by_op_[copy.to.buffer.index()])
     throw_no_figures(index, "copies of memory that the schedule itself pins");
-  const CopyDirection way = direction(schedule_, copy);
-  state.to_device = way == CopyDirection::host_to_device;
+  const CopyDirection copy_direction = direction(schedule_, copy);
+  state.to_device = copy_direction == CopyDirection::host_to_device;
   state.bytes = in_bytes(copy.from.length);
-  if (way == CopyDirection::device_to_device) {
+  if (copy_direction == CopyDirection::device_to_device) {
     if (state.batched) throw_no_figures(index, "batches inside or between GPUs");
     state.gpu = from.place.index;
     state.copy_engine = &gpus_[state.gpu].d2d;
@@ -105,14 +105,14 @@ void OpBuilder::describe_copy_over_link(const Copy& copy, OpState& state) {
   state.holds_call = state.blocks_agent;
 }
 
-// Chunks of one size follow each other, so the last figures are kept.
+// Consecutive chunks often have the same size, so the last figures are cached.
 const CopyFigures& OpBuilder::copy_figures(const CopyKey& key) {
   if (key == last_key_) return last_figures_;
   last_key_ = key;
   last_figures_ = key.pageable ? machine_.pageable_copy(key.gpu, key.numa_node, key.to_device, key.size)
                                : machine_.copy(key.gpu, key.numa_node, key.to_device, key.size);
   if (key.written && !key.pageable) {
-    const double longer = machine_.written(key.size) / in_bytes(key.size);
+    const double longer = machine_.just_written_delay(key.size) / in_bytes(key.size);
     last_figures_.per_byte += longer;
     last_figures_.duplex_per_byte += longer;
   }
@@ -146,11 +146,12 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
   state.kernel = {.op = index,
                   .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
                   .blocks = std::max<std::uint64_t>(kernel.blocks, 1),
-                  .full_rate = std::max<std::uint64_t>(kernel.full_rate_blocks, 1),
-                  .room = std::max<std::uint64_t>(kernel.resident_blocks, 1)};
-  if (kernel.launches > 1) state.kernel = Compute::fine_grained(state.kernel);
+                  .full_rate_blocks = std::max<std::uint64_t>(kernel.full_rate_blocks, 1),
+                  .max_resident_blocks = std::max<std::uint64_t>(kernel.resident_blocks, 1)};
+  if (kernel.launches > 1) state.kernel = Compute::many_launches(state.kernel);
   if (!kernel.flows.empty()) {
-    if (missing.count > 0) throw_no_figures(index, "kernels that fault managed memory over and access host memory");
+    if (missing.count > 0)
+      throw_no_figures(index, "kernels that fault managed memory to the GPU and access host memory");
     zero_copy_.push_back(zero_copy_times(schedule_, kernel, gpu, machine_));
     state.zero_copy = &zero_copy_.back();
   }
@@ -167,7 +168,7 @@ void OpBuilder::describe_host_copy(const HostCopy& copy, OpState& state) {
 
 void OpBuilder::describe_host_call(const HostCall& call, OpState& state) {
   state.is_host = true;
-  if (call.kind == HostCall::Kind::wait) return;  // takes as long as what it waits for
+  if (call.kind == HostCall::Kind::wait) return;  // its time is that of the ops in `after`
   if (!has_region(call.kind)) {
     state.host_time = machine_.host_call(call.kind, MemoryKind::device, 1_B);
     return;

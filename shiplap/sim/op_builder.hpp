@@ -1,4 +1,4 @@
-// Makes the simulator's ops out of those of a schedule.
+// Converts the ops of a schedule to the ops of the simulator.
 #pragma once
 
 #include <deque>
@@ -13,19 +13,20 @@
 
 namespace shiplap::sim {
 
-/// What an op is and what it costs; not yet what it waits for. The ops of a schedule are described in its order.
+/// Fills in what an op is and what it costs. The caller adds what the op waits for. The ops of a schedule must be
+/// described in the order of the schedule.
 class OpBuilder {
  public:
-  /// `zero_copy` gets the times of zero-copy kernels; ops point into it.
+  /// The builder adds the times of zero-copy kernels to `zero_copy`. Ops point to them.
   OpBuilder(const Schedule&, const Machine&, std::deque<GpuResources>&, std::deque<ZeroCopyTimes>& zero_copy);
 
   /// Throws Unsupported when the machine has no figures for the op.
   void describe_op(OpIndex, OpState&);
-  /// What host threads copy together, by their number; empty when none of the described ops is such a copy.
+  /// Rates at which host threads copy together, by their number. Empty when no described op is a copy by a host thread.
   std::vector<RateOfThreads> host_copy_rates() const { return host_copy_rates_; }
 
  private:
-  /// What the figures of a copy over the link depend on.
+  /// All properties of a copy over the link that its costs depend on.
   struct CopyKey {
     Bytes size;
     std::uint16_t numa_node = 0;
@@ -51,8 +52,8 @@ class OpBuilder {
   std::deque<GpuResources>& gpus_;
   std::deque<ZeroCopyTimes>& zero_copy_;
   Residency residency_;
-  std::vector<bool> pinned_by_op_;     // by buffer: an op of the schedule pins it
-  std::vector<bool> written_by_host_;  // by buffer: host threads of the schedule copy to it
+  std::vector<bool> pinned_by_op_;     // by buffer: whether an op of the schedule pins it
+  std::vector<bool> written_by_host_;  // by buffer: whether a host thread copies to it
   std::vector<RateOfThreads> host_copy_rates_;
   CopyKey last_key_;
   CopyFigures last_figures_;

@@ -30,7 +30,7 @@ Bytes Residency::move(const Region& region, Place to) {
   return moved;
 }
 
-// Makes `at` a boundary.
+// Splits the stretch that contains `at` so that one starts at `at`.
 void Residency::split(Stretches& stretches, std::uint64_t at) {
   auto it = stretches.upper_bound(at);
   if (it == stretches.begin()) return;

@@ -1,4 +1,4 @@
-// Where the pages of managed memory are while a schedule runs.
+// The places of the pages of managed memory while a schedule runs.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class Residency {
 
  private:
   struct Stretch {
-    std::uint64_t end = 0;
+    std::uint64_t end = 0;  // one past the last byte
     Place place;
   };
-  using Stretches = std::map<std::uint64_t, Stretch>;  // by their first byte; without holes
+  using Stretches = std::map<std::uint64_t, Stretch>;  // by first byte; together they cover the whole buffer
   static void split(Stretches&, std::uint64_t at);
 
   std::vector<Stretches> buffers_;  // empty for memory that is not managed

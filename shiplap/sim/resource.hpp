@@ -1,4 +1,4 @@
-// The contract of a resource: a part of the machine that serves ops and says itself when something happens next.
+// The interface of a resource: a part of the machine that serves ops and knows the time of its next event.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,11 @@ inline constexpr OpIndex no_op = ~0u;
 using StreamIndex = std::uint32_t;
 inline constexpr StreamIndex no_stream = ~0u;
 
-/// The time of an event that is not due. All times of the simulator are seconds since the beginning.
+/// The time of the next event of a resource that has none. All times of the simulator are seconds since the beginning.
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-/// A resource holds the ops that it serves, and the moment of its next event. The simulator looks for
-/// the resource with the earliest event and performs that event. It then tells the ops that waited for the op that
-/// ended, and lets the resource go on.
+/// The simulator repeats three steps. It calls `advance` of the resource with the earliest event. It then tells the ops
+/// that waited for the op that ended. It finally calls `after_event` of the resource.
 class Resource {
  public:
   virtual ~Resource() = default;
@@ -28,8 +27,8 @@ class Resource {
   double next_event() const { return next_event_; }
   /// Performs the event that is due at `next_event()`. Returns the op that ended with it, or `no_op`.
   virtual OpIndex advance() = 0;
-  /// Starts what can start after the event, when everything that waited for the ended op has been told.
-  virtual void go_on(double /*now*/) {}
+  /// Starts ops that can start after the event. All ops that waited for the op that ended have been told before.
+  virtual void after_event(double /*now*/) {}
 
  protected:
   Resource() = default;

@@ -13,11 +13,13 @@ Prediction simulate(const Schedule& schedule, const Profile& profile, const Simu
   for (std::size_t g = 0; g < profile.gpus.size(); ++g) {
     const Bytes used = memory_at(schedule, Place::gpu(static_cast<std::uint16_t>(g)));
     if (used > profile.gpus[g].memory)
-      throw Error(fmt::format("the schedule needs {} on GPU {}, {} has {}: use a smaller ring or more chunks",
+      throw Error(fmt::format("the schedule needs {} on GPU {}, but {} has {}; use a smaller ring or more chunks",
                               to_string(used), g, profile.gpus[g].name, to_string(profile.gpus[g].memory)));
   }
   if (options.held && !can_be_held(schedule))
-    throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
+    throw Unsupported(
+        "the host waits for some ops of the schedule, so it cannot submit all ops before the first one runs; leave "
+        "`held` out");
   const sim::Machine machine(profile);
   sim::Simulator simulator(schedule, machine, options.held);
   simulator.run();

@@ -13,22 +13,21 @@
 namespace shiplap {
 
 struct SimulateOptions {
-  /// All ops are submitted before the first may start, as when streams are held behind a gate. Submission then takes no
-  /// time.
+  /// Whether all ops are submitted before the first one may start, as when a gate holds the streams. The timeline then
+  /// starts when the gate opens, so submission takes none of its time.
   bool held = false;
 };
 
 struct Prediction {
   Timeline timeline;
   Seconds submission{0};  ///< host time from the first call to the return of the last one
-  /// What the profile lacks and what the simulation assumed: one sentence, or none. To be shown beside every figure
-  /// that is made from the prediction.
+  /// One sentence that names the absent parameters of the profile and the assumed values; empty when none is absent. It
+  /// must be shown with every figure that is computed from the prediction.
   std::vector<std::string> assumptions;
 };
 
-/// Throws Unsupported when the profile cannot say (no such link, a flow or op kind it has no figures for), and Error
-/// when the buffers of the schedule on a GPU exceed its memory (with the numbers). The schedule must be sound
-/// (`validate`).
+/// Predicts the timeline of a sound schedule (`validate`). Throws Unsupported when the profile has no such link or no
+/// figures for a kind of op, and Error with the numbers when the buffers on a GPU exceed its memory.
 Prediction simulate(const Schedule&, const Profile&, const SimulateOptions& = {});
 
 }  // namespace shiplap

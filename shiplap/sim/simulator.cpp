@@ -11,11 +11,11 @@ namespace shiplap::sim {
 
 Simulator::Simulator(const Schedule& schedule, const Machine& machine, bool held)
     : machine_(machine),
-      timers_([this](const Timer& timer) { return reached(timer); }),
-      copying_([this](std::size_t threads) {
+      timers_([this](const Timer& timer) { return on_timer(timer); }),
+      host_copies_([this](std::size_t threads) {
         return rate_of(host_copy_rates_, static_cast<unsigned>(threads)).bytes_per_second;
       }),
-      touching_([this](std::size_t threads) { return machine_.host_demand_rate(threads); }),
+      host_touches_([this](std::size_t threads) { return machine_.host_demand_rate(threads); }),
       agents_(machine, ops_, timers_, held) {
   add_gpus(schedule);
   add_ops(schedule);
@@ -26,11 +26,14 @@ void Simulator::run() {
   while (Resource* const resource = first_due()) {
     const double now = resource->next_event();
     if (const OpIndex op = resource->advance(); op != no_op) ended(op, now);
-    resource->go_on(now);
+    resource->after_event(now);
   }
   for (OpIndex op = 0; op < ops_.size(); ++op)
     if (ops_[op].end < 0)
-      throw Error(fmt::format("simulation stopped before op {} could start: the schedule waits for itself", op));
+      throw Error(
+          fmt::format("the simulation ended before op {} could start, because ops of the schedule wait for each other; "
+                      "check it with `validate`",
+                      op));
 }
 
 Resource* Simulator::first_due() const {
@@ -58,7 +61,7 @@ void Simulator::add_gpus(const Schedule& schedule) {
   for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.zero_copy);
   resources_.push_back(&timers_);
   for (GpuResources& gpu : gpus_) resources_.push_back(&gpu.compute);
-  resources_.insert(resources_.end(), {&copying_, &touching_});
+  resources_.insert(resources_.end(), {&host_copies_, &host_touches_});
 }
 
 void Simulator::add_ops(const Schedule& schedule) {
@@ -74,7 +77,7 @@ void Simulator::add_ops(const Schedule& schedule) {
   for (OpIndex i = 0; i < n; ++i) {
     OpState& op = ops_[i];
     builder.describe_op(i, op);
-    if (op.is_host) continue;  // its agent sees to the order
+    if (op.is_host) continue;  // its agent performs its ops in order
     const auto wait_for = [&](OpIndex before) {
       edges.push_back({before, i});
       ++op.pending;
@@ -105,7 +108,7 @@ void Simulator::add_ops(const Schedule& schedule) {
   for (const Edge& edge : edges) successors_[next[edge.from]++] = edge.to;
 }
 
-OpIndex Simulator::reached(const Timer& timer) {
+OpIndex Simulator::on_timer(const Timer& timer) {
   const OpIndex index = timer.op;
   const OpState& op = ops_[index];
   switch (timer.moment) {
@@ -114,10 +117,10 @@ OpIndex Simulator::reached(const Timer& timer) {
         op.copy_engine->queued(index);
       else
         gpus_[op.gpu].link.set_kernel_waits(op.stream, true, timer.time);
-      release(index, timer.time);
+      requirement_met(index, timer.time);
       break;
     case Moment::ready:
-      release(index, timer.time);
+      requirement_met(index, timer.time);
       break;
     case Moment::kernel_arrives:
       kernel_arrives(index, timer.time);
@@ -131,7 +134,7 @@ OpIndex Simulator::reached(const Timer& timer) {
   return no_op;
 }
 
-void Simulator::release(OpIndex index, double time) {
+void Simulator::requirement_met(OpIndex index, double time) {
   OpState& op = ops_[index];
   op.ready = std::max(op.ready, time);
   if (--op.pending > 0) return;
@@ -144,12 +147,12 @@ void Simulator::release(OpIndex index, double time) {
 void Simulator::copy_ready(OpIndex index, double now) {
   const OpState& op = ops_[index];
   op.copy_engine->ready(index);
-  // The copy behind it in its stream needs no end of this one: the copy engine serves them in order.
-  if (op.stream_after != no_op) release(op.stream_after, now);
+  // The next copy of the stream need not wait for the end of this one, because the copy engine serves them in order.
+  if (op.stream_after != no_op) requirement_met(op.stream_after, now);
   op.copy_engine->start_next(now);
 }
 
-// Kernels of one stream run one after the other; the latency of the later one passes while the earlier one runs.
+// Kernels of one stream run one after the other. The launch latency of the later one overlaps with the earlier one.
 void Simulator::kernel_ready(OpIndex index, double now) {
   const OpState& op = ops_[index];
   gpus_[op.gpu].link.set_kernel_waits(op.stream, false, now);
@@ -178,7 +181,7 @@ void Simulator::start_host(OpIndex index, double now) {
   OpState& op = ops_[index];
   op.start = now;
   if (op.bytes > 0)
-    (op.touches ? touching_ : copying_).start(index, op.bytes, now);
+    (op.touches ? host_touches_ : host_copies_).start(index, op.bytes, now);
   else
     timers_.set({.time = now + op.host_time, .op = index, .moment = Moment::host_ends});
 }
@@ -195,16 +198,16 @@ void Simulator::ended(OpIndex index, double now) {
     if (const double delay = handover(op, ops_[successor]); delay > 0)
       timers_.set({.time = now + delay, .op = successor, .moment = Moment::ready});
     else
-      release(successor, now);
+      requirement_met(successor, now);
   }
   if (op.is_copy()) return;
-  // Waiting for the kernel before it in its stream is no reason to pay the launch latency after its end: `ready` stays.
+  // `ready` of the next kernel in the stream stays as it is, so that its launch latency overlaps with this kernel.
   if (op.stream_after != no_op && --ops_[op.stream_after].pending == 0) kernel_ready(op.stream_after, now);
   gpus_[op.gpu].kernels.ended(index, now);
 }
 
-// The figures of a handover between a kernel and a copy are those of the direction of the copy. Between two copies they
-// are those of the way back to the host.
+// The handover between a kernel and a copy has the figures of the copy's direction. The handover between two copies has
+// the figures of D2H when the first copy is D2H, and otherwise those of the direction of the second copy.
 double Simulator::handover(const OpState& from, const OpState& to) const {
   const GpuResources& gpu = gpus_[to.gpu];
   const auto figures = [&](HandoverKind kind, bool busy) {
@@ -221,7 +224,7 @@ double Simulator::handover(const OpState& from, const OpState& to) const {
   return figures(kind, copy.copy_engine->is_opposite_occupied());
 }
 
-// What an event that is recorded behind a kernel adds to the gap behind it.
+// The time that an event, recorded after the kernel `before`, adds to the gap after that kernel.
 double Simulator::event_gap(const OpState& before) const {
   const GpuResources& gpu = gpus_[before.gpu];
   return gpu.copies_move() ? gpu.figures.event_gap.busy : gpu.figures.event_gap.idle;

@@ -1,4 +1,4 @@
-// The event engine behind `simulate`: the resources of a machine, the ops that they serve, and one clock.
+// The discrete-event simulator behind `simulate`: the resources of a machine and the ops that they serve.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@
 
 namespace shiplap::sim {
 
-/// Rules of time:
-/// - An op is queued when its agent's call returns, and ready when it is queued and everything it waits for has ended:
-///   earlier ops of its stream on other resources, and dependencies; each counts a handover after its end, which
-///   depends on what hands over, on whether other copies move then, and on whether the resource that takes over served
-///   this stream last.
-/// - A copy's data starts at max(ready + L+o, copy engine free + g) and flows at G, or at the duplex G while the
-///   opposite copy engine is occupied: moving data, or in the gap between two copies; slower while kernels of several
-///   streams wait. A shared copy engine that changes direction pays L+o again instead of g.
-/// - A copy engine that takes ops by readiness serves the streams in groups: one until none of its copies is ready.
-/// - A zero-copy kernel takes as long as zero_copy_times.hpp says, alone and while copies move beside it, and slows
-///   these down.
-/// - Copies of a batch are queued together, and what follows one of its own batch does so after a gap of its own. The
-///   ops of a graph without copies are queued from the start of the call that launches it, those of a graph with
-///   copies when the call returns.
-/// - An agent makes its calls one after the other. It waits in the call for a copy of pageable memory until that has
-///   ended, and while it copies or touches memory itself; agents that do so at the same time share the host's memory.
-/// - Pages of managed memory move when a prefetch says so, or when a kernel or a host thread touches them elsewhere,
-///   which takes that long more.
-/// - A kernel starts at max(ready + launch latency, end of the kernel before it in its stream + kernel gap), as blocks
-///   free up; the gap is longer by the event gap where an event is recorded behind the kernel before.
+/// The simulator follows these rules.
+/// - An op is queued when the call that submits it returns. It is ready when it is queued, its dependencies have ended,
+///   and earlier ops of its stream on other resources have ended. A handover time passes after each of these ends. The
+///   handover depends on the kinds of the two ops, on whether other copies move, and on whether the waiting op's
+///   resource served the same stream last.
+/// - The data of a copy starts at max(ready + L+o, end of the engine's previous copy + g) and moves at G. While the
+///   opposite copy engine is occupied (it moves data or is in the gap between two copies), the duplex g and G hold.
+///   Both are larger while kernels of several streams wait. A shared copy engine that changes direction takes L+o
+///   instead of g.
+/// - A copy engine that takes copies in order of readiness serves streams in groups. It serves one group until none of
+///   its copies is ready.
+/// - A zero-copy kernel takes the times of zero_copy_times.hpp, alone or beside copies. It slows these copies down.
+/// - Copies of a batch are queued together. The gap between two copies of a batch is `batched_gap`. The ops of a graph
+///   without copies are queued when the call that launches it begins, and those of a graph with copies when it returns.
+/// - An agent makes its calls one after the other. It waits in the call that submits a copy of pageable memory until
+///   the copy has ended. Agents that copy or touch memory at the same time share the bandwidth of the host's memory.
+/// - Pages of managed memory move in a prefetch, or when a kernel or a host thread touches them while they are
+///   elsewhere. The time of that kernel or thread is longer by the time of the move.
+/// - A kernel arrives at max(ready + launch latency, end of the previous kernel in its stream + kernel gap). The gap is
+///   longer by the event gap when an event is recorded after the previous kernel. Its blocks start as SMs have space.
 class Simulator {
  public:
   Simulator(const Schedule&, const Machine&, bool held);
@@ -53,8 +53,8 @@ class Simulator {
   void add_ops(const Schedule&);
   Resource* first_due() const;
 
-  OpIndex reached(const Timer&);
-  void release(OpIndex, double time);  // one of the things that the op waits for is there at `time`
+  OpIndex on_timer(const Timer&);
+  void requirement_met(OpIndex, double time);
   void copy_ready(OpIndex, double now);
   void kernel_ready(OpIndex, double now);
   void kernel_arrives(OpIndex, double now);
@@ -65,15 +65,16 @@ class Simulator {
 
   const Machine& machine_;
   OpStates ops_;
-  std::vector<OpIndex> successors_;  // of all ops, each op's from `successors_begin` on
+  std::vector<OpIndex> successors_;  // the successors of op i begin at ops_[i].successors_begin
   std::deque<ZeroCopyTimes> zero_copy_;
   std::vector<RateOfThreads> host_copy_rates_;
-  std::deque<GpuResources> gpus_;  // a deque: they point to each other and stay where they are
+  std::deque<GpuResources> gpus_;  // a deque, because its elements hold references to each other and must not move
   Timers timers_;
-  HostThreads copying_;
-  HostThreads touching_;
+  HostThreads host_copies_;
+  HostThreads host_touches_;
   HostAgents agents_;
-  std::vector<Resource*> resources_;  // of events at the same time, the one of the earlier resource comes first
+  std::vector<Resource*>
+      resources_;  // at equal times the event of the resource that comes first here is performed first
 };
 
 }  // namespace shiplap::sim

@@ -1,4 +1,4 @@
-// Moments that ops reach without a resource that serves them: calls that return, delays that pass.
+// Events of ops that belong to no other resource: calls that return and delays that pass.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace shiplap::sim {
 
-/// What an op reaches.
+/// What happens to an op when its timer is due.
 enum class Moment : std::uint8_t { queued, ready, kernel_arrives, host_starts, host_ends };
 
 struct Timer {
@@ -24,10 +24,10 @@ struct Timer {
   }
 };
 
-/// Timers in the order of their times; of equal times the earlier op first.
+/// Performs timers in the order of their times. At equal times the earlier op comes first.
 class Timers final : public Resource {
  public:
-  /// What happens when a timer is due; returns the op that ended with it, or `no_op`.
+  /// Called when a timer is due. Returns the op that ended with it, or `no_op`.
   using Due = std::function<OpIndex(const Timer&)>;
 
   explicit Timers(Due due) : due_(std::move(due)) {}

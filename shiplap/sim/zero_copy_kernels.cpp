@@ -15,39 +15,39 @@ void ZeroCopyKernels::arrive(OpIndex op, double now) {
 
 void ZeroCopyKernels::start_next(double now) {
   if (current_ != no_op || waiting_.empty()) return;
-  link_.settle(now);
+  link_.update_progress(now);
   current_ = waiting_.front();
   waiting_.pop_front();
-  felt_ = ops_[current_].zero_copy;
+  slowing_copies_ = ops_[current_].zero_copy;
   remaining_ = 1;
   updated_ = now;
-  link_.settle(now);
+  link_.update_progress(now);
   kernels_.first_blocks_started(current_, now);
   kernels_.last_blocks_started(current_, now);
 }
 
 OpIndex ZeroCopyKernels::advance() {
-  link_.settle(next_event_);
+  link_.update_progress(next_event_);
   ended_ = current_;
   current_ = no_op;
   next_event_ = never;
   return ended_;
 }
 
-void ZeroCopyKernels::go_on(double now) {
-  // In the short gap between two such kernels of a stream, copies are assumed to be as slow as beside them.
+void ZeroCopyKernels::after_event(double now) {
+  // Copies are assumed to be slowed down also in the short gap between two zero-copy kernels of a stream.
   const OpIndex after = ops_[ended_].stream_after;
   const bool another_follows = after != no_op && ops_[after].zero_copy != nullptr && ops_[after].pending == 0;
   if (!another_follows && waiting_.empty()) {
-    felt_ = nullptr;
-    link_.settle(now);
+    slowing_copies_ = nullptr;
+    link_.update_progress(now);
   }
   start_next(now);
 }
 
-void ZeroCopyKernels::settle(double now) {
+void ZeroCopyKernels::update_progress(double now) {
   if (now > updated_) {
-    // The rate that held until now was foreseen by the last update.
+    // The rate did not change since the last update, so `next_event_` was the end at that rate.
     const double left = next_event_ - updated_;
     remaining_ *= left > 0 ? std::max(0.0, (next_event_ - now) / left) : 0.0;
     updated_ = now;

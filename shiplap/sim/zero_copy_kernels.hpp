@@ -1,4 +1,4 @@
-// The zero-copy kernels of one GPU: kernels that access pinned host memory, one after the other.
+// The zero-copy kernels of one GPU, which access pinned host memory. They run one after the other.
 #pragma once
 
 #include <deque>
@@ -12,8 +12,8 @@ class CopyEngine;
 class KernelOrder;
 class Link;
 
-/// Such kernels take turns, because together they would not move more. Each takes as long as its times say, alone or
-/// beside the copies that move meanwhile.
+/// Zero-copy kernels run one after the other, because several at once would not move more bytes over the link. The time
+/// of a kernel depends on whether copies move beside it (ZeroCopyTimes).
 class ZeroCopyKernels final : public Resource {
  public:
   ZeroCopyKernels(OpStates& ops, Link& link, KernelOrder& kernels, const CopyEngine& h2d, const CopyEngine& d2h)
@@ -22,13 +22,14 @@ class ZeroCopyKernels final : public Resource {
   void arrive(OpIndex, double now);
 
   OpIndex advance() override;
-  void go_on(double now) override;
+  void after_event(double now) override;
 
-  /// Accounts for the share of the kernel that has passed, and foresees its end beside the copies of the moment.
-  void settle(double now);
-  bool runs() const { return current_ != no_op; }
-  /// The kernel beside which copies move, or null: the one that runs, or the last one in the gap behind it.
-  const ZeroCopyTimes* felt_by_copies() const { return felt_; }
+  /// Updates the fraction of the kernel that remains, and sets its end by the copies that move now.
+  void update_progress(double now);
+  bool is_running() const { return current_ != no_op; }
+  /// The times of the kernel that slows copies down: the one that runs, or the last one in the gap after it. Null:
+  /// none.
+  const ZeroCopyTimes* slowing_copies() const { return slowing_copies_; }
 
  private:
   void start_next(double now);
@@ -41,10 +42,10 @@ class ZeroCopyKernels final : public Resource {
 
   std::deque<OpIndex> waiting_;
   OpIndex current_ = no_op;
-  const ZeroCopyTimes* felt_ = nullptr;
-  double remaining_ = 0;  // share of the current kernel
+  const ZeroCopyTimes* slowing_copies_ = nullptr;
+  double remaining_ = 0;  // fraction of the current kernel
   double updated_ = 0;
-  OpIndex ended_ = no_op;  // with the event that is being performed
+  OpIndex ended_ = no_op;  // the op that ended with the current event
 };
 
 }  // namespace shiplap::sim

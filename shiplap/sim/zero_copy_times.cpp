@@ -10,15 +10,15 @@ namespace {
 
 /// The traffic of a kernel in one direction. Accesses of a thread to several buffers are independent, so their bytes in
 /// flight add up.
-struct Way {
+struct DirectionTraffic {
   double bytes = 0;
   double in_flight = 0;
 };
 
 struct Flows {
   const ZeroCopyModel* link = nullptr;
-  Way reads;
-  Way writes;
+  DirectionTraffic reads;
+  DirectionTraffic writes;
 };
 
 Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu, const Machine& machine) {
@@ -31,50 +31,51 @@ Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu
     if (flows.link != nullptr && flows.link != link)
       throw Unsupported("the simulator has no figures for kernels that access memory of several NUMA nodes");
     flows.link = link;
-    Way& way = f.mode == AccessMode::read ? flows.reads : flows.writes;
-    way.bytes += in_bytes(f.bytes);
-    way.in_flight += in_bytes(f.in_flight);
+    DirectionTraffic& traffic = f.mode == AccessMode::read ? flows.reads : flows.writes;
+    traffic.bytes += in_bytes(f.bytes);
+    traffic.in_flight += in_bytes(f.in_flight);
   }
   return flows;
 }
 
 /// The direction of the copies that move beside the kernel.
-enum class Copies : std::uint8_t { none, to_device, from_device };
+enum class CopiesBeside : std::uint8_t { none, to_device, from_device };
 
-/// The time of the bytes of one direction while these copies move.
-double of_way(const Flows& flows, bool reads, Copies copies) {
-  const Way& way = reads ? flows.reads : flows.writes;
-  if (way.bytes <= 0) return 0;
+/// The time of the kernel's reads, or of its writes, while these copies move.
+double one_direction_time(const Flows& flows, bool reads, CopiesBeside copies) {
+  const DirectionTraffic& traffic = reads ? flows.reads : flows.writes;
+  if (traffic.bytes <= 0) return 0;
   const ZeroCopyModel& link = *flows.link;
-  const double alone = way.bytes / rate_at(reads ? link.read : link.write, way.in_flight).bytes_per_second;
-  if (copies == Copies::none) return alone;
-  if (reads == (copies == Copies::to_device)) return slowdown_in_same_direction * alone;
+  const double alone = traffic.bytes / rate_at(reads ? link.read : link.write, traffic.in_flight).bytes_per_second;
+  if (copies == CopiesBeside::none) return alone;
+  if (reads == (copies == CopiesBeside::to_device)) return slowdown_in_same_direction * alone;
   const std::vector<ZeroCopyBeside>& beside = reads ? link.read_beside_d2h : link.write_beside_h2d;
-  return beside.empty() ? alone : way.bytes / kernel_rate_at(beside, way.in_flight).bytes_per_second;
+  return beside.empty() ? alone : traffic.bytes / kernel_rate_at(beside, traffic.in_flight).bytes_per_second;
 }
 
-/// The time of the bytes of both directions, which share the link as in a kernel that reads as much as it writes.
-double on_the_link(const Flows& flows, Copies copies) {
-  const double apart = std::max(of_way(flows, true, copies), of_way(flows, false, copies));
+/// The time of the kernel's reads and writes together. The link is shared as by a kernel that reads as much as it
+/// writes, for which the profile has rates (ZeroCopyModel::both).
+double link_time(const Flows& flows, CopiesBeside copies) {
+  const double apart = std::max(one_direction_time(flows, true, copies), one_direction_time(flows, false, copies));
   if (flows.reads.bytes <= 0 || flows.writes.bytes <= 0) return apart;
   const double in_flight = std::max(flows.reads.in_flight, flows.writes.in_flight);
-  const double each_way = rate_at(flows.link->both, in_flight).bytes_per_second;
-  return std::max(apart, (flows.reads.bytes + flows.writes.bytes) / (2 * each_way));
+  const double rate_per_direction = rate_at(flows.link->both, in_flight).bytes_per_second;
+  return std::max(apart, (flows.reads.bytes + flows.writes.bytes) / (2 * rate_per_direction));
 }
 
 /// The least time per byte of these copies while the kernel runs.
-double copy_per_byte(const Flows& flows, Copies copies) {
-  const bool to_device = copies == Copies::to_device;
+double copy_per_byte(const Flows& flows, CopiesBeside copies) {
+  const bool to_device = copies == CopiesBeside::to_device;
   const ZeroCopyModel& link = *flows.link;
-  const Way& along = to_device ? flows.reads : flows.writes;
-  const Way& against = to_device ? flows.writes : flows.reads;
+  const DirectionTraffic& same_direction = to_device ? flows.reads : flows.writes;
+  const DirectionTraffic& opposite_direction = to_device ? flows.writes : flows.reads;
   double longest = 0;
-  if (along.bytes > 0)
-    longest =
-        slowdown_in_same_direction / rate_at(to_device ? link.read : link.write, along.in_flight).bytes_per_second;
+  if (same_direction.bytes > 0)
+    longest = slowdown_in_same_direction /
+              rate_at(to_device ? link.read : link.write, same_direction.in_flight).bytes_per_second;
   const std::vector<ZeroCopyBeside>& beside = to_device ? link.write_beside_h2d : link.read_beside_d2h;
-  if (against.bytes > 0 && !beside.empty())
-    longest = std::max(longest, 1 / copy_rate_at(beside, against.in_flight).bytes_per_second);
+  if (opposite_direction.bytes > 0 && !beside.empty())
+    longest = std::max(longest, 1 / copy_rate_at(beside, opposite_direction.in_flight).bytes_per_second);
   return longest;
 }
 
@@ -91,11 +92,12 @@ ZeroCopyTimes zero_copy_times(const Schedule& schedule, const Kernel& kernel, st
   }
   const Flows flows = flows_of(schedule, kernel, gpu, machine);
   const double work = kernel.work.count();
-  return {.alone = std::max(work, on_the_link(flows, Copies::none)),
-          .beside = {std::max(work, on_the_link(flows, Copies::from_device)),
-                     std::max(work, on_the_link(flows, Copies::to_device))},
+  return {.alone = std::max(work, link_time(flows, CopiesBeside::none)),
+          .beside = {std::max(work, link_time(flows, CopiesBeside::from_device)),
+                     std::max(work, link_time(flows, CopiesBeside::to_device))},
           .copies_beside = 1,
-          .copy_per_byte = {copy_per_byte(flows, Copies::from_device), copy_per_byte(flows, Copies::to_device)}};
+          .copy_per_byte = {copy_per_byte(flows, CopiesBeside::from_device),
+                            copy_per_byte(flows, CopiesBeside::to_device)}};
 }
 
 }  // namespace shiplap::sim

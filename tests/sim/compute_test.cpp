@@ -22,13 +22,17 @@ std::map<std::uint32_t, double> ends(const std::vector<Compute::Kernel>& kernels
   while (compute.next_event() < never) {
     const double now = compute.next_event();
     if (const OpIndex op = compute.advance(); op != no_op) result[op] = now;
-    compute.go_on(now);
+    compute.after_event(now);
   }
   return result;
 }
-Compute::Kernel kernel(std::uint32_t op, double work, std::uint64_t blocks, std::uint64_t full_rate,
-                       std::uint64_t room) {
-  return {.op = op, .work = work, .blocks = blocks, .full_rate = full_rate, .room = room};
+Compute::Kernel kernel(std::uint32_t op, double work, std::uint64_t blocks, std::uint64_t full_rate_blocks,
+                       std::uint64_t max_resident_blocks) {
+  return {.op = op,
+          .work = work,
+          .blocks = blocks,
+          .full_rate_blocks = full_rate_blocks,
+          .max_resident_blocks = max_resident_blocks};
 }
 
 TEST(Compute, slows_kernels_down_alike_that_ask_for_more_than_the_whole_rate) {
@@ -70,7 +74,7 @@ TEST(Compute, runs_waves_and_leaves_the_room_of_the_last_one_to_others) {
 
 TEST(Compute, shares_the_gpu_among_kernels_of_many_launches_from_their_start) {
   // Two and a half waves of 10 blocks in each launch: five sixths of the rate on average, twice.
-  const auto fine = [](std::uint32_t op) { return Compute::fine_grained(kernel(op, 3, 25, 10, 10)); };
+  const auto fine = [](std::uint32_t op) { return Compute::many_launches(kernel(op, 3, 25, 10, 10)); };
   EXPECT_NEAR(ends({fine(0)}).at(0), 3, 1e-12) << "alone as it is";
   const auto end = ends({fine(0), fine(1)});
   for (const auto& [op, time] : end) EXPECT_NEAR(time, 3 * 5. / 3, 1e-12) << op;

@@ -20,7 +20,7 @@ std::vector<std::pair<OpIndex, double>> run(Resource& resource) {
   while (resource.next_event() < never) {
     const double now = resource.next_event();
     if (const OpIndex op = resource.advance(); op != no_op) ends.emplace_back(op, now);
-    resource.go_on(now);
+    resource.after_event(now);
   }
   return ends;
 }
