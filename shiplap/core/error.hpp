@@ -1,4 +1,4 @@
-// The exceptions of shiplap and the exit code that each one stands for. main catches once; nothing else exits.
+// The exceptions of shiplap and the exit code of each. `main` catches them; nothing else ends the process.
 #pragma once
 
 #include <stdexcept>
@@ -9,23 +9,23 @@ namespace shiplap {
 /// Process exit codes of the command line.
 enum class ExitCode : int { success = 0, failure = 1, check_failed = 2, usage = 64 };
 
-/// This command cannot go on. The message names the thing and the remedy.
+/// The operation cannot continue. The message names the cause and the remedy.
 class Error : public std::runtime_error {
  public:
-  /// `message` names the thing and the remedy.
+  /// `message` names the cause and the remedy.
   explicit Error(const std::string& message, ExitCode code = ExitCode::failure)
       : std::runtime_error(message), code_(code) {}
-  /// What the program ends with when nobody catches it before main.
+  /// Exit code of the program when only `main` catches the error.
   ExitCode code() const noexcept { return code_; }
 
  private:
   ExitCode code_;
 };
 
-/// The caller asked for something that makes no sense: a bad flag, name or number. Exit code 64.
+/// The caller passed an invalid flag, name or number. Exit code 64.
 class UsageError : public Error {
  public:
-  /// `message` names what was asked for, and what there is.
+  /// `message` names the invalid value and the valid ones.
   explicit UsageError(const std::string& message) : Error(message, ExitCode::usage) {}
 };
 
@@ -36,17 +36,17 @@ class CheckFailed : public Error {
   explicit CheckFailed(const std::string& message) : Error(message, ExitCode::check_failed) {}
 };
 
-/// The caller had it stopped before its end.
+/// The caller stopped the operation before its end.
 class Cancelled : public Error {
  public:
-  /// The message names where it was stopped.
+  /// `message` names the point at which the operation was stopped.
   explicit Cancelled(const std::string& message) : Error(message) {}
 };
 
-/// The device, profile or build cannot do this. Callers that sweep report it as a skip with its reason.
+/// The device, profile or build cannot do this. Sweeps report such points as skipped, with the reason.
 class Unsupported : public Error {
  public:
-  /// `message` says what is missing, and what would help.
+  /// `message` names what is missing and the remedy.
   explicit Unsupported(const std::string& message) : Error(message) {}
 };
 

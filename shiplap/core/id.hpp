@@ -7,15 +7,15 @@
 
 namespace shiplap {
 
-/// An index into one particular table. `Tag` only tells the tables apart.
+/// An index into one table. `Tag` makes the ids of different tables different types.
 template <class Tag>
 struct Id {
   std::uint32_t value = none_value;  ///< the index, or `none_value`
 
   static constexpr std::uint32_t none_value = std::numeric_limits<std::uint32_t>::max();  ///< stands for no entry
-  /// Whether it stands for no entry.
+  /// Whether the id stands for no entry.
   constexpr bool is_none() const { return value == none_value; }
-  /// For the table; meaningless of none.
+  /// The index as the standard containers take it. The id must not be none.
   constexpr std::size_t index() const { return value; }
   friend constexpr auto operator<=>(Id, Id) = default;
 };

@@ -18,7 +18,7 @@
 namespace shiplap {
 namespace {
 
-// A value as a message shows it: scalars in full unless they are long, containers by their kind.
+// The value as a text for messages. Long scalars are cut off, and containers are only named.
 std::string excerpt(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return fmt::format("an array of {}", value.size());
@@ -38,7 +38,7 @@ struct Position {
   std::size_t line = 1;
   std::size_t column = 1;
 };
-// Of the character at `offset` (from 0); the end of the text counts as one more character.
+// The position of the character at `offset`, counted from 0. The end of the text counts as a character.
 Position position_in(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const std::size_t last_newline = before.rfind('\n');
@@ -46,8 +46,9 @@ Position position_in(std::string_view text, std::size_t offset) {
           .column = 1 + before.size() - (last_newline == std::string_view::npos ? 0 : last_newline + 1)};
 }
 
-// Builds the document while it is read. Unlike the library's own reader it refuses a key that stands twice in one
-// object (one of the two values would be lost) and knows the place of every error, numbers too large included.
+// Builds a document from the parser's events. Unlike the reader of nlohmann::json it refuses a key that occurs twice in
+// an object, of which one value would be lost, and it knows the position of every error, also of numbers that are too
+// large.
 class DocumentBuilder {
  public:
   using number_integer_t = Json::number_integer_t;
@@ -71,14 +72,14 @@ class DocumentBuilder {
   bool end_array() { return open_.pop_back(), true; }
   bool key(string_t& name) {
     if (open_.back()->contains(name))
-      throw Error(fmt::format("{}: key \"{}\" stands twice in one object", source_, name));
+      throw Error(fmt::format("{}: key \"{}\" occurs twice in one object; remove one of the two", source_, name));
     key_ = std::move(name);
     return true;
   }
   bool parse_error(std::size_t read, const std::string&, const Json::exception& error) {
-    // `read` counts the characters up to and including the one that did not fit.
+    // `read` counts the characters up to and including the invalid one.
     const Position at = position_in(text_, read == 0 ? 0 : read - 1);
-    // The library's sentence without its own tag and position: "[json.exception.x] parse error at line 1, column 2: …".
+    // The text of nlohmann::json is "[json.exception.x] parse error at line 1, column 2: …". Only "…" is kept.
     std::string_view reason = error.what();
     if (const auto tag = reason.find("] "); tag != std::string_view::npos) reason.remove_prefix(tag + 2);
     if (reason.starts_with("parse error at")) reason.remove_prefix(reason.find(": ") + 2);
@@ -101,13 +102,13 @@ class DocumentBuilder {
   std::string_view text_;
   const std::string& source_;
   Json root_;
-  std::vector<Json*> open_;  // objects and arrays around the current place
+  std::vector<Json*> open_;  // objects and arrays around the current position, outermost first
   std::string key_;
 };
 
 std::string system_reason(int error) { return std::generic_category().message(error); }
 
-// A file descriptor that is closed when it goes out of scope.
+// Owns a file descriptor.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -117,14 +118,14 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int get() const { return descriptor_; }
-  // 0, or errno: some file systems report a failed write only here.
+  // Returns 0 or errno. Some file systems report a failed write only here.
   int close() { return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno; }
 
  private:
   int descriptor_;
 };
 
-// Writes, flushes and closes; 0 or errno.
+// Writes, flushes and closes. Returns 0 or errno.
 int write_all(File& file, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(file.get(), content.data(), content.size());
@@ -207,7 +208,7 @@ double JsonReader::positive() const {
 }
 
 std::uint64_t JsonReader::unsigned_integer() const {
-  // A value put together in memory may be of the signed kind; a file never gives that for numbers ≥ 0.
+  // The parser makes unsigned values of numbers ≥ 0, but a value made in memory may be signed.
   const bool whole = value_->is_number_unsigned() || (value_->is_number_integer() && value_->get<std::int64_t>() >= 0);
   if (!whole) fail("a whole number >= 0");
   return value_->get<std::uint64_t>();
@@ -234,13 +235,13 @@ std::string read_text_file(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) cannot_read(errno);
   std::string text;
-  std::vector<char> piece(1 << 16);
+  std::vector<char> buffer(1 << 16);
   while (true) {
-    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) cannot_read(errno);
     if (got == 0) return text;
-    text.append(piece.data(), static_cast<std::size_t>(got));
+    text.append(buffer.data(), static_cast<std::size_t>(got));
   }
 }
 
@@ -249,14 +250,14 @@ Json read_json_file(const std::filesystem::path& path) { return parse_json(read_
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   namespace fs = std::filesystem;
   std::error_code error;
-  // A link stays a link: what it points to is replaced.
+  // A symbolic link stays, and its target is replaced.
   fs::path target = path;
   if (fs::is_symlink(path, error)) target = fs::canonical(path, error);
   if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) cannot_write(path, EISDIR);
-  // Renaming over a device or a pipe would replace it by a file.
+  // Renaming would replace a device or a pipe by a regular file.
   if (exists && !S_ISREG(old.st_mode))
     throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", path.string()));
 
@@ -285,7 +286,7 @@ void require_schema(const JsonReader& document, std::string_view schema, std::ui
   const JsonReader number = document.at("version");
   if (number.unsigned_integer() != version)
     number.fail(
-        fmt::format("{} (the version that this shiplap reads; write the file again with this shiplap)", version));
+        fmt::format("{} (the version that this shiplap reads); write the file again with this shiplap", version));
 }
 
 std::string content_hash(std::string_view text) {

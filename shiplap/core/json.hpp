@@ -1,4 +1,4 @@
-// JSON in and out with errors that name the file, the key and what was expected; files are written whole or not at all.
+// Reading and writing JSON. Errors name the file, the key and what was expected. Files are written whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,40 @@
 
 namespace shiplap {
 
-/// Keeps the order of keys, so that files read from top to bottom as they were written. Who looks into one, or makes
-/// one, includes <nlohmann/json.hpp>: most only hand them on.
+/// A JSON value that keeps the order of its keys. The type is incomplete here: code that reads or makes values includes
+/// <nlohmann/json.hpp>.
 using Json = nlohmann::ordered_json;
 
-/// A JSON value together with where it stands, so that a complaint can name the place: `links[0].h2d.per_byte`.
+/// A JSON value together with its path in the document, which error messages name: `links[0].h2d.per_byte`.
 class JsonReader {
  public:
-  /// `source` is the file name or another word for where the text came from. The reader refers to `root`, which must
-  /// outlive it.
+  /// `source` is the file name or another name for the origin of the text. The reader keeps a reference to `root`,
+  /// which must outlive it.
   JsonReader(const Json& root, std::string source);
 
-  /// All of these throw Error naming source, path and expectation.
+  /// The member with this key. Every function of the class throws Error that names source, path and what was expected.
   JsonReader at(std::string_view key) const;
-  std::optional<JsonReader> find(std::string_view key) const;  ///< nullopt when absent or null
-  std::size_t size() const;                                    ///< of an array
-  /// The element of that index.
+  std::optional<JsonReader> find(std::string_view key) const;  ///< nullopt when the key is absent or its value null
+  std::size_t size() const;                                    ///< number of elements of an array
+  /// The element of an array at this index.
   JsonReader at(std::size_t index) const;
-  /// Its text.
+  /// The value as a text.
   std::string string() const;
-  /// Its truth value.
+  /// The value as a truth value.
   bool boolean() const;
-  double number() const;        ///< finite
-  double non_negative() const;  ///< finite, ≥ 0
-  double positive() const;      ///< finite, > 0
-  /// A whole number of at most 64 bits, 0 or more.
+  double number() const;        ///< the value as a finite number
+  double non_negative() const;  ///< the value as a finite number ≥ 0
+  double positive() const;      ///< the value as a finite number > 0
+  /// The value as a whole number from 0 to 2^64 − 1.
   std::uint64_t unsigned_integer() const;
-  /// Refuses any key of this object that is not in `allowed`: a misspelt key must not pass silently.
+  /// Refuses keys of this object that are not in `allowed`, so that a misspelt key is not ignored.
   void only_keys(std::span<const std::string_view> allowed) const;
-  /// The same.
+  /// Refuses keys of this object that are not in `allowed`, so that a misspelt key is not ignored.
   void only_keys(std::initializer_list<std::string_view> allowed) const { only_keys(std::span(allowed)); }
 
-  /// As it is, without a check.
+  /// The value without any check.
   const Json& value() const { return *value_; }
-  /// Throws Error that names source, path and what was expected there.
+  /// Throws Error that names source, path and what was expected instead of the value.
   [[noreturn]] void fail(std::string_view expected) const;
 
  private:
@@ -57,22 +57,21 @@ class JsonReader {
   std::string path_;
 };
 
-/// Parses text; on a syntax error throws Error naming `source`, line and column.
+/// Parses a text. Throws Error that names `source`, line and column of a syntax error.
 Json parse_json(std::string_view text, const std::string& source);
-/// Throws Error naming the path: it cannot be read, or is no JSON.
+/// Reads a file. Throws Error that names the path when the file cannot be read or is not JSON.
 Json read_json_file(const std::filesystem::path&);
-/// Throws Error naming the path and the system's reason.
+/// Reads a file. Throws Error that names the path and the reason of the operating system.
 std::string read_text_file(const std::filesystem::path&);
 
-/// Writes to a temporary file beside `path`, flushes it and renames it: readers see the old content or the new, never a
-/// part. Throws Error naming the path and the system's reason.
+/// Writes a temporary file beside `path`, flushes it and renames it, so that readers see either the old or the new
+/// content. Throws Error that names the path and the reason of the operating system.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Checks `schema` ("shiplap/profile") and `version` of a document; refuses another schema and any version but
-/// `version`.
+/// Throws Error unless the document has this `schema` ("shiplap/profile") and exactly this `version`.
 void require_schema(const JsonReader& document, std::string_view schema, std::uint64_t version);
 
-/// 64-bit FNV-1a of a text as 16 hex digits: identifies a profile in results.
+/// 64-bit FNV-1a hash of a text as 16 hex digits. It identifies a profile in results.
 std::string content_hash(std::string_view text);
 
 }  // namespace shiplap

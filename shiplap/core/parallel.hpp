@@ -1,4 +1,4 @@
-// Splits an index range over the machine's cores: for filling and checking arrays, never inside a timed region.
+// Runs a loop on all cores of the host. It is for filling and checking arrays, never for a timed region.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace shiplap {
 
-/// Calls `body(begin, end)` for consecutive pieces of [0, count) on several threads and waits for all of them.
-/// Pieces start at multiples of `grain`; below two grains everything runs on the calling thread. An exception of a
-/// piece is thrown again here after all pieces have ended.
+/// Splits [0, count) into consecutive ranges, calls `body(begin, end)` for each range on a thread of its own and waits
+/// for all of them. Ranges start at multiples of `grain`. With at most `grain` indices, or on one core, the calling
+/// thread runs everything. When calls throw, one of their exceptions is thrown again after all calls have ended.
 void parallel_for(std::uint64_t count, std::uint64_t grain,
                   const std::function<void(std::uint64_t, std::uint64_t)>& body);
 

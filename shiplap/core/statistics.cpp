@@ -13,15 +13,15 @@ namespace shiplap {
 namespace {
 
 void require_samples(std::span<const double> samples, const char* what) {
-  if (samples.empty()) throw Error(fmt::format("{} of no samples: at least one is needed", what));
+  if (samples.empty()) throw Error(fmt::format("{} of no samples; give at least one", what));
 }
 
 std::vector<double> sorted(std::span<const double> samples, const char* what) {
   require_samples(samples, what);
   std::vector<double> result(samples.begin(), samples.end());
-  // A NaN has no place in an order; it would scramble the others without a word.
+  // std::sort does not order values correctly when a NaN is among them.
   if (std::any_of(result.begin(), result.end(), [](double x) { return std::isnan(x); }))
-    throw Error(fmt::format("{} of samples with a NaN among them", what));
+    throw Error(fmt::format("{} of samples of which at least one is NaN; leave NaN out", what));
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -35,9 +35,9 @@ double quantile_of_sorted(const std::vector<double>& sorted_samples, double q) {
   return low == high ? low : std::lerp(low, high, position - static_cast<double>(below));
 }
 
-// The largest k with P(X ≤ k − 1) ≤ 2.5 % for X binomial(n, 1/2): the k-th smallest and k-th largest of n samples
-// enclose the median with at least 95 %. 0 when there is none. Sums from the middle outwards, where the terms are
-// largest, so that neither underflow nor a large n hurts.
+// The largest k with P(X ≤ k − 1) ≤ 2.5 % for X binomial(n, 1/2), or 0 when there is none. The k-th smallest and the
+// k-th largest of n samples enclose the median with a probability of at least 95 %. The sum starts at the middle terms,
+// which are the largest, so that a large n causes no underflow.
 std::size_t order_of_median_bound(std::size_t n) {
   const std::size_t half = (n + 1) / 2;  // C(n, ⌊n/2⌋) / 2^n = C(2·half, half) / 4^half, for even and odd n
   double probability = 1;
@@ -112,9 +112,9 @@ LineFit fit_line(std::span<const LinePoint> points) {
     y_sum += weight * p.y;
   }
   const bool distinct = std::any_of(points.begin(), points.end(), [&](const auto& p) { return p.x != points[0].x; });
-  if (!distinct) throw Error("fit of a line: needs points at two different x at least");
+  if (!distinct) throw Error("fit of a line: all points have the same x; give points at two different x at least");
 
-  // About the centre of mass the two unknowns do not influence each other and little is lost to cancellation.
+  // With x relative to its weighted mean, slope and intercept are uncorrelated and cancellation is small.
   const double x_mean = x_sum / weights;
   const double y_mean = y_sum / weights;
   double xx = 0;
@@ -136,8 +136,8 @@ LineFit fit_line(std::span<const LinePoint> points) {
         residual == 0 ? 0 : (p.y == 0 ? std::numeric_limits<double>::infinity() : std::abs(residual / p.y));
     fit.worst_relative_residual = std::max(fit.worst_relative_residual, relative);
   }
-  // With more than two points the scatter about the line sets the scale and the sigmas only weigh the points against
-  // each other; two points have no scatter, so the sigmas are taken at their word.
+  // With more than two points the scatter about the line sets the scale of the intervals, and the sigmas are only
+  // relative weights. Two points have no scatter, so their sigmas are used as they are.
   double factor = normal_975;
   if (points.size() > 2) {
     const std::size_t degrees = points.size() - 2;
@@ -152,13 +152,13 @@ LineFit fit_line(std::span<const LinePoint> points) {
 
 double student_t_975(std::size_t degrees_of_freedom) {
   if (degrees_of_freedom == 0) throw Error("Student's t: at least one degree of freedom is needed");
-  // The tabulated quantiles found in any statistics text book, to six decimals.
+  // Quantiles for 1 to 30 degrees of freedom to six decimals, as in statistics textbooks.
   constexpr std::array first_thirty{12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004,
                                     2.262157,  2.228139, 2.200985, 2.178813, 2.160369, 2.144787, 2.131450, 2.119905,
                                     2.109816,  2.100922, 2.093024, 2.085963, 2.079614, 2.073873, 2.068658, 2.063899,
                                     2.059539,  2.055529, 2.051831, 2.048407, 2.045230, 2.042272};
   if (degrees_of_freedom <= first_thirty.size()) return first_thirty[degrees_of_freedom - 1];
-  // Beyond, the quantile is almost straight in 1/df: linear between these is right to 1e-4.
+  // Above 30 the quantile is almost linear in 1 / degrees of freedom. Linear interpolation has an error below 1e-4.
   struct Row {
     double inverse;
     double t;

@@ -9,7 +9,7 @@ Json milliseconds_json(const Interval<Seconds>& t) {
 }
 
 Interval<Seconds> milliseconds_from_json(const JsonReader& json) {
-  // Division by 1000 is the inverse that gives back the same number.
+  // Dividing by 1000 inverts the multiplication by 1000 of in_milliseconds more exactly than multiplying by 1e-3 would.
   const auto seconds = [&](const char* key) { return Seconds{json.at(key).non_negative() / 1e3}; };
   return {seconds("value"), seconds("low"), seconds("high")};
 }

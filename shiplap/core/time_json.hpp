@@ -9,7 +9,7 @@ namespace shiplap {
 
 /// Writes the interval in milliseconds.
 Json milliseconds_json(const Interval<Seconds>&);
-/// Reads what milliseconds_json wrote. Throws Error that names the key when an entry is missing or negative.
+/// Reads the output of milliseconds_json. Throws Error that names the key when an entry is missing or negative.
 Interval<Seconds> milliseconds_from_json(const JsonReader&);
 
 }  // namespace shiplap

@@ -47,7 +47,7 @@ constexpr std::array count_units{
     Unit{"", 1}, Unit{"ki", 1ull << 10}, Unit{"mi", 1ull << 20}, Unit{"gi", 1ull << 30}, Unit{"ti", 1ull << 40},
 };
 
-// Without <cctype>: these must not depend on the locale.
+// The functions of <cctype> depend on the locale, so they are not used.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
@@ -64,12 +64,13 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// "1.5 GiB" as the digits before and behind the point and the unit; nullopt when there is no plain decimal in front.
+// The parts of a text such as "1.5 GiB".
 struct Decimal {
   std::string_view whole;
   std::string_view fraction;
   std::string_view unit;
 };
+// Returns nullopt when the text does not start with a decimal number.
 std::optional<Decimal> split_decimal(std::string_view text) {
   text = trimmed(text);
   const auto take_digits = [&text] {
@@ -92,9 +93,9 @@ std::optional<Decimal> split_decimal(std::string_view text) {
 
 struct Scaled {
   std::uint64_t value;
-  bool exact;  // no fraction had to be rounded away
+  bool exact;  // whether the value was not rounded
 };
-// digits · factor, to the nearest whole number; nullopt when that needs more than 64 bits.
+// The number times `factor`, rounded to a whole number. Returns nullopt when the result needs more than 64 bits.
 std::optional<Scaled> scale(const Decimal& decimal, std::uint64_t factor) {
   constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
   Wide total = 0;
@@ -132,7 +133,7 @@ const Unit* find_unit(auto& units, std::string_view name) {
   throw UsageError(fmt::format("{}: \"{}\" {}", what, text, why));
 }
 
-// Four significant digits with trailing zeros, never in scientific notation unless the value is absurdly small.
+// Four significant digits with trailing zeros. Only values below 1e-6 are written in scientific notation.
 std::string four_digits(double value) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   if (value == 0) return "0";
@@ -152,7 +153,7 @@ std::string to_string(Bytes bytes) {
   const std::uint64_t factor = 1ull << (10 * unit);
   if (bytes.count % factor == 0) return fmt::format("{} {}", bytes.count / factor, names[unit]);
   std::string digits = fmt::format("{:.4g}", static_cast<double>(bytes.count) / static_cast<double>(factor));
-  // 1023.99 of a unit rounds to 1024: one of the next.
+  // 1023.99 of a unit rounds to 1024, which is 1 of the next unit.
   if (digits == "1024" && unit + 1 < names.size()) {
     digits = "1";
     ++unit;
@@ -162,7 +163,7 @@ std::string to_string(Bytes bytes) {
 
 std::string to_string(Seconds time) {
   const double seconds = time.count();
-  // The unit is chosen by what will be printed: 999.96 µs is 1.000 ms.
+  // The unit is chosen by the rounded value: 999.96 µs is printed as 1.000 ms.
   const double magnitude = std::abs(seconds);
   if (magnitude < 0.99995e-3) return four_digits(seconds * 1e6) + " µs";
   if (magnitude < 0.99995) return four_digits(seconds * 1e3) + " ms";
@@ -209,8 +210,8 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
   if (failure == std::errc::result_out_of_range) refuse(what, text, "is out of range");
   if (!plain || failure != std::errc{}) refuse(what, text, fmt::format("is not a time of 0 or more; {}", examples));
   const std::string_view unit = trimmed(trimmed_text.substr(static_cast<std::size_t>(rest - trimmed_text.data())));
-  // Both code points that look like µ: micro sign (U+00B5) and Greek mu (U+03BC). Dividing by an exact power of ten
-  // gives the double that is nearest to the text.
+  // The list has both code points that look like µ: micro sign (U+00B5) and Greek mu (U+03BC). Dividing by an exact
+  // power of ten gives the double that is nearest to the text.
   for (const auto& [name, divisor] : {std::pair<std::string_view, double>{"s", 1},
                                       {"ms", 1e3},
                                       {"us", 1e6},
@@ -229,9 +230,8 @@ double parse_fraction(std::string_view text, std::string_view what) {
   const auto [rest, failure] = std::from_chars(trimmed_text.data(), trimmed_text.data() + trimmed_text.size(), value);
   const std::string_view unit = trimmed(trimmed_text.substr(static_cast<std::size_t>(rest - trimmed_text.data())));
   if (!plain || failure != std::errc{} || (!unit.empty() && unit != "%"))
-    refuse(what, text, "is not a share of 0 or more; write for example 5% or 0.05");
-  if (unit.empty() && value > 1)
-    refuse(what, text, fmt::format("is more than all: write {}% for per cent", trimmed_text));
+    refuse(what, text, "is not a fraction of 0 or more; write for example 5% or 0.05");
+  if (unit.empty() && value > 1) refuse(what, text, fmt::format("is above 1; write {}% for per cent", trimmed_text));
   return unit.empty() ? value : value / 100;
 }
 

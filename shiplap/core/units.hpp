@@ -13,21 +13,21 @@ namespace shiplap {
 /// A time span in seconds, double precision. Any std::chrono duration converts to it: `Seconds t = 5us;`
 using Seconds = std::chrono::duration<double>;
 
-/// So many microseconds.
+/// A time given in microseconds.
 constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
-/// So many milliseconds.
+/// A time given in milliseconds.
 constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
-/// As a number of microseconds.
+/// The time as a number of microseconds.
 constexpr double in_microseconds(Seconds t) { return t.count() * 1e6; }
-/// As a number of milliseconds.
+/// The time as a number of milliseconds.
 constexpr double in_milliseconds(Seconds t) { return t.count() * 1e3; }
 
 /// A number of bytes.
 struct Bytes {
-  std::uint64_t count = 0;  ///< how many
+  std::uint64_t count = 0;  ///< number of bytes
 
   friend constexpr auto operator<=>(Bytes, Bytes) = default;
-  /// Adds to this.
+  /// Adds `other` to this size.
   constexpr Bytes& operator+=(Bytes other) {
     count += other.count;
     return *this;
@@ -38,34 +38,34 @@ struct Bytes {
   friend constexpr Bytes operator/(Bytes a, std::uint64_t k) { return {a.count / k}; }
 };
 
-/// As a number of bytes, for formulas.
+/// The number of bytes as a double, for formulas.
 constexpr double in_bytes(Bytes n) { return static_cast<double>(n.count); }
 
 /// A rate in bytes per second; printed as decimal GB/s (1e9 bytes per second).
 struct Bandwidth {
-  double bytes_per_second = 0;  ///< the rate
+  double bytes_per_second = 0;  ///< rate in bytes per second
   friend constexpr auto operator<=>(Bandwidth, Bandwidth) = default;
 };
 
-/// The inverse of a bandwidth: seconds for each byte. LogGP's G (van Werkhoven 2014, §V).
+/// The inverse of a bandwidth: seconds per byte. LogGP calls it G (van Werkhoven et al. 2014, §V).
 struct PerByte {
-  double seconds = 0;  ///< for one byte
+  double seconds = 0;  ///< seconds per byte
   friend constexpr auto operator<=>(PerByte, PerByte) = default;
 };
 
-/// The time that they take at that rate.
+/// The time that `n` bytes take at the bandwidth `b`.
 constexpr Seconds operator/(Bytes n, Bandwidth b) { return Seconds{in_bytes(n) / b.bytes_per_second}; }
-/// The rate of so many in that time.
+/// The bandwidth of `n` bytes in the time `t`.
 constexpr Bandwidth operator/(Bytes n, Seconds t) { return {in_bytes(n) / t.count()}; }
-/// The time that they take.
+/// The time that `n` bytes take.
 constexpr Seconds operator*(Bytes n, PerByte g) { return Seconds{in_bytes(n) * g.seconds}; }
-/// Its inverse.
+/// The bandwidth with this time per byte.
 constexpr Bandwidth bandwidth(PerByte g) { return {1.0 / g.seconds}; }
-/// Its inverse.
+/// The time per byte at this bandwidth.
 constexpr PerByte per_byte(Bandwidth b) { return {1.0 / b.bytes_per_second}; }
-/// So many GB/s (1e9 bytes per second).
+/// A bandwidth given in GB/s (1e9 bytes per second).
 constexpr Bandwidth gigabytes_per_second(double gb) { return {gb * 1e9}; }
-/// As a number of GB/s (1e9 bytes per second).
+/// The bandwidth as a number of GB/s (1e9 bytes per second).
 constexpr double in_gigabytes_per_second(Bandwidth b) { return b.bytes_per_second * 1e-9; }
 
 inline namespace literals {
@@ -79,7 +79,7 @@ constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
 constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
 }  // namespace literals
 
-/// "64 MiB", "1.5 GiB", "17 B": binary units, exact where the size is a whole multiple, 4 significant digits otherwise.
+/// "64 MiB", "1.5 GiB", "17 B": binary units, exact for whole multiples of the unit, 4 significant digits otherwise.
 std::string to_string(Bytes);
 /// "5.573 ms", "4.600 µs", "1.204 s": 4 significant digits.
 std::string to_string(Seconds);
@@ -93,8 +93,8 @@ Bytes parse_bytes(std::string_view text, std::string_view what);
 std::uint64_t parse_count(std::string_view text, std::string_view what);
 /// Reads "12ms", "3.5 us", "3.5 µs", "200ns", "1s"; a unit is required. Throws UsageError that names `what`.
 Seconds parse_seconds(std::string_view text, std::string_view what);
-/// Reads "5%", "0.5 %" and "0.05" as a share of one: 0.05 is 5 %. Throws UsageError that names `what` for anything that
-/// is not 0 or more, and for more than 1 without a %.
+/// Reads "5%", "0.5 %" and "0.05" as a fraction: 5 % is 0.05. Throws UsageError that names `what` for anything that is
+/// not 0 or more, and for numbers above 1 without a %.
 double parse_fraction(std::string_view text, std::string_view what);
 
 }  // namespace shiplap

@@ -133,7 +133,7 @@ TEST(Json, numbers_and_keys_that_json_cannot_mean_are_refused) {
   EXPECT_THROW(parse_json("{} trailing", "more.json"), Error);
   EXPECT_THROW(parse_json("\"\xff\"", "latin.json"), Error);
   EXPECT_EQ(message_of([] { parse_json(R"({"a": {"g": 1, "g": 2}})", "twice.json"); }),
-            "twice.json: key \"g\" stands twice in one object");
+            "twice.json: key \"g\" occurs twice in one object; remove one of the two");
 }
 
 TEST(Json, another_schema_or_version_is_refused) {
