@@ -8,7 +8,7 @@ namespace shiplap {
 
 HappensBefore::HappensBefore(const Schedule& schedule)
     : schedule_(schedule),
-      stands_(schedule.ops.size()),
+      positions_(schedule.ops.size()),
       previous_(schedule.ops.size()),
       last_use_(schedule.ops.size()),
       clocks_(schedule.ops.size()) {
@@ -21,8 +21,8 @@ HappensBefore::HappensBefore(const Schedule& schedule)
     const std::uint32_t lane = lanes.try_emplace(key, static_cast<std::uint32_t>(lanes.size())).first->second;
     last.resize(lanes.size());
     previous_[i] = std::exchange(last[lane], OpId{i});
-    const std::uint32_t behind = previous_[i].is_none() ? 0 : stands_[previous_[i].index()].position;
-    stands_[i] = {.lane = lane, .position = behind + 1};
+    const std::uint32_t behind = previous_[i].is_none() ? 0 : positions_[previous_[i].index()].position;
+    positions_[i] = {.lane = lane, .position = behind + 1};
     if (!previous_[i].is_none()) last_use_[previous_[i].index()] = OpId{i};
     for (OpId dependency : op.after) last_use_[dependency.index()] = OpId{i};
   }
@@ -44,7 +44,7 @@ void HappensBefore::visit(OpId op) {
   }
   const auto& after = schedule_.ops[op.index()].after;
   for (OpId dependency : after) {
-    // The clock of `previous` may have been moved here already; then it is empty and adds nothing.
+    // The clock of `previous` may have been moved to `clock`. It is empty then and adds nothing.
     const Clock& other = clocks_[dependency.index()];
     for (std::size_t lane = 0; lane < other.size(); ++lane) clock[lane] = std::max(clock[lane], other[lane]);
     include(clock, dependency);
@@ -55,16 +55,16 @@ void HappensBefore::visit(OpId op) {
 
 void HappensBefore::add(OpId op, OpId dependency) {
   Clock& clock = clocks_[op.index()];
-  // The dependency's own clock may have been let go; then it adds only itself, and a later check errs towards
-  // "unordered".
+  // The clock of the dependency may have been freed. Only the dependency itself is added then, so that a later check
+  // may report ordered ops as unordered but never the reverse.
   const Clock& other = clocks_[dependency.index()];
   for (std::size_t lane = 0; lane < other.size(); ++lane) clock[lane] = std::max(clock[lane], other[lane]);
   include(clock, dependency);
 }
 
 void HappensBefore::include(Clock& clock, OpId op) const {
-  const Stand& stand = stands_[op.index()];
-  clock[stand.lane] = std::max(clock[stand.lane], stand.position);
+  const LanePosition& at = positions_[op.index()];
+  clock[at.lane] = std::max(clock[at.lane], at.position);
 }
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// Which ops of a schedule have certainly ended before another one starts, by stream order and dependencies alone.
+// Whether an op of a schedule has ended before another op starts, by stream order and dependencies alone.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,35 @@
 
 namespace shiplap {
 
-/// Vector clocks over lanes: each stream is a lane, and so are the host copies of each agent, which performs them one
-/// after the other. The clock of an op holds for each lane how many of its ops come before. All ids of the schedule
-/// must exist and every dependency be on an earlier op. Refers to the schedule, which must outlive it.
+/// Vector clocks over lanes. A lane is a stream, or the ops that an agent performs itself one after the other. The
+/// clock of an op holds for each lane the number of its ops that have ended before the op starts. All ids of the
+/// schedule must exist, and every dependency must be on an earlier op. Keeps a reference to the schedule.
 class HappensBefore {
  public:
   explicit HappensBefore(const Schedule&);
 
-  /// Must be called for every op, in their order.
+  /// Computes the clock of the op. Must be called for every op in the order of the schedule.
   void visit(OpId);
-  /// A dependency that was added to `op`, the op visited last, after its visit.
+  /// Adds a dependency to `op`, which must be the op visited last.
   void add(OpId op, OpId dependency);
-  /// Whether `earlier` has ended before `later`, the op visited last, starts.
+  /// Whether `earlier` has ended before `later` starts. `later` must be the op visited last.
   bool operator()(OpId earlier, OpId later) const {
-    const Stand& stand = stands_[earlier.index()];
-    return clocks_[later.index()][stand.lane] >= stand.position;
+    const LanePosition& at = positions_[earlier.index()];
+    return clocks_[later.index()][at.lane] >= at.position;
   }
 
  private:
   using Clock = std::vector<std::uint32_t>;
-  struct Stand {
+  struct LanePosition {
     std::uint32_t lane;
-    std::uint32_t position;  // from 1
+    std::uint32_t position;  // in the lane, from 1
   };
   void include(Clock&, OpId) const;
 
   const Schedule& schedule_;
-  std::vector<Stand> stands_;
+  std::vector<LanePosition> positions_;
   std::vector<OpId> previous_;  // in the same lane
-  std::vector<OpId> last_use_;  // the last op that needs the clock of this one; then it is let go
+  std::vector<OpId> last_use_;  // the last op that needs the clock of this op, which is freed then
   std::vector<Clock> clocks_;
   std::size_t lanes_ = 0;
 };

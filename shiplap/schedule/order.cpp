@@ -9,14 +9,14 @@
 namespace shiplap {
 namespace {
 
-// Why an op comes after another.
+// An op before another op, and the reason for the order.
 struct Edge {
   std::uint32_t before;
   enum class Kind : std::uint8_t { dependency, stream, agent } kind;
 };
 
-// Everything that each op comes after. Ids that do not exist and dependencies on itself are left out: they are reported
-// on their own.
+// The ops before each op. Ids that do not exist and dependencies of an op on itself are left out, because they are
+// reported separately.
 std::vector<std::vector<Edge>> all_edges(const Schedule& schedule) {
   std::vector<std::vector<Edge>> edges(schedule.ops.size());
   std::vector<OpId> last_of_stream(schedule.streams.size());
@@ -37,8 +37,8 @@ std::vector<std::vector<Edge>> all_edges(const Schedule& schedule) {
   return edges;
 }
 
-// Two ops, the second after the first by one edge, that lie on a cycle; none when there is no cycle. Depth first with
-// its own stack: schedules are deeper than the call stack.
+// The two ops of one edge of a cycle, the earlier one first. Returns nullopt when there is no cycle. The depth-first
+// search has a stack of its own, because paths in schedules can be too long for the call stack.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> edge_on_cycle(const std::vector<std::vector<Edge>>& edges) {
   enum class Mark : std::uint8_t { fresh, open, done };
   std::vector<Mark> marks(edges.size(), Mark::fresh);
@@ -65,7 +65,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> edge_on_cycle(const std::
   return std::nullopt;
 }
 
-// The shortest way back from `op` along edges to `goal`, each with the edge that led on from it.
+// The shortest path from `op` back along edges to `goal`: each op with the edge to the next one.
 std::vector<std::pair<std::uint32_t, Edge>> shortest_path(const std::vector<std::vector<Edge>>& edges, std::uint32_t op,
                                                           std::uint32_t goal) {
   std::vector<bool> seen(edges.size(), false);
@@ -136,7 +136,7 @@ std::vector<std::string> order_problems(const Schedule& schedule, std::size_t li
       } else if (dependency.value == i) {
         found.push_back(fmt::format("{} waits for itself; remove that dependency", name));
       } else {
-        // Streams and agents go forward, so a cycle always holds a dependency on a later op.
+        // Stream order and agent order never point to a later op, so every cycle has a dependency on a later op.
         if (!std::exchange(cycle_sought, true))
           if (auto cycle = cycle_problem(schedule)) found.push_back(*std::move(cycle));
         if (found.size() >= limit) return found;

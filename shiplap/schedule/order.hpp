@@ -8,8 +8,9 @@
 
 namespace shiplap {
 
-/// One sentence for each dependency on a missing op, on the op itself or on a later op, and one that names the ops of a
-/// cycle through dependencies, stream order and agent order. At most `limit`. A part of `problems`.
+/// Returns one sentence for each dependency on a missing op, on the op itself or on a later op, and one that names the
+/// ops of a cycle through dependencies, stream order and agent order. Returns at most `limit` sentences. `problems`
+/// calls it.
 std::vector<std::string> order_problems(const Schedule&, std::size_t limit);
 
 }  // namespace shiplap

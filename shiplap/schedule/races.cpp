@@ -13,24 +13,24 @@
 namespace shiplap {
 namespace {
 
-// The ops that reached a stretch of bytes last: the one that wrote it, and those that have read it since.
+// The last accesses to a range of bytes: the op that wrote it last, and the ops that have read it since.
 struct Segment {
   std::uint64_t end = 0;
   OpId writer;
   std::vector<OpId> readers;
 };
 
-// The segments of one buffer by their first byte; bytes that nobody has reached yet have none.
+// The segments of one buffer by first byte. Bytes without an access so far have no segment.
 class SegmentMap {
  public:
   struct Conflict {
     OpId earlier;
-    AccessMode mode;  // of the earlier one
+    AccessMode mode;  // how `earlier` accessed the bytes
     std::uint64_t begin;
     std::uint64_t end;
   };
 
-  // Notes an access and returns the accesses that it conflicts with and that do not happen before it.
+  // Records an access. Returns the conflicting earlier accesses that are not ordered before it.
   std::vector<Conflict> access(OpId op, std::uint64_t begin, std::uint64_t end, AccessMode mode,
                                const HappensBefore& before) {
     split(begin);
@@ -61,7 +61,7 @@ class SegmentMap {
   }
 
  private:
-  // Makes `at` a boundary.
+  // Splits the segment that contains `at`, so that a segment starts at `at`.
   void split(std::uint64_t at) {
     auto it = segments_.upper_bound(at);
     if (it == segments_.begin()) return;
@@ -82,7 +82,7 @@ class SegmentMap {
         at = gap_end;
         continue;
       }
-      // Whoever must come after this read comes after all reads before it too, so those need not be kept.
+      // An op that is ordered after this read is also ordered after the reads before it, so those are dropped.
       auto& readers = it->second.readers;
       std::erase_if(readers, [&](OpId reader) { return reader == op || before(reader, op); });
       readers.push_back(op);
@@ -111,7 +111,7 @@ std::vector<std::string> race_problems(const Schedule& schedule, std::size_t lim
         if (found.size() >= limit) return;
         found.push_back(fmt::format(
             "{} {} bytes [{}, {}) of buffer {}, which {} {}, and nothing orders the two; let op {} wait for op {} or "
-            "for an op behind it",
+            "for an op after it",
             describe(schedule, op), verb(mode), conflict.begin, conflict.end,
             schedule.buffers[region.buffer.index()].name, describe(schedule, conflict.earlier), verb(conflict.mode),
             op.value, conflict.earlier.value));
@@ -139,7 +139,7 @@ void order_conflicts(Schedule& schedule, OpId from) {
     std::sort(unordered.begin(), unordered.end(), std::greater<>());
     for (const OpId earlier : unordered) {
       if (before(earlier, op)) continue;
-      // What one of a batch waits for, all of it waits for.
+      // Only the first op of a batch may have dependencies.
       schedule.ops[first_of_batch(schedule, op).index()].after.push_back(earlier);
       before.add(op, earlier);
     }

@@ -1,4 +1,4 @@
-// Finds accesses to the same bytes that no stream and no dependency puts in an order.
+// Finds conflicting accesses to the same bytes that neither stream order nor dependencies order.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace shiplap {
 
-/// One sentence for each pair of unordered accesses to overlapping bytes, one of them a write. At most `limit`. All ids
-/// and regions of the schedule must be sound and every dependency be on an earlier op. A part of `problems`.
+/// Returns one sentence for each pair of unordered accesses to overlapping bytes of which one is a write, at most
+/// `limit`. All ids and regions of the schedule must be valid, and every dependency must be on an earlier op.
+/// `problems` calls it.
 std::vector<std::string> race_problems(const Schedule&, std::size_t limit);
 
-/// Adds a dependency for each access of an op at or behind `from` that conflicts with an earlier op's and is not
-/// ordered. Latest first, so that a dependency that others imply is the only one added in most cases.
+/// Adds a dependency wherever an access of the op `from` or of a later op conflicts with an access of an earlier op and
+/// nothing orders the two. Dependencies on later ops are added first, because they often imply the others.
 void order_conflicts(Schedule&, OpId from);
 
 }  // namespace shiplap

@@ -35,7 +35,7 @@ bool same(const std::string& a, const std::string& b) { return a == b; }
 std::string shown(const Buffer& b) {
   return fmt::format("{} ({}, {}, {})", b.name, to_string(b.size), to_string(b.memory), to_string(b.place));
 }
-std::string shown(const Stream& q) { return fmt::format("{} ({})", q.name, to_string(q.place)); }
+std::string shown(const Stream& s) { return fmt::format("{} ({})", s.name, to_string(s.place)); }
 std::string shown(const Agent& a) {
   return a.numa_node ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;
 }
@@ -69,7 +69,8 @@ const char* letters(CopyDirection direction) {
   throw Error("not a direction of a copy");
 }
 
-// What an op is called, also when its ids are wrong: messages about a faulty schedule need names most.
+// The name of an op in messages. The ids of the op may be invalid, because messages about unsound schedules name ops
+// too.
 struct Name {
   const Schedule& schedule;
 
@@ -135,9 +136,9 @@ Bytes memory_at(const Schedule& schedule, Place place) {
   Bytes total;
   for (const Buffer& buffer : schedule.buffers) {
     if (buffer.place != place) continue;
-    // A sum beyond 64 bits stays at the largest value: it must not look small.
-    const Bytes room = Bytes{std::numeric_limits<std::uint64_t>::max()} - total;
-    total += buffer.size < room ? buffer.size : room;
+    // A sum beyond 64 bits is clamped to the largest value, so that it does not look small.
+    const Bytes until_overflow = Bytes{std::numeric_limits<std::uint64_t>::max()} - total;
+    total += std::min(buffer.size, until_overflow);
   }
   return total;
 }

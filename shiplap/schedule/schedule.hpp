@@ -34,12 +34,12 @@ struct Place {
 /// How memory is obtained. It decides how bytes can be moved.
 enum class MemoryKind : std::uint8_t {
   pageable,
-  pinned,          ///< pinned (pined), in pages of 2 MiB where the system has them
+  pinned,          ///< pinned memory in pages of 2 MiB where the system has them
   mapped,          ///< pinned memory that kernels address
   driver_pinned,   ///< pinned memory that the driver allocates, in pages of 4 KiB
   write_combined,  ///< pinned memory that bypasses the caches of the CPU: fast to write, very slow to read
   managed,  ///< pages move between host and GPUs; the place of a buffer is where they are when the schedule starts
-  device,
+  device,   ///< memory of a GPU
 };
 
 /// Whether the memory is pinned, so that copy engines access it without staging by the driver.
@@ -56,12 +56,12 @@ struct Buffer {
 /// A contiguous part of one buffer.
 struct Region {
   BufferId buffer;  ///< which buffer
-  Bytes offset;     ///< of its first byte in the buffer
+  Bytes offset;     ///< offset of the first byte in the buffer
   Bytes length;     ///< number of bytes
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// How an op accesses a region. `write` may read it first, so it conflicts with every other access.
+/// How an op accesses a region. An op with `write` may also read the region, so it conflicts with every other access.
 enum class AccessMode : std::uint8_t { read, write };
 /// A region that an op reads or writes.
 struct Access {
@@ -72,11 +72,11 @@ struct Access {
   Bytes origin{};
 };
 
-/// What a kernel sends over a link while it runs (zero-copy).
+/// Bytes that a zero-copy kernel moves over a link in one direction.
 struct Flow {
   BufferId buffer;                     ///< host memory that the kernel accesses
   AccessMode mode = AccessMode::read;  ///< read: towards the GPU; write: towards the host
-  Bytes bytes;                         ///< that cross the link
+  Bytes bytes;                         ///< number of bytes that cross the link
   Bytes in_flight{};                   ///< most bytes in flight at once: resident threads times bytes per access
 };
 
@@ -110,7 +110,7 @@ struct Kernel {
   std::uint64_t full_rate_blocks = 1;
   /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
   std::vector<Access> operands;
-  std::vector<Flow> flows;  ///< what it moves over links while it runs; empty when all its data are on the GPU
+  std::vector<Flow> flows;  ///< bytes that it moves over links while it runs; empty when all its data are on the GPU
   std::optional<MeasuredFlow> measured{};  ///< replaces the simulator's computation from `flows`
 };
 
@@ -120,27 +120,27 @@ struct HostCopy {
   Region to;    ///< what is written
 };
 
-/// Something else that a host thread does with memory, performed by the op's agent itself.
+/// A call other than a copy, performed by the op's agent itself, not by a stream.
 struct HostCall {
   /// What is done.
   enum class Kind : std::uint8_t {
-    touch,  ///< reads and writes one byte of every page, which moves pages of managed memory to the host
-    flush,  ///< writes the region back from all caches of the CPU and removes it from them
-    pin,    ///< pins a region of a pageable buffer
-    unpin,
-    allocate,  ///< obtains memory of the kind, place and size of the region's buffer, which is given no other memory
-    release,   ///< releases memory that an op has allocated
+    touch,           ///< reads and writes one byte of every page, which moves pages of managed memory to the host
+    flush,           ///< writes the region back from all caches of the CPU and removes it from them
+    pin,             ///< pins a region of a pageable buffer
+    unpin,           ///< unpins a region that an op has pinned
+    allocate,        ///< allocates memory of the kind, place and size of the region's buffer, which has no other memory
+    release,         ///< releases memory that an op has allocated
     create_stream,   ///< creates a further stream of the GPU, in which nothing runs; has no region
     destroy_stream,  ///< destroys the stream that was created last; has no region
-    wait,            ///< does nothing, so that the agent goes on when the ops in `after` have ended; has no region
+    wait,            ///< lets the agent wait until the ops in `after` have ended; has no region
   };
   Kind kind = Kind::touch;  ///< what is done
-  Region region{};          ///< the region; unused by kinds without one
+  Region region{};          ///< the memory; unused by kinds without a region
 };
 /// Whether calls of this kind have a region.
 bool has_region(HostCall::Kind);
 
-/// Moves the pages of managed memory to a place.
+/// A prefetch, which moves pages of managed memory to a place.
 struct Prefetch {
   Region region;  ///< of a managed buffer
   Place to;       ///< where its pages go
@@ -153,8 +153,8 @@ struct Op {
   StreamId stream;
   /// The host agent that submits (or performs) it; ops of one agent are submitted in the order of the schedule.
   AgentId agent{0};
-  /// Ops that must have ended before this one starts, besides those before it in its stream. They are earlier in the
-  /// schedule.
+  /// Ops that must have ended before this op starts, in addition to those before it in its stream. They are earlier in
+  /// the schedule.
   std::vector<OpId> after;
   /// The chunk that the op belongs to. It names the op in messages and pictures.
   std::uint32_t chunk = 0;
@@ -189,35 +189,35 @@ struct Schedule {
   /// agent, which waits for none of them.
   bool as_graph = false;
 
-  /// Enters it and returns its id.
+  /// Adds a buffer and returns its id.
   BufferId add_buffer(Buffer);
-  /// Enters it and returns its id.
+  /// Adds a kernel and returns its id.
   KernelId add_kernel(std::string name);
-  /// Enters it and returns its id.
+  /// Adds a stream and returns its id.
   StreamId add_stream(std::string name, Place place = Place::gpu(0));
-  /// Adds the op after all others. It is not checked here (see `validate`).
+  /// Adds the op after all others and returns its id. `validate` checks it, not this function.
   OpId add(Op);
 };
 
 /// The direction of a copy.
 enum class CopyDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, host_to_host };
-/// The direction by the places of the buffers.
+/// The direction that follows from the places of the copy's buffers.
 CopyDirection direction(const Schedule&, const Copy&);
 
-/// The ops of `second` after those of `first`, on the same buffers, kernels, streams and agents. Throws Error unless
-/// their tables agree. Where an op of `second` conflicts with one of `first` and no stream orders the two, a dependency
-/// is added, and no other. Both must be sound (`validate`), and the result is.
+/// A schedule with the ops of `first` and then those of `second`, on the same buffers, kernels, streams and agents.
+/// Throws Error unless the tables of both are equal. A dependency is added where an op of `second` conflicts with an op
+/// of `first` and no stream orders the two. Both schedules must be sound (`validate`). The result is sound too.
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
-/// Whether the op's agent performs it itself or waits in the call that submits it until it has ended: a copy from or to
-/// pageable memory, which the driver stages through its own buffers.
+/// Whether the agent of the op cannot continue before the op has ended. Either the agent performs the op itself, or the
+/// op is a copy from or to pageable memory, which the driver stages through its own buffers before the call returns.
 bool blocks_agent(const Schedule&, const Op&);
-/// The first op that does; none when the whole schedule can be submitted before any of it has to run.
+/// The first op that blocks its agent (`blocks_agent`), or none.
 OpId first_blocking(const Schedule&);
-/// Whether all ops can be submitted before any of them runs. No op blocks its agent, moves managed memory, or copies
-/// between GPUs through the host, because the driver may wait in these calls.
+/// Whether all ops can be submitted before any of them runs. They cannot when an op blocks its agent, moves managed
+/// memory or copies between GPUs through the host, because the driver may wait in these calls.
 bool can_be_held(const Schedule&);
-/// Whether an op of the schedule allocates the buffer, so that none is to be bound to it.
+/// Whether an op of the schedule allocates the memory of the buffer, so that no memory must be bound to it.
 bool is_allocated_by_op(const Schedule&, BufferId);
 
 /// The first op of the batch that this op is in; the op itself outside batches.
@@ -228,19 +228,20 @@ OpId last_of_batch(const Schedule&, OpId);
 /// Calls `visit(region, mode)` for each access of the op to a buffer.
 void for_each_access(const Op&, const auto& visit);
 
-/// "copy H2D of chunk 3 (op 9)": the name of an op in messages.
+/// The name of an op in messages, such as "copy H2D of chunk 3 (op 9)".
 std::string describe(const Schedule&, OpId);
 
 /// Total size of the buffers that live on `place`.
 Bytes memory_at(const Schedule&, Place);
 
-/// "host 0", "gpu 1"
+/// The name of the place, such as "host 0" or "gpu 1".
 std::string to_string(Place);
-/// "pinned", "write-combined"
+/// The name of the kind of memory, such as "pinned" or "write-combined".
 std::string to_string(MemoryKind);
-/// "touch by the host", "pin"
+/// The name of the kind of call, such as "touch by the host" or "pin".
 std::string to_string(HostCall::Kind);
-/// The name of the call in a profile: "pin", "allocate device". Mapped memory has the name of pinned memory.
+/// The key of the call in HostModel::calls, such as "pin" or "allocate device". Mapped memory has the key of pinned
+/// memory.
 std::string name_in_profile(HostCall::Kind, MemoryKind);
 
 void for_each_access(const Op& op, const auto& visit) {

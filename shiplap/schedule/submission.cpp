@@ -7,17 +7,18 @@
 namespace shiplap {
 namespace {
 
-// What an op has to wait for beyond the order of its stream and its agent.
+// The ops that an op waits for explicitly, because neither the order of its stream nor that of its agent implies the
+// wait.
 struct Waits {
   std::vector<OpId> agents;  // ops of other agents that must have been submitted or performed
-  std::vector<OpId> events;  // ops of other streams that must have ended: at most one per stream, none already implied
+  std::vector<OpId> events;  // ops of other streams that must have ended, at most one per stream
 };
 
 class Waiting {
  public:
   explicit Waiting(const Schedule& schedule) : schedule_(schedule), last_of_stream_(schedule.streams.size()) {}
 
-  /// To be asked for one op after the other.
+  /// The waits of an op. Must be called for every op in the order of the schedule.
   Waits of(OpId id) {
     const Op& op = schedule_.ops[id.index()];
     Waits waits;
@@ -27,12 +28,12 @@ class Waiting {
       last = id;
     }
     std::vector<OpId> after = op.after;
-    std::sort(after.begin(), after.end(), std::greater<>());  // the latest of a stream covers the others
+    std::sort(after.begin(), after.end(), std::greater<>());  // the latest op of a stream implies the others
     for (const OpId dependency : after) {
       const Op& before = schedule_.ops[dependency.index()];
       if (before.agent != op.agent) await(waits, op.agent, dependency);
       if (before.stream.is_none() || before.stream == op.stream) continue;
-      // What an agent performs itself counts for its agent, the rest for its stream.
+      // An op that an agent performs itself waits in the agent. Any other op waits in its stream.
       auto& waited = op.stream.is_none() ? waited_by_agent_ : waited_by_stream_;
       const std::uint32_t waiter = op.stream.is_none() ? op.agent.value : op.stream.value;
       if (newer(waited, waiter, before.stream.value, dependency)) waits.events.push_back(dependency);
@@ -57,7 +58,7 @@ class Waiting {
 
   const Schedule& schedule_;
   std::vector<OpId> last_of_stream_;
-  // The latest op that was waited for, by who waited and whose it is.
+  // The latest op that was waited for, by the waiting stream or agent and the stream or agent of that op.
   Latest waited_by_stream_;
   Latest waited_by_agent_;
   Latest awaited_;
@@ -70,7 +71,7 @@ Submission submission(const Schedule& schedule) {
   Waiting waiting(schedule);
   std::vector<Waits> waits;
   std::vector<bool> recorded(n, false);
-  std::vector<bool> joined(n, false);  // a stream waits for its end, so that its own stream needs no end mark
+  std::vector<bool> joined(n, false);  // another stream waits for the end of the op
   std::vector<OpId> last_of_stream(schedule.streams.size());
   waits.reserve(n);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -102,7 +103,7 @@ Submission submission(const Schedule& schedule) {
                        .event = event_of[dependency.index()],
                        .awaited = dependency});
     steps.push_back({.kind = Step::Kind::submit, .stream = op.stream, .op = id, .event = {}, .batch = batch});
-    // One event stands behind all of a batch.
+    // One event is recorded after all copies of a batch.
     EventId event;
     bool ends = false;
     for (std::uint32_t k = i; k < i + batch; ++k) {

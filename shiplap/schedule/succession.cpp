@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-/// The numbers of a schedule's buffers in all of them.
+/// The ids that the buffers of the schedule `one` have in the schedule of all.
 std::vector<BufferId> place_buffers(Schedule& all, std::vector<BufferId>& of_slot, const Schedule& one) {
   for (std::size_t b = 0; b < one.buffers.size(); ++b) {
     const Buffer& wanted = one.buffers[b];
@@ -21,7 +21,7 @@ std::vector<BufferId> place_buffers(Schedule& all, std::vector<BufferId>& of_slo
     Buffer& there = all.buffers[of_slot[b].index()];
     if (there.place != wanted.place || there.memory != wanted.memory)
       throw Error(fmt::format(
-          "schedules of one slot share buffer {}: it is {} memory on {} for one and {} on {} for another", b,
+          "schedules of one slot share buffer {}, which is {} memory on {} in one and {} memory on {} in another", b,
           to_string(there.memory), to_string(there.place), to_string(wanted.memory), to_string(wanted.place)));
     there.size = std::max(there.size, wanted.size);
   }
@@ -43,7 +43,7 @@ void renumber(Op& op, std::uint32_t first_op, std::uint32_t first_kernel, const 
   for (OpId& dependency : op.after) dependency.value += first_op;
 }
 
-/// Where the kernels of a schedule begin among those of all: most schedules have the same.
+/// The number of the first kernel of `one` among those of all schedules. Equal lists of kernels are entered once.
 std::uint32_t kernels_in(Schedule& all, const Schedule& one) {
   const auto there = std::ranges::search(all.kernels, one.kernels);
   if (!there.empty() || one.kernels.empty()) return static_cast<std::uint32_t>(there.begin() - all.kernels.begin());
@@ -64,19 +64,20 @@ std::vector<OpId> ends(const Schedule& schedule, std::uint32_t begin, std::uint3
 
 void require_successive(const Schedule& schedule) {
   const auto refuse = [](const char* why) {
-    throw Unsupported(fmt::format("a schedule cannot be submitted behind others in their streams where {}", why));
+    throw Unsupported(fmt::format(
+        "a schedule cannot be submitted after others to the same streams, because {}; run it on its own", why));
   };
-  if (schedule.agents.size() != 1) refuse("several host agents submit it");
+  if (schedule.agents.size() != 1) refuse("it has several host agents");
   if (schedule.as_graph) refuse("it is a graph");
   if (!first_blocking(schedule).is_none()) refuse("the host performs some of its ops or waits for them");
 }
 
-void require_shareable(std::span<const Stream> there, const Schedule& schedule) {
+void require_shareable(std::span<const Stream> existing, const Schedule& schedule) {
   require_successive(schedule);
-  for (std::size_t q = 0; q < std::min(there.size(), schedule.streams.size()); ++q)
-    if (there[q].place != schedule.streams[q].place)
-      throw Error(fmt::format("schedules cannot share stream {}: it is of {} for one and of {} for another", q,
-                              to_string(there[q].place), to_string(schedule.streams[q].place)));
+  for (std::size_t q = 0; q < std::min(existing.size(), schedule.streams.size()); ++q)
+    if (existing[q].place != schedule.streams[q].place)
+      throw Error(fmt::format("schedules cannot share stream {}, which is on {} in one and on {} in another", q,
+                              to_string(existing[q].place), to_string(schedule.streams[q].place)));
 }
 
 Succession succession(std::span<const Successor> successors) {
@@ -93,7 +94,10 @@ Succession succession(std::span<const Successor> successors) {
     }
     require_shareable(all.streams, schedule);
     if (schedule.peer_access != all.peer_access)
-      throw Error("of schedules in the same streams, one lets GPUs address each other's memory and another does not");
+      throw Error(
+          "schedules in the same streams differ in `peer_access`, whether GPUs address each other's memory; give all "
+          "the "
+          "same");
     const std::uint32_t first_kernel = kernels_in(all, schedule);
     for (std::size_t q = all.streams.size(); q < schedule.streams.size(); ++q)
       all.streams.push_back(schedule.streams[q]);
@@ -112,7 +116,7 @@ Succession succession(std::span<const Successor> successors) {
     std::vector<bool> begun(schedule.streams.size(), false);
     for (Op op : schedule.ops) {
       renumber(op, first, first_kernel, buffers);
-      // The host's order is none that a schedule knows: what it submits afterwards says so.
+      // A schedule does not imply the order of the host's calls, so the first op of each stream waits explicitly.
       if (!wait.is_none() && !begun[op.stream.index()]) op.after.push_back(wait);
       begun[op.stream.index()] = true;
       all.ops.push_back(std::move(op));
@@ -127,7 +131,8 @@ Span Succession::span(const Timeline& timeline, std::size_t which) const {
   Span result;
   const std::uint32_t begin = first[which];
   std::uint32_t end = first[which + 1];
-  if (which + 2 < first.size() && end > begin && schedule.ops[end - 1].stream.is_none()) --end;  // the next one's await
+  if (which + 2 < first.size() && end > begin && schedule.ops[end - 1].stream.is_none())
+    --end;  // the wait op of the next successor
   if (begin == end) return result;
   const Op& leading = schedule.ops[begin];
   for (const OpId before : leading.after)

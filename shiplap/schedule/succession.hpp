@@ -1,5 +1,5 @@
-// Schedules submitted one behind another to the same streams before the earlier ones have ended: overlapping runs, as
-// one schedule.
+// Overlapping runs as one schedule: schedules that are submitted to the same streams one after the other, without
+// waiting for the end of the earlier ones.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,39 @@
 
 namespace shiplap {
 
-/// Throws Unsupported for a schedule that cannot be submitted behind others: one that several host agents submit, of
-/// which the host performs ops itself, or a graph.
+/// Throws Unsupported for a schedule that cannot be submitted after others to the same streams. Such a schedule has
+/// several host agents, is a graph, or has ops that block their agent.
 void require_successive(const Schedule&);
-/// Throws as `require_successive` does, and Error where a stream is of another GPU than the stream of the same number
-/// among those that are there.
-void require_shareable(std::span<const Stream> there, const Schedule&);
+/// Throws as `require_successive` does, and Error when a stream is on another GPU than the existing stream of the same
+/// number.
+void require_shareable(std::span<const Stream> existing, const Schedule&);
 
-/// One of them.
+/// A schedule of a succession.
 struct Successor {
   const Schedule* schedule = nullptr;  ///< not null
-  /// Whose memory it works on: those of one slot share their buffers by number, those of different slots none.
+  /// The memory that it works on. Schedules with the same slot share their buffers by number. Schedules with different
+  /// slots share no buffer.
   std::uint32_t slot = 0;
-  /// The earlier one whose end the host awaits before it submits this one.
+  /// Index of the earlier schedule whose end the host awaits before it submits this one; none: it awaits no end.
   std::optional<std::size_t> awaited{};
 };
 
-/// All of them.
+/// Several schedules as one.
 struct Succession {
-  Schedule schedule;                 ///< stream i of every one is stream i of it
-  std::vector<std::uint32_t> first;  ///< op of each one, its await left out; and behind the last one the number of ops
+  Schedule schedule;  ///< the ops of all schedules; stream i of each is its stream i
+  /// Number of the first op of each schedule, not counting the wait of the host before it, and then the number of all
+  /// ops.
+  std::vector<std::uint32_t> first;
 
-  /// Of a successor, in a timeline of the schedule: from when its first stream gets to it (the host has, and what is
-  /// before it there has ended), which is where a device's start mark stands, to the end of its last op. Zero for one
-  /// without ops.
+  /// The span of the schedule number `which` in a timeline of `schedule`. It starts when the host has submitted the
+  /// first op and the ops before it in its stream have ended, which is the time of a device's start mark. It ends with
+  /// the last op. It is zero for a schedule without ops.
   Span span(const Timeline&, std::size_t which) const;
 };
 
-/// A buffer that those of one slot share is as large as the largest of them asks for. Those of one slot must be ordered
-/// by `behind`. Throws as `require_shareable` does, and Error for one that does not fit the others: it
-/// differs in whether GPUs address each other's memory, or a buffer is of another kind or place than that of an earlier
-/// one of its slot.
+/// The succession of these schedules. Schedules of one slot must be ordered by `awaited`. A buffer that they share has
+/// the largest of their sizes. Throws as `require_shareable` does. Throws Error when the schedules differ in
+/// `peer_access`, or when the buffers of one slot differ in kind of memory or place.
 Succession succession(std::span<const Successor>);
 
 }  // namespace shiplap

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* no_spans = "the timeline has no times of single ops; run with trace to get them";
 
-// The ops of one engine by their end.
+// The numbers of the ops of one engine in the order of their ends.
 using ByEnd = std::vector<std::uint32_t>;
 
 std::array<ByEnd, engine_count> ops_by_end(const Timeline& timeline) {
@@ -57,7 +57,7 @@ std::string to_string(Engine engine) {
 }
 
 Seconds busy_time(const Timeline& timeline, Engine engine) {
-  // A total without spans says nothing about engines; 0 would be a figure that nobody measured.
+  // A makespan without spans does not tell busy times, and 0 would be wrong.
   if (timeline.spans.empty() && timeline.makespan.count() > 0) throw Error(no_spans);
   std::vector<Span> spans;
   for (const Span& span : timeline.spans)
@@ -65,7 +65,7 @@ Seconds busy_time(const Timeline& timeline, Engine engine) {
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
   Seconds busy{0};
   for (std::size_t i = 0; i < spans.size();) {
-    // One stretch of overlapping or touching spans.
+    // Overlapping and adjacent spans count as one.
     const Seconds start = spans[i].start;
     Seconds end = spans[i].end;
     for (++i; i < spans.size() && spans[i].start <= end; ++i) end = std::max(end, spans[i].end);
@@ -92,14 +92,15 @@ std::vector<OpId> critical_path(const Schedule& schedule, const Timeline& timeli
 
   const auto by_end = ops_by_end(timeline);
   const std::vector<OpId> previous = previous_in_stream(schedule);
-  // Of those that end together, the one submitted last.
+  // The walk starts at the op that ends last. Among ops that end together it is the one submitted last.
   std::uint32_t last = 0;
   for (std::uint32_t i = 1; i < n; ++i)
     if (spans[i].end >= spans[last].end) last = i;
-  // Sums of the same terms in another order differ in the last bits.
+  // Times that are equal in theory can differ by rounding errors.
   const Seconds tolerance = 1e-9 * spans[last].end + Seconds{1e-15};
 
-  // With a tolerance, ops of next to no duration may each end before the other starts: no op is visited twice.
+  // Because of the tolerance, two very short ops may each seem to end before the other starts. `visited` prevents
+  // cycles.
   std::vector<bool> visited(n, false);
   std::vector<OpId> path;
   OpId current{last};
@@ -108,7 +109,7 @@ std::vector<OpId> critical_path(const Schedule& schedule, const Timeline& timeli
     visited[current.index()] = true;
     const Seconds limit = spans[current.index()].start + tolerance;
     OpId best;
-    // At equal ends the reason named first stays: a dependency explains more than a shared engine.
+    // At equal ends the candidate considered first stays: a dependency explains more than a shared engine.
     const auto consider = [&](OpId candidate) {
       if (candidate.index() >= n || visited[candidate.index()] || spans[candidate.index()].end > limit) return;
       if (best.is_none() || spans[candidate.index()].end > spans[best.index()].end) best = candidate;
@@ -118,7 +119,7 @@ std::vector<OpId> critical_path(const Schedule& schedule, const Timeline& timeli
     const ByEnd& engine = by_end[static_cast<std::size_t>(spans[current.index()].engine)];
     auto candidate = std::upper_bound(engine.begin(), engine.end(), limit,
                                       [&](Seconds t, std::uint32_t op) { return t < spans[op].end; });
-    // Among ops of no duration at one time the submission order says which was first.
+    // Ops without duration that start at the same time are ordered by submission.
     const auto came_first = [&](std::uint32_t other) {
       return std::pair{spans[other].start, other} < std::pair{spans[current.index()].start, current.value};
     };

@@ -1,4 +1,4 @@
-// What happened, or is predicted to happen, when a schedule ran: start and end of every op on its engine.
+// The observed or predicted times of a run of a schedule: start and end of every op on its engine.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,42 @@
 
 namespace shiplap {
 
-/// The part of a node that an op keeps busy.
+/// The hardware unit that an op keeps busy: a copy engine, the SMs (`compute`) or the host.
 enum class Engine : std::uint8_t { copy_h2d, copy_d2h, copy_shared, copy_d2d, compute, host };
-constexpr std::size_t engine_count = 6;  ///< of Engine
-/// "copy H2D", "compute"
+constexpr std::size_t engine_count = 6;  ///< number of values of Engine
+/// The name of the engine, such as "copy H2D" or "compute".
 std::string to_string(Engine);
 
-/// Times since the start of the timeline, which is the moment the first op could have been submitted.
+/// The times of an op, counted from the start of the timeline, at which the first op could be submitted at the
+/// earliest.
 struct Span {
-  Seconds start{0};              ///< since the timeline's start
-  Seconds end{0};                ///< since the timeline's start
-  Engine engine = Engine::host;  ///< that was busy
+  Seconds start{0};              ///< when the op started
+  Seconds end{0};                ///< when the op ended
+  Engine engine = Engine::host;  ///< the engine that the op kept busy
 };
 
-/// `spans[i]` belongs to op i of the schedule. Where only the total was asked for, `spans` is empty.
+/// The times of all ops of a schedule, and the time of the whole run.
 struct Timeline {
-  std::vector<Span> spans;  ///< by op
-  /// First start to last end of the device's work, as the clock rule of the run defines it.
+  std::vector<Span> spans;  ///< by op; empty when only the makespan was measured
+  /// Time from the first start to the last end of the device's work, by the clock of the run.
   Seconds makespan{0};
 };
 
-/// Time during which at least one op keeps the engine busy.
+/// Time during which at least one op keeps the engine busy. Throws Error when the timeline has no spans.
 Seconds busy_time(const Timeline&, Engine);
 
-/// The engine that is busy longest, the one that everything else waits for; of several the first of: copies to the GPU,
-/// to the host, on a shared engine, kernels, copies on the GPU, the host.
+/// The engine that is busy longest. Among equals it is the first in this order: H2D, D2H and shared copy engine,
+/// compute, D2D copies, host.
 struct BusiestEngine {
   Engine engine = Engine::compute;  ///< which one
-  Seconds busy{0};                  ///< for how long in all
+  Seconds busy{0};                  ///< its busy time
 };
-/// Of a timeline with spans.
+/// The busiest engine of a timeline. Throws Error when the timeline has no spans.
 BusiestEngine busiest_engine(const Timeline&);
 
-/// The chain of ops that determines the makespan, first to last: walks back from the op that ends last, each time to
-/// the predecessor (dependency, stream order or same engine) that ended last before it started.
+/// The chain of ops that determines the makespan, first to last. It is found by walking back from the op that ends
+/// last. Each step goes to the op (a dependency, or the op before in the same stream or on the same engine) that ended
+/// last before the current op started.
 std::vector<OpId> critical_path(const Schedule&, const Timeline&);
 
 }  // namespace shiplap

@@ -16,7 +16,7 @@ bool overlap(const Region& a, const Region& b) {
   return a.buffer == b.buffer && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
 }
 
-// What can be said of an op without looking at others.
+// The checks of an op that concern no other op, except those of its batch.
 class OpCheck {
  public:
   OpCheck(const Schedule& schedule, OpId id, std::vector<bool>& allocated, std::vector<std::string>& found)
@@ -44,7 +44,7 @@ class OpCheck {
     needs_no_stream();
     if (!both_regions(copy.from, copy.to)) return;
     if (!on_host(copy.from) || !on_host(copy.to))
-      add("{} reaches memory on a GPU, which a host thread cannot; use a copy on a stream", name());
+      add("{} accesses memory on a GPU, which a host thread cannot; use a copy on a stream", name());
   }
   void operator()(const HostCall& call) {
     using Kind = HostCall::Kind;
@@ -54,17 +54,17 @@ class OpCheck {
     const bool pins = call.kind == Kind::pin || call.kind == Kind::unpin;
     const bool reaches = call.kind == Kind::touch || call.kind == Kind::flush;
     if (pins && buffer.memory != MemoryKind::pageable)
-      add("{} is of buffer {}, which is {} memory; only pageable memory can be pinned", name(), buffer.name,
+      add("{} concerns buffer {}, which is {} memory; only pageable memory can be pinned", name(), buffer.name,
           to_string(buffer.memory));
     if (reaches && !buffer.place.is_host() && buffer.memory != MemoryKind::managed)
-      add("{} reaches buffer {} on a GPU, which a host thread cannot", name(), buffer.name);
+      add("{} accesses buffer {} on a GPU, which a host thread cannot; use managed memory", name(), buffer.name);
     if (pins || reaches) return;
     if (call.region.length != buffer.size)
-      add("{} is of {} B of buffer {}, which has {} B; it can only be of all", name(), call.region.length.count,
+      add("{} concerns {} B of buffer {}, which has {} B; give the whole buffer", name(), call.region.length.count,
           buffer.name, buffer.size.count);
     const bool allocates = call.kind == Kind::allocate;
     if (allocated_[call.region.buffer.index()] == allocates)
-      add("{} is of buffer {}, which is {}", name(), buffer.name, allocates ? "allocated already" : "not allocated");
+      add("{} concerns buffer {}, which is {}", name(), buffer.name, allocates ? "allocated already" : "not allocated");
     allocated_[call.region.buffer.index()] = allocates;
   }
   void operator()(const Kernel& kernel) {
@@ -73,12 +73,12 @@ class OpCheck {
       add("{} runs kernel {}, but the schedule has {} kernels", name(), kernel.kernel.value, schedule_.kernels.size());
     for (const Flow& flow : kernel.flows) has_buffer(flow.buffer);
     bool sound = true;
-    // An array of no bytes is handed over all the same: operands keep their positions.
+    // An operand without bytes is allowed, because the kernel expects all operands at their positions.
     for (const Access& operand : kernel.operands)
       sound = (operand.region.length.count == 0 ? has_buffer(operand.region.buffer) : region(operand.region)) && sound;
     if (!sound) return;
-    // Within one kernel nothing orders its own reads and writes, except that each item keeps to its own bytes when the
-    // regions are the same (in place).
+    // Nothing orders the reads and writes within one kernel. Two operands may have the same region (in place), because
+    // each item accesses only its own bytes then.
     for (std::size_t i = 0; i < kernel.operands.size(); ++i)
       for (std::size_t j = i + 1; j < kernel.operands.size(); ++j) {
         const Access& a = kernel.operands[i];
@@ -106,21 +106,22 @@ class OpCheck {
       return add("{} is batched with {}; only copies can be", name(), describe(schedule_, OpId{id_.value - 1}));
     for (const Copy* copy : {&std::get<Copy>(op.what), &std::get<Copy>(before.what)})
       for (const Region* r : {&copy->from, &copy->to})
-        if (r->buffer.index() >= schedule_.buffers.size()) return;  // which is said on its own
+        if (r->buffer.index() >= schedule_.buffers.size()) return;  // reported by another check
     if (before.stream != op.stream || before.agent != op.agent)
-      add("{} is batched with the op before it, which is of another stream or agent", name());
+      add("{} is batched with the op before it, which has another stream or agent", name());
     if (!op.after.empty()) add("{} is batched and waits for other ops; let the first of its batch wait", name());
     if (direction(schedule_, std::get<Copy>(op.what)) != direction(schedule_, std::get<Copy>(before.what)))
       add("{} is batched with a copy of another direction", name());
     if (blocks_agent(schedule_, op) || blocks_agent(schedule_, before))
-      add("{} is batched, and the host waits for copies of pageable memory; pin it", name());
-    // Nothing orders the copies of a batch.
+      add("{} is batched, but the host waits for copies of pageable memory; pin it", name());
+    // The copies of a batch are not ordered, so their bytes must not overlap.
     const Copy& copy = std::get<Copy>(op.what);
     for (std::uint32_t i = id_.value; i > 0 && schedule_.ops[i].batched; --i) {
       const auto* other = std::get_if<Copy>(&schedule_.ops[i - 1].what);
       if (other == nullptr) break;
       if (overlap(copy.to, other->to) || overlap(copy.to, other->from) || overlap(copy.from, other->to))
-        add("{} and {} are of one batch and reach the same bytes", name(), describe(schedule_, OpId{i - 1}));
+        add("{} and {} are in one batch and access the same bytes, which nothing orders; batch them apart", name(),
+            describe(schedule_, OpId{i - 1}));
     }
   }
 
@@ -156,12 +157,12 @@ class OpCheck {
     if (!has_buffer(r.buffer)) return false;
     const Buffer& buffer = schedule_.buffers[r.buffer.index()];
     if (r.length.count == 0) {
-      add("{} reaches a region of no bytes in buffer {}; leave it out", name(), buffer.name);
+      add("{} accesses a region of no bytes in buffer {}; leave it out", name(), buffer.name);
       return false;
     }
-    // Written so that a sum beyond 64 bits cannot pass.
+    // The sum offset + length could exceed 64 bits, so it is not computed.
     if (r.length > buffer.size || r.offset > buffer.size - r.length) {
-      add("{} reaches {} B at offset {} of buffer {}, which has only {} B", name(), r.length.count, r.offset.count,
+      add("{} accesses {} B at offset {} of buffer {}, which has only {} B", name(), r.length.count, r.offset.count,
           buffer.name, buffer.size.count);
       return false;
     }
@@ -181,12 +182,12 @@ class OpCheck {
 
   const Schedule& schedule_;
   OpId id_;
-  std::vector<bool>& allocated_;  // by buffer: by an op before this one, and not released since
+  std::vector<bool>& allocated_;  // by buffer: whether an earlier op allocated it and no op released it since
   std::vector<std::string>& found_;
 };
 
-/// One sentence for each op that uses a buffer which an op of the schedule allocates: what such an op obtains is there
-/// to be timed, and no other op knows where it is.
+/// Returns one sentence for each op that uses a buffer which an op of the schedule allocates. Allocations in schedules
+/// only exist to be timed; other ops do not get the address.
 std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t limit) {
   std::vector<bool> obtained(schedule.buffers.size());
   bool any = false;
@@ -209,10 +210,10 @@ std::vector<std::string> uses_of_allocated(const Schedule& schedule, std::size_t
   return found;
 }
 
-/// One sentence for each op that destroys a stream which no op before it has created.
+/// Returns one sentence for each op that destroys a stream when its agent has created none before.
 std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
   std::vector<std::string> found;
-  // By agent, so that no other agent has to be waited for.
+  // Streams are counted per agent, because the order of ops of different agents is not known.
   std::vector<int> created(schedule.agents.size());
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
     const auto* call = std::get_if<HostCall>(&schedule.ops[i].what);
@@ -220,7 +221,8 @@ std::vector<std::string> destroyed_too_often(const Schedule& schedule) {
     int& own = created[schedule.ops[i].agent.index()];
     own += call->kind == HostCall::Kind::create_stream ? 1 : -1;
     if (own < 0)
-      found.push_back(fmt::format("{} has none before it that its agent has made", describe(schedule, OpId{i})));
+      found.push_back(fmt::format("{} finds no stream that its agent has created before; create one first",
+                                  describe(schedule, OpId{i})));
     own = std::max(own, 0);
   }
   return found;
@@ -237,11 +239,12 @@ std::vector<std::string> problems(const Schedule& schedule, std::size_t limit) {
   if (found.empty()) found = destroyed_too_often(schedule);
   if (found.empty() && schedule.as_graph && !can_be_held(schedule))
     found.emplace_back(
-        "the schedule is a graph, and the host or the driver waits for some of its ops: pin the memory, or submit them "
+        "the schedule is a graph, but the host or the driver waits for some of its ops; pin the memory, or submit the "
+        "ops "
         "one by one");
   if (found.size() < limit)
     for (std::string& problem : order_problems(schedule, limit - found.size())) found.push_back(std::move(problem));
-  // Who comes before whom has a meaning only when all ids exist and nothing waits for a later op.
+  // The search for races requires that all ids exist and no op waits for a later one.
   if (found.empty()) found = race_problems(schedule, limit);
   if (found.size() > limit) found.resize(limit);
   return found;

@@ -1,4 +1,4 @@
-// Refuses a schedule that could give a wrong result: cycles, accesses outside a buffer, unordered conflicting accesses.
+// Refuses schedules that could give wrong results: cycles, accesses outside a buffer, unordered conflicting accesses.
 #pragma once
 
 #include <string>
@@ -8,15 +8,17 @@
 
 namespace shiplap {
 
-/// Everything that is wrong with a schedule, one sentence each naming the ops; empty when it is sound. Checked are:
-/// ids in range; lengths of copies equal; regions inside their buffers; copies join places that a copy engine can join;
-/// no cycle in dependencies, stream order and agent order; dependencies refer to earlier ops (an op is submitted after
-/// what it waits for); and **any two accesses to overlapping bytes, one of them a write, are ordered** by stream order
-/// and dependencies. Agent order does not order execution and does not count.
-/// At most `limit` problems are returned.
+/// Returns at most `limit` problems of a schedule, as sentences that name the ops. A schedule without problems is
+/// sound:
+/// - All ids exist, regions are inside their buffers, and both regions of a copy have the same length.
+/// - Copies are between places that a copy engine can access.
+/// - Dependencies refer to earlier ops, and dependencies, stream order and agent order form no cycle.
+/// - **Any two accesses to overlapping bytes of which one is a write are ordered** by stream order and dependencies.
+/// The
+///   order of an agent's ops does not count, because it does not order their execution.
 std::vector<std::string> problems(const Schedule&, std::size_t limit = 8);
 
-/// Throws Error with the first problems when there are any.
+/// Throws Error that lists the first problems unless the schedule is sound.
 void validate(const Schedule&);
 
 }  // namespace shiplap

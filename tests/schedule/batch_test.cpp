@@ -98,7 +98,7 @@ TEST(ValidateBatch, refuses_another_stream_or_agent) {
       s.schedule.ops[1].stream = s.r;
     else
       s.schedule.ops[1].agent = worker;
-    EXPECT_REFUSED(s.schedule, "(op 1) is batched with the op before it, which is of another stream or agent");
+    EXPECT_REFUSED(s.schedule, "(op 1) is batched with the op before it, which has another stream or agent");
   }
 }
 
@@ -115,7 +115,7 @@ TEST(ValidateBatch, refuses_pageable_memory_in_either_place) {
     TwoStreams s;
     s.batch(2);
     std::get<Copy>(s.schedule.ops[pageable].what).from = s.eighth(s.p, pageable);
-    EXPECT_REFUSED(s.schedule, "(op 1) is batched, and the host waits for copies of pageable memory; pin it");
+    EXPECT_REFUSED(s.schedule, "(op 1) is batched, but the host waits for copies of pageable memory; pin it");
   }
 }
 
@@ -132,7 +132,7 @@ TEST(ValidateBatch, refuses_copies_that_reach_the_same_bytes_also_where_others_l
     if (way == 2) s.copy(s.q, {s.d, 40_B, 4_B}, {first_from.buffer, 0_B, 4_B});
     EXPECT_EQ(joined(problems(s.schedule)), "") << "without the batch the stream orders them, way " << way;
     s.batched(OpId{2});
-    EXPECT_REFUSED(s.schedule, "(op 2) and copy H2D of chunk 0 (op 0) are of one batch and reach the same bytes");
+    EXPECT_REFUSED(s.schedule, "(op 2) and copy H2D of chunk 0 (op 0) are in one batch and access the same bytes");
   }
 }
 

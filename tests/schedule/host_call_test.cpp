@@ -177,7 +177,7 @@ TEST(ValidateHostCalls, pins_pageable_memory_only) {
       if (memory == MemoryKind::pageable) {
         EXPECT_EQ(joined(problems(s.schedule)), "");
       } else {
-        EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) is of buffer b, which is " +
+        EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) concerns buffer b, which is " +
                                        to_string(memory) + " memory; only pageable memory can be pinned");
       }
     }
@@ -187,7 +187,7 @@ TEST(ValidateHostCalls, reaches_no_memory_on_a_gpu_unless_it_is_managed) {
   for (const Call kind : {Call::touch, Call::flush}) {
     EachKind s;
     s.call(kind, EachKind::all(s.d));
-    EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) reaches buffer d on a GPU");
+    EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) accesses buffer d on a GPU");
     EachKind managed;
     managed.call(kind, EachKind::all(managed.memory("b", MemoryKind::managed, Place::gpu())));
     EXPECT_EQ(joined(problems(managed.schedule)), "");
@@ -206,10 +206,10 @@ TEST(ValidateHostCalls, refuses_memory_that_is_allocated_twice_or_released_witho
   EachKind twice;
   twice.call(Call::allocate, EachKind::all(twice.pinned));
   twice.call(Call::allocate, EachKind::all(twice.pinned));
-  EXPECT_REFUSED(twice.schedule, "allocation of chunk 0 (op 1) is of buffer x, which is allocated already");
+  EXPECT_REFUSED(twice.schedule, "allocation of chunk 0 (op 1) concerns buffer x, which is allocated already");
   EachKind never;
   never.call(Call::release, EachKind::all(never.pinned));
-  EXPECT_REFUSED(never.schedule, "release of chunk 0 (op 0) is of buffer x, which is not allocated");
+  EXPECT_REFUSED(never.schedule, "release of chunk 0 (op 0) concerns buffer x, which is not allocated");
 }
 
 TEST(ValidateHostCalls, refuses_other_ops_on_what_an_op_allocates) {
@@ -224,10 +224,10 @@ TEST(ValidateHostCalls, refuses_regions_that_leave_their_buffer_or_have_no_bytes
   for (const Call kind : all_calls) {
     EachKind s;
     s.call(kind, {s.pageable, 4_B, 5_B});
-    EXPECT_REFUSED(s.schedule, "reaches 5 B at offset 4 of buffer p, which has only 8 B");
+    EXPECT_REFUSED(s.schedule, "accesses 5 B at offset 4 of buffer p, which has only 8 B");
     EachKind none;
     none.call(kind, {none.pageable, 4_B, 0_B});
-    EXPECT_REFUSED(none.schedule, "reaches a region of no bytes in buffer p");
+    EXPECT_REFUSED(none.schedule, "accesses a region of no bytes in buffer p");
     EachKind no_buffer;
     no_buffer.call(kind, {{99}, 0_B, 8_B});
     EXPECT_REFUSED(no_buffer.schedule, "refers to buffer 99");

@@ -113,10 +113,11 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
   const Schedule one = in_and_out(1_MiB);
   Schedule graph = one;
   graph.as_graph = true;
-  EXPECT_EQ(message_of([&] {
-              succession(std::array{Successor{&graph, 0}});
-            }),
-            "a schedule cannot be submitted behind others in their streams where it is a graph");
+  EXPECT_EQ(
+      message_of([&] {
+        succession(std::array{Successor{&graph, 0}});
+      }),
+      "a schedule cannot be submitted after others to the same streams, because it is a graph; run it on its own");
   Schedule agents = one;
   agents.agents.push_back({"second"});
   EXPECT_THROW(succession(std::array{Successor{&agents, 0}}), Unsupported);
@@ -128,14 +129,15 @@ TEST(Succession, refuses_what_cannot_be_submitted_behind_others_and_says_why) {
   EXPECT_EQ(message_of([&] {
               succession(std::array{Successor{&one, 0}, Successor{&elsewhere, 1}});
             }),
-            "schedules cannot share stream 1: it is of gpu 0 for one and of gpu 1 for another");
+            "schedules cannot share stream 1, which is on gpu 0 in one and on gpu 1 in another");
   Schedule managed = one;
   managed.buffers[0].memory = MemoryKind::managed;
-  EXPECT_EQ(message_of([&] {
-              succession(std::array{Successor{&one, 0}, Successor{&managed, 0, 0}});
-            }),
-            "schedules of one slot share buffer 0: it is pinned memory on host 0 for one and managed on host 0 for "
-            "another");
+  EXPECT_EQ(
+      message_of([&] {
+        succession(std::array{Successor{&one, 0}, Successor{&managed, 0, 0}});
+      }),
+      "schedules of one slot share buffer 0, which is pinned memory on host 0 in one and managed memory on host 0 "
+      "in another");
   EXPECT_THROW(succession(std::array{Successor{&one, 0, 0}}), Error);
 }
 

@@ -67,7 +67,7 @@ TEST(Validate, the_sentence_about_a_race_names_ops_accesses_bytes_and_buffer) {
   p.schedule.ops[8].after.clear();  // copy out of chunk 2 no longer waits for its kernel
   EXPECT_EQ(joined(problems(p.schedule)),
             "copy D2H of chunk 2 (op 8) reads bytes [0, 64) of buffer dy, which kernel saxpy of chunk 2 (op 7) writes, "
-            "and nothing orders the two; let op 8 wait for op 7 or for an op behind it\n");
+            "and nothing orders the two; let op 8 wait for op 7 or for an op after it\n");
 }
 
 TEST(Validate, operands_of_one_kernel_may_share_bytes_only_to_read_or_in_place) {
@@ -128,14 +128,14 @@ TEST(Validate, refuses_regions_that_leave_their_buffer) {
   Bare b;
   const Schedule none = b.schedule;
   b.copy(b.q, {b.x, 4_B, 5_B}, {b.d, 0_B, 5_B});
-  EXPECT_REFUSED(b.schedule, "reaches 5 B at offset 4 of buffer x, which has only 8 B");
+  EXPECT_REFUSED(b.schedule, "accesses 5 B at offset 4 of buffer x, which has only 8 B");
   b.schedule = none;
   // The sum of offset and length is 4 beyond 64 bits.
   b.copy(b.q, {b.x, Bytes{~0ull - 3}, 8_B}, b.on_device);
   EXPECT_REFUSED(b.schedule, "of buffer x, which has only 8 B");
   b.schedule = none;
   b.kernel(b.q, {write({b.d, 8_B, 1_B})});
-  EXPECT_REFUSED(b.schedule, "reaches 1 B at offset 8 of buffer d");
+  EXPECT_REFUSED(b.schedule, "accesses 1 B at offset 8 of buffer d");
 }
 
 TEST(Validate, refuses_copies_of_unequal_or_no_length) {
@@ -145,7 +145,7 @@ TEST(Validate, refuses_copies_of_unequal_or_no_length) {
   EXPECT_REFUSED(b.schedule, "reads 8 B and writes 4 B; both lengths must be equal");
   b.schedule = none;
   b.copy(b.q, {b.x, 0_B, 0_B}, {b.d, 0_B, 0_B});
-  EXPECT_REFUSED(b.schedule, "reaches a region of no bytes in buffer x");
+  EXPECT_REFUSED(b.schedule, "accesses a region of no bytes in buffer x");
   b.schedule = none;
   b.kernel(b.q, {read({b.d, 0_B, 0_B})});  // an operand keeps its position, also without bytes
   EXPECT_TRUE(problems(b.schedule).empty());
@@ -163,7 +163,7 @@ TEST(Validate, refuses_copies_between_places_that_their_kind_cannot_join) {
   EXPECT_REFUSED(b.schedule, "joins two host places, which no copy engine can; use a host copy");
   b.schedule = none;
   b.host_copy({0}, b.on_host, b.on_device);
-  EXPECT_REFUSED(b.schedule, "host copy of chunk 0 (op 0) reaches memory on a GPU");
+  EXPECT_REFUSED(b.schedule, "host copy of chunk 0 (op 0) accesses memory on a GPU");
   b.schedule = none;
   b.host_copy({0}, {b.x, 0_B, 4_B}, {b.x, 2_B, 4_B});
   EXPECT_REFUSED(b.schedule, "reads and writes overlapping bytes of buffer x");
