@@ -1,4 +1,4 @@
-// The texts of the profiles that are compiled in (generated from profiles/*.json at build time).
+// The texts of the built-in profiles, which the build generates from profiles/*.json.
 #pragma once
 
 #include <string_view>

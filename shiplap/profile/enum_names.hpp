@@ -1,4 +1,4 @@
-// The words that stand for enumerators in profile files.
+// The names of enumerators in profile files.
 #pragma once
 
 #include <array>
@@ -23,12 +23,12 @@ inline constexpr EnumNames<Origin, 4> origin_names{{{Origin::measured, "measured
                                                     {Origin::derived, "derived"},
                                                     {Origin::planted, "planted"}}};
 
-/// All words of an enumeration.
+/// The names of all enumerators of an enumeration.
 constexpr const auto& names_of(EngineOrder) { return engine_order_names; }
 constexpr const auto& names_of(ImplicitSync) { return implicit_sync_names; }
 constexpr const auto& names_of(Origin) { return origin_names; }
 
-/// The word of an enumerator.
+/// The name of an enumerator.
 template <class E>
 requires requires(E e) { names_of(e); }
 std::string_view name_of(E value) {

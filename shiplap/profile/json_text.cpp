@@ -6,7 +6,7 @@
 namespace shiplap {
 namespace {
 
-/// Bytes that are no UTF-8 are written as U+FFFD instead of being an error.
+/// Writes invalid UTF-8 as U+FFFD instead of throwing.
 std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void write_text(const Json& json, const std::string& indent, std::string& out) {

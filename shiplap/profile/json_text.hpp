@@ -1,4 +1,4 @@
-// JSON as text that people read too.
+// JSON as text that is also readable for people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace shiplap {
 
-/// What fits on a line stands on one line, and a list of numbers always does.
+/// Writes a value on one line when it fits on the line, and a list of numbers always on one line.
 std::string readable_text(const Json&);
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// The JSON of the objects in the table of parameters, both ways.
+// Writing and reading JSON of the objects in the table of parameters.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace shiplap {
 
-/// Writes an object: a visitor of `describe`. A template for all members; `object` is its entry.
+/// Writes an object as JSON. It is a visitor of `describe`; callers use `object`.
 class ObjectWriter {
  public:
   Json json = Json::object();
@@ -78,7 +78,7 @@ class ObjectWriter {
   }
 };
 
-/// The members by which the rows of a list increase.
+/// The key by which the rows of a list must increase.
 template <class Row>
 auto order_of(const Row& row) {
   if constexpr (requires { row.rings; })
@@ -91,11 +91,11 @@ auto order_of(const Row& row) {
     return row.size;
 }
 
-/// Reads an object: a visitor of `describe`. Throws Error naming the key for a key that is unknown, a value that is not
-/// valid, and a value that is absent without a reason.
+/// Reads an object from JSON. It is a visitor of `describe`; callers use `read_object`. Throws Error that names the key
+/// of an unknown key, an invalid value, or an absent value without a reason in "missing".
 class ObjectReader {
  public:
-  /// `path` is where the object stands in the file, as `missing` names it.
+  /// `path` is the path of the object in the file, as used by `missing`.
   ObjectReader(const JsonReader& in, std::string path, const Explanations& missing)
       : in_(in), path_(std::move(path)), missing_(missing) {}
 
@@ -160,7 +160,7 @@ class ObjectReader {
   }
 
  private:
-  /// Refuses a key that the writer would not write.
+  /// Refuses keys that the writer does not write.
   static void require_known_keys(const JsonReader& in, const Json& written) {
     std::vector<std::string_view> keys;
     for (const auto& member : written.items()) keys.push_back(member.key());
@@ -180,7 +180,7 @@ class ObjectReader {
     if (may_be_empty) missing_.list(in, path);
     if (!may_be_empty && rows.empty()) in.fail("at least one row");
     for (std::size_t i = 1; i < rows.size(); ++i)
-      if (!(order_of(rows[i - 1]) < order_of(rows[i]))) in.at(i).fail("a row behind the one before it in size");
+      if (!(order_of(rows[i - 1]) < order_of(rows[i]))) in.at(i).fail("a row that is larger than the row before it");
     return rows;
   }
 

@@ -1,17 +1,17 @@
-// The table of parameters. It names every parameter of a profile once, with its key in files, its unit, the group that
-// it is uncertain together with, and its meaning. Format, schema, ranges and sensitivities follow from it. A new
-// parameter needs a member in profile.hpp, a line here, and the fit that gives it a value.
+// The table of parameters. It names every parameter of a profile once, with its key in files, its unit, its meaning,
+// and the group of parameters whose errors vary together. File format, schema, prediction intervals and sensitivities
+// are made from it. A new parameter needs a member in profile.hpp, a line here, and a fit that gives it a value.
 //
 // `describe(visitor, object)` calls the visitor for each member of an object of the profile, in the order of files:
-//   fact(name, member, meaning)                     a text, number, flag or word of an enumeration
+//   fact(name, member, meaning)                     a text, number, flag or enumerator
 //   value(info, member, quantity)                   a parameter that is always known
 //   optional_value(info, member, quantity)          a parameter that may be absent with a reason (Profile::missing)
 //   optional_fact(name, member, least, meaning)     a count that may be absent with a reason
-//   rows(info, member, tag)                         a list of rows that increase by their key
+//   rows(info, member, tag)                         a list of rows in increasing order of their key
 //   part(name, member, meaning)                     an object
 //   optional_part(name, member, meaning)            an object that may be absent with a reason
-//   lists(name, member, tag, meaning)               lists of rows, each under a name that the table does not fix
-// The meaning of a part or a count that may be absent also says what the simulator assumes then (AbsentMeaning).
+//   lists(name, member, tag, meaning)               lists of rows, each under a name that is not in the table
+// The meaning of a part or a count that may be absent can include what the simulator assumes then (AbsentMeaning).
 #pragma once
 
 #include <array>
@@ -25,26 +25,27 @@
 
 namespace shiplap {
 
-/// Parameters that are uncertain together because they were measured together. `none`: no simulated time depends on
-/// them.
+/// Groups of parameters whose errors vary together because they were measured together. No simulated time depends on
+/// parameters of the group `none`.
 enum class ParameterGroup : std::uint8_t { rates, gaps, latencies, submission, none };
-/// The groups that the range of a prediction is made of.
+/// The groups that a prediction interval is made of.
 inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGroup::gaps, ParameterGroup::latencies,
                                              ParameterGroup::submission};
 
-/// Costs that a prediction depends on besides the kernel's own time. Elasticities are given by cost.
+/// Costs, apart from the kernel's own time, that a prediction depends on. The elasticity of a prediction is given for
+/// each cost: the relative change of the time per relative change of the cost.
 enum class CostTerm : std::uint8_t {
-  h2d_rate,        ///< time per byte of copies to the GPU, alone and beside the other direction
-  d2h_rate,        ///< time per byte of copies to the host, alone and beside the other direction
+  h2d_rate,        ///< time per byte of H2D copies, alone and in duplex
+  d2h_rate,        ///< time per byte of D2H copies, alone and in duplex
   zero_copy_rate,  ///< time per byte of kernels that access host memory, and of the copies beside them
   gaps,
   latencies,
   submission,
   host,        ///< copies and faults by host threads, pageable copies, prefetches
-  both_rates,  ///< time per byte that both directions share: half belongs to `h2d_rate` and half to `d2h_rate`
-  none,        ///< no elasticity is given of it
+  both_rates,  ///< time per byte that both directions share: half counts as `h2d_rate` and half as `d2h_rate`
+  none,        ///< no elasticity is given for it
 };
-/// The costs that elasticities are given of.
+/// The costs for which elasticities are given.
 inline constexpr std::array cost_terms{CostTerm::h2d_rate, CostTerm::d2h_rate,  CostTerm::zero_copy_rate,
                                        CostTerm::gaps,     CostTerm::latencies, CostTerm::submission,
                                        CostTerm::host};
@@ -54,25 +55,25 @@ struct Tag {
   ParameterGroup group = ParameterGroup::none;
   CostTerm term = CostTerm::none;
 };
-/// A parameter.
+/// A parameter in the table.
 struct ParameterInfo {
   std::string_view name;     ///< its key in files
   Tag tag;                   ///< its group and cost
   std::string_view meaning;  ///< one phrase, for the schema
-  /// What the simulator assumes when the parameter is absent; empty: it refuses what needs the parameter.
+  /// The value that the simulator assumes when the parameter is absent. Empty: it refuses ops that need the parameter.
   std::string_view when_absent{};
 };
-/// The meaning of a part or a count that may be absent.
+/// The meaning of a part or count that may be absent.
 struct AbsentMeaning {
   std::string_view meaning;      ///< one phrase, for the schema
-  std::string_view when_absent;  ///< what the simulator assumes then
+  std::string_view when_absent;  ///< the value that the simulator assumes when it is absent
   constexpr operator std::string_view() const { return meaning; }
 };
-/// A list of rows.
+/// A list of rows in the table.
 struct RowsInfo {
   std::string_view name;     ///< its key in files
   std::string_view meaning;  ///< one phrase, for the schema
-  bool may_be_empty = true;  ///< empty with a reason (Profile::missing); else there is at least one row
+  bool may_be_empty = true;  ///< whether it may be empty with a reason (Profile::missing)
 };
 
 /// T is the type `Known` or its const.
@@ -89,7 +90,7 @@ inline constexpr Tag within_gpus{ParameterGroup::rates, CostTerm::none};
 inline constexpr Tag none{};
 }  // namespace tags
 
-// --- rows: a key by which they increase, and parameters
+// --- rows: each has a key, by which the rows of a list increase, and parameters
 
 template <class V, Like<CopyCost> Row>
 void describe(V& v, Row& row, Tag) {
@@ -97,8 +98,8 @@ void describe(V& v, Row& row, Tag) {
   v.value({"latency_overhead", tags::latencies,
            "L+o: from ready to the first byte, timed by events; overlaps an earlier transfer."},
           row.latency_overhead, time_quantity);
-  v.value({"gap", tags::gaps, "g: time of the copy engine that a further copy costs beyond its bytes."}, row.gap,
-          time_quantity);
+  v.value({"gap", tags::gaps, "g: time of the copy engine that each further copy takes in addition to its bytes."},
+          row.gap, time_quantity);
 }
 template <class V, Like<GapAt> Row>
 void describe(V& v, Row& row, Tag tag) {
@@ -137,9 +138,10 @@ void describe(V& v, Row& row, Tag tag) {
 
 template <class V, Like<Handover> Part>
 void describe(V& v, Part& handover) {
-  v.value({"idle", tags::latencies, "While no copies move the other way."}, handover.idle, time_quantity);
-  v.value({"busy", tags::latencies, "While copies move the other way; between kernels, while any copies move."},
-          handover.busy, time_quantity);
+  v.value({"idle", tags::latencies, "While no copies move in the opposite direction."}, handover.idle, time_quantity);
+  v.value(
+      {"busy", tags::latencies, "While copies move in the opposite direction; between kernels, while any copies move."},
+      handover.busy, time_quantity);
 }
 template <class V, Like<HandoverModel> Part>
 void describe(V& v, Part& model) {
@@ -162,8 +164,9 @@ void describe(V& v, Part& gpu) {
          "1: both directions of copy share an engine; 2: each direction has its own, however many the driver reports.",
          1, 2);
   v.fact("engine_order", gpu.engine_order,
-         "Which copy a copy engine serves next: the copy that was submitted first, which blocks the engine until it is "
-         "ready, or the copy that became ready first.");
+         "Which copy a copy engine serves next. submission: the copy that was submitted first, which blocks the engine "
+         "until "
+         "it is ready. readiness: the copy that became ready first.");
   v.fact("implicit_sync", gpu.implicit_sync,
          "Whether a copy from device to host is held until the last kernel submitted before it has started all its "
          "blocks, or has ended.");
@@ -195,12 +198,12 @@ void describe(V& v, Part& gpu) {
   v.optional_fact(
       "stream_groups", gpu.stream_groups, 1,
       AbsentMeaning{
-          "Number n of groups that a copy engine serves streams in. Every n-th stream is in the same group. The "
-          "engine serves one group until none of its copies is ready, and then the next group.",
+          "Number n of groups of streams. Stream i is in group i mod n. A copy engine serves one group until none of "
+          "its copies is ready, and then the next group.",
           "1"});
 }
 
-/// `rate` is the cost that the time per byte of the copies belongs to.
+/// `rate` is the cost to which the time per byte of the copies belongs.
 template <class V, Like<DuplexModel> Part>
 void describe(V& v, Part& duplex, CostTerm rate) {
   v.value({"per_byte", {ParameterGroup::rates, rate}, "G: time per byte of large copies, without the gap."},
@@ -228,13 +231,13 @@ template <class V, Like<Slowdown> Part>
 void describe(V& v, Part& slowdown, CostTerm rate) {
   v.value({"gap", tags::gaps, "Time added to g."}, slowdown.gap, time_quantity);
   v.value({"per_byte", {ParameterGroup::rates, rate}, "Time per byte added to G."}, slowdown.per_byte,
-          more_per_byte_quantity);
+          added_per_byte_quantity);
 }
 template <class V, Like<WaitingStreams> Part>
 void describe(V& v, Part& model) {
   v.part("h2d", model.h2d, "Copies to the GPU alone.", CostTerm::h2d_rate);
   v.part("d2h", model.d2h, "Copies to the host alone.", CostTerm::d2h_rate);
-  v.part("duplex", model.duplex, "Each direction, while copies move both ways.", CostTerm::both_rates);
+  v.part("duplex", model.duplex, "Each direction in duplex.", CostTerm::both_rates);
 }
 template <class V, Like<ZeroCopyModel> Part>
 void describe(V& v, Part& model) {
@@ -322,11 +325,11 @@ void describe(V& v, Part& submission) {
 
 // --- all parameters
 
-/// The visitor behind `for_each_parameter`. It calls `visit(info, interval)` for parameters in the rows of lists too.
+/// The visitor behind `for_each_parameter`.
 template <class Visit>
-class EachParameter {
+class ParameterVisitor {
  public:
-  explicit EachParameter(const Visit& visit) : visit_(visit) {}
+  explicit ParameterVisitor(const Visit& visit) : visit_(visit) {}
 
   template <class... Anything>
   void fact(Anything&&...) const {}
@@ -362,10 +365,10 @@ class EachParameter {
   const Visit& visit_;
 };
 
-/// Calls `visit(info, interval)` for every parameter of the profile that has a value.
+/// Calls `visit(info, interval)` for every parameter of the profile that has a value, also for those in rows of lists.
 template <Like<Profile> P, class Visit>
 void for_each_parameter(P& profile, const Visit& visit) {
-  const EachParameter<Visit> visitor(visit);
+  const ParameterVisitor<Visit> visitor(visit);
   for (auto& gpu : profile.gpus) describe(visitor, gpu);
   for (auto& link : profile.links) describe(visitor, link);
   for (auto& peer : profile.peers) describe(visitor, peer);

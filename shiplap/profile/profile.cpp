@@ -14,7 +14,8 @@
 namespace shiplap {
 namespace {
 
-/// Linear in the size between two rows, constant outside the table; a size of the table gives its row to the last bit.
+/// Interpolates a column linearly in the size, and constantly outside the rows. At the size of a row the result is
+/// exactly that of the row.
 template <class Row>
 Seconds at_size(const std::vector<Row>& rows, Bytes size, Interval<Seconds> Row::*column) {
   const auto upper =
@@ -24,8 +25,8 @@ Seconds at_size(const std::vector<Row>& rows, Bytes size, Interval<Seconds> Row:
   if (upper == rows.begin() || upper->size == size) return right;
   const Row& lower = *(upper - 1);
   const Seconds left = (lower.*column).value;
-  const double share = in_bytes(size - lower.size) / in_bytes(upper->size - lower.size);
-  return left + (right - left) * share;
+  const double fraction = in_bytes(size - lower.size) / in_bytes(upper->size - lower.size);
+  return left + (right - left) * fraction;
 }
 
 bool looks_like_path(std::string_view text) { return text.find('/') != text.npos || text.ends_with(".json"); }
@@ -55,8 +56,7 @@ const LinkModel& Profile::link(std::uint16_t gpu, std::uint16_t numa_node) const
   }
   for (const Missing& m : missing)
     if (m.parameter == "links")
-      throw Unsupported(
-          fmt::format("profile '{}' has no link: {}; use a profile of a node that was measured", name, m.reason));
+      throw Unsupported(fmt::format("profile '{}' has no link ({}); use a profile with links", name, m.reason));
   throw Unsupported(
       fmt::format("profile '{}' has no link between host NUMA node {} and GPU {} (it has: {}); measure that pair, or "
                   "place the data where the profile has a link",
@@ -91,38 +91,38 @@ namespace {
 
 /// The value at x of the power law through (below, low) and (above, high). When one of the two values is 0, it is
 /// interpolated over the logarithm of x instead.
-double by_power(double x, double below, double low, double above, double high) {
-  const double share = std::log(x / below) / std::log(above / below);
-  return low > 0 && high > 0 ? low * std::pow(high / low, share) : std::lerp(low, high, share);
+double interpolate_power_law(double x, double below, double low, double above, double high) {
+  const double fraction = std::log(x / below) / std::log(above / below);
+  return low > 0 && high > 0 ? low * std::pow(high / low, fraction) : std::lerp(low, high, fraction);
 }
 
-double plain(Bandwidth rate) { return rate.bytes_per_second; }
-
-/// Interpolates rows that increase in `in_flight`. Below the first row its value holds.
-template <class Row, class Quantity>
-double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Quantity> Row::*column) {
-  const auto value = [&](const Row& row) { return plain((row.*column).value); };
+/// Interpolates rows that increase in `in_flight`. Outside the rows the value is that of the nearest row.
+template <class Row>
+double at_in_flight(std::span<const Row> rows, double in_flight, Interval<Bandwidth> Row::*column) {
+  const auto value = [&](const Row& row) { return (row.*column).value.bytes_per_second; };
   const auto above = std::ranges::find_if(rows, [&](const Row& row) { return in_bytes(row.in_flight) >= in_flight; });
   if (above == rows.begin()) return value(rows.front());
   if (above == rows.end()) return value(rows.back());
   const Row& below = *std::prev(above);
-  return by_power(in_flight, in_bytes(below.in_flight), value(below), in_bytes(above->in_flight), value(*above));
+  return interpolate_power_law(in_flight, in_bytes(below.in_flight), value(below), in_bytes(above->in_flight),
+                               value(*above));
 }
 
-/// Below the first row the rate is proportional to the bytes in flight.
+/// The factor that makes a rate proportional to the bytes in flight below the first row.
 template <class Row>
-double part_of_first(std::span<const Row> rows, double in_flight) {
+double low_flight_factor(std::span<const Row> rows, double in_flight) {
   return std::min(1.0, in_flight / in_bytes(rows.front().in_flight));
 }
 
 }  // namespace
 
 Bandwidth rate_at(const std::vector<ZeroCopyRate>& rows, double in_flight) {
-  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyRate::rate) * part_of_first(std::span(rows), in_flight)};
+  return {at_in_flight(std::span(rows), in_flight, &ZeroCopyRate::rate) *
+          low_flight_factor(std::span(rows), in_flight)};
 }
 Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>& rows, double in_flight) {
   return {at_in_flight(std::span(rows), in_flight, &ZeroCopyBeside::kernel) *
-          part_of_first(std::span(rows), in_flight)};
+          low_flight_factor(std::span(rows), in_flight)};
 }
 Bandwidth copy_rate_at(const std::vector<ZeroCopyBeside>& rows, double in_flight) {
   return {at_in_flight(std::span(rows), in_flight, &ZeroCopyBeside::copy)};
@@ -134,15 +134,15 @@ std::string condition(const Conditions& conditions, const std::string& name) {
 }
 
 Seconds time_at(const std::vector<TimeAt>& rows, Bytes size) {
-  if (rows.empty()) throw Error("the profile has no times for this; measure the node");
+  if (rows.empty()) throw Error("a table of times has no row; measure the node");
   const auto seconds = [](const TimeAt& row) { return row.time.value.count(); };
   const auto above = std::ranges::find_if(rows, [&](const TimeAt& row) { return row.size >= size; });
   if (above == rows.begin()) return rows.front().time.value;
   if (above == rows.end()) return rows.back().time.value * (in_bytes(size) / in_bytes(rows.back().size));
   const TimeAt& below = *std::prev(above);
   if (seconds(below) <= 0 || seconds(*above) <= 0) return above->time.value;
-  return Seconds{
-      by_power(in_bytes(size), in_bytes(below.size), seconds(below), in_bytes(above->size), seconds(*above))};
+  return Seconds{interpolate_power_law(in_bytes(size), in_bytes(below.size), seconds(below), in_bytes(above->size),
+                                       seconds(*above))};
 }
 
 Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
@@ -151,15 +151,15 @@ Bandwidth rate_of(const std::vector<RateOfThreads>& rows, unsigned threads) {
   if (above == rows.begin()) return rows.front().rate.value;
   if (above == rows.end()) return rows.back().rate.value;
   const RateOfThreads& below = *std::prev(above);
-  const double share = static_cast<double>(threads - below.threads) / (above->threads - below.threads);
-  return {(1 - share) * below.rate.value.bytes_per_second + share * above->rate.value.bytes_per_second};
+  const double fraction = static_cast<double>(threads - below.threads) / (above->threads - below.threads);
+  return {(1 - fraction) * below.rate.value.bytes_per_second + fraction * above->rate.value.bytes_per_second};
 }
 
 std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
   if (host.staging.empty()) return host.copy;
-  const auto between = [](const Interval<Bandwidth>& a, const Interval<Bandwidth>& b, double share) {
+  const auto between = [](const Interval<Bandwidth>& a, const Interval<Bandwidth>& b, double fraction) {
     const auto mean = [&](Bandwidth x, Bandwidth y) {
-      return Bandwidth{(1 - share) * x.bytes_per_second + share * y.bytes_per_second};
+      return Bandwidth{(1 - fraction) * x.bytes_per_second + fraction * y.bytes_per_second};
     };
     return Interval<Bandwidth>{mean(a.value, b.value), mean(a.low, b.low), mean(a.high, b.high)};
   };
@@ -171,9 +171,9 @@ std::vector<RateOfThreads> staging_rates(const HostModel& host, Bytes rings) {
       rates.push_back({row->threads, above == row ? row->rate : std::prev(end)->rate});
     } else {
       const RateThroughRings& below = *std::prev(above);
-      const double share =
+      const double fraction =
           std::log(in_bytes(rings) / in_bytes(below.rings)) / std::log(in_bytes(above->rings) / in_bytes(below.rings));
-      rates.push_back({row->threads, between(below.rate, above->rate, share)});
+      rates.push_back({row->threads, between(below.rate, above->rate, fraction)});
     }
     row = end;
   }
@@ -200,7 +200,7 @@ std::span<const double> figure_samples(const Measurement& m) {
 }
 
 Seconds gap_at(const std::vector<GapAt>& rows, Bytes size) {
-  if (rows.empty()) throw Error("a table of gaps has no row");
+  if (rows.empty()) throw Error("a table of gaps has no row; measure the link");
   return at_size(rows, size, &GapAt::gap);
 }
 

@@ -1,6 +1,6 @@
-// A profile: what is known of one node, as a value. It holds fitted parameters with their intervals and the raw
-// measurements behind them. Its file is JSON (docs/schema/profile.schema.json). A built-in profile is such a file in
-// the library.
+// A profile describes one node. It holds fitted parameters with their intervals and the raw measurements behind them.
+// Its file format is JSON (docs/schema/profile.schema.json). Built-in profiles are such files, compiled into the
+// library.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@
 
 namespace shiplap {
 
-/// Where the figures of a profile come from. `planted` is a test's own truth.
+/// The origin of the figures of a profile. Tests make `planted` profiles with figures that they choose.
 enum class Origin : std::uint8_t { measured, published, derived, planted };
-/// Its name in files.
+/// The name of the origin in files.
 std::string to_string(Origin);
 
-/// A parameter that may be missing; what is missing is listed in `Profile::missing` with the reason.
+/// A parameter that may be absent. `Profile::missing` lists absent parameters with the reason.
 template <class T>
 using Parameter = std::optional<Interval<T>>;
 
@@ -32,14 +32,14 @@ using Parameter = std::optional<Interval<T>>;
 struct CopyCost {
   Bytes size;                          ///< size of the copy
   Interval<Seconds> latency_overhead;  ///< L+o: from ready to the first byte, event-timed; overlaps an earlier transfer
-  Interval<Seconds> gap;               ///< g: engine time that a further copy costs beyond its bytes
+  Interval<Seconds> gap;               ///< g: engine time that each further copy takes in addition to its bytes
 };
 /// g of copies of `size` bytes; interpolated as CopyCost is.
 struct GapAt {
-  Bytes size;             ///< of the copy
+  Bytes size;             ///< size of the copy
   Interval<Seconds> gap;  ///< g
 };
-/// One direction while the opposite one is busy all the time.
+/// Costs of copies of one direction while the opposite direction is busy all the time.
 struct DuplexModel {
   Interval<PerByte> per_byte;  ///< G of large copies, without the gap
   std::vector<GapAt> gaps;     ///< by increasing size
@@ -49,28 +49,28 @@ struct DuplexModel {
 struct DirectionModel {
   Interval<PerByte> per_byte;         ///< G of large copies
   std::vector<CopyCost> costs;        ///< at least one, by increasing size
-  std::optional<DuplexModel> duplex;  ///< while the opposite direction is busy; none: not measured
+  std::optional<DuplexModel> duplex;  ///< costs while the opposite direction is busy; none: not measured
   std::vector<GapAt> batched{};       ///< g after a copy of the same batch (cudaMemcpyBatchAsync)
 };
 
 /// Additional time of copies.
 struct Slowdown {
-  Interval<Seconds> gap;       ///< for each copy
-  Interval<PerByte> per_byte;  ///< for each of its bytes
+  Interval<Seconds> gap;       ///< time added for each copy
+  Interval<PerByte> per_byte;  ///< time added for each byte
 };
 /// Additional time of copies while kernels of two or more streams wait for other engines. One waiting stream costs
 /// nothing. More than two waiting streams are assumed to cost as much as two.
 struct WaitingStreams {
-  Slowdown h2d;     ///< of copies to the GPU alone
-  Slowdown d2h;     ///< of copies to the host alone
-  Slowdown duplex;  ///< of each direction, while copies move in both directions
+  Slowdown h2d;     ///< for H2D copies alone
+  Slowdown d2h;     ///< for D2H copies alone
+  Slowdown duplex;  ///< for each direction in duplex
 };
-/// The members with their names in files and tables.
+/// A member of WaitingStreams with its name in files and tables.
 struct WaitingStreamsName {
-  std::string_view name;             ///< in files and tables
-  Slowdown WaitingStreams::*member;  ///< what it names
+  std::string_view name;             ///< name in files and tables
+  Slowdown WaitingStreams::*member;  ///< the member
 };
-/// All members.
+/// All members of WaitingStreams.
 inline constexpr std::array waiting_streams_names{WaitingStreamsName{"h2d", &WaitingStreams::h2d},
                                                   WaitingStreamsName{"d2h", &WaitingStreams::d2h},
                                                   WaitingStreamsName{"duplex", &WaitingStreams::duplex}};
@@ -87,39 +87,39 @@ struct ZeroCopyBeside {
   Interval<Bandwidth> kernel;  ///< rate of the kernel
   Interval<Bandwidth> copy;    ///< rate of the copy
 };
-/// Rates of kernels that do nothing but access pinned host memory, alone and beside copies of their other arrays. They
-/// stand for kernels that were not measured themselves (KernelCost::zero_copy).
+/// Rates of kernels that only access pinned host memory, alone and beside copies. They are used for kernels that were
+/// not measured themselves (KernelCost::zero_copy).
 struct ZeroCopyModel {
-  std::vector<ZeroCopyRate> read;                ///< of kernels that read host memory
-  std::vector<ZeroCopyRate> write;               ///< of kernels that write host memory
-  std::vector<ZeroCopyRate> both;                ///< rate in each direction of a kernel that reads as much as it writes
+  std::vector<ZeroCopyRate> read;                ///< kernels that read host memory
+  std::vector<ZeroCopyRate> write;               ///< kernels that write host memory
+  std::vector<ZeroCopyRate> both;                ///< kernels that read as much as they write: rate in each direction
   std::vector<ZeroCopyBeside> read_beside_d2h;   ///< kernels that read host memory beside copies to the host
   std::vector<ZeroCopyBeside> write_beside_h2d;  ///< kernels that write host memory beside copies to the GPU
 };
-/// The tables with their names in files.
+/// A table of kernels alone, with its name in files.
 struct ZeroCopyRateName {
-  std::string_view name;                            ///< in files
-  std::vector<ZeroCopyRate> ZeroCopyModel::*table;  ///< what it names
+  std::string_view name;                            ///< name in files
+  std::vector<ZeroCopyRate> ZeroCopyModel::*table;  ///< the table
 };
-/// All of these tables.
+/// All tables of kernels alone.
 inline constexpr std::array zero_copy_rate_names{ZeroCopyRateName{"read", &ZeroCopyModel::read},
                                                  ZeroCopyRateName{"write", &ZeroCopyModel::write},
                                                  ZeroCopyRateName{"both", &ZeroCopyModel::both}};
-/// One of the tables of kernels beside copies, with its name in files.
+/// A table of kernels beside copies, with its name in files.
 struct ZeroCopyBesideName {
-  std::string_view name;                              ///< in files
-  std::vector<ZeroCopyBeside> ZeroCopyModel::*table;  ///< what it names
+  std::string_view name;                              ///< name in files
+  std::vector<ZeroCopyBeside> ZeroCopyModel::*table;  ///< the table
 };
-/// All of these tables.
+/// All tables of kernels beside copies.
 inline constexpr std::array zero_copy_beside_names{
     ZeroCopyBesideName{"read_beside_d2h", &ZeroCopyModel::read_beside_d2h},
     ZeroCopyBesideName{"write_beside_h2d", &ZeroCopyModel::write_beside_h2d}};
 
-/// Time for `size` bytes. It grows by a power of the size between two rows, is constant below the first row, and grows
-/// in proportion to the size beyond the last row.
+/// Time for `size` bytes. Between two rows it follows a power law of the size. It is constant below the first row and
+/// proportional to the size above the last row.
 struct TimeAt {
   Bytes size;              ///< number of bytes
-  Interval<Seconds> time;  ///< time for all of them
+  Interval<Seconds> time;  ///< time for all of these bytes
 };
 /// Rate of several host threads together.
 struct RateOfThreads {
@@ -130,50 +130,51 @@ struct RateOfThreads {
 /// Times of copies between pageable memory and the GPU. The driver stages them through its own buffers while the host
 /// waits.
 struct PageableModel {
-  std::vector<TimeAt> h2d;   ///< of a copy to the GPU
-  std::vector<TimeAt> d2h;   ///< of a copy to the host
-  std::vector<TimeAt> both;  ///< of two copies in opposite directions that two threads submit at the same time
+  std::vector<TimeAt> h2d;   ///< an H2D copy
+  std::vector<TimeAt> d2h;   ///< a D2H copy
+  std::vector<TimeAt> both;  ///< two copies in opposite directions that two threads submit at the same time
 };
 /// Times of moving pages of managed memory.
 struct ManagedModel {
-  std::vector<TimeAt> prefetch_h2d;       ///< of pages moved to the GPU ahead of their use
-  std::vector<TimeAt> prefetch_d2h;       ///< of pages moved to the host
-  std::vector<TimeAt> demand_h2d;         ///< of a kernel that touches every page, which faults them over
-  std::vector<RateOfThreads> demand_d2h;  ///< of host threads that touch every page
+  std::vector<TimeAt> prefetch_h2d;       ///< pages moved to the GPU ahead of their use
+  std::vector<TimeAt> prefetch_d2h;       ///< pages moved to the host ahead of their use
+  std::vector<TimeAt> demand_h2d;         ///< a kernel that touches every page and so faults it to the GPU
+  std::vector<RateOfThreads> demand_d2h;  ///< host threads that touch every page and so fault it to the host
 };
 
 /// The link between a host NUMA node and a GPU. Copies are of pinned memory unless stated otherwise.
 struct LinkModel {
-  std::uint16_t numa_node = 0;                      ///< of the host
-  std::uint16_t gpu = 0;                            ///< its index in Profile::gpus
-  DirectionModel h2d;                               ///< copies to the GPU
-  DirectionModel d2h;                               ///< copies to the host
-  std::optional<WaitingStreams> waiting_streams{};  ///< none: they cost nothing
+  std::uint16_t numa_node = 0;                      ///< number of the host NUMA node
+  std::uint16_t gpu = 0;                            ///< index of the GPU in Profile::gpus
+  DirectionModel h2d;                               ///< H2D copies
+  DirectionModel d2h;                               ///< D2H copies
+  std::optional<WaitingStreams> waiting_streams{};  ///< absent: waiting streams cost nothing
   std::optional<ZeroCopyModel> zero_copy{};         ///< kernels that access pinned host memory
-  std::optional<PageableModel> pageable{};          ///< copies of memory as it comes from malloc
-  std::optional<ManagedModel> managed{};            ///< pages that move
+  std::optional<PageableModel> pageable{};          ///< copies of pageable memory
+  std::optional<ManagedModel> managed{};            ///< moves of pages of managed memory
 };
 
 /// Times of copies from one GPU to another.
 struct PeerModel {
-  std::uint16_t from = 0;      ///< its index in Profile::gpus
-  std::uint16_t to = 0;        ///< its index in Profile::gpus
-  std::vector<TimeAt> direct;  ///< empty where the GPUs cannot address each other's memory
-  std::vector<TimeAt> staged;  ///< through the host
+  std::uint16_t from = 0;      ///< index of the source GPU in Profile::gpus
+  std::uint16_t to = 0;        ///< index of the destination GPU in Profile::gpus
+  std::vector<TimeAt> direct;  ///< copies between GPUs that address each other's memory; empty: they cannot
+  std::vector<TimeAt> staged;  ///< copies through the host
 };
 
 /// Rate of several host threads that copy between pageable memory and pinned rings while copy engines use the rings. It
-/// depends on the size of the rings, because rings that fit into the caches of the CPU need no bandwidth of its memory.
+/// depends on the size of the rings, because rings that fit into the caches of the CPU do not use the bandwidth of its
+/// memory.
 struct RateThroughRings {
   unsigned threads = 1;      ///< number of threads
   Bytes rings;               ///< size of all rings together
   Interval<Bandwidth> rate;  ///< of all threads together
 };
 
-/// What host threads do themselves.
+/// Times and rates of work that host threads do themselves.
 struct HostModel {
   std::vector<RateOfThreads> copy;          ///< memcpy between pageable and pinned memory that is in no cache
-  std::vector<RateThroughRings> staging{};  ///< by threads, then by rings; empty: `copy` holds
+  std::vector<RateThroughRings> staging{};  ///< by threads, then by size of the rings; empty: `copy` is used
   /// Additional time of a copy to the GPU from pinned memory that host threads have just written. The copy engine reads
   /// such memory from the caches of their cores, which is slower than from memory. Read it with `just_written_delay`.
   /// When empty, there is no additional time.
@@ -188,89 +189,89 @@ struct HostModel {
 enum class EngineOrder : std::uint8_t { submission, readiness };
 
 /// Implicit synchronisation: the GPU holds a copy from device to host until the last kernel submitted before it has
-/// started all its blocks (as the hardware does) or has ended (as the papers' equations assume).
+/// started all its blocks (as GPUs with implicit synchronisation do) or has ended (as the papers' equations assume).
 enum class ImplicitSync : std::uint8_t { none, until_started, until_ended };
 
-/// Time from the end of an op until an op that waits for it, on another engine or in another stream, is ready.
+/// Time from the end of an op until an op that waits for it is ready. The waiting op is in another stream, or another
+/// hardware unit (copy engine or SMs) performs it.
 struct Handover {
-  Interval<Seconds> idle;  ///< while no copies move the other way
-  Interval<Seconds> busy;  ///< while copies move the other way; between kernels, while any copies move
+  Interval<Seconds> idle;  ///< while no copies move in the opposite direction
+  Interval<Seconds> busy;  ///< while copies move in the opposite direction; between kernels, while any copies move
 };
 /// Handovers between a copy and a kernel, in either order, and between kernels of different streams. "Same stream": the
-/// last op that the engine of the waiting op served was of the same stream. Otherwise the GPU has to switch streams.
+/// last op that the waiting op's hardware unit performed was of the same stream. Otherwise the GPU switches streams.
 struct HandoverModel {
-  Handover h2d_same_stream;   ///< of a copy to the GPU and a kernel
-  Handover h2d_other_stream;  ///< of a copy to the GPU and a kernel
-  Handover d2h_same_stream;   ///< of a kernel and a copy to the host
-  Handover d2h_other_stream;  ///< of a kernel and a copy to the host
+  Handover h2d_same_stream;   ///< between an H2D copy and a kernel
+  Handover h2d_other_stream;  ///< between an H2D copy and a kernel
+  Handover d2h_same_stream;   ///< between a kernel and a D2H copy
+  Handover d2h_other_stream;  ///< between a kernel and a D2H copy
   Handover kernels;           ///< between kernels of different streams
 };
-/// The members with their names in files and tables.
+/// A member of HandoverModel with its name in files and tables.
 struct HandoverName {
-  std::string_view name;            ///< in files and tables
-  Handover HandoverModel::*member;  ///< what it names
+  std::string_view name;            ///< name in files and tables
+  Handover HandoverModel::*member;  ///< the member
 };
-/// All members.
+/// All members of HandoverModel.
 inline constexpr std::array handover_names{HandoverName{"h2d_same_stream", &HandoverModel::h2d_same_stream},
                                            HandoverName{"h2d_other_stream", &HandoverModel::h2d_other_stream},
                                            HandoverName{"d2h_same_stream", &HandoverModel::d2h_same_stream},
                                            HandoverName{"d2h_other_stream", &HandoverModel::d2h_other_stream},
                                            HandoverName{"kernels", &HandoverModel::kernels}};
 
-/// Additional time between two kernels of a stream, beyond `GpuModel::kernel_gap`, when an event is recorded after the
-/// first kernel and the second one waits for an event that has occurred long before.
+/// Time that is added to `GpuModel::kernel_gap` between two kernels of a stream when an event is recorded after the
+/// first kernel and the second one waits for an event that has completed long before.
 struct EventGap {
   Interval<Seconds> idle;  ///< while no copies move
   Interval<Seconds> busy;  ///< while copies move
 };
-/// The members with their names in files.
+/// A member of EventGap with its name in files.
 struct EventGapName {
-  std::string_view name;                ///< in files
-  Interval<Seconds> EventGap::*member;  ///< what it names
+  std::string_view name;                ///< name in files
+  Interval<Seconds> EventGap::*member;  ///< the member
 };
-/// All members.
+/// All members of EventGap.
 inline constexpr std::array event_gap_names{EventGapName{"idle", &EventGap::idle},
                                             EventGapName{"busy", &EventGap::busy}};
 
-/// What is known of one GPU. Parameters without a value are in Profile::missing.
+/// Parameters of one GPU. Profile::missing lists absent parameters.
 struct GpuModel {
-  std::string name;                                   ///< "NVIDIA H200"
-  Bytes memory;                                       ///< total
-  unsigned sm_count = 0;                              ///< of the whole GPU
-  unsigned copy_engines = 2;                          ///< 1: both directions share it; 2: one each
-  EngineOrder engine_order = EngineOrder::readiness;  ///< of its copy engines
-  /// Number n of groups that a copy engine serves streams in. Every n-th stream is in the same group. The engine serves
-  /// one group until none of its copies is ready, and then the next group. Holds for EngineOrder::readiness. Absent:
-  /// one group.
+  std::string name;                                   ///< name as the driver reports it: "NVIDIA H200"
+  Bytes memory;                                       ///< size of the device memory
+  unsigned sm_count = 0;                              ///< number of SMs
+  unsigned copy_engines = 2;                          ///< 1: both directions share one; 2: one for each direction
+  EngineOrder engine_order = EngineOrder::readiness;  ///< order in which its copy engines serve copies
+  /// Number n of groups of streams. Stream i is in group i mod n. A copy engine serves one group until none of its
+  /// copies is ready, and then the next group. It is used with EngineOrder::readiness. Absent: one group.
   std::optional<unsigned> stream_groups{};
-  ImplicitSync implicit_sync = ImplicitSync::none;  ///< what a copy to the host waits for beyond its dependencies
-  bool concurrent_kernels = true;                   ///< kernels of different streams can run at the same time
-  Parameter<Seconds> launch_latency;                ///< of an empty kernel between two events
-  Parameter<Seconds> kernel_gap;  ///< time between a kernel's end and the start of the next that waited for it to end
-  std::optional<EventGap> event_gap{};     ///< absent: no additional time
-  std::optional<HandoverModel> handovers;  ///< absent: no time
+  ImplicitSync implicit_sync = ImplicitSync::none;  ///< what a D2H copy waits for in addition to its dependencies
+  bool concurrent_kernels = true;                   ///< whether kernels of different streams can run at the same time
+  Parameter<Seconds> launch_latency;                ///< time of an empty kernel between two events
+  Parameter<Seconds> kernel_gap;           ///< time from the end of a kernel to the start of the next one in its stream
+  std::optional<EventGap> event_gap{};     ///< absent: events add no time
+  std::optional<HandoverModel> handovers;  ///< absent: handovers take no time
   Parameter<double> resident_threads;      ///< threads that the GPU holds at once
-  Parameter<Bandwidth> memory_bandwidth;   ///< of a kernel that reads and writes device memory
-  Parameter<Bandwidth> copy_bandwidth{};   ///< of large copies inside device memory; each copied byte counts once
-  Parameter<double> flop_rate;             ///< fp32 flop/s of fused multiply-adds
+  Parameter<Bandwidth> memory_bandwidth;   ///< rate of a kernel that accesses device memory; reads and writes count
+  Parameter<Bandwidth> copy_bandwidth{};   ///< rate of large copies inside device memory; each copied byte counts once
+  Parameter<double> flop_rate;             ///< fp32 flop/s of fused multiply-adds, each of which counts as two
 };
 
 /// Host time of one call, per kind of call.
 struct SubmissionModel {
   Parameter<Seconds> copy;            ///< cudaMemcpyAsync
-  Parameter<Seconds> launch;          ///< of a kernel
+  Parameter<Seconds> launch;          ///< launch of a kernel
   Parameter<Seconds> event_record;    ///< cudaEventRecord
   Parameter<Seconds> event_wait;      ///< cudaStreamWaitEvent
-  Parameter<Seconds> batched_copy{};  ///< each further copy of a batch (cudaMemcpyBatchAsync)
-  Parameter<Seconds> graph_launch{};  ///< cudaGraphLaunch, without its ops
-  Parameter<Seconds> graph_op{};      ///< each op of a graph that is launched
+  Parameter<Seconds> batched_copy{};  ///< each copy of a batch after the first (cudaMemcpyBatchAsync)
+  Parameter<Seconds> graph_launch{};  ///< cudaGraphLaunch, without the time for the ops of the graph
+  Parameter<Seconds> graph_op{};      ///< cudaGraphLaunch, time added for each op of the graph
 };
 
-/// What a fit could not explain: the largest |fit − measured| / measured of the points behind one parameter.
+/// The error of a fit: the largest |fit − measured| / measured over the points behind one parameter.
 struct Residual {
   std::string parameter;  ///< "links[0].h2d.costs"
-  double worst = 0;       ///< a fraction
-  std::string at;         ///< the point where it is worst: "4 MiB x 64"
+  double worst = 0;       ///< largest error, as a fraction
+  std::string at;         ///< the point with the largest error: "4 MiB x 64"
 };
 
 /// Raw samples of one measured point, so that every figure can be fitted again.
@@ -279,18 +280,18 @@ struct Measurement {
   std::map<std::string, double> arguments;  ///< {"bytes": 4096, "copies": 16}
   std::string clock;                        ///< "events" or "host"
   std::vector<double> samples_us;           ///< in the order in which they were taken, in microseconds
-  bool verified = false;                    ///< the bytes that moved were compared and equal
-  std::string held_by{};  ///< what held the GPU's clocks down meanwhile; empty when nothing did, or nothing is known
-  /// With 2, the second half of the samples was taken much later. A disturbance only adds time, but may last for all
-  /// samples of one visit (see `figure_samples`).
+  bool verified = false;                    ///< whether the bytes that moved were compared and found equal
+  std::string held_by{};  ///< what reduced the GPU's clocks meanwhile; empty: nothing, or it is unknown
+  /// Number of visits in which the samples were taken. With 2, the second half was taken much later. A disturbance that
+  /// lasts for one whole visit can then be recognised (see `figure_samples`).
   unsigned visits = 1;
 };
 
-/// The samples that the figure of a measurement comes from: all of them, or only those of the faster visit when the
-/// intervals of the two visits' medians lie apart.
+/// The samples from which the figure of a measurement is computed. These are all samples, or only those of the faster
+/// visit when the intervals of the two visits' medians do not overlap.
 std::span<const double> figure_samples(const Measurement&);
 
-/// A parameter without a value. Reading and saving refuse an absent parameter that is not named here.
+/// A parameter without a value. Reading and saving refuse a profile with an absent parameter that no entry names.
 struct Missing {
   std::string parameter;  ///< its path in the file: "gpus[0].launch_latency", "links[0].h2d.duplex", "submission.copy"
   std::string reason;     ///< why there is no value
@@ -298,67 +299,69 @@ struct Missing {
 
 /// Free-text facts about the node at the time of measuring: driver, CPU, clocks.
 using Conditions = std::map<std::string, std::string>;
-/// What stands for a fact that cannot be read.
+/// The value of a condition that cannot be determined.
 inline constexpr const char* unknown_fact = "unknown";
 /// The condition of that name; `unknown_fact` when it was not recorded.
 std::string condition(const Conditions&, const std::string& name);
 
-/// What is known of one node.
+/// The parameters of one node and the measurements behind them.
 struct Profile {
-  static constexpr std::string_view schema = "shiplap/profile";  ///< what a file says it is
-  static constexpr std::uint64_t version = 1;                    ///< of the file format
+  static constexpr std::string_view schema = "shiplap/profile";  ///< the value of "schema" in files
+  static constexpr std::uint64_t version = 1;                    ///< version of the file format
 
-  std::string name;                       ///< "h200"
-  Origin origin = Origin::measured;       ///< of its figures
+  std::string name;                       ///< name of the profile, such as "h200"
+  Origin origin = Origin::measured;       ///< origin of its figures
   std::string source;                     ///< how it was obtained: the command, or the publication and its table
-  Conditions conditions;                  ///< under which it was measured
-  std::vector<GpuModel> gpus;             ///< of the node, in the order of the device's numbers
-  std::vector<LinkModel> links;           ///< one for each pair that was measured
-  std::vector<PeerModel> peers;           ///< of nodes with several GPUs
-  std::optional<HostModel> host;          ///< none: nothing is known of its threads
+  Conditions conditions;                  ///< facts about the node at the time of measuring
+  std::vector<GpuModel> gpus;             ///< the GPUs of the node, in the order of the device's numbers
+  std::vector<LinkModel> links;           ///< one for each measured pair of NUMA node and GPU
+  std::vector<PeerModel> peers;           ///< copies between the GPUs of the node
+  std::optional<HostModel> host;          ///< work of host threads; absent: not measured
   SubmissionModel submission;             ///< host time of calls
   std::vector<Missing> missing;           ///< every parameter without a value
-  std::vector<Residual> residuals;        ///< of the fits
-  std::vector<Measurement> measurements;  ///< what was fitted; empty for profiles that were not measured
+  std::vector<Residual> residuals;        ///< errors of the fits
+  std::vector<Measurement> measurements;  ///< raw samples; empty for profiles that were not measured
 
-  /// Throws Unsupported naming the pair when the profile has no such link.
+  /// The link between a GPU and a NUMA node. Throws Unsupported that names the pair when the profile has no such link.
   const LinkModel& link(std::uint16_t gpu, std::uint16_t numa_node = 0) const;
 };
 
-/// Throws Error naming the source, the key and what was expected: unknown schema or version, missing or unknown key,
-/// NaN, negative or zero where it makes no sense, sizes that do not increase, low > value or value > high.
+/// Reads a profile from JSON. Throws Error that names the source, the key and what was expected. Causes are an unknown
+/// schema or version, a missing or unknown key, an invalid number, sizes that do not increase, low > value, and
+/// value > high.
 Profile profile_from_json(const Json&, const std::string& source);
-/// What profile_from_json reads.
+/// Writes a profile as JSON, for profile_from_json.
 Json to_json(const Profile&);
-/// The JSON Schema of files of profiles, made from the table of parameters.
+/// The JSON Schema of profile files, made from the table of parameters.
 Json profile_schema();
-/// Reads a file. Throws Error as profile_from_json does, and when there is no such file.
+/// Reads a profile file. Throws Error as profile_from_json does, and when the file cannot be read.
 Profile load_profile(const std::filesystem::path&);
-/// Writes a file, whole or not at all. Throws Error naming the path, and what load_profile would not take.
+/// Writes a profile file, whole or not at all. Throws Error that names the path, and for profiles that load_profile
+/// would refuse.
 void save_profile(const Profile&, const std::filesystem::path&);
 
-/// 16 hex digits over the fitted parameters (not over measurements or conditions): two profiles that predict alike have
-/// the same.
+/// Hash of the parameters as 16 hex digits. Profiles that differ only in measurements, conditions or names have the
+/// same hash and give the same predictions.
 std::string parameter_hash(const Profile&);
 
-/// "NVIDIA H200" becomes "nvidia-h200": for names of profiles and of their files. Empty where there is neither letter
-/// nor digit.
+/// Converts "NVIDIA H200" to "nvidia-h200", for names of profiles and of their files. Empty when the text has neither
+/// letters nor digits.
 std::string kebab_case(std::string_view text);
 
 /// Names of the profiles compiled into the library.
 std::vector<std::string> built_in_profiles();
-/// A built-in name ("h200") or the path of a profile file. Throws UsageError that lists the built-in names.
+/// The profile with a built-in name ("h200") or at a path. Throws UsageError that lists the built-in names.
 Profile find_profile(std::string_view name_or_path);
 
-/// The costs of a copy of `size` bytes by the table's interpolation.
+/// The costs of a copy of one size.
 struct CostAt {
   Seconds latency_overhead;  ///< L+o
   Seconds gap;               ///< g
 };
-/// Throws Error when there is no row.
+/// The costs of a copy of `size` bytes, interpolated as CopyCost says. Throws Error when there is no row.
 CostAt cost_at(const DirectionModel&, Bytes size);
-/// Rate at this number of bytes in flight. It is interpolated over the logarithm between two rows, constant beyond the
-/// last row, and proportional to the bytes in flight below the first row.
+/// Rate at this number of bytes in flight. Between two rows it follows a power law. It is constant above the last row
+/// and proportional to the bytes in flight below the first row.
 Bandwidth rate_at(const std::vector<ZeroCopyRate>&, double in_flight);
 /// Rate of the kernel while a copy moves, interpolated as in `rate_at`.
 Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
@@ -366,18 +369,18 @@ Bandwidth kernel_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
 Bandwidth copy_rate_at(const std::vector<ZeroCopyBeside>&, double in_flight);
 /// Time for `size` bytes by the rule of TimeAt. Throws Error when there is no row.
 Seconds time_at(const std::vector<TimeAt>&, Bytes size);
-/// Rate of this number of threads. It is linear between two rows and constant outside the rows. Throws Error when there
-/// is no row.
+/// Rate of this number of threads, linear between two rows and constant outside the rows. Throws Error when there is no
+/// row.
 Bandwidth rate_of(const std::vector<RateOfThreads>&, unsigned threads);
-/// Rates of threads that copy through rings of this size. For each number of threads they are interpolated over the
-/// logarithm of the size between two rows and constant outside the rows. Without rows they are `HostModel::copy`.
+/// Rates of threads that copy through rings of this size, by number of threads. Between two rows they are linear in the
+/// logarithm of the size, and outside the rows constant. They are `HostModel::copy` when `HostModel::staging` is empty.
 std::vector<RateOfThreads> staging_rates(const HostModel&, Bytes rings);
 /// HostModel::written at a size. It is linear between two rows, proportional to the size below the first row, and
-/// constant beyond the last row.
+/// constant above the last row. It is 0 without rows.
 Seconds just_written_delay(const HostModel&, Bytes size);
 /// The gap of a copy of this size by the rule of GapAt. Throws Error when there is no row.
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
-/// g under duplex load; the one-way gap when the profile has no duplex model.
+/// g of a copy of this size in duplex. It is the gap of one direction alone when the profile has no duplex gaps.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// The JSON form of a profile: docs/schema/profile.schema.json.
+// Reading and writing profiles as JSON (docs/schema/profile.schema.json).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -152,14 +152,14 @@ Profile load_profile(const std::filesystem::path& path) {
 
 void save_profile(const Profile& profile, const std::filesystem::path& path) {
   const Json json = to_json(profile);
-  // A profile that could not be read back is refused now, by its key, and not when it is needed.
+  // Reading the JSON back refuses an invalid profile now, instead of when the file is loaded.
   profile_from_json(json, path.string());
   write_file_atomically(path, readable_text(json));
 }
 
 std::string parameter_hash(const Profile& profile) {
   Json json = parameters_json(profile);
-  for (Json& gpu : json["gpus"]) gpu.erase("name");  // no time depends on it
+  for (Json& gpu : json["gpus"]) gpu.erase("name");  // no predicted time depends on it
   return content_hash(json.dump());
 }
 

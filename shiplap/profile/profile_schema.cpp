@@ -1,4 +1,4 @@
-// The JSON Schema of profiles, made from the table of parameters.
+// The JSON Schema of profile files, made from the table of parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@ Json list_schema(Json items, std::string_view meaning) {
 Json reference(std::string_view name) { return {{"$ref", fmt::format("#/$defs/{}", name)}}; }
 
 template <class E>
-Json words_schema(E) {
-  Json words = Json::array();
-  for (const auto& [value, word] : names_of(E{})) words.push_back(word);
-  return {{"enum", std::move(words)}};
+Json enum_schema(E) {
+  Json names = Json::array();
+  for (const auto& [value, name] : names_of(E{})) names.push_back(name);
+  return {{"enum", std::move(names)}};
 }
 
-/// Ends the description of a list that may be empty or left out.
+/// The end of the description of a list that may be empty or left out.
 constexpr std::string_view empty_when_missing = " Empty or left out only when \"missing\" says why.";
 
 bool may_be_left_out(const Json& schema) {
@@ -39,7 +39,7 @@ Json or_null(Json schema, std::string_view meaning) {
           {"oneOf", Json::array({std::move(schema), {{"type", "null"}}})}};
 }
 
-/// An object whose properties may be left out where they may be null or empty with a reason in "missing".
+/// The schema of an object. Properties that may be null or empty are not required.
 Json object_schema(Json properties) {
   Json required = Json::array();
   for (const auto& property : properties.items())
@@ -50,7 +50,7 @@ Json object_schema(Json properties) {
           {"properties", std::move(properties)}};
 }
 
-/// Makes the properties of an object: a visitor of `describe`.
+/// Makes the schema of an object's properties. It is a visitor of `describe`; callers use `schema_of`.
 class SchemaWriter {
  public:
   Json properties = Json::object();
@@ -60,7 +60,7 @@ class SchemaWriter {
             std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
     Json& out = properties[std::string(name)];
     if constexpr (std::is_enum_v<T>)
-      out = words_schema(T{});
+      out = enum_schema(T{});
     else if constexpr (std::is_same_v<T, Bytes>)
       out = reference("size");
     else if constexpr (std::is_same_v<T, bool>)
@@ -165,7 +165,7 @@ Json measurement_schema() {
          {"items", {{"type", "number"}, {"minimum", 0}}},
          {"description", "Every sample, in us, rounded to 4 decimals (0.1 ns) when written."}}}});
   schema["properties"]["held_by"] =
-      text_schema("What held the GPU's clocks down meanwhile; absent when nothing did, or nothing is known.");
+      text_schema("What reduced the GPU's clocks meanwhile; absent: nothing, or it is unknown.");
   return schema;
 }
 
@@ -174,7 +174,7 @@ Json residual_schema() {
       {{"parameter", text_schema("Path of the parameter or of the part of the profile, such as links[0].h2d.costs.")},
        {"worst",
         {{"type", "number"}, {"minimum", 0}, {"description", "Largest |fit - measured| / measured, a fraction."}}},
-       {"at", {{"type", "string"}, {"description", "The point where it is worst."}}}});
+       {"at", {{"type", "string"}, {"description", "The point with the largest error."}}}});
 }
 
 Json missing_schema() {
@@ -183,7 +183,7 @@ Json missing_schema() {
        {"reason", text_schema("Why there is no value.")}});
 }
 
-/// The kinds of values that objects refer to.
+/// The definitions of values to which the schemas of objects refer.
 Json definitions() {
   Json kinds{{"size",
               {{"type", "integer"},
@@ -192,17 +192,17 @@ Json definitions() {
                {"description", "A number of bytes."}}}};
   define(kinds, time_quantity);
   define(kinds, per_byte_quantity);
-  define(kinds, more_per_byte_quantity);
+  define(kinds, added_per_byte_quantity);
   define(kinds, bandwidth_quantity);
   define(kinds, threads_quantity);
   define(kinds, flop_rate_quantity);
   return kinds;
 }
 
-/// The members that say what the profile is and where it comes from.
+/// The members that identify the profile and its origin.
 Json identity_properties() {
-  Json origin = words_schema(Origin{});
-  origin["description"] = "Where the figures come from; planted: a test's own truth.";
+  Json origin = enum_schema(Origin{});
+  origin["description"] = "Origin of the figures. planted: chosen by a test.";
   return {
       {"schema", {{"const", Profile::schema}}},
       {"version", {{"const", Profile::version}, {"description", "Version of this format. Readers refuse any other."}}},
@@ -226,15 +226,16 @@ Json parameter_properties() {
            list_schema(SchemaWriter::schema_of(LinkModel{}),
                        "The links between host NUMA nodes and GPUs. Empty only when \"missing\" names \"links\".")},
           {"peers", list_schema(SchemaWriter::schema_of(PeerModel{}), "Copies between the GPUs of a node.")},
-          {"host", or_null(SchemaWriter::schema_of(HostModel{}), "What host threads do themselves.")},
+          {"host",
+           or_null(SchemaWriter::schema_of(HostModel{}), "Times and rates of work that host threads do themselves.")},
           {"submission", std::move(submission)}};
 }
 
-/// The members that say what lies behind the parameters.
+/// The members with the evidence for the parameters.
 Json evidence_properties() {
   return {
-      {"missing", list_schema(missing_schema(), "What the profile does not know, each with the reason.")},
-      {"residuals", list_schema(residual_schema(), "What the fit could not explain.")},
+      {"missing", list_schema(missing_schema(), "Parameters without a value, each with the reason.")},
+      {"residuals", list_schema(residual_schema(), "Errors of the fits.")},
       {"measurements", list_schema(measurement_schema(), "Raw samples, so that every figure can be fitted again.")}};
 }
 
@@ -249,7 +250,7 @@ Json profile_schema() {
       {"$id", fmt::format("urn:{}:{}", Profile::schema, Profile::version)},
       {"title", "shiplap profile"},
       {"description",
-       "What is known of one node: its GPUs, the links to them, fitted parameters with 95 % intervals, and the raw "
+       "The parameters of one node: its GPUs and the links to them, as fitted values with 95 % intervals, and the raw "
        "measurements behind them. The reader checks some rules that a schema cannot state: rows of a list increase, "
        "low <= value <= high, a link names an existing GPU and no pair of NUMA node and GPU has two links, every value "
        "that is null, empty or left out is named in \"missing\", by its path or by that of an object around it, where "

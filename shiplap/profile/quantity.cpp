@@ -16,7 +16,7 @@ double number_for(double si, double scale) {
     std::from_chars(text.data(), text.data() + text.size(), number);
     if (number * scale == si) return number;
   }
-  // The quotient is rounded and so is the product: the number sought can lie a step or two beside it.
+  // Quotient and product are both rounded, so the number can be one or two units in the last place away.
   double below = quotient;
   double above = quotient;
   for (int step = 0; step < 2; ++step) {

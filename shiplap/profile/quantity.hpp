@@ -1,4 +1,4 @@
-// How a kind of parameter is written in a profile: a number in a stated unit, with its 95 % interval.
+// Reading and writing parameters in profile files: a number in a stated unit with its 95 % interval.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// A file says `number` of `unit`; the value in SI units is number · scale.
+/// The unit of a kind of parameter in files. A number in a file times `scale` is the value in SI units.
 template <class T>
 struct Quantity {
   std::string_view unit;
@@ -20,7 +20,7 @@ struct Quantity {
 };
 inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, true};
 inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, false};
-inline constexpr Quantity<PerByte> more_per_byte_quantity{"ns/byte", 1e-9, true};
+inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, true};
 inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, false};
 inline constexpr Quantity<double> threads_quantity{"threads", 1, false};
 inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, false};
@@ -30,12 +30,13 @@ constexpr double in_si(PerByte g) { return g.seconds; }
 constexpr double in_si(Bandwidth b) { return b.bytes_per_second; }
 constexpr double in_si(double x) { return x; }
 
-/// The shortest number that gives exactly `si` when it is multiplied by `scale` again. Where scaling skips `si` (a few
-/// per cent of all doubles) there is none: then the nearest one, off by a unit in the last place. The number for the
-/// value that this one gives is the same number, so a file that was read and written again is the same file.
+/// The shortest number whose product with `scale` is exactly `si`. For a few per cent of all doubles no number has this
+/// product. The result is then the nearest number, with an error of one unit in the last place. A file that is read and
+/// written again does not change.
 double number_for(double si, double scale);
 
-/// {"value": 4.6, "low": 4.5, "high": 4.7, "unit": "us"}; without limits when both equal the value.
+/// Writes {"value": 4.6, "low": 4.5, "high": 4.7, "unit": "us"}. "low" and "high" are left out when both equal the
+/// value.
 template <class T>
 Json interval_json(const Interval<T>& interval, const Quantity<T>& quantity) {
   const auto number = [&](T x) { return number_for(in_si(x), quantity.scale); };
@@ -44,7 +45,7 @@ Json interval_json(const Interval<T>& interval, const Quantity<T>& quantity) {
   const double high = number(interval.high);
   Json json = Json::object();
   json["value"] = value;
-  // Compared as written, so that what is left out here is left out again after reading.
+  // The numbers are compared as written, so that reading and writing again leaves the same keys out.
   if (low != value || high != value) {
     json["low"] = low;
     json["high"] = high;
@@ -53,8 +54,8 @@ Json interval_json(const Interval<T>& interval, const Quantity<T>& quantity) {
   return json;
 }
 
-/// Throws Error naming the key: another unit, not finite, negative, zero where that makes no sense, limits that do not
-/// enclose the value.
+/// Reads the output of interval_json. Throws Error that names the key of another unit, an invalid number, or limits
+/// that do not enclose the value.
 template <class T>
 Interval<T> read_interval(const JsonReader& in, const Quantity<T>& quantity) {
   in.only_keys({"value", "low", "high", "unit"});
@@ -66,7 +67,7 @@ Interval<T> read_interval(const JsonReader& in, const Quantity<T>& quantity) {
     return si;
   };
   const double value = number(in.at("value"));
-  // Not find(): a null limit is a mistake, not an absent one.
+  // A null limit is refused. `find` would treat it as absent.
   const double low = in.value().contains("low") ? number(in.at("low")) : value;
   const double high = in.value().contains("high") ? number(in.at("high")) : value;
   if (low > value) in.at("low").fail("a number that is not above \"value\"");

@@ -54,7 +54,7 @@ auto read_list(const JsonReader& in, const Read& read) {
   return items;
 }
 
-/// The members of an object that may have any keys.
+/// Reads an object with arbitrary keys.
 template <class T, class Read>
 std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
   if (!in.value().is_object()) in.fail("an object");
@@ -63,15 +63,15 @@ std::map<std::string, T> read_map(const JsonReader& in, const Read& read) {
   return members;
 }
 
-/// The entries of "missing". An entry explains the absent value at its path, and all absent values inside the object at
-/// its path. An absent value without an entry is refused, because it may be a mistake; so is an entry for the path of a
-/// value that is there, because one of the two is wrong.
+/// The entries of "missing". An entry explains the absent value at its path, or all absent values in the object at its
+/// path. Two cases are refused as probable mistakes: an absent value without an entry, and an entry for a value that is
+/// present.
 class Explanations {
  public:
   explicit Explanations(const std::vector<Missing>& missing) : missing_(missing) {}
 
-  /// Returns the value of a key that may be null or left out; nullopt when it is. A `part` is an object with values of
-  /// its own: an entry for its path may explain those that are absent in it. Throws Error as the class says.
+  /// Returns the value of a key, or nullopt when it is null or left out. When `part`, the value is an object, and an
+  /// entry for its path may explain absent values in it. Throws Error for the two cases above.
   std::optional<JsonReader> optional(const JsonReader& in, std::string_view key, const std::string& path,
                                      bool part = false) const {
     auto value = in.find(key);
@@ -79,11 +79,11 @@ class Explanations {
     if (value && !part) require_unnamed(*value, path);
     return value;
   }
-  /// Checks, when a part has been read, that an entry for its path explained something in it.
+  /// Checks a part that has been read: an entry for its path must have explained an absent value in it.
   void require_used(const JsonReader& in, const std::string& path) const {
     if (!used_.contains(path)) require_unnamed(in, path);
   }
-  /// Checks a list that may be empty.
+  /// Checks that a list is empty exactly when an entry explains it.
   void list(const JsonReader& in, const std::string& path) const {
     const bool empty = in.value().empty();
     if (empty && !explains(path)) in.fail(reason_wanted(path));
@@ -111,7 +111,7 @@ class Explanations {
     return std::ranges::find(missing_, path, &Missing::parameter) != missing_.end();
   }
   const std::vector<Missing>& missing_;
-  mutable std::set<std::string> used_;  // paths of entries that explained something
+  mutable std::set<std::string> used_;  // paths of the entries that explained an absent value
 };
 
 }  // namespace shiplap

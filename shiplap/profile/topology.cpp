@@ -43,7 +43,7 @@ std::string first_word(const std::filesystem::path& path) {
   return file >> word ? word : unknown_fact;
 }
 
-/// Whether cores may run above their base clock, as the driver of the clocks tells.
+/// "on" or "off": whether the frequency driver lets cores run above their base clock.
 std::string turbo() {
   const std::string no_turbo = first_word("/sys/devices/system/cpu/intel_pstate/no_turbo");
   if (no_turbo != unknown_fact) return no_turbo == "0" ? "on" : "off";
@@ -51,8 +51,8 @@ std::string turbo() {
   return boost == unknown_fact ? boost : boost == "1" ? "on" : "off";
 }
 
-/// Names of the IOMMUs that the system uses; "none" when it says that it has none.
-/// Devices whose group is of type "identity" are let through; for all others the IOMMU translates.
+/// How many groups of devices the IOMMU translates; "none" without an IOMMU. It does not translate groups of type
+/// "identity".
 std::string iommu() {
   std::error_code error;
   std::filesystem::directory_iterator found("/sys/class/iommu", error);
@@ -70,7 +70,7 @@ std::string iommu() {
                           : fmt::format("translating for {} of {} groups of devices", groups - passed, groups);
 }
 
-/// On x86 a processor says that a hypervisor is there; without the flag there is none that wants to be known.
+/// "yes" when the processor flags name a hypervisor (x86), otherwise "no". A hypervisor can hide the flag.
 std::string hypervisor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -84,13 +84,13 @@ std::string cpu_model(hwloc_topology_t topology) {
   return reported(hwloc_obj_get_info_by_name(described, "CPUModel"));
 }
 
-/// hwloc answers 0 when the system does not tell and −1 when objects of the type stand on several levels.
+/// hwloc returns 0 when the number is unknown, and −1 when objects of the type are on several levels of the topology.
 std::string count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
   const int count = hwloc_get_nbobjs_by_type(topology, type);
   return count > 0 ? std::to_string(count) : unknown_fact;
 }
 
-/// The setting in force of transparent huge pages, which the system shows in brackets: "always [madvise] never".
+/// The active setting of transparent huge pages, which the file has in brackets: "always [madvise] never".
 std::string huge_pages() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string word;
@@ -106,8 +106,7 @@ Conditions host_facts() {
   utsname system{};
   if (uname(&system) != 0) fail("uname");
   const long page = sysconf(_SC_PAGESIZE);
-  // Not hwloc's sum over the NUMA nodes: on virtual machines with memory added at run time the kernel's per-node
-  // figures can stay behind the total.
+  // The sum of hwloc over the NUMA nodes can be too small on virtual machines to which memory was added at run time.
   const long pages = sysconf(_SC_PHYS_PAGES);
   if (page <= 0 || pages <= 0) fail("sysconf");
   const Bytes page_size{static_cast<std::uint64_t>(page)};
@@ -128,7 +127,7 @@ Conditions host_facts() {
 }
 
 double pcie_link_rate(const std::string& link) {
-  double transfers = 0;  // 10⁹ a second and lane
+  double transfers = 0;  // 10⁹ per second and lane
   unsigned lanes = 0;
   if (std::sscanf(link.c_str(), "%lf GT/s PCIe x%u", &transfers, &lanes) != 2 || !(transfers > 0)) return 0;
   const double coding = transfers <= 5 ? 8.0 / 10 : transfers <= 32 ? 128.0 / 130 : 242.0 / 256;
