@@ -8,7 +8,7 @@
 namespace shiplap {
 
 std::vector<std::uint32_t> divisors(std::uint64_t items, std::uint32_t limit) {
-  if (items == 0) throw UsageError("a job of 0 items has no chunks");
+  if (items == 0) throw UsageError("a job of 0 items has no chunks; give at least one item");
   std::vector<std::uint32_t> found;
   const auto keep = [&](std::uint64_t d) {
     if (d <= limit) found.push_back(static_cast<std::uint32_t>(d));

@@ -7,8 +7,8 @@
 
 namespace shiplap::harris_2012 {
 
-/// Peak bandwidth of a memory: clock in Hz × bus width in bits / 8 × transfers on a pin in each cycle of *that* clock.
-/// The article always multiplies by 2. Which factor is right depends on the clock that is quoted:
+/// Peak bandwidth of a memory: clock in Hz × bus width in bits / 8 × transfers per pin in a cycle of *that* clock. The
+/// article always multiplies by 2. The right factor depends on which clock is given:
 ///
 ///   clock                                                         factor
 ///   data rate of a pin ("14 Gbps")                                1
@@ -19,7 +19,7 @@ namespace shiplap::harris_2012 {
 ///   command clock of GDDR6X                                       16
 Bandwidth theoretical_bandwidth(double clock_hz, std::uint32_t bus_bits, double transfers_per_clock);
 
-/// (R_B + W_B) / t: bytes that a kernel reads and writes, over its time.
+/// (R_B + W_B) / t: the bytes that a kernel reads and writes, divided by its time.
 Bandwidth effective_bandwidth(Bytes read, Bytes written, Seconds);
 
 /// Floating-point operations per second, in units of 1e9. A multiply-add is two operations.

@@ -31,9 +31,9 @@ void require(bool holds, const char* what) {
 }
 
 void require_sound(const Samples& s) {
-  require(!s.minimal.empty(), "no minimal transfers, so L+o is unknown");
-  require(!s.large.empty(), "no large transfers, so G is unknown");
-  require(!s.bursts.empty(), "no transfers in several messages, so g is unknown");
+  require(!s.minimal.empty(), "there are no minimal transfers, so L+o is unknown; add some");
+  require(!s.large.empty(), "there are no large transfers, so G is unknown; add some");
+  require(!s.bursts.empty(), "there are no transfers in several messages, so g is unknown; add some");
   const auto single = [](const Sample& sample) { return sample.messages == 1; };
   require(std::ranges::all_of(s.minimal, single) && std::ranges::all_of(s.large, single),
           "minimal and large transfers must be single messages");

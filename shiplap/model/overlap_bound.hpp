@@ -1,5 +1,5 @@
-// How much overlap can gain at most. The ETH 2025 report ("Overlapping data transfer and computation on GPU") calls a
-// speed-up of 2.0 the optimum; with two copy engines three stages overlap, and the bound is 3.
+// The largest speed-up that overlap can reach. The ETH 2025 report ("Overlapping data transfer and computation on GPU")
+// calls 2.0 the optimum. With two copy engines three stages overlap, and the speed-up can reach 3.
 #pragma once
 
 #include "shiplap/model/stage_times.hpp"
@@ -7,13 +7,15 @@
 
 namespace shiplap {
 
-/// The speed-up over no overlap, t_Thd + t_E + t_Tdh, that no number of chunks exceeds while the stages keep their
-/// times; no equation in a paper. By the work of the engine that is busy longest:
+/// The speed-up over no overlap (t_Thd + t_E + t_Tdh) that no number of chunks exceeds as long as the stages keep their
+/// times. It is not an equation of a paper. It follows from the busy time of the stages that must run one after the
+/// other:
 ///   two_engines               sum / max(t_Thd, t_E, t_Tdh) ≤ 3
-///   one_engine                sum / max(t_Thd + t_Tdh, t_E) ≤ 2, as one engine copies both ways
-///   implicit_sync_one_engine  sum / (max(t_Thd, t_E) + t_Tdh) ≤ 2, where copies to the host wait until the last kernel
-///                             has *ended*, as the papers' forms assume
-/// 1 for a job that takes no time. A kernel that is faster in chunks (several run at once) can exceed it.
+///   one_engine                sum / max(t_Thd + t_Tdh, t_E) ≤ 2, because one engine copies in both directions
+///   implicit_sync_one_engine  sum / (max(t_Thd, t_E) + t_Tdh) ≤ 2, because copies to the host wait until the last
+///                             kernel has *ended*, as the papers' forms assume
+/// It is 1 for a job that takes no time. A job whose kernel is faster in chunks, because several run at once, can
+/// exceed it.
 double overlap_bound(const StageTimes&, van_werkhoven_2014::Category);
 
 }  // namespace shiplap

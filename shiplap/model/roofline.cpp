@@ -5,7 +5,7 @@
 namespace shiplap::roofline {
 namespace {
 
-// A rate that is the least of several is flops over the longest of several times; no intensity is divided by 0 bytes.
+// The least of several rates is computed as flops / the longest of several times, which avoids a division by 0 bytes.
 Seconds computing(const Machine& m, const Traffic& t) { return Seconds{t.flops / m.flop_rate}; }
 Seconds on_device(const Machine& m, const Traffic& t) {
   return std::max(computing(m, t), (t.reads + t.writes) / m.memory);

@@ -1,40 +1,39 @@
-// Upper bounds on the rate of a kernel with its transfers, in flop/s: van Werkhoven et al. 2014, §III. The paper has
-// one PCIe bandwidth and one number of bytes, as if both directions shared the link; here each direction has its own.
+// Upper limits of the rate of a kernel with its transfers, in flop/s: van Werkhoven et al. 2014, §III. The paper has
+// one PCIe bandwidth and one number of bytes, as if both directions shared the link. Here each direction has its own.
 #pragma once
 
 #include "shiplap/core/units.hpp"
 
 namespace shiplap::roofline {
 
-/// Peak flop/s, and the bandwidths of device memory and of the link in each direction.
+/// The peak rates of a GPU and its link.
 struct Machine {
-  double flop_rate = 0;
-  Bandwidth memory;
-  Bandwidth h2d;
-  Bandwidth d2h;
+  double flop_rate = 0;  ///< in flop/s
+  Bandwidth memory;      ///< device memory
+  Bandwidth h2d;         ///< link to the GPU
+  Bandwidth d2h;         ///< link to the host
 };
 
-/// Flops; bytes that the kernel reads from and writes to device memory (behind the caches); bytes copied between host
-/// and device. At least one flop.
+/// The work of a kernel and its transfers.
 struct Traffic {
-  double flops = 0;
-  Bytes reads;
-  Bytes writes;
-  Bytes in;
-  Bytes out;
+  double flops = 0;  ///< number of floating-point operations, at least 1
+  Bytes reads;       ///< bytes that reach device memory after the caches
+  Bytes writes;      ///< bytes that reach device memory after the caches
+  Bytes in;          ///< bytes copied to the GPU
+  Bytes out;         ///< bytes copied to the host
 };
 
-/// R_M = min(peak, memory bandwidth × operational intensity), no transfers (§II).
+/// R_M = min(peak, memory bandwidth × operational intensity), without transfers (§II).
 double plain(const Machine&, const Traffic&);
-/// Perfect overlap of everything: R_M, and each direction of the link at its own bandwidth.
+/// The rate with perfect overlap of the kernel at R_M and the copies of each direction at its bandwidth.
 double full_overlap(const Machine&, const Traffic&);
-/// Copies in, then the kernel at R_M, then copies out.
+/// The rate without overlap: copies in, then the kernel at R_M, then copies out.
 double zero_overlap(const Machine&, const Traffic&);
-/// Zero-copy: every access to device memory becomes one over the link, reads and writes each in their direction. Where
-/// the GPU does not cache host memory, `reads` and `writes` are all accesses of the kernel.
+/// The rate with zero-copy: all reads and writes cross the link, each in their direction. On a GPU that does not cache
+/// host memory, `reads` and `writes` must include all accesses of the kernel.
 double zero_copy(const Machine&, const Traffic&);
 
-/// As in §III: one bandwidth for the link, and the bytes of both directions added.
+/// The forms as printed in §III, with one bandwidth for the link and the sum of the bytes of both directions.
 namespace as_printed {
 
 /// min(peak, memory bandwidth × OI, PCIe bandwidth × DI), DI = flops / (bytes in + bytes out).

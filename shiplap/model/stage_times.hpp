@@ -1,19 +1,19 @@
-// The three stages of a job, each as the time that it takes over the whole job.
+// The times of the three stages of a job.
 #pragma once
 
 #include "shiplap/core/units.hpp"
 
 namespace shiplap {
 
-/// What the papers write as t_Thd, t_E and t_Tdh: copies to the GPU, kernels, copies to the host; sums over all chunks.
+/// The total times of the three stages over all chunks, which the papers call t_Thd, t_E and t_Tdh.
 struct StageTimes {
-  Seconds h2d{0};     ///< copies to the GPU
-  Seconds kernel{0};  ///< kernels
-  Seconds d2h{0};     ///< copies to the host
+  Seconds h2d{0};     ///< t_Thd: copies to the GPU
+  Seconds kernel{0};  ///< t_E: kernels
+  Seconds d2h{0};     ///< t_Tdh: copies to the host
 
-  /// Of both directions, one after the other.
+  /// t_T: the time of all copies when nothing overlaps.
   constexpr Seconds transfers() const { return h2d + d2h; }
-  /// The time without any overlap.
+  /// The time of all stages when nothing overlaps.
   constexpr Seconds total() const { return h2d + kernel + d2h; }
 };
 

@@ -83,7 +83,7 @@ Work slowed_while_both_move(Work w, const UnderLoad& load) {
   const auto average = [&](Bytes total, PerByte alone, PerByte loaded) -> PerByte {
     if (total.count == 0) return alone;
     const double bytes = static_cast<double>(total.count);
-    // The shorter transfer has no remainder; its difference of nearly equal numbers must not come out negative.
+    // The shorter transfer has no remainder. Rounding must not make it negative.
     const double remainder = std::max(0.0, bytes - both.count() / loaded.seconds);
     return {(both.count() + remainder * alone.seconds) / bytes};
   };

@@ -1,5 +1,5 @@
-// van Werkhoven et al. 2014, §IV: how far chunks overlap on each category of device, without parameters of transfers;
-// and whether a second copy engine helps. For copies and kernels issued breadth-first.
+// van Werkhoven et al. 2014, §IV: the time of overlapping chunks on each category of device, without fixed costs of
+// transfers, and whether a second copy engine helps. Issue is breadth-first.
 #pragma once
 
 #include "shiplap/model/stage_times.hpp"
@@ -7,14 +7,14 @@
 
 namespace shiplap::van_werkhoven_2014 {
 
-/// §IV, the scenarios of each category; h, e, d = t_Thd/n, t_E/n, t_Tdh/n.
-/// Category 1: h + t_E + t_Tdh (dominant kernel), t_Thd + e + t_Tdh (dominant transfers).
+/// The scenarios of category 1 (§IV): h + t_E + t_Tdh (dominant kernel) and t_Thd + e + t_Tdh (dominant transfers). In
+/// all formulas h = t_Thd/n, e = t_E/n and d = t_Tdh/n.
 Seconds implicit_sync_dominant_kernel(const StageTimes&, std::uint32_t chunks);
 Seconds implicit_sync_dominant_transfers(const StageTimes&, std::uint32_t chunks);
-/// Category 2: h + t_E + d; max(t_Thd + t_Tdh, t_Thd + e + d, h + e + t_Tdh).
+/// The scenarios of category 2: h + t_E + d and max(t_Thd + t_Tdh, t_Thd + e + d, h + e + t_Tdh).
 Seconds one_engine_dominant_kernel(const StageTimes&, std::uint32_t chunks);
 Seconds one_engine_dominant_transfers(const StageTimes&, std::uint32_t chunks);
-/// Category 3: max(t_Thd + e + d, h + t_E + d, h + e + t_Tdh), one form for both scenarios.
+/// Both scenarios of category 3: max(t_Thd + e + d, h + t_E + d, h + e + t_Tdh).
 Seconds two_engines(const StageTimes&, std::uint32_t chunks);
 
 /// The exact critical path: the longer of a category's two scenarios.
@@ -25,10 +25,10 @@ bool second_copy_engine_helps(const StageTimes&, std::uint32_t chunks);
 
 namespace as_printed {
 
-/// Selects the scenario by t_E > t_Thd. Right for category 1; for category 2 it can fall below t_Thd + t_Tdh, which the
-/// one engine needs.
+/// Selects the scenario by t_E > t_Thd. That is right for category 1. For category 2 the result can be less than
+/// t_Thd + t_Tdh, the time that the one copy engine is busy.
 Seconds streams_time(const StageTimes&, std::uint32_t chunks, Category);
-/// "only improves performance if" e + h > t_Thd: the inequality points the wrong way.
+/// "only improves performance if" e + h > t_Thd. The printed inequality has the wrong direction.
 bool second_copy_engine_helps(const StageTimes&, std::uint32_t chunks);
 
 }  // namespace as_printed

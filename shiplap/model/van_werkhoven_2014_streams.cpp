@@ -11,8 +11,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Every form is the maximum of such terms in n, falling/n + rising·n + fixed, with falling, rising ≥ 0. Each is convex
-// for n > 0, and so is their maximum: it has one minimum, at n = 1, a stationary point of a term, or a crossing of two.
+// A term falling/n + rising·n + fixed with falling, rising ≥ 0. Every form is the maximum of such terms. Each term is
+// convex for n > 0, and so is the maximum. Its minimum is at n = 1, at a stationary point of a term, or where two terms
+// are equal.
 struct Term {
   double falling = 0;
   double rising = 0;
@@ -26,7 +27,7 @@ double longest(std::span<const Term> terms, double n) {
   return out;
 }
 
-// Roots of a·n² + b·n + c without the cancellation of the school formula.
+// Adds the roots of a·n² + b·n + c to `out`. It avoids the cancellation in (−b ± √(b² − 4ac)) / 2a.
 void add_roots(double a, double b, double c, std::vector<double>& out) {
   const double discriminant = b * b - 4 * a * c;
   if (discriminant < 0) return;
@@ -49,14 +50,14 @@ double minimiser(std::span<const Term> terms) {
   std::ranges::sort(candidates);
   const double best = std::ranges::min(candidates, {}, [&](double n) { return longest(terms, n); });
 
-  // Without any gap the form never rises: it is least at infinity, unless it has become flat.
+  // Without any gap the form never rises, so its minimum is at infinity, unless it is constant from `best` on.
   if (std::ranges::any_of(terms, [](const Term& t) { return t.rising > 0; })) return best;
   const double limit = std::ranges::max(terms, {}, &Term::fixed).fixed;
   constexpr double rounding = 1e-14;
   return limit < longest(terms, best) * (1 - rounding) ? infinity : best;
 }
 
-// The terms of the equations. L+o stands in all of them alike and moves no minimum; g·(n − 1) is g·n − g.
+// The terms of the equations. L+o is a summand of all of them and does not change the minimum; g·(n − 1) = g·n − g.
 struct Parts {
   double in, kernel, out, gap_in, gap_out;
   explicit Parts(const Work& w)
@@ -76,7 +77,7 @@ struct Parts {
 
 double minimiser(std::initializer_list<Term> terms) { return minimiser(std::span(terms.begin(), terms.size())); }
 
-// D + g·(n − 1) = (tE + D)/n, solved in the form that does not cancel.
+// The solution n of D + g·(n − 1) = (tE + D)/n, in a form without cancellation.
 double smallest_useful(double transfer, double kernel, double gap) {
   const double b = transfer - gap;
   const double c = kernel + transfer;
