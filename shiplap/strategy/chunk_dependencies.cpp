@@ -3,7 +3,7 @@
 namespace shiplap {
 namespace {
 
-/// The last predecessor; 0 without any.
+/// Number of the last predecessor; 0 without predecessors.
 std::uint32_t last_predecessor(const DeviceRing::Placement& placement) {
   return placement.overwritten.empty() ? 0 : placement.overwritten.back().chunk;
 }
@@ -40,7 +40,8 @@ void ChunkDependencies::wait_for_reach(Op& op, std::size_t array, std::uint32_t 
     wait_for_data_of(op, array, c);
 }
 
-// An input that has no fresh bytes in the chunk is not copied, so the chunk does not wait for memory because of it.
+// Whether the chunk has fresh bytes of the input. Without them nothing is copied, and the chunk need not wait for
+// memory.
 bool ChunkDependencies::is_copied(std::size_t array, std::uint32_t chunk) const {
   return memory_.fresh(array, chunk).length.count > 0;
 }
@@ -53,15 +54,15 @@ bool ChunkDependencies::has_predecessor(std::uint32_t chunk) const {
   return false;
 }
 
-// A chunk with a predecessor waits for the predecessor's kernel, which has waited for the arrays that stay. Where
-// chunks share data the wait is always asked for; it is dropped where the order of the streams implies it.
+// A chunk with a predecessor waits for the predecessor's kernel, which has waited for the arrays that stay. When chunks
+// share data, the wait is always requested, and `wait_for` drops it where the order of the streams implies it.
 void ChunkDependencies::wait_for_resident(Op& kernel, std::uint32_t chunk) {
   if (memory_.shares() || !has_predecessor(chunk)) wait_for(kernel, ops.last_resident);
 }
 
-// The kernel waits for the copies of its other arrays, and these wait for the kernel of the last predecessor in their
-// ring, or for a copy out behind it. Scratch needs a dependency of its own only where its last predecessor is a later
-// chunk than theirs.
+// The kernel waits for the copies of its other arrays. These wait for the kernel of the last predecessor in their ring,
+// or for the copy out after that kernel. Scratch needs a dependency of its own only when its last predecessor is a
+// later chunk.
 void ChunkDependencies::wait_for_scratch(Op& kernel, std::uint32_t chunk) {
   const auto waits_for_predecessors_of = [&](std::size_t a) {
     const Role role = job_.arrays[a].role;

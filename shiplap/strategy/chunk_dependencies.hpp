@@ -1,5 +1,5 @@
-// What the ops of a chunk wait for: the data that they read must have arrived, and memory that they overwrite must no
-// longer be in use.
+// The dependencies of the ops of a chunk. An op waits for the data that it reads, and until the memory that it
+// overwrites is no longer in use.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace shiplap {
 
-/// The ops that the chunks of one GPU have in the schedule so far; none where there is no such op.
+/// The ops added to the schedule so far for the chunks of one GPU. An id is none when there is no such op.
 struct ChunkOps {
   std::vector<OpId> kernel;                 ///< by chunk
   std::vector<std::vector<OpId>> copy_in;   ///< by chunk and array: the copy of its fresh bytes to the GPU
   std::vector<std::vector<OpId>> moved;     ///< by chunk and array: the copy of shared bytes to the start of the ring
   std::vector<std::vector<OpId>> copy_out;  ///< by chunk and array: the copy to the host
   OpId last_kernel;                         ///< the kernel that was added last
-  OpId last_resident;                       ///< the copy to the GPU that was added last of the arrays that stay
+  OpId last_resident;                       ///< the copy of an array that stays that was added last
 };
 
-/// Adds the dependencies that a chunk needs, and no other. The chunks whose data lay where a chunk comes to lie are its
-/// predecessors.
+/// Adds exactly the dependencies that a chunk needs. The predecessors of a chunk are the earlier chunks whose memory
+/// its data overwrite.
 ///   copy in of an `in` array     waits for the predecessors' kernels, which read the memory
 ///   copy in of an `inout` array  waits for the predecessors' copies out, which read the memory
 ///   kernel                       waits for the copies in of all its operands, and for the predecessors' copies out of
-///                                `out` arrays; with a carried array for the kernel before; where no array implies it,
-///                                for the predecessors' kernels because of scratch
+///                                `out` arrays; with a carried array, for the kernel before; with scratch, for the
+///                                predecessors' kernels unless another array implies it
 ///   copy out                     waits for its kernel
-/// When copies in are ordered `in` before `inout`, and copies out `inout` before `out`, none of these implies another,
-/// as long as chunks share nothing.
+/// No dependency implies another when chunks share no data, copies in are ordered `in` before `inout`, and copies out
+/// `inout` before `out`.
 class ChunkDependencies {
  public:
-  /// Keeps references to all of them.
+  /// Keeps references to the schedule, the job and the memory.
   ChunkDependencies(const Schedule&, const Job&, const ChunkMemory&, std::uint32_t chunks);
 
-  ChunkOps ops;  ///< whoever adds an op of a chunk enters it here
+  ChunkOps ops;  ///< callers enter each op that they add to the schedule
 
   /// Makes `op` wait for `on` unless the order of the streams implies it.
   void wait_for(Op& op, OpId on) { waits_.add(op, on); }
   /// Makes `op` wait until the memory that the chunk's data of the array overwrite is no longer in use.
   void wait_for_memory(Op& op, std::size_t array, std::uint32_t chunk);
-  /// Makes `op` wait for the bytes that this chunk brought or moved.
+  /// Makes `op` wait for the copies of the array that were added for this chunk.
   void wait_for_data_of(Op& op, std::size_t array, std::uint32_t chunk);
   /// Makes `op` wait for all bytes of the array that the chunk's kernel reads.
   void wait_for_reach(Op& op, std::size_t array, std::uint32_t chunk);
@@ -49,9 +49,8 @@ class ChunkDependencies {
   void wait_for_scratch(Op& kernel, std::uint32_t chunk);
   /// Makes the chunk's kernel wait for the arrays that stay, unless an earlier kernel that it waits for did.
   void wait_for_resident(Op& kernel, std::uint32_t chunk);
-  /// Makes the first of several copies that are submitted in one call wait for all that `other`, one of them, waits
-  /// for.
-  void wait_in_place_of(Op& first, Op& other) const { waits_.move(other, first); }
+  /// Moves the dependencies of `other` to `first`, the first copy of its batch.
+  void move_waits(Op& other, Op& first) const { waits_.move(other, first); }
 
  private:
   bool has_predecessor(std::uint32_t chunk) const;

@@ -6,18 +6,18 @@
 namespace shiplap {
 namespace {
 
-/// The widest load or store of a CUDA thread (a float4): used for kernels whose accesses to host memory were not
-/// measured.
+/// The widest load or store of a CUDA thread (a float4). It is assumed for kernels whose accesses to host memory were
+/// not measured.
 constexpr Bytes bytes_per_access = 16_B;
 
-/// Bytes that the kernel has in flight on the link when every thread on the GPU has one access in flight.
+/// Bytes in flight on the link when every resident thread of the kernel has one access in flight.
 Bytes bytes_in_flight(const Job& job, const Kernel& kernel, const Limits& limits) {
   const std::uint64_t resident_blocks =
       limits.resident_threads == 0 ? kernel.blocks : wave_of(job, limits.resident_threads);
   return bytes_per_access * (std::min(kernel.blocks, resident_blocks) * job.threads_per_block);
 }
 
-/// The measured times of the kernel with its operands in host memory; nullopt where it was not measured so.
+/// The measured times of the kernel with these operands in host memory; nullopt when they were not measured.
 std::optional<MeasuredFlow> measured_flow(const Job& job, ItemRange range, const ChunkMemory& memory,
                                           std::uint64_t max_blocks) {
   bool in = false;

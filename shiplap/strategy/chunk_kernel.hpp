@@ -1,4 +1,4 @@
-// The kernel op of a range of items: its grid, its time, its operands, and what it moves over the link.
+// The kernel op of a range of items: its grid, its time, its operands and its flows over the link.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace shiplap {
 
-/// A launch over these items with at most `max_blocks` blocks (0: no limit), where at most `at_once` such launches run
-/// at the same time. It has no operands yet. The schedule has one kernel.
+/// A launch over these items with at most `max_blocks` blocks (0: no limit) and without operands. At most `at_once`
+/// such launches run at the same time.
 Kernel launch_over(const Job&, ItemRange, const Limits&, std::uint64_t max_blocks = 0, std::uint64_t at_once = 1);
 
-/// The launch over a chunk with its operands. Operands in host memory have flows over the link, and where the kernel
-/// was measured on host memory, the measured times.
+/// The launch over a chunk with its operands. Operands in host memory add flows over the link, and the measured times
+/// when the kernel was measured with them.
 Kernel chunk_kernel(const Job&, ItemRange, std::uint32_t chunk, const Limits&, const ChunkMemory&,
                     std::uint64_t max_blocks, std::uint64_t at_once);
 

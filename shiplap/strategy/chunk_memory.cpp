@@ -12,12 +12,12 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
                          const ZeroCopyArrays& zero_copy, StagingRings& staging, const GpuChunks& chunks)
     : job_(job), staging_(staging), zero_copy_(zero_copy) {
   for (const Array& a : job.arrays)
-    pieces_.push_back(stays(a.role) ? std::vector<ChunkReach>{} : chunk_reaches(job, a, chunks.items));
+    reaches_.push_back(stays(a.role) ? std::vector<ChunkReach>{} : chunk_reaches(job, a, chunks.items));
   choose_slots(choice, limits, chunks.count());
   const std::string where = chunks.gpus == 1 ? " on the GPU" : fmt::format(" on GPU {}", chunks.gpu);
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
-    rings_.push_back(is_in_ring(a) ? DeviceRing(pieces_[a], slots_, alignment()) : DeviceRing());
+    rings_.push_back(is_in_ring(a) ? DeviceRing(reaches_[a], slots_, alignment()) : DeviceRing());
     on_gpu_.push_back(is_zero_copy(a)
                           ? BufferId{}
                           : schedule.add_buffer({.name = array.name + where,
@@ -27,7 +27,7 @@ ChunkMemory::ChunkMemory(Schedule& schedule, const Job& job, const Choice& choic
   }
   shares_ = std::ranges::any_of(rings_, &DeviceRing::shares);
   for (std::size_t a = 0; a < job.arrays.size(); ++a)
-    if (is_staged(a)) staging.add_rings(a, DeviceRing::room(pieces_[a]).each_slot);
+    if (is_staged(a)) staging.add_rings(a, DeviceRing::sizes(reaches_[a]).slot);
 }
 
 void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::uint32_t chunks) {
@@ -37,9 +37,9 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
     if (stays(job_.arrays[a].role)) {
       fixed += job_.arrays[a].size;
     } else if (!is_zero_copy(a)) {
-      const DeviceRing::Room room = DeviceRing::room(pieces_[a], alignment());
-      per_slot += room.each_slot;
-      fixed += room.beyond;
+      const DeviceRing::Sizes sizes = DeviceRing::sizes(reaches_[a], alignment());
+      per_slot += sizes.slot;
+      fixed += sizes.extra;
     }
   }
   const std::uint64_t fits = limits.slots(fixed, per_slot, chunks);
@@ -47,13 +47,14 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
       choice.ring == 0 ? std::min<std::uint64_t>(chunks, fits) : std::min<std::uint64_t>(choice.ring, chunks);
   if (wanted == 0 || wanted > fits)
     throw Error(fmt::format(
-        "{} in {} chunk(s) needs {} of device memory for {} ring slot(s), {} may be used: use more chunks{}", job_.name,
-        chunks, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)), std::max<std::uint64_t>(wanted, 1),
-        to_string(limits.device_memory), choice.ring > 1 ? " or a smaller ring" : ""));
+        "{} in {} chunk(s) needs {} of device memory for {} ring slot(s), but {} may be used; use more chunks{}",
+        job_.name, chunks, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)),
+        std::max<std::uint64_t>(wanted, 1), to_string(limits.device_memory),
+        choice.ring > 1 ? " or a smaller ring" : ""));
   slots_ = static_cast<std::uint32_t>(wanted);
 }
 
-std::optional<std::size_t> ChunkMemory::front(std::size_t array) const {
+std::optional<std::size_t> ChunkMemory::prefix(std::size_t array) const {
   for (std::size_t a = 0; a < job_.arrays.size(); ++a)
     if (job_.arrays[a].prefix_of == array) return a;
   return std::nullopt;
@@ -63,7 +64,7 @@ Access ChunkMemory::operand(std::size_t array, std::uint32_t chunk) const {
   const Role role = job_.arrays[array].role;
   const AccessMode mode = access_mode(role);
   if (stays(role)) return {{on_gpu_[array], Bytes{0}, job_.arrays[array].size}, mode};
-  const ByteRange& reach = pieces_[array][chunk].reach;
+  const ByteRange& reach = reaches_[array][chunk].reach;
   if (is_zero_copy(array)) return {on_host(array, reach), mode, reach.offset};
   return {{on_gpu_[array], placement(array, chunk).reach, reach.length}, mode, reach.offset};
 }

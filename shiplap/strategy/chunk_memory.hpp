@@ -1,5 +1,4 @@
-// Where the data of the chunks of one GPU are: in the job's arrays on the host, and in buffers on the GPU whose memory
-// later chunks reuse.
+// The memory of the chunks of one GPU: the job's arrays on the host, and buffers on the GPU that later chunks reuse.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +14,16 @@ namespace shiplap {
 
 class ChunkMemory {
  public:
-  /// Adds a buffer on the GPU for every array that is not accessed in host memory, and the rings of `staging` for
-  /// pageable arrays. An array that stays has a buffer of its own size; an array that is cut has a ring with one slot
-  /// for each of `slots()` chunks. Keeps references to the job and to `staging`. Throws Error with the numbers when the
-  /// device memory does not suffice, and UsageError when the reach of an array is not valid (see `pieces`).
+  /// Adds a buffer on the GPU for every array that kernels do not access in host memory, and staging rings for pageable
+  /// arrays. An array that stays has a buffer of its own size. An array that is cut has a ring with `slots()` slots.
+  /// Keeps references to the job and to `staging`. Throws Error with the numbers when the device memory does not
+  /// suffice, and UsageError when the reach of an array is invalid (see `chunk_reaches`).
   ChunkMemory(Schedule&, const Job&, const Choice&, const Limits&, const ZeroCopyArrays&, StagingRings& staging,
               const GpuChunks&);
 
   /// Number of chunks that have their data on the GPU at the same time.
   std::uint32_t slots() const { return slots_; }
-  /// Whether neighbouring chunks read the same bytes of some array (a halo). Such bytes stay on the GPU.
+  /// Whether adjacent chunks share bytes of an array (a halo). Shared bytes stay on the GPU.
   bool shares() const { return shares_; }
   /// Whether kernels access the array in host memory.
   bool is_zero_copy(std::size_t array) const {
@@ -32,26 +31,26 @@ class ChunkMemory {
   }
   /// Whether the array is cut and its chunks lie in a ring on the GPU.
   bool is_in_ring(std::size_t array) const { return !is_zero_copy(array) && !stays(job_.arrays[array].role); }
-  /// Whether host threads bring the array through pinned rings.
+  /// Whether host threads copy the array through pinned rings.
   bool is_staged(std::size_t array) const { return staging_.covers(array) && !is_zero_copy(array); }
-  /// The resident array that holds the first elements of this one on the GPU, if any (see Array::prefix_of).
-  std::optional<std::size_t> front(std::size_t array) const;
+  /// The array that stays on the GPU and holds the first elements of this array, if any (see Array::prefix_of).
+  std::optional<std::size_t> prefix(std::size_t array) const;
 
-  /// The bytes of the array that the chunk does not share with the chunk before, as they are in the array.
-  const ByteRange& fresh(std::size_t array, std::uint32_t chunk) const { return pieces_[array][chunk].fresh; }
-  /// Where the data of the chunk lie in the ring of the array.
+  /// The bytes of the array that the chunk does not share with the chunk before, as offsets in the array.
+  const ByteRange& fresh(std::size_t array, std::uint32_t chunk) const { return reaches_[array][chunk].fresh; }
+  /// The offsets of the chunk's data in the ring of the array.
   const DeviceRing::Placement& placement(std::size_t array, std::uint32_t chunk) const { return rings_[array][chunk]; }
 
   BufferId on_gpu(std::size_t array) const { return on_gpu_[array]; }
-  /// The region of the host's array.
-  static Region on_host(std::size_t array, const ByteRange& part) {
-    return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
+  /// The region of the array on the host.
+  static Region on_host(std::size_t array, const ByteRange& bytes) {
+    return {BufferId{static_cast<std::uint32_t>(array)}, bytes.offset, bytes.length};
   }
-  /// The region on the GPU where the fresh bytes of the chunk lie.
+  /// The region on the GPU for the fresh bytes of the chunk.
   Region fresh_on_gpu(std::size_t array, std::uint32_t chunk) const {
     return {on_gpu_[array], placement(array, chunk).fresh, fresh(array, chunk).length};
   }
-  /// The operand of the chunk's kernel.
+  /// The array as an operand of the chunk's kernel.
   Access operand(std::size_t array, std::uint32_t chunk) const;
 
  private:
@@ -65,9 +64,9 @@ class ChunkMemory {
   ZeroCopyArrays zero_copy_;
   std::uint32_t slots_ = 1;
   bool shares_ = false;
-  std::vector<std::vector<ChunkReach>> pieces_;  // by array and chunk; empty for arrays that stay
-  std::vector<DeviceRing> rings_;                // by array
-  std::vector<BufferId> on_gpu_;                 // by array; none for arrays that kernels access in host memory
+  std::vector<std::vector<ChunkReach>> reaches_;  // by array and chunk; empty for arrays that stay
+  std::vector<DeviceRing> rings_;                 // by array
+  std::vector<BufferId> on_gpu_;                  // by array; none for arrays that kernels access in host memory
 };
 
 }  // namespace shiplap

@@ -44,25 +44,26 @@ ChunkPipeline::ChunkPipeline(Schedule& schedule, const Job& job, const Choice& c
 }
 
 void ChunkPipeline::require_batches() const {
-  if (choice_.graph) throw UsageError("copies cannot be in batches and in a graph: choose one of the two");
+  if (choice_.graph)
+    throw UsageError("`batched` and `graph`: copies in a graph cannot be batched; choose one of the two");
   if (staging_.used() || array_memory(job_) != ArrayMemory::pinned)
-    throw Unsupported(
-        fmt::format("{}: copies in batches need pinned arrays: pin them or submit one by one", job_.name));
+    throw Unsupported(fmt::format(
+        "{}: only copies of pinned arrays can be batched; pin the arrays or leave `batched` out", job_.name));
   if (memory_.shares() || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.prefix_of.has_value(); }))
     throw Unsupported(fmt::format(
-        "{}: chunks share data that is copied within the GPU, so copies cannot be in batches: submit them one by one",
+        "{}: chunks share data that is copied within the GPU, so copies cannot be batched; leave `batched` out",
         job_.name));
   if (inputs_.size() < 2 && outputs_.size() < 2)
-    throw Unsupported(
-        fmt::format("{}: a chunk has at most one copy in each direction, so there is nothing to batch: submit them one "
-                    "by one",
-                    job_.name));
+    throw Unsupported(fmt::format(
+        "{}: a chunk has at most one copy in each direction, so there is nothing to batch; leave `batched` out",
+        job_.name));
 }
 
-/// Number of chunks whose copies in are submitted before the first of their kernels, and these before the copies out.
+/// Number of consecutive chunks that are submitted breadth-first: all their copies in, then their kernels, then their
+/// copies out.
 std::uint32_t ChunkPipeline::chunks_at_once() const {
   if (choice_.order == IssueOrder::depth) return 1;
-  // A ring with shared data may leave a slot unused where it starts again, so that it holds one chunk less.
+  // A ring with shared data may leave a slot unused before it wraps, so that it holds one chunk less.
   if (memory_.shares() && memory_.slots() < chunks_.count()) return std::max(1u, memory_.slots() - 1);
   return memory_.slots();
 }
@@ -121,18 +122,18 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
   Copies copies;
   for (const std::size_t a : inputs_) {
     move_shared_bytes(a, chunk);
-    const Bytes from_front = copy_from_front(a, chunk);
+    const Bytes from_prefix = copy_from_prefix(a, chunk);
     const ByteRange& fresh = memory_.fresh(a, chunk);
-    const ByteRange rest{fresh.offset + from_front, fresh.length - from_front};
+    const ByteRange rest{fresh.offset + from_prefix, fresh.length - from_prefix};
     if (rest.length.count == 0) continue;
     const Region all_to = memory_.fresh_on_gpu(a, chunk);
-    Op op = op_in(ChunkMemory::on_host(a, rest), {all_to.buffer, all_to.offset + from_front, rest.length}, chunk);
+    Op op = op_in(ChunkMemory::on_host(a, rest), {all_to.buffer, all_to.offset + from_prefix, rest.length}, chunk);
     if (memory_.is_staged(a)) {
       Region& from = std::get<Copy>(op.what).from;
       const OpId earlier =
-          staging_.last_in_place(chunk, [&](std::uint32_t c) { return dependencies_.ops.copy_in[c][a]; });
+          staging_.last_in_slot(chunk, [&](std::uint32_t c) { return dependencies_.ops.copy_in[c][a]; });
       const auto filled = staging_.fill(a, chunk, chunks_.number(chunk), from, earlier);
-      from = filled.place;
+      from = filled.slot;
       op.after.push_back(filled.op);
     }
     dependencies_.wait_for_memory(op, a, chunk);
@@ -142,7 +143,8 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
   add_copies(std::move(copies), copied);
 }
 
-/// Where the ring starts again, copies the bytes that the chunk shares with the one before to the start of the ring.
+/// Copies the bytes that the chunk shares with the one before to the start of the ring, when the ring wraps at this
+/// chunk.
 void ChunkPipeline::move_shared_bytes(std::size_t array, std::uint32_t chunk) {
   const DeviceRing::Placement& placement = memory_.placement(array, chunk);
   if (placement.moved.count == 0) return;
@@ -153,15 +155,15 @@ void ChunkPipeline::move_shared_bytes(std::size_t array, std::uint32_t chunk) {
   dependencies_.ops.moved[chunk][array] = schedule_.add(std::move(op));
 }
 
-/// Copies the fresh bytes that are on the GPU already, in the resident array that is the front of this one. Returns
-/// their number.
-Bytes ChunkPipeline::copy_from_front(std::size_t array, std::uint32_t chunk) {
-  const auto front = memory_.front(array);
+/// Copies the fresh bytes that are already on the GPU in a resident array, the prefix of this array. Returns their
+/// number.
+Bytes ChunkPipeline::copy_from_prefix(std::size_t array, std::uint32_t chunk) {
+  const auto prefix = memory_.prefix(array);
   const ByteRange& fresh = memory_.fresh(array, chunk);
-  if (!front || fresh.length.count == 0 || job_.arrays[*front].size <= fresh.offset) return Bytes{};
-  const Bytes length = std::min(job_.arrays[*front].size - fresh.offset, fresh.length);
+  if (!prefix || fresh.length.count == 0 || job_.arrays[*prefix].size <= fresh.offset) return Bytes{};
+  const Bytes length = std::min(job_.arrays[*prefix].size - fresh.offset, fresh.length);
   const Region to = memory_.fresh_on_gpu(array, chunk);
-  Op op = op_in({memory_.on_gpu(*front), fresh.offset, length}, {to.buffer, to.offset, length}, chunk);
+  Op op = op_in({memory_.on_gpu(*prefix), fresh.offset, length}, {to.buffer, to.offset, length}, chunk);
   dependencies_.wait_for(op, dependencies_.ops.last_resident);
   dependencies_.wait_for_memory(op, array, chunk);
   dependencies_.ops.copy_in[chunk][array] = schedule_.add(std::move(op));
@@ -193,8 +195,8 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
   for (const std::size_t a : outputs_) {
     const Region to = ChunkMemory::on_host(a, memory_.fresh(a, chunk));
     if (to.length.count == 0) continue;
-    const auto free = memory_.is_staged(a) ? staging_.free_place(a, chunk, to) : StagingRings::Free{to, OpId{}};
-    Op op = op_out(memory_.fresh_on_gpu(a, chunk), free.place, chunk);
+    const auto free = memory_.is_staged(a) ? staging_.free_slot(a, chunk, to) : StagingRings::Free{to, OpId{}};
+    Op op = op_out(memory_.fresh_on_gpu(a, chunk), free.slot, chunk);
     if (!free.emptied.is_none()) op.after.push_back(free.emptied);
     dependencies_.wait_for(op, is_held ? ops.last_kernel : ops.kernel[chunk]);
     copies.emplace_back(a, std::move(op));
@@ -204,12 +206,13 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
   add_copies(std::move(copies), ops.copy_out[chunk]);
 }
 
-/// Adds the copies and enters them in `ids` by array. In a batch the first copy waits for all that any of them needs.
+/// Adds the copies and enters them in `ids` by array. The first copy of a batch gets the dependencies of all its
+/// copies.
 void ChunkPipeline::add_copies(Copies&& copies, std::vector<OpId>& ids) {
   if (choice_.batched)
     for (std::size_t i = 1; i < copies.size(); ++i) {
       copies[i].second.batched = true;
-      dependencies_.wait_in_place_of(copies.front().second, copies[i].second);
+      dependencies_.move_waits(copies[i].second, copies.front().second);
     }
   for (auto& [array, op] : copies) ids[array] = schedule_.add(std::move(op));
 }

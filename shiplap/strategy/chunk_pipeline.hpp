@@ -1,4 +1,5 @@
-// The ops of all chunks of one GPU in the order of their submission: copies in, kernel and copies out of every chunk.
+// Adds the ops of all chunks of one GPU in the order of their submission: copies in, kernel and copies out of every
+// chunk.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@ namespace shiplap {
 /// Adds the chunks of one GPU to a schedule that has the buffers of the job's arrays and its kernel.
 class ChunkPipeline {
  public:
-  /// Adds agents, buffers and streams. Keeps references to all but `chunks`. Throws as `chunked_schedule` does.
+  /// Adds agents, buffers and streams. Keeps references to the schedule, the job, the choice and the limits. Throws as
+  /// `chunked_schedule` does.
   ChunkPipeline(Schedule&, const Job&, const Choice&, const Limits&, const ZeroCopyArrays&, const Staging&,
                 GpuChunks chunks);
-  // Its parts refer to each other.
+  // Members hold references to other members.
   ChunkPipeline(const ChunkPipeline&) = delete;
   ChunkPipeline& operator=(const ChunkPipeline&) = delete;
 
-  /// Adds the ops.
   void add_ops();
 
  private:
@@ -36,7 +37,7 @@ class ChunkPipeline {
   void copy_carried_arrays_back();
   void copy_in(std::uint32_t chunk);
   void move_shared_bytes(std::size_t array, std::uint32_t chunk);
-  Bytes copy_from_front(std::size_t array, std::uint32_t chunk);
+  Bytes copy_from_prefix(std::size_t array, std::uint32_t chunk);
   void launch(std::uint32_t chunk);
   void copy_out(std::uint32_t chunk);
   void add_copies(Copies&& copies, std::vector<OpId>& ids);
@@ -47,14 +48,14 @@ class ChunkPipeline {
   const Choice& choice_;
   const Limits& limits_;
   GpuChunks chunks_;
-  AgentId main_;  // submits everything where no host threads take part
+  AgentId main_;  // the agent that submits all ops when no staging threads do
   StagingRings staging_;
   ChunkMemory memory_;
   std::vector<std::size_t> inputs_;   // arrays that are copied in, in the order of their copies
   std::vector<std::size_t> outputs_;  // arrays that are copied out, in the order of their copies
   ChunkStreams streams_;
   ChunkDependencies dependencies_;
-  bool carries_ = false;  // an array is carried from chunk to chunk
+  bool carries_ = false;  // whether an array is carried from chunk to chunk
 };
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// The streams of the chunks of one GPU, as the layout wants them.
+// The streams of the chunks of one GPU by Choice::layout.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,22 @@
 
 namespace shiplap {
 
-/// Which stream takes the copies to the GPU, the kernel and the copies to the host of a chunk. Where there are several
-/// streams for the same work, chunks take them in turn.
+/// The streams for the copies to the GPU, the kernel and the copies to the host of each chunk. Several streams for the
+/// same work are used cyclically: chunk c uses stream c mod n.
 class ChunkStreams {
  public:
-  /// Adds the streams to the schedule. Each of `staging_threads` host threads has a pair of streams: one for what it
-  /// submits on the way to the GPU, kernels included, and one for the copies to the host. Without such threads
-  /// `choice.layout` decides.
+  /// Adds the streams to the schedule. Each of `staging_threads` host threads has two streams: one for copies to the
+  /// GPU and kernels, and one for copies to the host. Without such threads `choice.layout` decides.
   ChunkStreams(Schedule&, const Choice&, const GpuChunks&, std::uint32_t staging_threads);
 
-  StreamId in(std::uint32_t chunk) const { return in_turn(in_, chunk); }
-  StreamId kernel(std::uint32_t chunk) const { return in_turn(kernel_, chunk); }
-  StreamId out(std::uint32_t chunk) const { return in_turn(out_, chunk); }
-  /// Number of streams that take kernels: at most as many kernels run at the same time.
+  StreamId in(std::uint32_t chunk) const { return cyclic(in_, chunk); }
+  StreamId kernel(std::uint32_t chunk) const { return cyclic(kernel_, chunk); }
+  StreamId out(std::uint32_t chunk) const { return cyclic(out_, chunk); }
+  /// Number of streams with kernels, which is the largest number of kernels at the same time.
   std::size_t kernel_streams() const { return kernel_.size(); }
 
  private:
-  static StreamId in_turn(const std::vector<StreamId>& streams, std::uint32_t chunk) {
+  static StreamId cyclic(const std::vector<StreamId>& streams, std::uint32_t chunk) {
     return streams[chunk % streams.size()];
   }
 

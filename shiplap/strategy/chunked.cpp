@@ -12,11 +12,13 @@ namespace shiplap {
 Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const ZeroCopyArrays& zero_copy,
                           const Staging& staging) {
   if (choice.blocks > 0 && !job.any_grid)
-    throw Unsupported(
-        fmt::format("`blocks` {}: the kernel of {} only runs with a grid of its own", choice.blocks, job.name));
+    throw Unsupported(fmt::format("`blocks` {}: the kernel of {} only runs with its own grid; leave `blocks` out",
+                                  choice.blocks, job.name));
   if ((zero_copy.in || zero_copy.out) && !job.zero_copy)
-    throw Unsupported(fmt::format(
-        "the kernel of {} is not made for zero-copy (it accesses its arrays several times): copy them", job.name));
+    throw Unsupported(
+        fmt::format("the kernel of {} is not made for zero-copy (it accesses its arrays several times); use a strategy "
+                    "that copies them",
+                    job.name));
   Schedule schedule;
   schedule.agents.clear();
   require_valid_prefixes(job);
@@ -28,7 +30,8 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
   schedule.as_graph = choice.graph;
   if (choice.graph && !can_be_held(schedule))
     throw Unsupported(fmt::format(
-        "{} as a graph: the host or the driver waits for some of its copies; pin the memory, or submit op by op",
+        "{}: the host or the driver waits for some of its copies, so it cannot be a graph; pin the memory, or leave "
+        "`graph` out",
         job.name));
   return schedule;
 }

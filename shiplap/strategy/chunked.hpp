@@ -1,5 +1,5 @@
-// The one builder of schedules: copies in, kernel and copies out for every chunk, on one GPU or several. Every strategy
-// that copies or maps host memory is a call of it.
+// The builder of pipelines: copies in, kernel and copies out for every chunk, on one GPU or several. All strategies but
+// those for managed memory use it.
 #pragma once
 
 #include "shiplap/strategy/requirements.hpp"
@@ -15,21 +15,20 @@ struct ZeroCopyArrays {
   bool covers(Role role) const { return role == Role::in ? in : is_output(role) && out; }
 };
 
-/// How pageable arrays get to the GPU and back.
+/// How pageable arrays are copied.
 struct Staging {
   /// Host threads in each direction that copy chunks through pinned rings; 0: the driver copies pageable memory itself.
   std::uint32_t threads = 0;
 };
 
-/// The schedule of a job that each GPU works on in `choice.chunks` chunks. An op waits only for what it needs: for the
-/// data that it reads, and for memory on the GPU until earlier chunks no longer use it. Throws as `Strategy::schedule`
-/// does.
+/// The schedule of a job in `choice.chunks` chunks on each GPU. An op waits only for the data that it reads, and until
+/// earlier chunks no longer use the memory that it overwrites. Throws as `Strategy::schedule` does.
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCopyArrays& = {}, const Staging& = {});
 
 /// `Strategy::predict` of a strategy without a closed form: the papers know pinned memory only.
 inline std::optional<Seconds> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
-/// Each is defined in the file of its name and listed in strategy.cpp.
+// Each strategy is defined in the file of its name, or of the memory that it is for, and listed in strategy.cpp.
 extern const Strategy explicit_strategy;
 extern const Strategy streams_strategy;
 extern const Strategy implicit_strategy;

@@ -1,4 +1,4 @@
-// The chunks of a job that one GPU works on. Several GPUs each get consecutive chunks.
+// The chunks of a job that each GPU works on.
 #pragma once
 
 #include <cstdint>

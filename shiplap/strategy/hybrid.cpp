@@ -1,7 +1,6 @@
-// hybrid: the input is copied chunk by chunk, and the kernels write their output in host memory (van Werkhoven et al.
-// 2014, section II). hybrid-mirror: the kernels read their input in host memory, and the output is copied. The grid of
-// the kernels may be limited (Choice::blocks): a kernel that fills the GPU has so many bytes in flight on the link that
-// copies starve.
+// hybrid: the input is copied chunk by chunk, and the kernels write their output to host memory (van Werkhoven et al.
+// 2014, section II). hybrid-mirror: the kernels read their input from host memory, and the output is copied. A smaller
+// grid (Choice::blocks) leaves copies more of the link, because fewer bytes of the kernel are in flight.
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
 #include "shiplap/strategy/paper_parameters.hpp"
@@ -15,7 +14,7 @@ Schedule hybrid_schedule(const Job& job, const Choice& choice, const Limits& lim
   return chunked_schedule(job, choice, limits, {.in = mirror, .out = !mirror});
 }
 
-/// Eq 5 of the paper, for every device category. It knows neither limited grids nor uneven chunks.
+/// Eq 5 of the paper, for every device category; nullopt for limited grids and unequal chunks, which it does not cover.
 std::optional<Seconds> predict_hybrid(const Job& job, const Choice& choice, const Profile& profile) {
   if (choice.blocks > 0 || !choice.ramp.level()) return std::nullopt;
   const auto work = paper_parameters(job, choice.chunks, profile, true);

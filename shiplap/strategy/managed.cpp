@@ -1,7 +1,7 @@
 // Strategies for arrays in managed memory, whose pages move to the processor that touches them.
-// managed: the kernel faults the pages to the GPU, and then host threads fault the results back.
+// managed: the kernel faults the pages to the GPU, and then host threads fault the results back to the host.
 // managed-prefetch: pages are prefetched to the GPU before the kernel of each chunk, and results to the host after it.
-// One host thread submits each direction, because the driver may hold the call until pages have moved.
+// Each direction has a host thread of its own, because a prefetch call may return only when the pages have moved.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 namespace shiplap {
 namespace {
 
-Region in_array(std::size_t array, const ByteRange& part) {
-  return {BufferId{static_cast<std::uint32_t>(array)}, part.offset, part.length};
+Region in_array(std::size_t array, const ByteRange& bytes) {
+  return {BufferId{static_cast<std::uint32_t>(array)}, bytes.offset, bytes.length};
 }
 
-/// The launch over these items. Scratch arrays have a buffer on the GPU each; their buffers follow those of all arrays.
+/// The launch over these items. The buffers of scratch arrays on the GPU follow those of all arrays.
 Op launch(const Job& job, const Limits& limits, StreamId stream, std::uint32_t chunk, const ItemRange& range) {
   Kernel kernel = launch_over(job, range, limits);
   auto scratch = static_cast<std::uint32_t>(job.arrays.size());
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     const Array& array = job.arrays[a];
-    const ByteRange part = reach_of(job, array, range);
-    Region region = in_array(array.prefix_of.value_or(a), part);
+    const ByteRange reach = reach_of(job, array, range);
+    Region region = in_array(array.prefix_of.value_or(a), reach);
     if (array.role == Role::scratch) region.buffer = BufferId{scratch++};
-    kernel.operands.push_back({region, access_mode(array.role), part.offset});
+    kernel.operands.push_back({region, access_mode(array.role), reach.offset});
   }
   return {.what = std::move(kernel), .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = chunk};
 }
@@ -38,8 +38,9 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
   for (const Array& a : job.arrays) {
     if (stays(a.role) && !a.prefix_of && a.memory != MemoryKind::managed)
       throw Unsupported(
-          fmt::format("{} stays on the GPU and is in {} memory: the managed strategies have it managed too", a.name,
-                      to_string(a.memory)));
+          fmt::format("{} stays on the GPU and is in {} memory, but the managed strategies need it in managed memory "
+                      "(`memory` managed)",
+                      a.name, to_string(a.memory)));
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
     if (!a.prefix_of) total += a.size;
   }
@@ -48,38 +49,40 @@ void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
       schedule.add_buffer(
           {.name = a.name + " on the GPU", .place = Place::gpu(), .memory = MemoryKind::device, .size = a.size});
   if (!limits.holds(total))
-    throw Unsupported(
-        fmt::format("{} of managed memory and scratch are more than the {} that may be used on the GPU: pages would be "
-                    "moved out again; use pinned or pageable arrays",
-                    to_string(total), to_string(limits.device_memory)));
+    throw Unsupported(fmt::format(
+        "{} of managed memory and scratch exceed the {} that may be used on the GPU, so pages would be evicted; "
+        "use pinned or pageable arrays",
+        to_string(total), to_string(limits.device_memory)));
 }
 
-/// The part of the slice that is not in another array of the job as its front (see Array::prefix_of).
-ByteRange without_front(const Job& job, std::size_t array, ByteRange slice) {
+/// The bytes without those that are in another array of the job, the prefix of this array (see Array::prefix_of).
+ByteRange without_prefix(const Job& job, std::size_t array, ByteRange bytes) {
   for (const Array& a : job.arrays) {
-    if (a.prefix_of != array || slice.offset >= a.size) continue;
-    const Bytes in_front = std::min(a.size - slice.offset, slice.length);
-    slice = {slice.offset + in_front, slice.length - in_front};
+    if (a.prefix_of != array || bytes.offset >= a.size) continue;
+    const Bytes in_prefix = std::min(a.size - bytes.offset, bytes.length);
+    bytes = {bytes.offset + in_prefix, bytes.length - in_prefix};
   }
-  return slice;
+  return bytes;
 }
 
-/// Threads touch ranges of whole 2 MiB blocks, the unit in which the driver (open-gpu-kernel-modules,
-/// UVM_VA_BLOCK_SIZE) keeps track of managed memory, so that no two threads fault on the same block.
+/// The unit in which the driver manages pages of managed memory (UVM_VA_BLOCK_SIZE in open-gpu-kernel-modules). Threads
+/// touch whole blocks, so that no two threads fault on the same block.
 constexpr Bytes managed_block = 2_MiB;
 
-/// Whether the host reads the array when the job has ended.
-bool comes_back(Role role) { return is_output(role) || role == Role::carried; }
+/// Whether the host reads the array after the job.
+bool returns_to_host(Role role) { return is_output(role) || role == Role::carried; }
 
 void require_one_gpu(const Choice& choice, std::string_view strategy) {
-  if (choice.gpus > 1) throw Unsupported(fmt::format("{} is for one GPU, not {}", strategy, choice.gpus));
+  if (choice.gpus > 1)
+    throw Unsupported(fmt::format("`gpus` {1}: {0} runs on one GPU only; use pinned or pageable arrays for several",
+                                  strategy, choice.gpus));
 }
 
 Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_one_gpu(choice, "managed");
   require_memory(job, ArrayMemory::managed, "managed");
   require_single_calls(choice, "managed");
-  if (choice.threads == 0) throw UsageError("`threads`: managed needs at least 1 thread that touches the results");
+  if (choice.threads == 0) throw UsageError("`threads` 0: managed needs at least 1 thread that touches the results");
   Schedule schedule;
   add_arrays(job, schedule, limits);
   schedule.agents.clear();
@@ -88,17 +91,17 @@ Schedule managed_schedule(const Job& job, const Choice& choice, const Limits& li
   const StreamId stream = schedule.add_stream("compute");
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   const OpId launched = schedule.add(launch(job, limits, stream, 0, {0, job.items}));
-  // Each thread touches an equal number of the pages of each result.
-  constexpr std::uint64_t page = managed_block.count;
+  // Each thread touches an equal number of blocks of each result.
+  constexpr std::uint64_t block = managed_block.count;
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
-    if (!comes_back(job.arrays[a].role)) continue;
-    const std::uint64_t pages = (job.arrays[a].size.count + page - 1) / page;
+    if (!returns_to_host(job.arrays[a].role)) continue;
+    const std::uint64_t blocks = (job.arrays[a].size.count + block - 1) / block;
     for (std::uint32_t t = 0; t < choice.threads; ++t) {
-      const std::uint64_t begin = pages * t / choice.threads * page;
-      const std::uint64_t end = std::min(job.arrays[a].size.count, pages * (t + 1) / choice.threads * page);
+      const std::uint64_t begin = blocks * t / choice.threads * block;
+      const std::uint64_t end = std::min(job.arrays[a].size.count, blocks * (t + 1) / choice.threads * block);
       if (end <= begin) continue;
-      const Region part{BufferId{static_cast<std::uint32_t>(a)}, Bytes{begin}, Bytes{end - begin}};
-      schedule.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = part},
+      const Region touched{BufferId{static_cast<std::uint32_t>(a)}, Bytes{begin}, Bytes{end - begin}};
+      schedule.add({.what = HostCall{.kind = HostCall::Kind::touch, .region = touched},
                     .stream = {},
                     .agent = AgentId{t},
                     .after = {launched},
@@ -119,10 +122,10 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
   const StreamId compute = schedule.add_stream("compute");
   const StreamId out = schedule.add_stream("out");
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
-  // Returns the op; none when there are no bytes to move.
-  const auto move = [&](std::size_t array, const ByteRange& part, Place to, std::uint32_t chunk, OpId after) {
-    if (part.length.count == 0) return OpId{};
-    const Region region = in_array(job.arrays[array].prefix_of.value_or(array), part);
+  // Adds a prefetch and returns its id, or none when there are no bytes to move.
+  const auto move = [&](std::size_t array, const ByteRange& bytes, Place to, std::uint32_t chunk, OpId after) {
+    if (bytes.length.count == 0) return OpId{};
+    const Region region = in_array(job.arrays[array].prefix_of.value_or(array), bytes);
     Op op{.what = Prefetch{region, to},
           .stream = to.is_gpu() ? in : out,
           .agent = AgentId{to.is_gpu() ? 0u : 1u},
@@ -142,7 +145,7 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
     OpId moved;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (job.arrays[a].role != Role::scratch && (!stays(job.arrays[a].role) || c == 0)) {
-        const OpId op = move(a, without_front(job, a, cut[a][c].fresh), Place::gpu(), c, {});
+        const OpId op = move(a, without_prefix(job, a, cut[a][c].fresh), Place::gpu(), c, {});
         if (!op.is_none()) moved = op;
       }
     Op op = launch(job, limits, compute, c, ranges[c]);
@@ -151,7 +154,7 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
     OpId after = launched;
     for (std::size_t a = 0; a < job.arrays.size(); ++a)
       if (is_output(job.arrays[a].role) || (job.arrays[a].role == Role::carried && c + 1 == ranges.size())) {
-        // Further results follow in the same stream and wait for nothing more.
+        // Later results of the chunk are in the same stream, so only the first one needs the dependency.
         if (!move(a, cut[a][c].fresh, Place::host(), c, after).is_none()) after = {};
       }
   }
@@ -161,7 +164,7 @@ Schedule prefetch_schedule(const Job& job, const Choice& choice, const Limits& l
 }  // namespace
 
 const Strategy managed_strategy{.name = "managed",
-                                .summary = "kernel and host fault the pages of managed memory over",
+                                .summary = "kernel and host fault pages of managed memory to themselves",
                                 .threaded = true,
                                 .memory = ArrayMemory::managed,
                                 .model_error = model_error::managed,

@@ -1,6 +1,5 @@
-// Errors of the simulator by strategy, as fractions of the time. About nine of ten pipelines stay below them. They were
-// found on one H200 with jobs drawn at random (docs/evaluation.md) and hold for that machine; for others they are an
-// estimate.
+// Errors of the simulator by strategy, as fractions of the time. About nine of ten pipelines have a smaller error. They
+// were measured on one H200 with random jobs (docs/evaluation.md). For other machines they are estimates.
 #pragma once
 
 namespace shiplap::model_error {

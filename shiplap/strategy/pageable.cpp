@@ -1,5 +1,5 @@
-// Strategies for arrays in pageable memory, as malloc and std::vector give it.
-// pageable: plain copies. The driver stages them through buffers of its own while the host waits.
+// Strategies for arrays in pageable memory, which malloc and std::vector allocate.
+// pageable: plain copies. The driver stages them through its own buffers while the host waits.
 // staged: host threads copy the chunks through pinned rings, so that copies overlap with kernels and with each other.
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ Schedule pageable_schedule(const Job& job, const Choice& choice, const Limits& l
 Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::pageable, "staged");
   require_single_calls(choice, "staged");
-  if (choice.threads == 0) throw UsageError("`threads`: staged needs at least 1 thread each way");
+  if (choice.threads == 0) throw UsageError("`threads` 0: staged needs at least 1 thread in each direction");
   return chunked_schedule(job, choice, limits, {}, {.threads = choice.threads});
 }
 

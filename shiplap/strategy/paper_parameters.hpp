@@ -9,14 +9,13 @@
 
 namespace shiplap {
 
-/// The device category of van Werkhoven et al. 2014, section IV: that of the GPU, or the one that the layout emulates.
-/// The paper has no form for GPUs that hold a copy until the last kernel has started, and none for emulated categories
-/// unless they are submitted breadth-first; then nullopt.
+/// The device category of the GPU (van Werkhoven et al. 2014, section IV), or the one that the layout emulates. nullopt
+/// when the paper has no form: for GPUs that hold a copy until the last kernel has started, and for emulated categories
+/// that are not submitted breadth-first.
 std::optional<van_werkhoven_2014::Category> paper_category(const GpuModel&, const Choice&);
 
 /// The parameters of the papers' closed forms for a job in `chunks` chunks; nullopt when the profile has no link or the
-/// kernel's cost is unknown. With `overlapping`, G and g are those of duplex load where the profile has them (Table
-/// II).
+/// kernel's cost is unknown. When `overlapping`, G and g are those of duplex if the profile has them (Table II).
 std::optional<van_werkhoven_2014::Work> paper_parameters(const Job&, std::uint32_t chunks, const Profile&,
                                                          bool overlapping);
 

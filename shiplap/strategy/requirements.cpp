@@ -8,10 +8,11 @@ namespace shiplap {
 
 void require_single_calls(const Choice& choice, std::string_view strategy) {
   if (choice.graph)
-    throw Unsupported(fmt::format("{} cannot be a graph: host threads take part in it (leave `graph` out)", strategy));
+    throw Unsupported(
+        fmt::format("{} cannot be a graph, because host threads take part in it; leave `graph` out", strategy));
   if (choice.batched)
     throw Unsupported(fmt::format(
-        "{} cannot have its copies in batches: host threads take part in it (leave `batched` out)", strategy));
+        "{} cannot have batched copies, because host threads take part in it; leave `batched` out", strategy));
 }
 
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {

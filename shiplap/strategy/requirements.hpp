@@ -1,4 +1,4 @@
-// Jobs and choices that a strategy refuses. The messages say what to do instead.
+// Checks of jobs and choices that strategies share. The messages say what to do instead.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace shiplap {
 
-/// Throws Unsupported unless all arrays are in such memory. For strategies of pinned memory, arrays that stay on the
-/// GPU may be pageable too; for others they may be in any memory.
+/// Throws Unsupported unless all arrays are in this kind of memory. Scratch may be in any memory. Arrays that stay on
+/// the GPU may also be pageable when pinned memory is required, and may be in any memory otherwise.
 void require_memory(const Job&, ArrayMemory, std::string_view strategy);
-/// Throws Unsupported when the choice wants a graph or batches, for strategies in which host threads take part.
+/// Throws Unsupported when the choice has `graph` or `batched`, for strategies in which host threads perform ops.
 void require_single_calls(const Choice&, std::string_view strategy);
 
 }  // namespace shiplap

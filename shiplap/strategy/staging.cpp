@@ -16,7 +16,7 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
       out_ring_(job.arrays.size()),
       emptied_(job.arrays.size(), std::vector<OpId>(chunks)) {
   if (!used()) return;
-  // The arrays are on NUMA node 0 (Place::host()), and the threads work next to them.
+  // The arrays are on NUMA node 0 (Place::host()), so the threads run there too.
   constexpr std::uint16_t node = 0;
   const bool out = std::ranges::any_of(
       job.arrays, [](const Array& a) { return a.memory == MemoryKind::pageable && is_output(a.role); });
@@ -29,35 +29,35 @@ StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& st
 void StagingRings::add_rings(std::size_t array, Bytes stride) {
   stride_[array] = stride;
   const Array& a = job_.arrays[array];
-  const auto ring = [&](const char* way) {
-    return schedule_.add_buffer({.name = fmt::format("ring of {} {}", a.name, way),
+  const auto ring = [&](const char* direction) {
+    return schedule_.add_buffer({.name = fmt::format("ring of {} {}", a.name, direction),
                                  .place = Place::host(),
                                  .memory = MemoryKind::pinned,
-                                 .size = stride * places()});
+                                 .size = stride * slots()});
   };
   if (is_input(a.role)) in_ring_[array] = ring("in");
   if (is_output(a.role)) out_ring_[array] = ring("out");
 }
 
-Region StagingRings::place(BufferId ring, std::size_t array, std::uint32_t chunk, Bytes length) const {
-  return {ring, stride_[array] * (chunk % places()), length};
+Region StagingRings::ring_slot(BufferId ring, std::size_t array, std::uint32_t chunk, Bytes length) const {
+  return {ring, stride_[array] * (chunk % slots()), length};
 }
 
 StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, std::uint32_t number,
                                         const Region& from, OpId earlier) {
-  const Region to = place(in_ring_[array], array, chunk, from.length);
+  const Region to = ring_slot(in_ring_[array], array, chunk, from.length);
   Op op{.what = HostCopy{from, to}, .stream = {}, .agent = agent(chunk), .after = {}, .chunk = number};
   if (!earlier.is_none()) op.after.push_back(earlier);
   return {to, schedule_.add(std::move(op))};
 }
 
-StagingRings::Free StagingRings::free_place(std::size_t array, std::uint32_t chunk, const Region& to) const {
-  return {place(out_ring_[array], array, chunk, to.length),
-          last_in_place(chunk, [&](std::uint32_t c) { return emptied_[array][c]; })};
+StagingRings::Free StagingRings::free_slot(std::size_t array, std::uint32_t chunk, const Region& to) const {
+  return {ring_slot(out_ring_[array], array, chunk, to.length),
+          last_in_slot(chunk, [&](std::uint32_t c) { return emptied_[array][c]; })};
 }
 
 void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to) {
-  Op op{.what = HostCopy{place(out_ring_[array], array, chunk, to.length), to},
+  Op op{.what = HostCopy{ring_slot(out_ring_[array], array, chunk, to.length), to},
         .stream = {},
         .agent = AgentId{first_agent_ + threads_ + chunk % threads_},
         .after = {copy},

@@ -109,7 +109,9 @@ Ramp parse_ramp(std::string_view text) {
     at = static_cast<std::size_t>(end - rest.c_str()) + 1;
     if (!good) break;
   }
-  if (!good) throw UsageError(fmt::format("`ramp` {}: give none, auto, or FIRST:LAST:GROWTH as in 0.25:1:1.05", text));
+  if (!good)
+    throw UsageError(
+        fmt::format("`ramp` {}: this is no ramp; give none, auto, or FIRST:LAST:GROWTH such as 0.25:1:1.05", text));
   require_valid(ramp);
   return ramp;
 }

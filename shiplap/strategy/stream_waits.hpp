@@ -8,24 +8,24 @@
 
 namespace shiplap {
 
-/// Adds dependencies to ops in the order in which the ops enter the schedule. It remembers for each pair of streams up
-/// to which op the one stream has waited for the other.
+/// Adds dependencies to ops in the order in which the ops enter the schedule. It remembers for each pair of streams the
+/// last op of the one for which the other has waited.
 class StreamWaits {
  public:
   /// Keeps a reference to the schedule.
   explicit StreamWaits(const Schedule& schedule) : schedule_(schedule) {}
 
-  /// Makes `op`, the next op of its stream, wait for `on`. It adds nothing when `on` is none, when `on` is in the same
-  /// stream, or when an op of that stream has already waited for `on` or for a later op of the stream of `on`.
+  /// Makes `op`, the next op of its stream, wait for `on`. It adds nothing when `on` is none or in the same stream, or
+  /// when the stream of `op` has already waited for `on` or for a later op of the stream of `on`.
   void add(Op& op, OpId on);
-  /// Moves the dependencies of `from` to `to`. Of several ops of the same stream only the last one is kept.
+  /// Moves the dependencies of `from` to `to`. Among dependencies on ops of the same stream only the last one is kept.
   void move(Op& from, Op& to) const;
 
  private:
   StreamId stream_of(OpId op) const { return schedule_.ops[op.index()].stream; }
 
   const Schedule& schedule_;
-  std::map<std::pair<StreamId, StreamId>, OpId> waited_;  // by the stream that waits and the stream that it waits for
+  std::map<std::pair<StreamId, StreamId>, OpId> waited_;  // key: the waiting stream and the stream that it waited for
 };
 
 }  // namespace shiplap
