@@ -6,7 +6,7 @@
 
 namespace shiplap {
 
-/// Process exit codes of the command line.
+/// Exit codes of the program.
 enum class ExitCode : int { success = 0, failure = 1, check_failed = 2, usage = 64 };
 
 /// The operation cannot continue. The message names the cause and the remedy.
@@ -15,7 +15,7 @@ class Error : public std::runtime_error {
   /// `message` names the cause and the remedy.
   explicit Error(const std::string& message, ExitCode code = ExitCode::failure)
       : std::runtime_error(message), code_(code) {}
-  /// Exit code of the program when only `main` catches the error.
+  /// Exit code of the program when the error reaches `main`.
   ExitCode code() const noexcept { return code_; }
 
  private:
@@ -29,10 +29,10 @@ class UsageError : public Error {
   explicit UsageError(const std::string& message) : Error(message, ExitCode::usage) {}
 };
 
-/// The work was done and a check of its result failed (verification, comparison). Exit code 2.
+/// The work was done, but a check of its result (verification, comparison) failed. Exit code 2.
 class CheckFailed : public Error {
  public:
-  /// `message` says what was expected and what was found.
+  /// `message` names the expected and the actual result.
   explicit CheckFailed(const std::string& message) : Error(message, ExitCode::check_failed) {}
 };
 

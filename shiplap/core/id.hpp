@@ -1,4 +1,4 @@
-// Strong integer ids: a stream number cannot be passed where a buffer number is meant.
+// Ids as distinct integer types, so that a stream id cannot be passed where a buffer id is expected.
 #pragma once
 
 #include <compare>
@@ -10,12 +10,13 @@ namespace shiplap {
 /// An index into one table. `Tag` makes the ids of different tables different types.
 template <class Tag>
 struct Id {
-  std::uint32_t value = none_value;  ///< the index, or `none_value`
+  std::uint32_t value = none_value;  ///< index in the table, or `none_value`
 
-  static constexpr std::uint32_t none_value = std::numeric_limits<std::uint32_t>::max();  ///< stands for no entry
+  static constexpr std::uint32_t none_value =
+      std::numeric_limits<std::uint32_t>::max();  ///< value of an id that stands for no entry
   /// Whether the id stands for no entry.
   constexpr bool is_none() const { return value == none_value; }
-  /// The index as the standard containers take it. The id must not be none.
+  /// The index into the table. The id must not be none.
   constexpr std::size_t index() const { return value; }
   friend constexpr auto operator<=>(Id, Id) = default;
 };

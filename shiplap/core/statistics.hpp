@@ -24,7 +24,7 @@ using Estimate = Interval<double>;  ///< a number with its interval
 double mean(std::span<const double> samples);
 /// Sample standard deviation (divisor n − 1); 0 for one sample.
 double standard_deviation(std::span<const double> samples);
-/// Quantile q in [0, 1] with linear interpolation between order statistics.
+/// The quantile for q in [0, 1], interpolated linearly between order statistics.
 double quantile(std::span<const double> samples, double q);
 /// Median, interpolated for an even number of samples.
 double median(std::span<const double> samples);
@@ -36,11 +36,11 @@ double median_standard_error(std::span<const double> samples);
 /// (95th − 5th percentile) / median: the spread of repeated runs without single outliers.
 double relative_spread(std::span<const double> samples);
 
-/// One observation of a straight-line fit y = intercept + slope · x, weighted by 1 / sigma².
+/// A point for the fit of a line y = intercept + slope · x, weighted by 1 / sigma².
 struct LinePoint {
   double x = 0;      ///< independent variable
   double y = 0;      ///< observed value
-  double sigma = 1;  ///< standard error of y, larger than 0
+  double sigma = 1;  ///< standard error of y, above 0
 };
 /// Result of fit_line.
 struct LineFit {

@@ -1,5 +1,4 @@
-// Sizes, times and rates as types, so that bytes are never added to seconds and a unit is converted only when it is
-// printed.
+// Types for sizes, times and rates, so that bytes cannot be added to seconds. Units are converted only for printing.
 #pragma once
 
 #include <chrono>
@@ -41,7 +40,7 @@ struct Bytes {
 /// The number of bytes as a double, for formulas.
 constexpr double in_bytes(Bytes n) { return static_cast<double>(n.count); }
 
-/// A rate in bytes per second; printed as decimal GB/s (1e9 bytes per second).
+/// A rate in bytes per second. It is printed as decimal GB/s (1e9 bytes per second).
 struct Bandwidth {
   double bytes_per_second = 0;  ///< rate in bytes per second
   friend constexpr auto operator<=>(Bandwidth, Bandwidth) = default;
@@ -69,21 +68,22 @@ constexpr Bandwidth gigabytes_per_second(double gb) { return {gb * 1e9}; }
 constexpr double in_gigabytes_per_second(Bandwidth b) { return b.bytes_per_second * 1e-9; }
 
 inline namespace literals {
-/// `64_B`
+/// A size in bytes: `64_B`.
 constexpr Bytes operator""_B(unsigned long long n) { return {n}; }
-/// `64_KiB`: 1024 bytes each.
+/// A size in KiB (1024 bytes): `64_KiB`.
 constexpr Bytes operator""_KiB(unsigned long long n) { return {n << 10}; }
-/// `64_MiB`
+/// A size in MiB (2^20 bytes): `64_MiB`.
 constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
-/// `64_GiB`
+/// A size in GiB (2^30 bytes): `64_GiB`.
 constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
 }  // namespace literals
 
-/// "64 MiB", "1.5 GiB", "17 B": binary units, exact for whole multiples of the unit, 4 significant digits otherwise.
+/// The size in binary units: "64 MiB", "1.5 GiB", "17 B". It is exact for whole multiples of the unit and has 4
+/// significant digits otherwise.
 std::string to_string(Bytes);
-/// "5.573 ms", "4.600 µs", "1.204 s": 4 significant digits.
+/// The time with 4 significant digits and its unit: "5.573 ms", "4.600 µs", "1.204 s".
 std::string to_string(Seconds);
-/// "55.40 GB/s": decimal, 4 significant digits.
+/// The rate in decimal GB/s with 4 significant digits: "55.40 GB/s".
 std::string to_string(Bandwidth);
 
 /// Reads "64Mi", "64MiB", "1.5GiB", "4096", "512 KiB" (binary) and "1GB" (decimal).

@@ -11,7 +11,7 @@ namespace {
 struct Sums {
   double count = 0;
   double bytes = 0;
-  double further = 0;  // messages beyond the first
+  double further = 0;  // messages after the first of each sample
   Seconds time{0};
 };
 

@@ -36,7 +36,8 @@ double zero_copy(const Machine&, const Traffic&);
 /// The forms as printed in §III, with one bandwidth for the link and the sum of the bytes of both directions.
 namespace as_printed {
 
-/// min(peak, memory bandwidth × OI, PCIe bandwidth × DI), DI = flops / (bytes in + bytes out).
+/// min(peak, memory bandwidth × OI, PCIe bandwidth × DI). OI = flops / bytes accessed in device memory;
+/// DI = flops / (bytes in + bytes out).
 double full_overlap(const Machine&, const Traffic&, Bandwidth link);
 /// flops / (bytes / PCIe bandwidth + flops / R_M).
 double zero_overlap(const Machine&, const Traffic&, Bandwidth link);

@@ -17,7 +17,7 @@ Seconds one_engine_dominant_transfers(const StageTimes&, std::uint32_t chunks);
 /// Both scenarios of category 3: max(t_Thd + e + d, h + t_E + d, h + e + t_Tdh).
 Seconds two_engines(const StageTimes&, std::uint32_t chunks);
 
-/// The exact critical path: the longer of a category's two scenarios.
+/// The exact critical path of a category: the longer one of its scenarios.
 Seconds streams_time(const StageTimes&, std::uint32_t chunks, Category);
 
 /// Whether category 3 is faster than category 2: t_Thd + t_Tdh > max(t_Thd + e + d, h + t_E + d, h + e + t_Tdh).

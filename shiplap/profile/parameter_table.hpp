@@ -37,7 +37,7 @@ inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGro
 enum class CostTerm : std::uint8_t {
   h2d_rate,        ///< time per byte of H2D copies, alone and in duplex
   d2h_rate,        ///< time per byte of D2H copies, alone and in duplex
-  zero_copy_rate,  ///< time per byte of kernels that access host memory, and of the copies beside them
+  zero_copy_rate,  ///< time per byte of zero-copy kernels, and of copies beside them
   gaps,
   latencies,
   submission,
@@ -57,8 +57,8 @@ struct Tag {
 };
 /// A parameter in the table.
 struct ParameterInfo {
-  std::string_view name;     ///< its key in files
-  Tag tag;                   ///< its group and cost
+  std::string_view name;     ///< key in files
+  Tag tag;                   ///< group and cost
   std::string_view meaning;  ///< one phrase, for the schema
   /// The value that the simulator assumes when the parameter is absent. Empty: it refuses ops that need the parameter.
   std::string_view when_absent{};
@@ -71,12 +71,12 @@ struct AbsentMeaning {
 };
 /// A list of rows in the table.
 struct RowsInfo {
-  std::string_view name;     ///< its key in files
+  std::string_view name;     ///< key in files
   std::string_view meaning;  ///< one phrase, for the schema
   bool may_be_empty = true;  ///< whether it may be empty with a reason (Profile::missing)
 };
 
-/// T is the type `Known` or its const.
+/// Whether T is `Known` or `const Known`.
 template <class T, class Known>
 concept Like = std::same_as<std::remove_const_t<T>, Known>;
 
@@ -96,7 +96,7 @@ template <class V, Like<CopyCost> Row>
 void describe(V& v, Row& row, Tag) {
   v.fact("size", row.size, "Size of a copy in bytes.");
   v.value({"latency_overhead", tags::latencies,
-           "L+o: from ready to the first byte, timed by events; overlaps an earlier transfer."},
+           "L+o: time from ready to the first byte, measured by events; it overlaps with earlier transfers."},
           row.latency_overhead, time_quantity);
   v.value({"gap", tags::gaps, "g: time of the copy engine that each further copy takes in addition to its bytes."},
           row.gap, time_quantity);

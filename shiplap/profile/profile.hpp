@@ -28,13 +28,13 @@ std::string to_string(Origin);
 template <class T>
 using Parameter = std::optional<Interval<T>>;
 
-/// Fixed costs of a copy of `size` bytes. They are interpolated linearly between two sizes and constant outside them.
+/// Fixed costs of a copy of `size` bytes. They are linear in the size between two rows and constant outside the rows.
 struct CopyCost {
   Bytes size;                          ///< size of the copy
-  Interval<Seconds> latency_overhead;  ///< L+o: from ready to the first byte, event-timed; overlaps an earlier transfer
+  Interval<Seconds> latency_overhead;  ///< L+o: time from ready to the first byte; overlaps with earlier transfers
   Interval<Seconds> gap;               ///< g: engine time that each further copy takes in addition to its bytes
 };
-/// g of copies of `size` bytes; interpolated as CopyCost is.
+/// g of copies of `size` bytes, interpolated as in CopyCost.
 struct GapAt {
   Bytes size;             ///< size of the copy
   Interval<Seconds> gap;  ///< g
@@ -42,24 +42,24 @@ struct GapAt {
 /// Costs of copies of one direction while the opposite direction is busy all the time.
 struct DuplexModel {
   Interval<PerByte> per_byte;  ///< G of large copies, without the gap
-  std::vector<GapAt> gaps;     ///< by increasing size
+  std::vector<GapAt> gaps;     ///< g, by increasing size
 };
-/// Copies of one direction over one link: T(k, n copies) = L+o + k·G + (n − 1)·g (van Werkhoven 2014 §V), with L+o and
-/// g as functions of the size of a copy.
+/// Costs of copies of one direction over one link: n copies of k bytes in total take L+o + k·G + (n − 1)·g (van
+/// Werkhoven et al. 2014, §V). L+o and g depend on the size of a copy.
 struct DirectionModel {
   Interval<PerByte> per_byte;         ///< G of large copies
-  std::vector<CopyCost> costs;        ///< at least one, by increasing size
+  std::vector<CopyCost> costs;        ///< L+o and g, by increasing size; at least one row
   std::optional<DuplexModel> duplex;  ///< costs while the opposite direction is busy; none: not measured
   std::vector<GapAt> batched{};       ///< g after a copy of the same batch (cudaMemcpyBatchAsync)
 };
 
-/// Additional time of copies.
+/// Time that is added to copies.
 struct Slowdown {
   Interval<Seconds> gap;       ///< time added for each copy
   Interval<PerByte> per_byte;  ///< time added for each byte
 };
-/// Additional time of copies while kernels of two or more streams wait for other engines. One waiting stream costs
-/// nothing. More than two waiting streams are assumed to cost as much as two.
+/// Time that is added to copies while kernels of two or more streams wait. One such stream adds nothing. More than two
+/// are assumed to add as much as two.
 struct WaitingStreams {
   Slowdown h2d;     ///< for H2D copies alone
   Slowdown d2h;     ///< for D2H copies alone
@@ -75,8 +75,7 @@ inline constexpr std::array waiting_streams_names{WaitingStreamsName{"h2d", &Wai
                                                   WaitingStreamsName{"d2h", &WaitingStreams::d2h},
                                                   WaitingStreamsName{"duplex", &WaitingStreams::duplex}};
 
-/// Rate of kernels that access pinned host memory, by the bytes in flight: threads that run at the same time, times the
-/// bytes per access.
+/// Rate of kernels that access pinned host memory, by their bytes in flight: resident threads times bytes per access.
 struct ZeroCopyRate {
   Bytes in_flight;           ///< bytes in flight
   Interval<Bandwidth> rate;  ///< rate of the kernel
@@ -124,7 +123,7 @@ struct TimeAt {
 /// Rate of several host threads together.
 struct RateOfThreads {
   unsigned threads = 1;      ///< number of threads
-  Interval<Bandwidth> rate;  ///< of all threads together
+  Interval<Bandwidth> rate;  ///< rate of all threads together
 };
 
 /// Times of copies between pageable memory and the GPU. The driver stages them through its own buffers while the host
@@ -168,7 +167,7 @@ struct PeerModel {
 struct RateThroughRings {
   unsigned threads = 1;      ///< number of threads
   Bytes rings;               ///< size of all rings together
-  Interval<Bandwidth> rate;  ///< of all threads together
+  Interval<Bandwidth> rate;  ///< rate of all threads together
 };
 
 /// Times and rates of work that host threads do themselves.
@@ -269,17 +268,17 @@ struct SubmissionModel {
 
 /// The error of a fit: the largest |fit − measured| / measured over the points behind one parameter.
 struct Residual {
-  std::string parameter;  ///< "links[0].h2d.costs"
+  std::string parameter;  ///< path of the parameter, such as "links[0].h2d.costs"
   double worst = 0;       ///< largest error, as a fraction
   std::string at;         ///< the point with the largest error: "4 MiB x 64"
 };
 
 /// Raw samples of one measured point, so that every figure can be fitted again.
 struct Measurement {
-  std::string primitive;                    ///< "copy.pinned.h2d"
-  std::map<std::string, double> arguments;  ///< {"bytes": 4096, "copies": 16}
+  std::string primitive;                    ///< name of the primitive, such as "copy.pinned.h2d"
+  std::map<std::string, double> arguments;  ///< the point, such as {"bytes": 4096, "copies": 16}
   std::string clock;                        ///< "events" or "host"
-  std::vector<double> samples_us;           ///< in the order in which they were taken, in microseconds
+  std::vector<double> samples_us;           ///< samples in microseconds, in the order in which they were taken
   bool verified = false;                    ///< whether the bytes that moved were compared and found equal
   std::string held_by{};  ///< what reduced the GPU's clocks meanwhile; empty: nothing, or it is unknown
   /// Number of visits in which the samples were taken. With 2, the second half was taken much later. A disturbance that
@@ -297,11 +296,11 @@ struct Missing {
   std::string reason;     ///< why there is no value
 };
 
-/// Free-text facts about the node at the time of measuring: driver, CPU, clocks.
+/// Facts about the node at the time of measuring (driver, CPU, clocks) as texts by name.
 using Conditions = std::map<std::string, std::string>;
 /// The value of a condition that cannot be determined.
 inline constexpr const char* unknown_fact = "unknown";
-/// The condition of that name; `unknown_fact` when it was not recorded.
+/// The condition with this name, or `unknown_fact` when it was not recorded.
 std::string condition(const Conditions&, const std::string& name);
 
 /// The parameters of one node and the measurements behind them.

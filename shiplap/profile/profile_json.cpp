@@ -53,7 +53,7 @@ Json parameters_json(const Profile& profile) {
 
 Json measurement_json(const Measurement& measurement) {
   Json samples = Json::array();
-  // Rounded to 0.1 ns, which is less than the resolution of every clock in use, to keep files small.
+  // Samples are rounded to 0.1 ns, below the resolution of the clocks, to keep files small.
   for (const double us : measurement.samples_us) samples.push_back(std::round(us * 1e4) / 1e4);
   Json json{{"primitive", measurement.primitive}, {"arguments", Json(measurement.arguments)},
             {"clock", measurement.clock},         {"visits", measurement.visits},
@@ -88,7 +88,7 @@ Residual read_residual(const JsonReader& in, std::size_t) {
       .parameter = read_text(in.at("parameter")), .worst = in.at("worst").non_negative(), .at = in.at("at").string()};
 }
 
-/// Reads what `parameters_json` writes. `profile.missing` has been read.
+/// Reads the output of `parameters_json`. `profile.missing` must have been read before.
 void read_parameters(const JsonReader& in, Profile& profile) {
   const Explanations missing(profile.missing);
   const auto objects = [&]<class T>(const char* name, std::vector<T>& into) {

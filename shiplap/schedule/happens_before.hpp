@@ -35,7 +35,7 @@ class HappensBefore {
 
   const Schedule& schedule_;
   std::vector<LanePosition> positions_;
-  std::vector<OpId> previous_;  // in the same lane
+  std::vector<OpId> previous_;  // the op before in the same lane
   std::vector<OpId> last_use_;  // the last op that needs the clock of this op, which is freed then
   std::vector<Clock> clocks_;
   std::size_t lanes_ = 0;

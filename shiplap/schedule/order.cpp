@@ -71,7 +71,7 @@ std::vector<std::pair<std::uint32_t, Edge>> shortest_path(const std::vector<std:
   std::vector<bool> seen(edges.size(), false);
   struct Step {
     std::uint32_t op;
-    std::size_t from;  // index of the step before
+    std::size_t from;  // index in `steps` of the step before
     Edge::Kind kind;
   };
   std::vector<Step> steps{{op, 0, Edge::Kind::dependency}};
@@ -93,7 +93,7 @@ std::vector<std::pair<std::uint32_t, Edge>> shortest_path(const std::vector<std:
   return {};
 }
 
-// A sentence that names the ops of one cycle; nullopt when there is none.
+// Returns a sentence that names the ops of one cycle, or nullopt when there is no cycle.
 std::optional<std::string> cycle_problem(const Schedule& schedule) {
   const auto edges = all_edges(schedule);
   const auto closing = edge_on_cycle(edges);

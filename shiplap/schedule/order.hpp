@@ -1,4 +1,4 @@
-// Whether the ops of a schedule can be submitted in their order: dependencies on earlier ops only, and no cycle.
+// Checks that the ops of a schedule can be submitted in their order: they depend on earlier ops only, without cycles.
 #pragma once
 
 #include <string>

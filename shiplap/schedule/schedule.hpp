@@ -13,16 +13,16 @@
 
 namespace shiplap {
 
-/// Where a buffer lives or an op runs: a host NUMA node or a GPU of the node.
+/// The place of a buffer, stream or op: a NUMA node of the host, or a GPU of the node.
 struct Place {
-  /// What a place is.
+  /// The kinds of places.
   enum class Kind : std::uint8_t { host, gpu };
   Kind kind = Kind::host;   ///< host or GPU
-  std::uint16_t index = 0;  ///< number of the NUMA node, or of the GPU in its device
+  std::uint16_t index = 0;  ///< number of the NUMA node, or of the GPU in the device
 
-  /// A NUMA node of the host.
+  /// The place of a NUMA node.
   static constexpr Place host(std::uint16_t numa_node = 0) { return {Kind::host, numa_node}; }
-  /// A GPU, by its number in the device.
+  /// The place of a GPU, by its number in the device.
   static constexpr Place gpu(std::uint16_t number = 0) { return {Kind::gpu, number}; }
   /// Whether the place is a NUMA node of the host.
   constexpr bool is_host() const { return kind == Kind::host; }
@@ -31,11 +31,11 @@ struct Place {
   friend constexpr auto operator<=>(Place, Place) = default;
 };
 
-/// How memory is obtained. It decides how bytes can be moved.
+/// The kind of memory of a buffer. It determines how bytes can be moved.
 enum class MemoryKind : std::uint8_t {
   pageable,
   pinned,          ///< pinned memory in pages of 2 MiB where the system has them
-  mapped,          ///< pinned memory that kernels address
+  mapped,          ///< pinned memory that kernels can access (zero-copy)
   driver_pinned,   ///< pinned memory that the driver allocates, in pages of 4 KiB
   write_combined,  ///< pinned memory that bypasses the caches of the CPU: fast to write, very slow to read
   managed,  ///< pages move between host and GPUs; the place of a buffer is where they are when the schedule starts
@@ -47,15 +47,15 @@ bool is_pinned(MemoryKind);
 
 /// Memory that ops work on. The bindings give its address when the schedule runs.
 struct Buffer {
-  std::string name;                        ///< in messages and pictures
-  Place place;                             ///< where it lives
-  MemoryKind memory = MemoryKind::device;  ///< how it is obtained
+  std::string name;                        ///< name in messages and pictures
+  Place place;                             ///< place of the memory
+  MemoryKind memory = MemoryKind::device;  ///< kind of the memory
   Bytes size;                              ///< size of the buffer
 };
 
-/// A contiguous part of one buffer.
+/// A contiguous range of bytes in one buffer.
 struct Region {
-  BufferId buffer;  ///< which buffer
+  BufferId buffer;  ///< the buffer
   Bytes offset;     ///< offset of the first byte in the buffer
   Bytes length;     ///< number of bytes
   friend bool operator==(const Region&, const Region&) = default;
@@ -66,18 +66,17 @@ enum class AccessMode : std::uint8_t { read, write };
 /// A region that an op reads or writes.
 struct Access {
   Region region;                       ///< the bytes
-  AccessMode mode = AccessMode::read;  ///< what the op does to them
-  /// Offset of the region in the whole array, for operands of kernels that work with global indices. Nothing else uses
-  /// it.
+  AccessMode mode = AccessMode::read;  ///< how the op accesses them
+  /// Offset of the region in the whole array. Only operands of kernels that use indices into the whole array need it.
   Bytes origin{};
 };
 
 /// Bytes that a zero-copy kernel moves over a link in one direction.
 struct Flow {
   BufferId buffer;                     ///< host memory that the kernel accesses
-  AccessMode mode = AccessMode::read;  ///< read: towards the GPU; write: towards the host
+  AccessMode mode = AccessMode::read;  ///< read: bytes move to the GPU; write: bytes move to the host
   Bytes bytes;                         ///< number of bytes that cross the link
-  Bytes in_flight{};                   ///< most bytes in flight at once: resident threads times bytes per access
+  Bytes in_flight{};                   ///< largest number of bytes in flight: resident threads times bytes per access
 };
 
 /// Measured times of a zero-copy launch. When a kernel has them, the simulator uses them and ignores its flows.
@@ -96,22 +95,23 @@ struct Copy {
 /// The launch of a kernel over the items [first_item, first_item + items).
 struct Kernel {
   KernelId kernel;               ///< the kernel
-  std::uint64_t first_item = 0;  ///< index in the whole job
+  std::uint64_t first_item = 0;  ///< index of the first item in the whole job
   std::uint64_t items = 0;       ///< number of items
   /// Time from start to end with the GPU to itself. The launch latency is not part of it, because it belongs to the
   /// device.
   Seconds work{0};
-  std::uint64_t launches = 1;  ///< number of launches: a kernel function may make several
-  std::uint64_t blocks = 1;    ///< blocks of the grid
-  /// Blocks of the kernel that run on the GPU at the same time. A smaller grid leaves room for other kernels.
+  std::uint64_t launches = 1;  ///< number of launches that the callback makes
+  std::uint64_t blocks = 1;    ///< number of blocks of the grid
+  /// Largest number of blocks of the kernel that are resident on the GPU at the same time. A smaller grid leaves space
+  /// for other kernels.
   std::uint64_t resident_blocks = 1;
-  /// Blocks that use all of the GPU's rate. More blocks run in further waves. Kernels that run at the same time and
-  /// need more than the whole rate together all become slower.
+  /// Number of blocks that use the whole rate of the GPU. More blocks run in further waves. Kernels that run at the
+  /// same time and together need more than the whole rate all become slower.
   std::uint64_t full_rate_blocks = 1;
-  /// The regions handed to the kernel, in the order of its parameters, each with what the kernel does to it.
+  /// The regions that the kernel gets, in the order of its parameters.
   std::vector<Access> operands;
   std::vector<Flow> flows;  ///< bytes that it moves over links while it runs; empty when all its data are on the GPU
-  std::optional<MeasuredFlow> measured{};  ///< replaces the simulator's computation from `flows`
+  std::optional<MeasuredFlow> measured{};  ///< measured times, which the simulator uses instead of `flows`
 };
 
 /// A copy by a host thread (memcpy), performed by the op's agent itself, not by a stream.
@@ -122,7 +122,7 @@ struct HostCopy {
 
 /// A call other than a copy, performed by the op's agent itself, not by a stream.
 struct HostCall {
-  /// What is done.
+  /// The kinds of calls.
   enum class Kind : std::uint8_t {
     touch,           ///< reads and writes one byte of every page, which moves pages of managed memory to the host
     flush,           ///< writes the region back from all caches of the CPU and removes it from them
@@ -130,11 +130,11 @@ struct HostCall {
     unpin,           ///< unpins a region that an op has pinned
     allocate,        ///< allocates memory of the kind, place and size of the region's buffer, which has no other memory
     release,         ///< releases memory that an op has allocated
-    create_stream,   ///< creates a further stream of the GPU, in which nothing runs; has no region
+    create_stream,   ///< creates another stream of the GPU, in which nothing runs; has no region
     destroy_stream,  ///< destroys the stream that was created last; has no region
     wait,            ///< lets the agent wait until the ops in `after` have ended; has no region
   };
-  Kind kind = Kind::touch;  ///< what is done
+  Kind kind = Kind::touch;  ///< kind of the call
   Region region{};          ///< the memory; unused by kinds without a region
 };
 /// Whether calls of this kind have a region.
@@ -142,16 +142,16 @@ bool has_region(HostCall::Kind);
 
 /// A prefetch, which moves pages of managed memory to a place.
 struct Prefetch {
-  Region region;  ///< of a managed buffer
-  Place to;       ///< where its pages go
+  Region region;  ///< the bytes in a managed buffer
+  Place to;       ///< destination of their pages
 };
 
-/// One operation: what is done, where, by which agent, and after which other ops.
+/// An operation of a schedule.
 struct Op {
-  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;  ///< what is done
-  /// The in-order stream of the device; none for an op that an agent performs itself (HostCopy, HostCall).
+  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;  ///< the operation itself
+  /// The stream in which the op runs; none for an op that an agent performs itself (HostCopy, HostCall).
   StreamId stream;
-  /// The host agent that submits (or performs) it; ops of one agent are submitted in the order of the schedule.
+  /// The host agent that submits or performs the op. Each agent handles its ops in the order of the schedule.
   AgentId agent{0};
   /// Ops that must have ended before this op starts, in addition to those before it in its stream. They are earlier in
   /// the schedule.
@@ -166,27 +166,27 @@ struct Op {
 
 /// A stream of a GPU. Its ops run one after the other, in the order of the schedule.
 struct Stream {
-  std::string name;             ///< in messages and pictures
+  std::string name;             ///< name in messages and pictures
   Place place = Place::gpu(0);  ///< the GPU that it belongs to
 };
 
 /// A host thread that submits ops, or performs them itself.
 struct Agent {
-  std::string name;                          ///< in messages and pictures
-  std::optional<std::uint16_t> numa_node{};  ///< the NUMA node on whose cores it runs; none: any
+  std::string name;                          ///< name in messages and pictures
+  std::optional<std::uint16_t> numa_node{};  ///< NUMA node on whose cores the thread runs; none: any node
 };
 
-/// Ops in submission order: an op depends only on earlier ones.
+/// Buffers, kernels, streams and agents, and the ops on them in the order of submission.
 struct Schedule {
   std::vector<Buffer> buffers;          ///< by BufferId
-  std::vector<std::string> kernels;     ///< names, by KernelId
+  std::vector<std::string> kernels;     ///< names of the kernels, by KernelId
   std::vector<Stream> streams;          ///< by StreamId
   std::vector<Agent> agents{{"main"}};  ///< by AgentId
-  std::vector<Op> ops;                  ///< by OpId, in submission order
-  /// Whether GPUs that can address each other's memory do so. Otherwise copies between them go through the host.
+  std::vector<Op> ops;                  ///< by OpId, in the order of submission
+  /// Whether GPUs address each other's memory if they can. Otherwise copies between GPUs go through the host.
   bool peer_access = true;
-  /// Whether all ops are submitted in one call, as a graph that is created before the run. All ops then have the same
-  /// agent, which waits for none of them.
+  /// Whether all ops are submitted in one call, as a graph that is created before the run. A graph has one agent, and
+  /// no op blocks it.
   bool as_graph = false;
 
   /// Adds a buffer and returns its id.
@@ -220,9 +220,9 @@ bool can_be_held(const Schedule&);
 /// Whether an op of the schedule allocates the memory of the buffer, so that no memory must be bound to it.
 bool is_allocated_by_op(const Schedule&, BufferId);
 
-/// The first op of the batch that this op is in; the op itself outside batches.
+/// The first op of the batch that contains this op, or the op itself if it is in no batch.
 OpId first_of_batch(const Schedule&, OpId);
-/// The last op of the batch that this op is in; the op itself outside batches.
+/// The last op of the batch that contains this op, or the op itself if it is in no batch.
 OpId last_of_batch(const Schedule&, OpId);
 
 /// Calls `visit(region, mode)` for each access of the op to a buffer.
@@ -231,7 +231,7 @@ void for_each_access(const Op&, const auto& visit);
 /// The name of an op in messages, such as "copy H2D of chunk 3 (op 9)".
 std::string describe(const Schedule&, OpId);
 
-/// Total size of the buffers that live on `place`.
+/// Total size of the buffers at a place.
 Bytes memory_at(const Schedule&, Place);
 
 /// The name of the place, such as "host 0" or "gpu 1".
@@ -254,10 +254,10 @@ void for_each_access(const Op& op, const auto& visit) {
   } else if (const auto* call = std::get_if<HostCall>(&op.what)) {
     if (has_region(call->kind)) visit(call->region, AccessMode::write);
   } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
-    visit(prefetch->region, AccessMode::write);  // an access during the prefetch may move the pages back
+    visit(prefetch->region, AccessMode::write);  // a concurrent access could move the pages back
   } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
     for (const Access& a : kernel->operands)
-      if (a.region.length.count > 0) visit(a.region, a.mode);  // an operand without bytes conflicts with nothing
+      if (a.region.length.count > 0) visit(a.region, a.mode);  // an operand without bytes has no access
   }
 }
 

@@ -86,7 +86,8 @@ Submission submission(const Schedule& schedule) {
 
   Submission result;
   result.agents.resize(schedule.agents.size());
-  if (result.agents.size() == 1) result.agents.front().reserve(3 * std::size_t{n});  // an op, its wait, its record
+  if (result.agents.size() == 1)
+    result.agents.front().reserve(3 * std::size_t{n});  // each op has at most about three steps
   std::vector<EventId> event_of(n);
   for (std::uint32_t i = 0, batch = 1; i < n; i += batch) {
     batch = 1;

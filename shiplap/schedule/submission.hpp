@@ -24,7 +24,7 @@ struct Step {
   Kind kind = Kind::submit;
   StreamId stream;
   OpId op;                  ///< the op that the step belongs to; record: the op after which the event is recorded
-  EventId event;            ///< wait, synchronize and record
+  EventId event;            ///< used by wait, synchronize and record
   OpId awaited{};           ///< await: an op of another agent; synchronize and wait: the op that the event follows
   std::uint32_t batch = 1;  ///< submit: number of ops, which are this op and the next ones in the schedule
 };

@@ -51,7 +51,7 @@ std::uint32_t kernels_in(Schedule& all, const Schedule& one) {
   return static_cast<std::uint32_t>(all.kernels.size() - one.kernels.size());
 }
 
-/// The last op of each stream among [begin, end).
+/// The last op of each stream among the ops [begin, end).
 std::vector<OpId> ends(const Schedule& schedule, std::uint32_t begin, std::uint32_t end) {
   std::map<StreamId, OpId> last;
   for (std::uint32_t i = begin; i < end; ++i) last[schedule.ops[i].stream] = OpId{i};

@@ -38,7 +38,7 @@ Seconds busy_time(const Timeline&, Engine);
 /// The engine that is busy longest. Among equals it is the first in this order: H2D, D2H and shared copy engine,
 /// compute, D2D copies, host.
 struct BusiestEngine {
-  Engine engine = Engine::compute;  ///< which one
+  Engine engine = Engine::compute;  ///< the engine
   Seconds busy{0};                  ///< its busy time
 };
 /// The busiest engine of a timeline. Throws Error when the timeline has no spans.

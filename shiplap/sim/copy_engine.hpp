@@ -1,4 +1,4 @@
-// A copy engine of one GPU: which copy it takes next, when the copy's data starts, and when the data has moved.
+// A copy engine of one GPU. It chooses its next copy, and the times when the copy's data starts and ends.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ class CopyEngine final : public Resource {
   const ZeroCopyKernels& zero_copy_;
   CopyEngine* opposite_ = nullptr;
 
-  std::vector<std::deque<OpIndex>> waiting_;  // by group of streams
+  std::vector<std::deque<OpIndex>> waiting_;  // waiting copies by group of streams
   std::uint32_t group_ = 0;                   // the group that is served
   OpIndex current_ = no_op;
   bool moving_ = false;  // whether data of the current copy moves

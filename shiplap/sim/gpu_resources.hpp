@@ -37,7 +37,7 @@ struct GpuResources {
   Link link;
   CopyEngine h2d;  ///< serves both directions on a GPU with one copy engine, where `d2h` is unused
   CopyEngine d2h;
-  CopyEngine d2d;  ///< copies inside the GPU's memory, and from it to other GPUs
+  CopyEngine d2d;  ///< serves copies inside the GPU's memory and to other GPUs
   ZeroCopyKernels zero_copy;
   Compute compute;
   StreamIndex last_kernel_stream = no_stream;

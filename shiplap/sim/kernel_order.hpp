@@ -39,7 +39,7 @@ class KernelOrder {
   OpStates& ops_;
   std::array<CopyEngine*, 3> engines_{};
   std::vector<bool> released_;        // by order of submission: whether the kernel no longer holds copies back
-  std::uint32_t released_up_to_ = 0;  // number of leading kernels that are all released
+  std::uint32_t released_up_to_ = 0;  // number of kernels, from the first on, that are all released
 };
 
 }  // namespace shiplap::sim

@@ -35,7 +35,7 @@ class Link {
  private:
   std::array<CopyEngine*, 2> engines_{};
   ZeroCopyKernels* zero_copy_ = nullptr;
-  std::vector<std::uint32_t> waiting_kernels_;  // by stream
+  std::vector<std::uint32_t> waiting_kernels_;  // number of waiting kernels by stream
   std::uint32_t waiting_streams_ = 0;           // number of streams with a waiting kernel
 };
 

@@ -1,4 +1,4 @@
-// A profile as the plain numbers that the simulator works with, in seconds and bytes.
+// The parameters of a profile as plain numbers in seconds and bytes, for the simulator.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace shiplap::sim {
 
-/// The costs of one copy (LogGP, van Werkhoven 2014 §V).
+/// The costs of one copy (LogGP, van Werkhoven et al. 2014, §V).
 struct CopyFigures {
   double latency = 0;                  ///< L+o
   double gap = 0;                      ///< g
@@ -56,7 +56,7 @@ class Machine {
  public:
   explicit Machine(const Profile&);
 
-  /// Throws Unsupported when the profile has no such GPU.
+  /// The figures of a GPU. Throws Unsupported when the profile has no such GPU.
   const Gpu& gpu(std::uint16_t number) const;
 
   /// The costs of a copy of pinned memory over the link.

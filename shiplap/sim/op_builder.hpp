@@ -20,7 +20,7 @@ class OpBuilder {
   /// The builder adds the times of zero-copy kernels to `zero_copy`. Ops point to them.
   OpBuilder(const Schedule&, const Machine&, std::deque<GpuResources>&, std::deque<ZeroCopyTimes>& zero_copy);
 
-  /// Throws Unsupported when the machine has no figures for the op.
+  /// Fills in the state of an op. Throws Unsupported when the profile has no figures for the op.
   void describe_op(OpIndex, OpState&);
   /// Rates at which host threads copy together, by their number. Empty when no described op is a copy by a host thread.
   std::vector<RateOfThreads> host_copy_rates() const { return host_copy_rates_; }

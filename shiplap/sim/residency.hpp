@@ -26,7 +26,7 @@ class Residency {
   using Stretches = std::map<std::uint64_t, Stretch>;  // by first byte; together they cover the whole buffer
   static void split(Stretches&, std::uint64_t at);
 
-  std::vector<Stretches> buffers_;  // empty for memory that is not managed
+  std::vector<Stretches> buffers_;  // by buffer; empty for memory that is not managed
 };
 
 }  // namespace shiplap::sim

@@ -1,6 +1,5 @@
-// Predicts the timeline of a schedule on a profile by discrete-event simulation of resources and streams. A pure
-// function: no wall clock, no randomness, ties broken by op index. It knows resources and streams, never the papers'
-// formulas.
+// Predicts the timeline of a schedule on a profile by discrete-event simulation of resources and streams. The result
+// depends only on the arguments: there is no clock and no randomness. The formulas of the papers are not used.
 #pragma once
 
 #include <string>
@@ -20,7 +19,7 @@ struct SimulateOptions {
 
 struct Prediction {
   Timeline timeline;
-  Seconds submission{0};  ///< host time from the first call to the return of the last one
+  Seconds submission{0};  ///< host time from the first call to the return of the last call
   /// One sentence that names the absent parameters of the profile and the assumed values; empty when none is absent. It
   /// must be shown with every figure that is computed from the prediction.
   std::vector<std::string> assumptions;

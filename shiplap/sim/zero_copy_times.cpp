@@ -63,7 +63,7 @@ double link_time(const Flows& flows, CopiesBeside copies) {
   return std::max(apart, (flows.reads.bytes + flows.writes.bytes) / (2 * rate_per_direction));
 }
 
-/// The least time per byte of these copies while the kernel runs.
+/// The least time per byte of copies of this direction while the kernel runs.
 double copy_per_byte(const Flows& flows, CopiesBeside copies) {
   const bool to_device = copies == CopiesBeside::to_device;
   const ZeroCopyModel& link = *flows.link;

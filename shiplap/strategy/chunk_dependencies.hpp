@@ -13,8 +13,8 @@ namespace shiplap {
 /// The ops added to the schedule so far for the chunks of one GPU. An id is none when there is no such op.
 struct ChunkOps {
   std::vector<OpId> kernel;                 ///< by chunk
-  std::vector<std::vector<OpId>> copy_in;   ///< by chunk and array: the copy of its fresh bytes to the GPU
-  std::vector<std::vector<OpId>> moved;     ///< by chunk and array: the copy of shared bytes to the start of the ring
+  std::vector<std::vector<OpId>> copy_in;   ///< by chunk and array: the copy to the GPU
+  std::vector<std::vector<OpId>> moved;     ///< by chunk and array: the copy of halo bytes to the start of the ring
   std::vector<std::vector<OpId>> copy_out;  ///< by chunk and array: the copy to the host
   OpId last_kernel;                         ///< the kernel that was added last
   OpId last_resident;                       ///< the copy of an array that stays that was added last
@@ -39,7 +39,7 @@ class ChunkDependencies {
 
   /// Makes `op` wait for `on` unless the order of the streams implies it.
   void wait_for(Op& op, OpId on) { waits_.add(op, on); }
-  /// Makes `op` wait until the memory that the chunk's data of the array overwrite is no longer in use.
+  /// Makes `op` wait until the memory for the chunk's data of the array is no longer in use.
   void wait_for_memory(Op& op, std::size_t array, std::uint32_t chunk);
   /// Makes `op` wait for the copies of the array that were added for this chunk.
   void wait_for_data_of(Op& op, std::size_t array, std::uint32_t chunk);

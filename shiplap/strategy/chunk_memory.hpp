@@ -12,6 +12,7 @@
 
 namespace shiplap {
 
+/// The memory of the chunks of one GPU.
 class ChunkMemory {
  public:
   /// Adds a buffer on the GPU for every array that kernels do not access in host memory, and staging rings for pageable
@@ -29,7 +30,7 @@ class ChunkMemory {
   bool is_zero_copy(std::size_t array) const {
     return !stays(job_.arrays[array].role) && zero_copy_.covers(job_.arrays[array].role);
   }
-  /// Whether the array is cut and its chunks lie in a ring on the GPU.
+  /// Whether the array is cut into chunks, which are in a ring on the GPU.
   bool is_in_ring(std::size_t array) const { return !is_zero_copy(array) && !stays(job_.arrays[array].role); }
   /// Whether host threads copy the array through pinned rings.
   bool is_staged(std::size_t array) const { return staging_.covers(array) && !is_zero_copy(array); }

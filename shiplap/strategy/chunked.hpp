@@ -17,7 +17,8 @@ struct ZeroCopyArrays {
 
 /// How pageable arrays are copied.
 struct Staging {
-  /// Host threads in each direction that copy chunks through pinned rings; 0: the driver copies pageable memory itself.
+  /// Number of host threads in each direction that copy chunks through pinned rings. 0: the driver copies pageable
+  /// memory.
   std::uint32_t threads = 0;
 };
 
@@ -25,7 +26,7 @@ struct Staging {
 /// earlier chunks no longer use the memory that it overwrites. Throws as `Strategy::schedule` does.
 Schedule chunked_schedule(const Job&, const Choice&, const Limits&, const ZeroCopyArrays& = {}, const Staging& = {});
 
-/// `Strategy::predict` of a strategy without a closed form: the papers know pinned memory only.
+/// `Strategy::predict` of a strategy without a closed form. The papers have forms for pinned memory only.
 inline std::optional<Seconds> no_closed_form(const Job&, const Choice&, const Profile&) { return std::nullopt; }
 
 // Each strategy is defined in the file of its name, or of the memory that it is for, and listed in strategy.cpp.

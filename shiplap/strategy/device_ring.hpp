@@ -61,7 +61,7 @@ class DeviceRing {
     Bytes extra;
   };
   static Sizes sizes(const std::vector<ChunkReach>&, Alignment = Alignment::own);
-  /// Offset in the slot of data that begin at `in_array` in their array.
+  /// Offset in a slot of data that start at the offset `in_array` in their array.
   static Bytes offset_in_slot(Bytes in_array, Alignment);
 
  private:

@@ -18,7 +18,7 @@ void require_single_calls(const Choice& choice, std::string_view strategy) {
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
     if (a.role == Role::scratch) continue;
-    // Arrays that stay are copied once, before everything else.
+    // Arrays that stay are copied once, before the first chunk.
     if (stays(a.role) && (wanted != ArrayMemory::pinned || a.memory == MemoryKind::pageable)) continue;
     const std::string memory = to_string(a.memory);
     if (wanted == ArrayMemory::pinned && !is_pinned(a.memory))

@@ -64,7 +64,7 @@ class StagingRings {
   std::uint32_t threads_;
   std::uint32_t first_agent_;
   std::vector<Bytes> stride_;                 // size of a slot, by array
-  std::vector<BufferId> in_ring_, out_ring_;  // by array
+  std::vector<BufferId> in_ring_, out_ring_;  // rings for H2D and for D2H, by array
   std::vector<std::vector<OpId>> emptied_;    // the op that empties the slot, by array and chunk
 };
 

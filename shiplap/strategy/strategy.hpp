@@ -16,11 +16,11 @@
 
 namespace shiplap {
 
-/// How chunks are distributed over in-order streams.
+/// The distribution of chunks over streams.
 enum class Layout : std::uint8_t {
   per_chunk,  ///< a stream for each chunk (the papers' streams)
   few,        ///< `streams` streams; chunk c uses stream c mod `streams`
-  three,      ///< one stream each for copies in, kernels and copies out, with events between them
+  three,      ///< three streams: for copies in, for kernels and for copies out
   /// Emulates GPUs with one copy engine (device category 2 of van Werkhoven et al. 2014, section IV): copies of both
   /// directions share a stream.
   one_engine,
@@ -41,7 +41,7 @@ struct Choice {
   std::string strategy = "streams";      ///< the name of one of `strategies()`
   std::uint32_t chunks = 1;              ///< number of chunks on each GPU
   Ramp ramp{};                           ///< sizes of the chunks relative to each other
-  Layout layout = Layout::three;         ///< how chunks are spread over streams
+  Layout layout = Layout::three;         ///< distribution of chunks over streams
   std::uint32_t streams = 4;             ///< number of streams with Layout::few
   IssueOrder order = IssueOrder::depth;  ///< order in which ops are submitted
   /// Largest number of blocks of a launch, for strategies whose kernels access host memory. 0: the kernel's own grid.
@@ -85,11 +85,11 @@ ArrayMemory array_memory(const Job&);
 
 /// An entry in the table of strategies.
 struct Strategy {
-  std::string_view name;                     ///< name in choices, parameters and files, such as "streams"
-  std::string_view summary;                  ///< one line for the help
-  bool chunked = false;                      ///< whether it uses Choice::chunks, ramp, layout and order
-  bool zero_copy = false;                    ///< whether its kernels access host memory, so that it uses Choice::blocks
-  bool threaded = false;                     ///< whether host threads take part, so that it uses Choice::threads
+  std::string_view name;     ///< name in choices, parameters and files, such as "streams"
+  std::string_view summary;  ///< one line for the help
+  bool chunked = false;      ///< whether it uses Choice::chunks, ramp, layout and order
+  bool zero_copy = false;    ///< whether its kernels access host memory, so that it uses Choice::blocks
+  bool threaded = false;     ///< whether host threads copy or touch data, so that it uses Choice::threads
   ArrayMemory memory = ArrayMemory::pinned;  ///< kind of memory of the arrays that it is for
   /// Relative error of the simulated time below which about nine of ten pipelines of the strategy stay. It is part of
   /// the prediction interval. See model_error.hpp.
