@@ -58,9 +58,9 @@ double minimiser(std::span<const Term> terms) {
 }
 
 // The terms of the equations. L+o is a summand of all of them and does not change the minimum; g·(n − 1) = g·n − g.
-struct Parts {
+struct Coefficients {
   double in, kernel, out, gap_in, gap_out;
-  explicit Parts(const Work& w)
+  explicit Coefficients(const Work& w)
       : in((w.in * w.h2d.per_byte).count()),
         kernel(w.kernel.count()),
         out((w.out * w.d2h.per_byte).count()),
@@ -88,22 +88,22 @@ double smallest_useful(double transfer, double kernel, double gap) {
 
 }  // namespace
 
-double eq1_optimum(const Work& w) { return minimiser({Parts(w).eq1()}); }
+double eq1_optimum(const Work& w) { return minimiser({Coefficients(w).eq1()}); }
 
-double eq2_optimum(const Work& w) { return minimiser({Parts(w).eq2()}); }
+double eq2_optimum(const Work& w) { return minimiser({Coefficients(w).eq2()}); }
 
 double eq4_optimum(const Work& w) {
-  const Parts p(w);
+  const Coefficients p(w);
   return minimiser({p.transfers(), p.in_dominates(), p.out_dominates()});
 }
 
 double eq5_optimum(const Work& w) {
-  const Parts p(w);
+  const Coefficients p(w);
   return minimiser({p.in_dominates(), p.eq3(), p.out_dominates()});
 }
 
 double optimal_streams(const Work& w, Category category) {
-  const Parts p(w);
+  const Coefficients p(w);
   switch (category) {
     case Category::implicit_sync_one_engine:
       return minimiser({p.eq1(), p.eq2()});
@@ -116,7 +116,7 @@ double optimal_streams(const Work& w, Category category) {
 }
 
 double eq4_smallest_useful(const Work& w) {
-  const Parts p(w);
+  const Coefficients p(w);
   return p.in >= p.out ? smallest_useful(p.out, p.kernel, p.gap_out) : smallest_useful(p.in, p.kernel, p.gap_in);
 }
 
@@ -126,13 +126,13 @@ double as_printed::eq2_optimum(const Work& w, Seconds gap) { return std::sqrt(w.
 
 std::optional<double> as_printed::eq4_smallest_useful(const Work& w, Seconds gap) {
   if (w.in == w.out) return std::nullopt;
-  const Parts p(w);
+  const Coefficients p(w);
   return smallest_useful(w.in > w.out ? p.out : p.in, p.kernel, gap.count());
 }
 
 std::optional<double> as_printed::eq5_optimum(const Work& w, Seconds gap) {
   if (w.in == w.out) return std::nullopt;
-  const Parts p(w);
+  const Coefficients p(w);
   return std::sqrt(((w.in > w.out ? p.out : p.in) + p.kernel) / gap.count());
 }
 

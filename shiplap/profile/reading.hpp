@@ -71,7 +71,8 @@ class Explanations {
   explicit Explanations(const std::vector<Missing>& missing) : missing_(missing) {}
 
   /// Returns the value of a key, or nullopt when it is null or left out. When `part`, the value is an object, and an
-  /// entry for its path may explain absent values in it. Throws Error for the two cases above.
+  /// entry for its path may explain absent values in it. Throws Error for an absent value without an entry, and for an
+  /// entry for a present value.
   std::optional<JsonReader> optional(const JsonReader& in, std::string_view key, const std::string& path,
                                      bool part = false) const {
     auto value = in.find(key);

@@ -28,7 +28,7 @@ class Waiting {
       last = id;
     }
     std::vector<OpId> after = op.after;
-    std::sort(after.begin(), after.end(), std::greater<>());  // the latest op of a stream implies the others
+    std::sort(after.begin(), after.end(), std::greater<>());  // latest first: a wait for it implies earlier ones
     for (const OpId dependency : after) {
       const Op& before = schedule_.ops[dependency.index()];
       if (before.agent != op.agent) await(waits, op.agent, dependency);

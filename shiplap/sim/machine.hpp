@@ -29,7 +29,7 @@ struct HandoverFigures {
   double idle = 0;
   double busy = 0;  ///< while other copies move
 };
-/// Which op another op waits for, in the order of `handover_names`.
+/// The kinds of handovers between two ops, in the order of `handover_names`.
 enum class HandoverKind : std::uint8_t {
   h2d_same_stream,
   h2d_other_stream,
