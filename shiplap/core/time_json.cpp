@@ -9,7 +9,7 @@ Json milliseconds_json(const Interval<Seconds>& t) {
 }
 
 Interval<Seconds> milliseconds_from_json(const JsonReader& json) {
-  // Dividing by 1e3 gives back the exact number that in_milliseconds multiplied by 1e3.
+  // Dividing by 1e3 is more accurate than multiplying by 1e-3, which no double represents exactly.
   const auto seconds = [&](const char* key) { return Seconds{json.at(key).non_negative() / 1e3}; };
   return {seconds("value"), seconds("low"), seconds("high")};
 }

@@ -35,7 +35,9 @@ double eq6_streams(const Work&);
 double eq8_streams(const Work&);
 
 /// The printed cases of each architecture as one form. It needs no conditions, which in the paper depend on n and do
-/// not cover equality: cc 1.x max(t_T, t_E + t_T/n) + t_oh; cc 2.x max(t_Thd, t_E) + min(t_Thd, t_E)/n + t_Tdh + t_oh.
+/// not cover equality.
+///   cc 1.x: max(t_T, t_E + t_T/n) + t_oh
+///   cc 2.x: max(t_Thd, t_E) + min(t_Thd, t_E)/n + t_Tdh + t_oh
 Seconds streamed_time(const Work&, std::uint32_t streams, Architecture);
 /// The number n ≥ 1 for which `streamed_time` is least: √(t_T/t_sc), but at most t_T/(t_T − t_E) if t_T > t_E, for
 /// cc 1.x; √(min(t_Thd, t_E)/t_sc) for cc 2.x.
