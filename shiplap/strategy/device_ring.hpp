@@ -22,9 +22,8 @@ class DeviceRing {
     /// 0, so that the address is a multiple of 256 bytes and the kernel may use wide accesses.
     own,
     /// The offset of the data in the whole array modulo 256 bytes. When the kernel accesses other arrays in host
-    /// memory, all
-    /// its operands then have the same alignment, as in a launch over the whole job. Slots are still reused as a whole,
-    /// although short data at different offsets may not overlap.
+    /// memory, all its operands then have the same alignment, as in a launch over the whole job. A slot is reused as a
+    /// whole, although short data at different offsets in it may not overlap.
     in_array,
   };
 
