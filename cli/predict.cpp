@@ -46,7 +46,7 @@ void add_predict(CLI::App& app) {
   add_workload_flags(*command, flags->workload);
   add_choice_flags(*command, flags->choice);
   add_device_or_profile_flags(*command, flags->node);
-  command->add_option("--model", flags->model, "one model only, as in engine or van-werkhoven-2014")
+  command->add_option("--model", flags->model, "one model only, as in simulation or van-werkhoven-2014")
       ->type_name("M")
       ->capture_default_str();
   add_json_flag(*command, flags->json);

@@ -1,4 +1,4 @@
-// The papers' closed forms fitted to the same published points as the engine model, so that the three can be compared.
+// The papers' closed forms fitted to the same published points as the simulation, so that the three can be compared.
 #pragma once
 
 #include <span>
@@ -17,10 +17,9 @@ struct Eq5Fit {
   Seconds per_element_and_call{0};
   bool converged = false;
 };
-/// Least squares on relative errors, as `fit_engine` but without its treatment of outliers. Eq 5 is symmetric in the
-/// two directions when as much comes back as goes in: which G is whose is not identified, and of g only
-/// that of the direction that takes longer. Throws Error where there are
-/// fewer points than parameters.
+/// Least squares on relative errors, as `fit_simulation` but without its treatment of outliers. Eq 5 is symmetric in
+/// the two directions when as much comes back as goes in: which G is whose is not identified, and of g only that of the
+/// direction that takes longer. Throws Error where there are fewer points than parameters.
 Eq5Fit fit_eq5(std::span<const PublishedPoint>);
 Seconds predict(const Eq5Fit&, const PublishedPoint&);
 

@@ -12,7 +12,7 @@
 namespace shiplap::experiments::published_sweep {
 namespace {
 
-/// The most parameters that a model has, see `fit_engine`.
+/// The most parameters that a model has, see `fit_simulation`.
 constexpr std::size_t least_points = 16;
 
 struct Predicted {
@@ -100,12 +100,12 @@ Json json_of(const van_werkhoven_2014::Direction& d) {
 }
 
 Json parameters_of(const PublishedEvaluation& e) {
-  return {{"engine",
-           {{"profile", to_json(e.engine.profile)},
-            {"latency_per_call_us", in_microseconds(e.engine.kernel.latency_per_call.value)},
-            {"per_element_ps", in_picoseconds(e.engine.kernel.per_element.value)},
-            {"per_element_and_call_ps", in_picoseconds(e.engine.kernel.per_element_and_call.value)},
-            {"converged", e.engine.converged}}},
+  return {{"simulation",
+           {{"profile", to_json(e.simulation.profile)},
+            {"latency_per_call_us", in_microseconds(e.simulation.kernel.latency_per_call.value)},
+            {"per_element_ps", in_picoseconds(e.simulation.kernel.per_element.value)},
+            {"per_element_and_call_ps", in_picoseconds(e.simulation.kernel.per_element_and_call.value)},
+            {"converged", e.simulation.converged}}},
           {"eq 5",
            {{"h2d", json_of(e.eq5.h2d)},
             {"d2h", json_of(e.eq5.d2h)},
@@ -128,11 +128,11 @@ PublishedEvaluation evaluate_published(const PublishedData& data, const Training
                             data.name, split.training.size(), rule.largest_size, rule.most_streams, least_points));
   PublishedEvaluation out{.data = data.name,
                           .rule = rule,
-                          .engine = fit_engine(split.training, data.name),
+                          .simulation = fit_simulation(split.training, data.name),
                           .eq5 = fit_eq5(split.training),
                           .gomez_luna = fit_gomez_luna(split.training),
                           .models = {}};
-  out.models.push_back(evaluated("engine", "simulated schedule", out.engine, split));
+  out.models.push_back(evaluated("simulation", "simulated schedule", out.simulation, split));
   out.models.push_back(evaluated("eq 5", "van Werkhoven 2014, two copy engines", out.eq5, split));
   out.models.push_back(evaluated("Gómez-Luna", "max(t_T, t_E + t_T/n) + t_sc·n", out.gomez_luna, split));
   return out;

@@ -36,7 +36,7 @@ struct PublishedGroup {
 };
 
 struct PublishedModel {
-  std::string name;  ///< "engine", "eq 5", "Gómez-Luna"
+  std::string name;  ///< "simulation", "eq 5", "Gómez-Luna"
   std::string form;
   PublishedErrors training;
   std::optional<PublishedErrors> held_out;  ///< nullopt when the rule holds no point out
@@ -52,10 +52,10 @@ struct PublishedEvaluation {
 
   std::string data;
   TrainingRule rule;
-  EngineFit engine;
+  SimulationFit simulation;
   Eq5Fit eq5;
   GomezLunaFit gomez_luna;
-  std::vector<PublishedModel> models;  ///< engine, eq 5, Gómez-Luna
+  std::vector<PublishedModel> models;  ///< simulation, eq 5, Gómez-Luna
 };
 
 /// Fits every model on the points that the rule covers, and only on those. Throws Error naming the data when these are

@@ -208,7 +208,7 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
   return job;
 }
 
-EngineFit fit_engine(std::span<const PublishedPoint> points, const std::string& file) {
+SimulationFit fit_simulation(std::span<const PublishedPoint> points, const std::string& file) {
   const bool calls_vary =
       std::ranges::any_of(points, [&](const PublishedPoint& p) { return p.calls != points[0].calls; });
   // A coarse step: the simulated time of a kernel changes with whole blocks and waves.
@@ -223,7 +223,7 @@ EngineFit fit_engine(std::span<const PublishedPoint> points, const std::string& 
     return unpacked(values, calls_vary);
   };
   const Unknowns best = unpacked(found.parameters, calls_vary);
-  EngineFit fit{
+  SimulationFit fit{
       .profile = profile_of(best), .kernel = kernel_of(best), .calls_vary = calls_vary, .converged = found.converged};
   const Unknowns low = moved(-1.96);
   const Unknowns high = moved(1.96);
@@ -245,6 +245,8 @@ EngineFit fit_engine(std::span<const PublishedPoint> points, const std::string& 
   return fit;
 }
 
-Seconds predict(const EngineFit& fit, const PublishedPoint& point) { return simulated(point, fit.profile, fit.kernel); }
+Seconds predict(const SimulationFit& fit, const PublishedPoint& point) {
+  return simulated(point, fit.profile, fit.kernel);
+}
 
 }  // namespace shiplap::experiments::published_sweep

@@ -1,4 +1,4 @@
-// Fits what the engine model needs to a published sweep of the arccos program: one set of parameters for one file,
+// Fits what the simulation needs to a published sweep of the arccos program: one set of parameters for one file,
 // because link and kernel were in another state in each.
 #pragma once
 
@@ -25,9 +25,9 @@ struct PublishedKernel {
 /// One pinned array in and one out, 4 bytes for each element, blocks of 256 threads.
 Job published_job(const PublishedPoint&, const PublishedKernel&);
 
-/// The engine model of one file. All times are by the host's clock over the whole program: L+o therefore holds the
+/// The simulation of one file. All times are by the host's clock over the whole program: L+o therefore holds the
 /// launch latency and the synchronisation, too, half of their sum in each direction.
-struct EngineFit {
+struct SimulationFit {
   Profile profile;
   PublishedKernel kernel;
   /// Whether the number of calls varied. Where it did not, a longer kernel and a slower copy explain the same times,
@@ -41,9 +41,9 @@ struct EngineFit {
 /// three terms of the kernel (one, per element and call, where the number of calls never varies). The profile's
 /// intervals are ±1.96 standard errors of the fit, exact where no point depends on the parameter. Deterministic.
 /// `file` names the data in the profile. Throws Error where there are fewer points than parameters.
-EngineFit fit_engine(std::span<const PublishedPoint>, const std::string& file);
+SimulationFit fit_simulation(std::span<const PublishedPoint>, const std::string& file);
 
 /// The simulated time of the program: "streams" with a stream for each chunk, issued depth first.
-Seconds predict(const EngineFit&, const PublishedPoint&);
+Seconds predict(const SimulationFit&, const PublishedPoint&);
 
 }  // namespace shiplap::experiments::published_sweep

@@ -26,7 +26,7 @@ std::string of_groups(std::string_view quantity, const std::vector<PublishedGrou
   return table.text(style, "  ");
 }
 
-std::string fitted(const EngineFit& fit) {
+std::string fitted(const SimulationFit& fit) {
   const LinkModel& link = fit.profile.links.front();
   const auto range = [](const DirectionModel& d, Interval<Seconds> CopyCost::*term) {
     return fmt::format("{} ({}) to {} ({})", to_string((d.costs.front().*term).value), to_string(d.costs.front().size),
@@ -68,13 +68,13 @@ std::string published_report(const PublishedEvaluation& evaluation, const TextSt
     if (m.held_out) add(table, m.name, "held out", *m.held_out);
   }
   out += "\n" + table.text(style, "  ");
-  out += "\n" + bold("What was fitted (engine)", style) + "\n" + fitted(evaluation.engine);
-  const PublishedModel& engine = evaluation.models.front();
-  if (!engine.held_out) return out;
-  out += "\n" + bold("Held-out points (engine)", style) + "\n" + of_groups("elements", engine.by_size, style);
-  out += "\n" + of_groups("streams", engine.by_streams, style);
-  out += "\n" + of_groups("calls", engine.by_calls, style);
-  out += "\n" + of_groups("bytes of a copy", engine.by_chunk, style);
+  out += "\n" + bold("What was fitted (simulation)", style) + "\n" + fitted(evaluation.simulation);
+  const PublishedModel& simulation = evaluation.models.front();
+  if (!simulation.held_out) return out;
+  out += "\n" + bold("Held-out points (simulation)", style) + "\n" + of_groups("elements", simulation.by_size, style);
+  out += "\n" + of_groups("streams", simulation.by_streams, style);
+  out += "\n" + of_groups("calls", simulation.by_calls, style);
+  out += "\n" + of_groups("bytes of a copy", simulation.by_chunk, style);
   return out;
 }
 

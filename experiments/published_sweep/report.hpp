@@ -9,7 +9,7 @@
 namespace shiplap::experiments::published_sweep {
 
 /// A table of the models' errors on fitted and held-out points, what was fitted, and where the held-out points of the
-/// engine model are off.
+/// simulation are off.
 std::string published_report(const PublishedEvaluation&, const TextStyle& = {});
 
 }  // namespace shiplap::experiments::published_sweep

@@ -119,7 +119,7 @@ struct OceanTimes {
   std::array<std::optional<Seconds>, 4> equation{};  ///< of `observed`
   /// The other reading of §VIII: slower only while both directions move, where a kernel accesses host memory.
   std::array<std::optional<Seconds>, 4> while_both_move{};
-  std::array<std::optional<Seconds>, 4> engine{};
+  std::array<std::optional<Seconds>, 4> simulated{};
 };
 /// The least; nullopt unless all four are there.
 std::optional<std::size_t> fastest(const std::array<std::optional<Seconds>, 4>&);

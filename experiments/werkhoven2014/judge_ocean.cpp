@@ -156,9 +156,9 @@ struct EstimateErrors {
   bool seen = false;
   double worst = 0;            ///< of the paper's equation
   double while_both_move = 0;  ///< of the other reading of §VIII
-  double engine = 0;           ///< of the simulation
+  double simulated = 0;        ///< of the simulation
   bool other_everywhere = true;
-  bool engine_everywhere = true;
+  bool simulated_everywhere = true;
   std::string where;          ///< of the worst
   std::string three_streams;  ///< what the worst is in three streams; "" where that was not run
 };
@@ -180,8 +180,8 @@ EstimateErrors errors_of(std::span<const OceanTimes> all, std::size_t i) {
     e.other_everywhere = e.other_everywhere && t.while_both_move[i];
     if (t.while_both_move[i])
       e.while_both_move = farther(e.while_both_move, *t.while_both_move[i] / *t.observed[i] - 1);
-    e.engine_everywhere = e.engine_everywhere && t.engine[i];
-    if (t.engine[i]) e.engine = farther(e.engine, *t.engine[i] / *t.observed[i] - 1);
+    e.simulated_everywhere = e.simulated_everywhere && t.simulated[i];
+    if (t.simulated[i]) e.simulated = farther(e.simulated, *t.simulated[i] / *t.observed[i] - 1);
   }
   return e;
 }
@@ -200,7 +200,7 @@ Finding judge_error(std::size_t i, const EstimateErrors& e) {
     add(fmt::format("taken as slower only while both directions move the largest error is {}",
                     signed_percent(e.while_both_move)));
   if (!e.three_streams.empty()) add(e.three_streams);
-  if (e.engine_everywhere) add(fmt::format("the simulation's is {}", signed_percent(e.engine)));
+  if (e.simulated_everywhere) add(fmt::format("the simulation's is {}", signed_percent(e.simulated)));
   return f;
 }
 

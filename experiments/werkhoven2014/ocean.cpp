@@ -31,7 +31,7 @@ OceanTimes times_of(const OceanRun& run, Category category) {
       t.observed[i] = own->time;
       t.equation[i] = own->equation;
       t.while_both_move[i] = own->while_both_move;
-      t.engine[i] = own->engine;
+      t.simulated[i] = own->simulated;
     }
     if (i != implicit && i != hybrid) continue;
     const Choice paper = ocean_choice(i, category, 0);
@@ -141,8 +141,8 @@ Figure figure_of(const Bench& bench, const Machine& machine, std::span<const Oce
              ms(t.while_both_move[i]),
              error_cell(t.while_both_move[i], t.observed[i])};
       if (!bench.info.is_virtual) {
-        row.push_back(ms(t.engine[i]));
-        row.push_back(error_cell(t.engine[i], t.observed[i]));
+        row.push_back(ms(t.simulated[i]));
+        row.push_back(error_cell(t.simulated[i], t.observed[i]));
       }
       const bool published = i == (t.kernel == buoydiff ? machine.fastest_buoydiff : implicit);
       row.push_back(is_fastest(t.observed, i) ? Cell("yes") : Cell());

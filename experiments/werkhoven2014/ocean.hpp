@@ -26,7 +26,7 @@ struct OceanPoint {
   std::optional<Seconds> time;               ///< observed; of a virtual device simulated
   std::optional<Seconds> equation;           ///< the paper's
   std::optional<Seconds> while_both_move{};  ///< its other reading, see OceanTimes
-  std::optional<Seconds> engine;             ///< the simulator's, where `time` was observed
+  std::optional<Seconds> simulated;          ///< the simulator's, where `time` was observed
 };
 
 /// All choices of one kernel.

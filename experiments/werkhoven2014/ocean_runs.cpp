@@ -114,7 +114,7 @@ OceanRun observed_run(const Bench& bench, const PaperLink& link, std::size_t ker
                           .time = milliseconds(median(p.samples_ms)),
                           .equation = estimates.throughout,
                           .while_both_move = estimates.while_both_move,
-                          .engine = p.predicted.value});
+                          .simulated = p.predicted.value});
   }
   for (const SkippedChoice& s : observed.skipped) run.refused[s.choice.strategy] = s.reason;
   if (!observed.not_run.empty()) run.refused["all"] = observed.not_run;
@@ -146,12 +146,12 @@ OceanRun simulated_run(const Bench& bench, const PaperLink& link, std::size_t ke
                             .time = simulate(schedule, bench.profile).timeline.makespan,
                             .equation = estimates.throughout,
                             .while_both_move = estimates.while_both_move,
-                            .engine = std::nullopt});
+                            .simulated = std::nullopt});
     } catch (const Error& why) {
       // No figures for mapped memory, say. The equation may still have one.
       run.refused[choice.strategy] = why.what();
       if (estimates.throughout)
-        run.points.push_back({.choice = choice, .time = {}, .equation = estimates.throughout, .engine = {}});
+        run.points.push_back({.choice = choice, .time = {}, .equation = estimates.throughout, .simulated = {}});
     }
   }
   return run;

@@ -133,8 +133,8 @@ Figure line_figure(bool simulated, std::string_view id, std::string_view where, 
     row = {static_cast<double>(t.copies), in_milliseconds(loggp::transfer(table1(to_device), t.total, t.copies)),
            in_milliseconds(t.observed), in_milliseconds(t.model), 100 * t.error()};
     if (simulated) continue;
-    row.emplace_back(in_milliseconds(observed[i].engine));
-    row.emplace_back(100 * (observed[i].engine / t.observed - 1));
+    row.emplace_back(in_milliseconds(observed[i].simulation));
+    row.emplace_back(100 * (observed[i].simulation / t.observed - 1));
   }
   return f;
 }

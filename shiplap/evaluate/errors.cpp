@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-constexpr const char* engine_model = "engine";
+constexpr const char* simulation_model = "simulation";
 
 double observed_ms(const EvaluatedPoint& point) { return median(point.samples_ms); }
 double error_of(Seconds predicted, double observed) { return in_milliseconds(predicted) / observed - 1; }
@@ -175,7 +175,7 @@ std::vector<ModelErrors> errors_by_model(std::span<const EvaluatedWorkload> work
         const auto predicted = time_by(point, model);
         if (!counts(point) || !predicted) continue;
         collector.add(workload, point, *predicted);
-        if (model == engine_model) collector.add_range(point);
+        if (model == simulation_model) collector.add_range(point);
       }
     result.push_back(collector.result(model));
   }
@@ -215,14 +215,14 @@ std::vector<ModelRegret> regrets(std::span<const EvaluatedWorkload> workloads) {
 std::vector<TransferErrors> transfer_errors(std::span<const EvaluatedTransfer> transfers) {
   std::vector<TransferErrors> result;
   for (const bool to_device : {true, false}) {
-    std::vector<double> by_engine;
+    std::vector<double> by_simulation;
     std::vector<double> by_loggp;
     for (const EvaluatedTransfer& t : transfers) {
       if (t.to_device != to_device || t.wrong_bytes > 0 || t.samples_ms.empty()) continue;
-      by_engine.push_back(error_of(t.engine, median(t.samples_ms)));
+      by_simulation.push_back(error_of(t.simulation, median(t.samples_ms)));
       by_loggp.push_back(error_of(t.loggp, median(t.samples_ms)));
     }
-    if (!by_engine.empty()) result.push_back({to_device, summary(by_engine), summary(by_loggp)});
+    if (!by_simulation.empty()) result.push_back({to_device, summary(by_simulation), summary(by_loggp)});
   }
   return result;
 }

@@ -81,7 +81,7 @@ std::vector<ModelRegret> regrets(std::span<const EvaluatedWorkload>);
 /// Errors of the engine and of LogGP on copies alone, for each direction.
 struct TransferErrors {
   bool to_device = true;
-  ErrorSummary engine;
+  ErrorSummary simulation;
   ErrorSummary loggp;
 };
 std::vector<TransferErrors> transfer_errors(std::span<const EvaluatedTransfer>);

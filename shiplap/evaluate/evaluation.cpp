@@ -88,7 +88,7 @@ Json transfer_json(const EvaluatedTransfer& t) {
   return {{"direction", t.to_device ? "h2d" : "d2h"},
           {"bytes", t.total.count},
           {"copies", t.copies},
-          {"engine_ms", in_milliseconds(t.engine)},
+          {"simulation_ms", in_milliseconds(t.simulation)},
           {"loggp_ms", in_milliseconds(t.loggp)},
           {"observed_ms", estimate_json(t.samples_ms)},
           {"wrong_bytes", t.wrong_bytes},
@@ -134,19 +134,19 @@ Json regret_json(const Regret& regret) {
 Json statistics_json(const Evaluation& evaluation) {
   Json json{{"steady_spread_at_most", steady_spread},
             {"models", Json::array()},
-            {"engine_by_strategy", Json::array()},
+            {"simulation_by_strategy", Json::array()},
             {"regret", Json::array()},
             {"transfers", Json::array()}};
   for (const ModelErrors& e : errors_by_model(evaluation.workloads)) json["models"].push_back(errors_json(e));
   for (const ModelErrors& e : errors_by_strategy(evaluation.workloads))
-    json["engine_by_strategy"].push_back(errors_json(e));
+    json["simulation_by_strategy"].push_back(errors_json(e));
   for (const ModelRegret& r : regrets(evaluation.workloads))
     json["regret"].push_back(
         {{"model", r.model}, {"strategy", regret_json(r.strategy)}, {"chunks", regret_json(r.chunks)}});
   for (const TransferErrors& t : transfer_errors(evaluation.transfers)) {
     const PublishedTransferErrors published = published_transfer_errors(t.to_device);
     json["transfers"].push_back({{"direction", t.to_device ? "h2d" : "d2h"},
-                                 {"engine", summary_json(t.engine)},
+                                 {"simulation", summary_json(t.simulation)},
                                  {"loggp", summary_json(t.loggp)},
                                  {"published_over", published.over},
                                  {"published_under", published.under}});

@@ -85,7 +85,7 @@ struct EvaluatedTransfer {
   bool to_device = true;
   Bytes total;
   std::uint32_t copies = 1;
-  Seconds engine{0};
+  Seconds simulation{0};
   Seconds loggp{0};  ///< L+o + k·G + (n − 1)·g
   std::vector<double> samples_ms;
   std::uint64_t wrong_bytes = 0;

@@ -98,7 +98,7 @@ EvaluatedTransfer read_transfer(const JsonReader& json) {
   return {.to_device = direction == "h2d",
           .total = Bytes{json.at("bytes").unsigned_integer()},
           .copies = static_cast<std::uint32_t>(read_positive(json.at("copies"), ~std::uint32_t{0})),
-          .engine = seconds_of_ms(json.at("engine_ms").number()),
+          .simulation = seconds_of_ms(json.at("simulation_ms").number()),
           .loggp = seconds_of_ms(json.at("loggp_ms").number()),
           .samples_ms = read_samples(json.at("samples_ms")),
           .wrong_bytes = json.at("wrong_bytes").unsigned_integer()};

@@ -13,8 +13,8 @@ namespace {
 // Of the engine, the first time that the points were predicted.
 ModelTime as_recorded(const EvaluatedPoint& point) {
   for (const ModelTime& m : point.models)
-    if (m.model == engine_as_recorded) return m;
-  return {std::string(engine_as_recorded), point.predicted.value};
+    if (m.model == simulation_as_recorded) return m;
+  return {std::string(simulation_as_recorded), point.predicted.value};
 }
 
 Job job_of(const EvaluatedWorkload& recorded) {
@@ -82,7 +82,7 @@ Evaluation predict_again(Evaluation recorded, const Profile& profile, const Limi
   for (EvaluatedTransfer& transfer : recorded.transfers) {
     const EvaluatedTransfer predicted =
         predicted_transfer(profile, transfer.to_device, transfer.total, transfer.copies);
-    transfer.engine = predicted.engine;
+    transfer.simulation = predicted.simulation;
     transfer.loggp = predicted.loggp;
   }
   return recorded;

@@ -22,7 +22,7 @@ EvaluatedPoint predicted_point(const Job&, const Profile&, const Choice&, const 
 EvaluatedTransfer predicted_transfer(const Profile&, bool to_device, Bytes total, std::uint32_t copies);
 
 /// The model, among those of a point that was predicted again, whose times are what the engine had predicted before.
-inline constexpr std::string_view engine_as_recorded = "engine as recorded";
+inline constexpr std::string_view simulation_as_recorded = "simulation as recorded";
 
 /// What was observed then, beside what this version predicts of it on this profile. Jobs come from the workloads'
 /// names, the costs of their kernels are those recorded. `limits` are those of the whole device. A choice that is not

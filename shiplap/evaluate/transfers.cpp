@@ -57,7 +57,7 @@ EvaluatedTransfer predicted_transfer(const Profile& profile, bool to_device, Byt
   return {.to_device = to_device,
           .total = total,
           .copies = copies,
-          .engine = simulate(burst_schedule(to_device, total, total, copies, 0), profile).timeline.makespan,
+          .simulation = simulate(burst_schedule(to_device, total, total, copies, 0), profile).timeline.makespan,
           .loggp = loggp_time(profile, to_device, total, copies),
           .samples_ms = {},
           .wrong_bytes = 0};

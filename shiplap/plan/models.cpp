@@ -25,9 +25,9 @@ ModelPrediction without_form(std::string model, std::string why) {
   return {.model = std::move(model), .form = {}, .time = std::nullopt, .why_not = std::move(why)};
 }
 
-ModelPrediction by_engine(const Candidate& c) {
+ModelPrediction by_simulation(const Candidate& c) {
   const auto busy = [&](Engine e) { return busy_time(c.timeline, e); };
-  return {.model = "engine",
+  return {.model = "simulation",
           .form = "simulation",
           .time = c.predicted.value,
           .why_not = {},
@@ -182,7 +182,7 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
 }  // namespace
 
 std::vector<ModelPrediction> model_predictions(const Job& job, const Profile& profile, const Candidate& candidate) {
-  std::vector<ModelPrediction> models{by_engine(candidate)};
+  std::vector<ModelPrediction> models{by_simulation(candidate)};
   add_van_werkhoven(job, profile, candidate.choice, models);
   add_gomez_luna(job, profile, candidate.choice, models);
   add_roofline(job, profile, candidate.choice, models);
@@ -192,7 +192,7 @@ std::vector<ModelPrediction> model_predictions(const Job& job, const Profile& pr
 ModelComparison compare_models(const Job& job, const Profile& profile, const Choice& choice, const Limits& limits) {
   const Candidate candidate = predict(job, profile, choice, limits);
   return {.choice = choice,
-          .engine = candidate.predicted,
+          .simulation = candidate.predicted,
           .models = model_predictions(job, profile, candidate),
           .elasticities = elasticities(job, profile, choice, limits)};
 }
@@ -219,9 +219,9 @@ Json to_json(const ModelComparison& comparison) {
     elasticities.push_back({{"quantity", e.quantity}, {"elasticity", e.value}});
   return {{"choice", to_json(comparison.choice)},
           {"predicted_ms",
-           {{"value", in_milliseconds(comparison.engine.value)},
-            {"low", in_milliseconds(comparison.engine.low)},
-            {"high", in_milliseconds(comparison.engine.high)}}},
+           {{"value", in_milliseconds(comparison.simulation.value)},
+            {"low", in_milliseconds(comparison.simulation.low)},
+            {"high", in_milliseconds(comparison.simulation.high)}}},
           {"models", std::move(models)},
           {"elasticities", std::move(elasticities)}};
 }

@@ -37,10 +37,10 @@ std::vector<std::string> opening(const Evaluation& e) {
   if (e.predicted_again)
     notes.push_back(
         "Predicted again from a recorded evaluation: what was observed was known to whoever wrote this version. "
-        "\"Engine as recorded\" is what had been predicted before anything ran.");
+        "\"Simulation as recorded\" is what had been predicted before anything ran.");
   if (e.simulated)
     notes.push_back(
-        "The device is virtual: its times are the simulation's, so the engine's errors only say how far the profile is "
+        "The device is virtual: its times are simulated, so the simulation's errors only say how far the profile is "
         "from the device's own. The closed forms are compared with the simulation.");
   return notes;
 }
@@ -79,11 +79,12 @@ void add_models(const Evaluation& e, std::vector<Section>& sections) {
                   percent(steady_spread)));
   for (const ModelErrors& m : models)
     if (m.coverage)
-      section.notes.push_back(fmt::format("The {}'s ranges cover {} of its steady points; their median width is {}.",
-                                          m.name, percent(m.coverage->covered), percent(m.coverage->median_width)));
+      section.notes.push_back(
+          fmt::format("The prediction intervals of the {} cover {} of its steady points; their median width is {}.",
+                      m.name, percent(m.coverage->covered), percent(m.coverage->median_width)));
   sections.push_back(std::move(section));
 
-  Section groups{"The engine, by strategy", errors_table("strategy")};
+  Section groups{"The simulation, by strategy", errors_table("strategy")};
   for (const ModelErrors& g : errors_by_strategy(e.workloads)) add_errors(groups.table, g);
   sections.push_back(std::move(groups));
 
@@ -175,7 +176,7 @@ void add_transfers(const Evaluation& e, std::vector<Section>& sections) {
                                                     {"most too short", Align::right}})};
   for (const TransferErrors& t : directions) {
     const char* direction = t.to_device ? "to the GPU" : "from the GPU";
-    for (const auto& [model, s] : {std::pair{"engine", t.engine}, std::pair{"LogGP", t.loggp}})
+    for (const auto& [model, s] : {std::pair{"simulation", t.simulation}, std::pair{"LogGP", t.loggp}})
       section.table.add({direction, model, std::to_string(s.points), percent(s.median), percent(s.p95),
                          signed_percent(s.over), signed_percent(s.under)});
     const PublishedTransferErrors p = published_transfer_errors(t.to_device);

@@ -18,7 +18,7 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
     Table table({{"model"},
                  {"form"},
                  {"predicted", Align::right},
-                 {"against engine", Align::right},
+                 {"against simulation", Align::right},
                  {"in", Align::right},
                  {"kernel", Align::right},
                  {"out", Align::right},
@@ -30,7 +30,7 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
         missing += fmt::format("  {}: {}\n", m.model, m.why_not);
         continue;
       }
-      const double off = *m.time / comparison.engine.value - 1;
+      const double off = *m.time / comparison.simulation.value - 1;
       table.add({m.model, m.form, to_string(*m.time), &m == &comparison.models.front() ? "–" : signed_percent(off),
                  time_or_dash(m.parts.in), time_or_dash(m.parts.kernel), time_or_dash(m.parts.out),
                  time_or_dash(m.parts.fixed), time_or_dash(m.parts.submission)});

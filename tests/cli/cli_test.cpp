@@ -36,7 +36,7 @@ TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("plan --in -1 --kernel 12ms --profile gtx-titan-2014"), 64, {"--in"});
   expect_refused(shiplap("plan saxpy --in 1GiB --profile gtx-titan-2014"), 64, {"--in", "saxpy"});
   expect_refused(shiplap("plan saxpy --device virtual:h200 --profile h200"), 64, {"--device", "--profile"});
-  expect_refused(shiplap("predict saxpy --model magic --profile h200"), 64, {"--model", "magic", "engine"});
+  expect_refused(shiplap("predict saxpy --model magic --profile h200"), 64, {"--model", "magic", "simulation"});
   expect_refused(shiplap("plan saxpy --profile h200 --scale link=magic"), 64, {"--scale", "link=magic", "link=pcie3"});
   expect_refused(shiplap("plan saxpy --device virtual:h200 --scale link=x8"), 64, {"--scale", "--profile"});
   expect_refused(shiplap("plan saxpy --strategy magic --profile h200"), 64, {"--strategy", "magic", "explicit"});
@@ -106,12 +106,12 @@ TEST_F(Cli, predict_has_every_model_side_by_side) {
   EXPECT_EQ(all.at("schema"), "shiplap/prediction");
   ASSERT_EQ(all.at("choices").size(), 5u) << "a choice of each strategy";
   for (const Json& choice : all.at("choices")) {
-    EXPECT_EQ(choice.at("models").front().at("model"), "engine");
+    EXPECT_EQ(choice.at("models").front().at("model"), "simulation");
     EXPECT_EQ(choice.at("models").front().at("time_ms"), choice.at("predicted_ms").at("value"));
     EXPECT_EQ(choice.at("elasticities").size(), 8u);
   }
   const Json one =
-      parsed(shiplap("predict saxpy:n=1Mi --profile h200 --strategy streams --chunks 4 --model engine --json"));
+      parsed(shiplap("predict saxpy:n=1Mi --profile h200 --strategy streams --chunks 4 --model simulation --json"));
   ASSERT_EQ(one.at("choices").size(), 1u);
   EXPECT_EQ(one.at("choices").front().at("choice").at("chunks"), 4);
   EXPECT_EQ(one.at("choices").front().at("models").size(), 1u);

@@ -19,9 +19,10 @@ TEST_F(Cli, evaluate_writes_what_its_schema_says_and_a_page) {
                               results + " --markdown " + page;
   const Outcome human = shiplap(command);
   EXPECT_EQ(human.code, 0) << human.err;
-  for (const char* word : {"engine", "van-werkhoven-2014", "streams, three streams", "virtual", "verified", "LogGP"})
+  for (const char* word :
+       {"simulation", "van-werkhoven-2014", "streams, three streams", "virtual", "verified", "LogGP"})
     EXPECT_NE(human.out.find(word), std::string::npos) << word;
-  EXPECT_NE(read(page).find("| engine |"), std::string::npos);
+  EXPECT_NE(read(page).find("| simulation |"), std::string::npos);
 
   const Json json = parsed(shiplap(command + " --json"));
   EXPECT_EQ(json, Json::parse(read(results)));
@@ -52,7 +53,7 @@ TEST_F(Cli, evaluate_on_another_profile_finds_that_the_link_is_another_one) {
   const Json json = parsed(shiplap("evaluate --transfers --device virtual:h200 --sizes 16MiB --chunks 1 --profile " +
                                    (folder / "slower.json").string() + " --json"));
   for (const Json& direction : json.at("statistics").at("transfers"))
-    EXPECT_NEAR(direction.at("engine").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
+    EXPECT_NEAR(direction.at("simulation").at("median_signed").get<double>(), 1, 0.05) << "bytes take twice as long";
 }
 
 TEST_F(Cli, evaluate_takes_workloads_behind_a_list) {
@@ -78,7 +79,7 @@ TEST_F(Cli, evaluate_predicts_again_what_was_observed_and_says_on_which_profile)
   ASSERT_EQ(run.code, 0) << run.err;
   const Outcome again = shiplap("evaluate --again " + results + " --profile h200");
   EXPECT_EQ(again.code, 0) << again.err;
-  for (const char* word : {"engine as recorded", "Predicted again"})
+  for (const char* word : {"simulation as recorded", "Predicted again"})
     EXPECT_NE(again.out.find(word), std::string::npos) << again.out;
   EXPECT_EQ(again.err, "");
   const Json json = parsed(shiplap("evaluate --json --again " + results + " --profile gtx-titan-2014 -o " +

@@ -7,12 +7,12 @@
 namespace shiplap {
 namespace {
 
-/// A verified point whose samples all are `observed_ms`, predicted by the engine and, if given, by another model.
-EvaluatedPoint point(const Choice& choice, double observed_ms, double engine_ms, double other_ms = 0) {
+/// A verified point whose samples all are `observed_ms`, predicted by the simulation and, if given, by another model.
+EvaluatedPoint point(const Choice& choice, double observed_ms, double simulation_ms, double other_ms = 0) {
   EvaluatedPoint p{.choice = choice,
-                   .predicted = Interval<Seconds>{milliseconds(engine_ms), milliseconds(engine_ms * 0.9),
-                                                  milliseconds(engine_ms * 1.1)},
-                   .models = {{"engine", milliseconds(engine_ms)}},
+                   .predicted = Interval<Seconds>{milliseconds(simulation_ms), milliseconds(simulation_ms * 0.9),
+                                                  milliseconds(simulation_ms * 1.1)},
+                   .models = {{"simulation", milliseconds(simulation_ms)}},
                    .samples_ms = {observed_ms, observed_ms, observed_ms},
                    .verified = true,
                    .difference = {}};
@@ -43,7 +43,7 @@ TEST(ErrorsByModel, count_only_what_a_model_predicted_and_what_was_right) {
   const auto models =
       errors_by_model(std::vector{workload({point(streams(1), 10, 11, 12), point(streams(2), 10, 9), wrong})});
   ASSERT_EQ(models.size(), 2u);
-  EXPECT_EQ(models[0].name, "engine");
+  EXPECT_EQ(models[0].name, "simulation");
   EXPECT_EQ(models[0].all.points, 2u);
   EXPECT_NEAR(models[0].all.median, 0.1, 1e-12);
   EXPECT_NEAR(models[0].all.median_signed, 0, 1e-12);
@@ -58,19 +58,19 @@ TEST(ErrorsByModel, list_unsteady_points_apart_and_take_the_worst_of_the_steady_
   EvaluatedPoint off = point(streams(4), 10, 10.5);
   off.busiest = Engine::copy_h2d;
   const auto models = errors_by_model(std::vector{workload({point(streams(1), 10, 10.1), off, unsteady})});
-  const ModelErrors& engine = models.front();
-  EXPECT_EQ(engine.all.points, 3u);
-  EXPECT_EQ(engine.steady.points, 2u);
-  EXPECT_NEAR(engine.steady.worst, 0.05, 1e-12);
-  EXPECT_EQ(engine.unsteady.points, 1u);
-  EXPECT_NEAR(engine.unsteady.worst, 1, 1e-12);
-  EXPECT_NEAR(engine.unsteady_share(), 1.0 / 3, 1e-12);
-  ASSERT_TRUE(engine.worst);
-  EXPECT_EQ(engine.worst->choice.chunks, 4u);
-  EXPECT_EQ(engine.worst->busiest, Engine::copy_h2d);
+  const ModelErrors& simulation = models.front();
+  EXPECT_EQ(simulation.all.points, 3u);
+  EXPECT_EQ(simulation.steady.points, 2u);
+  EXPECT_NEAR(simulation.steady.worst, 0.05, 1e-12);
+  EXPECT_EQ(simulation.unsteady.points, 1u);
+  EXPECT_NEAR(simulation.unsteady.worst, 1, 1e-12);
+  EXPECT_NEAR(simulation.unsteady_share(), 1.0 / 3, 1e-12);
+  ASSERT_TRUE(simulation.worst);
+  EXPECT_EQ(simulation.worst->choice.chunks, 4u);
+  EXPECT_EQ(simulation.worst->busiest, Engine::copy_h2d);
 }
 
-TEST(ErrorsByModel, tell_how_many_medians_the_engines_ranges_cover) {
+TEST(ErrorsByModel, tell_how_many_medians_the_simulations_intervals_cover) {
   // Ranges are ± 10 % of the prediction: 10.5 and 9.5 cover 10, 12 and 8 do not.
   const auto models = errors_by_model(std::vector{workload(
       {point(streams(1), 10, 10.5), point(streams(2), 10, 9.5), point(streams(4), 10, 12), point(streams(8), 10, 8)})});
@@ -93,8 +93,8 @@ TEST(ErrorsByStrategy, keep_layouts_of_chunks_apart) {
 }
 
 TEST(Regrets, are_what_the_predicted_best_takes_more_than_the_observed_best) {
-  // Chunks: the engine puts 4 first, which took 12; 2 took 10. Strategies: it puts explicit (8) before streams (9), and
-  // explicit took 15 against 10.
+  // Chunks: the simulation puts 4 first, which took 12; 2 took 10. Strategies: it puts explicit (8) before streams (9),
+  // and explicit took 15 against 10.
   const auto r = regrets(std::vector{workload({point({.strategy = "explicit"}, 15, 8), point(streams(1), 14, 13),
                                                point(streams(2), 10, 11), point(streams(4), 12, 9)})});
   ASSERT_EQ(r.size(), 1u);
@@ -134,21 +134,21 @@ TEST(Regrets, have_no_case_where_a_model_tells_nothing_apart) {
 }
 
 TEST(TransferErrors, keep_directions_and_signs_apart) {
-  const auto transfer = [](bool to_device, double observed, double engine, double loggp) {
+  const auto transfer = [](bool to_device, double observed, double simulation, double loggp) {
     return EvaluatedTransfer{.to_device = to_device,
                              .total = 1_MiB,
-                             .engine = milliseconds(engine),
+                             .simulation = milliseconds(simulation),
                              .loggp = milliseconds(loggp),
                              .samples_ms = {observed}};
   };
   const auto errors = transfer_errors(
       std::vector{transfer(true, 10, 10, 10.1), transfer(true, 10, 9.9, 9.8), transfer(false, 10, 10.5, 10)});
   ASSERT_EQ(errors.size(), 2u);
-  EXPECT_NEAR(errors[0].engine.over, 0, 1e-12);
-  EXPECT_NEAR(errors[0].engine.under, -0.01, 1e-12);
+  EXPECT_NEAR(errors[0].simulation.over, 0, 1e-12);
+  EXPECT_NEAR(errors[0].simulation.under, -0.01, 1e-12);
   EXPECT_NEAR(errors[0].loggp.over, 0.01, 1e-12);
   EXPECT_NEAR(errors[0].loggp.under, -0.02, 1e-12);
-  EXPECT_NEAR(errors[1].engine.over, 0.05, 1e-12);
+  EXPECT_NEAR(errors[1].simulation.over, 0.05, 1e-12);
 }
 
 TEST(Duel, allows_one_per_cent_or_three_microseconds) {

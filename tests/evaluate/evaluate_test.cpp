@@ -59,7 +59,7 @@ TEST(Evaluate, finds_the_factor_that_a_device_is_off_by) {
   OffDevice device(1.25);
   const std::vector workloads{evaluate_on(device, few({}))};
   const auto models = errors_by_model(workloads);
-  ASSERT_EQ(models.front().name, "engine");
+  ASSERT_EQ(models.front().name, "simulation");
   // Predicted over observed: 1 / 1.25 - 1.
   EXPECT_NEAR(models.front().all.median_signed, -0.2, 1e-9);
   EXPECT_NEAR(models.front().all.worst, 0.2, 1e-9);
@@ -74,12 +74,13 @@ TEST(Evaluate, of_a_noisy_device_has_errors_as_large_as_its_noise) {
   EvaluateOptions options = few({"streams"});
   options.rounds = 25;
   const std::vector workloads{evaluate_on(*device, options)};
-  const ModelErrors engine = errors_by_model(workloads).front();
+  const ModelErrors simulation = errors_by_model(workloads).front();
   // Medians of 25 with a standard deviation of 3 %: that of the median is 1.25 · 3 % / 5 = 0.75 %.
-  EXPECT_GT(engine.all.worst, 0.002);
-  EXPECT_LT(engine.all.worst, 0.03);
-  EXPECT_LT(std::abs(engine.all.median_signed), 0.0075);
-  EXPECT_EQ(engine.unsteady.points, engine.all.points) << "5th to 95th percentile: 3.3 standard deviations, 10 %";
+  EXPECT_GT(simulation.all.worst, 0.002);
+  EXPECT_LT(simulation.all.worst, 0.03);
+  EXPECT_LT(std::abs(simulation.all.median_signed), 0.0075);
+  EXPECT_EQ(simulation.unsteady.points, simulation.all.points)
+      << "5th to 95th percentile: 3.3 standard deviations, 10 %";
 }
 
 TEST(Evaluate, keeps_a_wrong_result_as_such_and_counts_it_nowhere) {
@@ -155,8 +156,8 @@ TEST(EvaluateTransfers, find_the_factor_and_wrong_bytes_in_each_direction) {
   const auto errors = transfer_errors(evaluate_transfers(slow, planted_profile(), {1_MiB}, {1, 4, 16}, {.rounds = 3}));
   ASSERT_EQ(errors.size(), 2u);
   for (const TransferErrors& e : errors) {
-    EXPECT_EQ(e.engine.points, 3u);
-    EXPECT_NEAR(e.engine.median_signed, -0.2, 1e-9);
+    EXPECT_EQ(e.simulation.points, 3u);
+    EXPECT_NEAR(e.simulation.median_signed, -0.2, 1e-9);
   }
   OffDevice spoiling(1, true);
   for (const EvaluatedTransfer& t : evaluate_transfers(spoiling, planted_profile(), {64_KiB}, {1, 2}, {.rounds = 1}))

@@ -23,7 +23,7 @@ struct Bound {
   double worst;
 };
 
-/// Errors of the engine by strategy.
+/// Errors of the simulation by strategy.
 std::map<std::string, std::vector<double>> errors_of(const char* file) {
   const std::string folder = SHIPLAP_SOURCE_DIR "/tests/evaluate/fixture/";
   const Profile profile = load_profile(folder + "profile.json");

@@ -119,7 +119,7 @@ TEST(PredictAgain, on_the_same_profile_says_what_was_said_before) {
     EXPECT_DOUBLE_EQ(is.predicted.value.count(), was.predicted.value.count()) << to_string(was.choice);
     EXPECT_EQ(is.models.size(), was.models.size() + 1) << "and what was recorded";
   }
-  EXPECT_DOUBLE_EQ(after.transfers.back().engine.count(), before.transfers.back().engine.count());
+  EXPECT_DOUBLE_EQ(after.transfers.back().simulation.count(), before.transfers.back().simulation.count());
 }
 
 TEST(PredictAgain, mends_what_was_predicted_on_a_wrong_profile_and_keeps_what_was_said_then) {
@@ -129,15 +129,17 @@ TEST(PredictAgain, mends_what_was_predicted_on_a_wrong_profile_and_keeps_what_wa
       if (m.name == model) return m.all.worst;
     return -1.0;
   };
-  ASSERT_GT(error_of(wrong, "engine"), 0.3) << "copies take twice as long there";
+  ASSERT_GT(error_of(wrong, "simulation"), 0.3) << "copies take twice as long there";
   // Virtual times, of which the file keeps 10 ns.
   const Evaluation again =
       predict_again(evaluation_from_json(to_json(wrong), "e.json"), planted_profile(), limits_of(planted_profile()));
-  EXPECT_LT(error_of(again, "engine"), 1e-3);
-  EXPECT_DOUBLE_EQ(error_of(again, engine_as_recorded), error_of(evaluation_from_json(to_json(wrong), ""), "engine"));
+  EXPECT_LT(error_of(again, "simulation"), 1e-3);
+  EXPECT_DOUBLE_EQ(error_of(again, simulation_as_recorded),
+                   error_of(evaluation_from_json(to_json(wrong), ""), "simulation"));
   EXPECT_EQ(again.profile_hash, parameter_hash(planted_profile()));
   const Evaluation twice = predict_again(again, slow_link(), limits_of(planted_profile()));
-  EXPECT_DOUBLE_EQ(error_of(twice, engine_as_recorded), error_of(again, engine_as_recorded)) << "the first record";
+  EXPECT_DOUBLE_EQ(error_of(twice, simulation_as_recorded), error_of(again, simulation_as_recorded))
+      << "the first record";
 }
 
 TEST(PredictAgain, refuses_a_profile_without_a_link_instead_of_predicting_nothing) {

@@ -9,7 +9,7 @@ Evaluation two_groups() {
   const auto point = [](std::uint32_t chunks, double observed_ms, double predicted_ms) {
     return EvaluatedPoint{.choice = {.strategy = "streams", .chunks = chunks},
                           .predicted = Interval<Seconds>::exact(milliseconds(predicted_ms)),
-                          .models = {{"engine", milliseconds(predicted_ms)}},
+                          .models = {{"simulation", milliseconds(predicted_ms)}},
                           .busiest = Engine::copy_d2h,
                           .busy = 0.875,
                           .samples_ms = {observed_ms},

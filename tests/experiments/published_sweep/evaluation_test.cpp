@@ -61,21 +61,21 @@ TEST(Eth2025, streams_gain_most_where_the_kernel_takes_as_long_as_the_longer_cop
   EXPECT_EQ(at, 32u);
 }
 
-TEST(Eth2025, the_engine_model_predicts_the_largest_size_from_the_smaller_ones) {
+TEST(Eth2025, the_simulation_predicts_the_largest_size_from_the_smaller_ones) {
   const PublishedEvaluation evaluation = evaluate_published(selection());
-  const PublishedModel& engine = evaluation.models.front();
-  EXPECT_EQ(engine.name, "engine");
-  EXPECT_EQ(engine.training.count, 84u);
-  ASSERT_TRUE(engine.held_out);
-  EXPECT_EQ(engine.held_out->count, 42u);
-  EXPECT_LE(engine.held_out->median, 0.02);
-  EXPECT_LE(engine.held_out->percentile_95, 0.05);
-  EXPECT_LE(std::abs(engine.held_out->worst), 0.08);
+  const PublishedModel& simulation = evaluation.models.front();
+  EXPECT_EQ(simulation.name, "simulation");
+  EXPECT_EQ(simulation.training.count, 84u);
+  ASSERT_TRUE(simulation.held_out);
+  EXPECT_EQ(simulation.held_out->count, 42u);
+  EXPECT_LE(simulation.held_out->median, 0.02);
+  EXPECT_LE(simulation.held_out->percentile_95, 0.05);
+  EXPECT_LE(std::abs(simulation.held_out->worst), 0.08);
 }
 
 TEST(EvaluatePublished, held_out_points_do_not_change_the_fit) {
   PublishedData data = selection();
-  const auto hash = [&] { return parameter_hash(evaluate_published(data).engine.profile); };
+  const auto hash = [&] { return parameter_hash(evaluate_published(data).simulation.profile); };
   const std::string before = hash();
   for (PublishedPoint& p : data.points)
     if (p.size > std::uint64_t{1} << 27) p.time *= 3;
@@ -97,8 +97,9 @@ TEST(EvaluatePublished, errors_are_shares_of_the_observed_time_and_groups_add_up
       EXPECT_EQ(worst, std::abs(model.held_out->worst));
     }
   }
-  const PublishedErrors& engine = *evaluation.models.front().held_out;
-  EXPECT_NEAR(predict(evaluation.engine, engine.worst_at) / engine.worst_at.time - 1, engine.worst, 1e-12);
+  const PublishedErrors& simulation = *evaluation.models.front().held_out;
+  EXPECT_NEAR(predict(evaluation.simulation, simulation.worst_at) / simulation.worst_at.time - 1, simulation.worst,
+              1e-12);
 }
 
 TEST(EvaluatePublished, says_so_when_there_is_too_little_to_fit_or_nothing_to_predict) {
@@ -113,7 +114,8 @@ TEST(EvaluatePublished, says_so_when_there_is_too_little_to_fit_or_nothing_to_pr
 TEST(PublishedReport, shows_every_model_and_what_was_fitted) {
   const PublishedEvaluation evaluation = evaluate_published(selection());
   const std::string text = published_report(evaluation);
-  for (const char* part : {"engine", "eq 5", "Gómez-Luna", "held out", "which is which the times do not say", "calls"})
+  for (const char* part :
+       {"simulation", "eq 5", "Gómez-Luna", "held out", "which is which the times do not say", "calls"})
     EXPECT_THAT(text, HasSubstr(part));
   const Json json = to_json(evaluation);
   EXPECT_EQ(json["schema"], "shiplap/published-evaluation");
@@ -134,19 +136,19 @@ class WholeFile : public ::testing::TestWithParam<const char*> {
 
 TEST_P(WholeFile, is_predicted_within_the_stated_errors_by_the_profile_that_is_built_in) {
   const PublishedEvaluation evaluation = evaluate_published(load_published(path_));
-  const PublishedModel& engine = evaluation.models.front();
-  ASSERT_TRUE(engine.held_out);
-  EXPECT_LE(engine.held_out->median, 0.025);
-  EXPECT_LE(engine.held_out->percentile_95, 0.11);
-  EXPECT_LT(engine.held_out->median, evaluation.models[1].held_out->median);
-  EXPECT_LT(engine.held_out->percentile_95, evaluation.models[1].held_out->percentile_95);
+  const PublishedModel& simulation = evaluation.models.front();
+  ASSERT_TRUE(simulation.held_out);
+  EXPECT_LE(simulation.held_out->median, 0.025);
+  EXPECT_LE(simulation.held_out->percentile_95, 0.11);
+  EXPECT_LT(simulation.held_out->median, evaluation.models[1].held_out->median);
+  EXPECT_LT(simulation.held_out->percentile_95, evaluation.models[1].held_out->percentile_95);
 
   const Profile built_in = find_profile(std::string("gh200-2025-") + GetParam());
-  const LinkModel& link = evaluation.engine.profile.link(0);
+  const LinkModel& link = evaluation.simulation.profile.link(0);
   EXPECT_NEAR(built_in.link(0).h2d.per_byte.value.seconds / link.h2d.per_byte.value.seconds, 1, 0.01);
   EXPECT_NEAR(built_in.link(0).d2h.per_byte.value.seconds / link.d2h.per_byte.value.seconds, 1, 0.01);
-  EXPECT_NEAR(built_in.submission.copy->value / evaluation.engine.profile.submission.copy->value, 1, 0.01);
-  EXPECT_EQ(built_in.missing.size(), evaluation.engine.profile.missing.size());
+  EXPECT_NEAR(built_in.submission.copy->value / evaluation.simulation.profile.submission.copy->value, 1, 0.01);
+  EXPECT_EQ(built_in.missing.size(), evaluation.simulation.profile.missing.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Eth2025, WholeFile, ::testing::Values("269302", "258389"));

@@ -61,9 +61,9 @@ std::vector<PublishedPoint> sweep(const PlayedNode& node, std::uint32_t most_cal
   return out;
 }
 
-TEST(FitEngine, finds_the_node_behind_times_that_another_simulation_made) {
+TEST(FitSimulation, finds_the_node_behind_times_that_another_simulation_made) {
   const PlayedNode node;
-  const EngineFit fit = fit_engine(sweep(node, 256), "planted");
+  const SimulationFit fit = fit_simulation(sweep(node, 256), "planted");
   EXPECT_TRUE(fit.converged);
   EXPECT_TRUE(fit.calls_vary);
   const LinkModel& link = fit.profile.link(0);
@@ -72,7 +72,7 @@ TEST(FitEngine, finds_the_node_behind_times_that_another_simulation_made) {
   EXPECT_NEAR(fit.profile.submission.copy->value.count() / node.call, 1, 0.02);
   EXPECT_EQ(fit.profile.submission.copy, fit.profile.submission.launch);
   EXPECT_NEAR(fit.kernel.per_element_and_call.value.count() / node.per_element_and_call, 1, 0.025)
-      << "its kernels come one after the other at the whole rate, those of the engine share it";
+      << "its kernels come one after the other at the whole rate, those of the simulation share it";
   EXPECT_NEAR(fit.kernel.latency_per_call.value.count() / node.latency_per_call, 1, 0.05);
   for (const Bytes size : {64_B, 256_KiB, 16_MiB}) {
     EXPECT_NEAR(cost_at(link.h2d, size).latency_overhead.count() / node.latency, 1, 0.06) << to_string(size);
@@ -82,9 +82,9 @@ TEST(FitEngine, finds_the_node_behind_times_that_another_simulation_made) {
     EXPECT_NEAR(cost_at(link.h2d, size).gap.count() / node.gap, 1, 0.15) << to_string(size);
 }
 
-TEST(FitEngine, predicts_a_size_and_numbers_of_streams_that_it_never_saw) {
+TEST(FitSimulation, predicts_a_size_and_numbers_of_streams_that_it_never_saw) {
   const PlayedNode node;
-  const EngineFit fit = fit_engine(sweep(node, 256), "planted");
+  const SimulationFit fit = fit_simulation(sweep(node, 256), "planted");
   for (const std::uint32_t calls : {1u, 32u, 128u})
     for (const std::uint32_t streams : {1u, 16u, 256u}) {
       const Seconds truth = played(node, calls, std::uint64_t{1} << 29, streams);
@@ -93,8 +93,8 @@ TEST(FitEngine, predicts_a_size_and_numbers_of_streams_that_it_never_saw) {
     }
 }
 
-TEST(FitEngine, says_what_the_times_do_not_show) {
-  const EngineFit fit = fit_engine(sweep({}, 1), "planted");
+TEST(FitSimulation, says_what_the_times_do_not_show) {
+  const SimulationFit fit = fit_simulation(sweep({}, 1), "planted");
   EXPECT_FALSE(fit.calls_vary);
   EXPECT_EQ(fit.kernel.latency_per_call.value, Seconds{0});
   const Profile& profile = fit.profile;
@@ -110,13 +110,13 @@ TEST(FitEngine, says_what_the_times_do_not_show) {
   EXPECT_EQ(parameter_hash(profile_from_json(to_json(named), "planted")), parameter_hash(named));
 }
 
-TEST(FitEngine, is_deterministic) {
+TEST(FitSimulation, is_deterministic) {
   const auto points = sweep({}, 4);
-  EXPECT_EQ(parameter_hash(fit_engine(points, "a").profile), parameter_hash(fit_engine(points, "a").profile));
+  EXPECT_EQ(parameter_hash(fit_simulation(points, "a").profile), parameter_hash(fit_simulation(points, "a").profile));
 }
 
-TEST(FitEngine, refuses_fewer_points_than_parameters) {
-  EXPECT_THROW(fit_engine(std::vector<PublishedPoint>(3, {1, 8, 1, microseconds(30)}), "few"), Error);
+TEST(FitSimulation, refuses_fewer_points_than_parameters) {
+  EXPECT_THROW(fit_simulation(std::vector<PublishedPoint>(3, {1, 8, 1, microseconds(30)}), "few"), Error);
 }
 
 /// max of the three terms of eq 5, written out.
