@@ -77,7 +77,7 @@ void touch_pages(std::span<std::byte> memory) {
   }
 }
 
-std::optional<double> share_of_pages_present(std::span<const std::byte> memory) {
+std::optional<double> fraction_of_pages_present(std::span<const std::byte> memory) {
   constexpr std::uint64_t present_bit = 1ull << 63;
   if (memory.empty()) return std::nullopt;
   const std::uint64_t first = reinterpret_cast<std::uintptr_t>(memory.data()) / page_size();

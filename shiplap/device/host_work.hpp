@@ -20,7 +20,7 @@ void touch_pages(std::span<std::byte>);
 
 /// Which share of the memory's pages is in this process's page table (/proc/self/pagemap); nullopt where the system
 /// does not say.
-std::optional<double> share_of_pages_present(std::span<const std::byte>);
+std::optional<double> fraction_of_pages_present(std::span<const std::byte>);
 
 /// Whether this build can flush caches: it can on x86-64, 64-bit Arm and 64-bit POWER.
 bool can_flush_caches();

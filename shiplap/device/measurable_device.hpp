@@ -53,7 +53,7 @@ class MeasurableDevice : public Device {
   /// The NUMA nodes on which the pages of host memory really are; nullopt where that cannot be told.
   virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
   /// The share of the pages of managed memory that is on the host, from 0 to 1; nullopt where that cannot be told.
-  virtual std::optional<double> share_on_host(const Memory&) const { return std::nullopt; }
+  virtual std::optional<double> fraction_on_host(const Memory&) const { return std::nullopt; }
   /// What changes while the device works, as it is now: clocks and what holds them down, the speed of the link. Empty
   /// where there is nothing to tell.
   virtual Conditions state() const { return {}; }

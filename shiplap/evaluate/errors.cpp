@@ -47,7 +47,7 @@ class Collector {
     if (!worst || std::abs(error) > std::abs(worst->error))
       worst = WorstPoint{label(workload), point.choice, error, point.busiest, point.busy};
   }
-  void add_range(const EvaluatedPoint& point) {
+  void add_interval(const EvaluatedPoint& point) {
     if (!is_steady(point)) return;
     const Seconds seen = milliseconds(observed_ms(point));
     covered_.push_back(point.predicted.low <= seen && seen <= point.predicted.high ? 1 : 0);
@@ -162,7 +162,7 @@ ErrorSummary summary(std::span<const double> errors) {
   return result;
 }
 
-double ModelErrors::unsteady_share() const {
+double ModelErrors::unsteady_fraction() const {
   return all.points == 0 ? 0 : static_cast<double>(unsteady.points) / static_cast<double>(all.points);
 }
 
@@ -175,7 +175,7 @@ std::vector<ModelErrors> errors_by_model(std::span<const EvaluatedWorkload> work
         const auto predicted = time_by(point, model);
         if (!counts(point) || !predicted) continue;
         collector.add(workload, point, *predicted);
-        if (model == simulation_model) collector.add_range(point);
+        if (model == simulation_model) collector.add_interval(point);
       }
     result.push_back(collector.result(model));
   }
@@ -191,7 +191,7 @@ std::vector<ModelErrors> errors_by_strategy(std::span<const EvaluatedWorkload> w
       auto group = std::ranges::find(groups, name, &std::pair<std::string, Collector>::first);
       if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
       group->second.add(workload, point, point.predicted.value);
-      group->second.add_range(point);
+      group->second.add_interval(point);
     }
   std::vector<ModelErrors> result;
   for (const auto& [name, collector] : groups) result.push_back(collector.result(name));

@@ -50,7 +50,7 @@ struct ModelErrors {
   std::optional<Coverage> coverage;  ///< of the engine, over its steady points
   std::optional<WorstPoint> worst;
 
-  double unsteady_share() const;
+  double unsteady_fraction() const;
 };
 
 /// One for each model that predicted at least one verified point, the engine first.

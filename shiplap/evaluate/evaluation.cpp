@@ -111,7 +111,7 @@ Json errors_json(const ModelErrors& errors) {
             {"all", summary_json(errors.all)},
             {"steady", summary_json(errors.steady)},
             {"unsteady", summary_json(errors.unsteady)},
-            {"unsteady_share", errors.unsteady_share()},
+            {"unsteady_fraction", errors.unsteady_fraction()},
             {"coverage", nullptr},
             {"worst_at", nullptr}};
   if (errors.coverage)

@@ -40,7 +40,7 @@ std::vector<std::uint64_t> grids(const Job& job, unsigned sm_count) {
 }
 
 // Threads work on pieces that stay in their caches; pages are better moved in few.
-std::vector<std::uint32_t> unlocked_chunks(const Strategy& strategy) {
+std::vector<std::uint32_t> unpinned_chunks(const Strategy& strategy) {
   return strategy.threaded ? std::vector<std::uint32_t>{16, 64, 256, 1024} : std::vector<std::uint32_t>{1, 2, 4, 8, 16};
 }
 
@@ -68,7 +68,7 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
     const std::vector<std::uint32_t> counts =
         !strategy.chunked ? std::vector<std::uint32_t>{1}
                           : or_else(options.chunks, strategy.zero_copy                       ? mapped_chunks(job)
-                                                    : strategy.memory != ArrayMemory::pinned ? unlocked_chunks(strategy)
+                                                    : strategy.memory != ArrayMemory::pinned ? unpinned_chunks(strategy)
                                                                                              : usual_chunks(job));
     if (strategy.memory != ArrayMemory::pinned) {
       for (const std::uint32_t threads : strategy.threaded ? options.threads : std::vector<std::uint32_t>{0})

@@ -19,9 +19,11 @@ constexpr std::uint64_t wrong_seed = 12;
 
 // More than the cache of a GPU holds: a copy of what was moved shortly before would be faster than one out of memory. A
 // simulated GPU has no cache.
-constexpr Bytes beyond_caches = 256_MiB;
+constexpr Bytes footprint_beyond_caches = 256_MiB;
 
-std::uint64_t parts_beyond_caches(Bytes total) { return std::max<std::uint64_t>(1, beyond_caches.count / total.count); }
+std::uint64_t positions_beyond_caches(Bytes total) {
+  return std::max<std::uint64_t>(1, footprint_beyond_caches.count / total.count);
+}
 
 /// Of `total` bytes from the `turn`-th such part of buffers of `size` bytes.
 Schedule burst_schedule(bool to_device, Bytes size, Bytes total, std::uint32_t copies, std::uint64_t turn) {
@@ -74,7 +76,7 @@ std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, cons
       if (options.progress)
         options.progress(fmt::format("copies alone: {} {} the GPU", to_string(total), to_device ? "to" : "from"), 0, 0);
       // Every run takes the part behind that of the run before it.
-      const std::uint64_t turns = device.info().is_virtual ? 1 : parts_beyond_caches(total);
+      const std::uint64_t turns = device.info().is_virtual ? 1 : positions_beyond_caches(total);
       const Bytes size = total * turns;
       const Memory host = device.allocate(Place::host(), MemoryKind::pinned, size);
       const Memory gpu = device.allocate(Place::gpu(), MemoryKind::device, size);

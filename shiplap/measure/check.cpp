@@ -42,10 +42,10 @@ class Checks {
                          .expected = thresholds.good,
                          .causes = {}};
     if (measured > 0 && limit > 0) {
-      figure.share = measured / limit;
-      figure.verdict = figure.share >= thresholds.good    ? Verdict::good
-                       : figure.share >= thresholds.wrong ? Verdict::low
-                                                          : Verdict::bad;
+      figure.fraction = measured / limit;
+      figure.verdict = figure.fraction >= thresholds.good    ? Verdict::good
+                       : figure.fraction >= thresholds.wrong ? Verdict::low
+                                                             : Verdict::bad;
     }
     if (figure.verdict == Verdict::low || figure.verdict == Verdict::bad) figure.causes = std::move(causes);
     all.push_back(std::move(figure));
@@ -179,7 +179,7 @@ void check_bytes(const Profile& profile, Checks& checks) {
       .measured = fmt::format("{} of {} points", profile.measurements.size() - static_cast<std::size_t>(lost),
                               profile.measurements.size()),
       .limit = "all",
-      .share = 1 - static_cast<double>(lost) / static_cast<double>(profile.measurements.size()),
+      .fraction = 1 - static_cast<double>(lost) / static_cast<double>(profile.measurements.size()),
       .expected = 1,
       .verdict = lost == 0 ? Verdict::good : Verdict::bad,
       .causes = lost == 0 ? "" : "memory or link that corrupts data: examine the node before using it"};
@@ -218,7 +218,7 @@ Json to_json(const std::vector<CheckedFigure>& figures) {
   for (const CheckedFigure& f : figures) {
     Json figure{{"what", f.what}, {"verdict", to_string(f.verdict)}, {"measured", f.measured}, {"limit", f.limit}};
     if (f.verdict != Verdict::unknown) {
-      figure["share"] = f.share;
+      figure["fraction"] = f.fraction;
       figure["expected"] = f.expected;
     }
     if (!f.causes.empty()) figure["causes"] = f.causes;

@@ -22,7 +22,7 @@ struct CheckedFigure {
   std::string what;      ///< "copies to the GPU"
   std::string measured;  ///< "55.49 GB/s", or why there is nothing
   std::string limit;     ///< "63.02 GB/s, 32.0 GT/s PCIe x16", or the conditions that are missing for one
-  double share = 0;      ///< measured over the limit; 0 when unknown
+  double fraction = 0;   ///< measured over the limit; 0 when unknown
   double expected = 0;   ///< the least share that is good
   Verdict verdict = Verdict::unknown;
   std::string causes;  ///< what to look at, most likely first, when it is low or bad

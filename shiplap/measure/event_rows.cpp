@@ -26,10 +26,10 @@ std::span<const PrimitiveRow> event_rows() {
       PrimitiveRow{{"apart.kernels", "busy kernels in one stream, with and without events between them", "events"},
                    event_points,
                    [](MeasurableDevice& device, const Arguments& arguments) {
-                     return kernels_apart(device, {.kernels = whole(arguments, "kernels"),
-                                                   .recorded = arguments.at("recorded") > 0,
-                                                   .waiting = arguments.at("waiting") > 0,
-                                                   .busy = arguments.at("busy") > 0});
+                     return spaced_kernels(device, {.kernels = whole(arguments, "kernels"),
+                                                    .recorded = arguments.at("recorded") > 0,
+                                                    .waiting = arguments.at("waiting") > 0,
+                                                    .busy = arguments.at("busy") > 0});
                    }},
   };
   return rows;

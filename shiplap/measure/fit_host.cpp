@@ -116,7 +116,7 @@ RateThroughRings rate_through_rings(const Observation& o, unsigned ways, const L
   if (time.low <= waiting) waiting = 0;  // cannot be: then all of the time is counted as theirs
   const double bytes = o.argument("bytes") * ways;
   return {.threads = threads_of(o),
-          .rings = piece_of(o) * (std::uint64_t{staging_places} * threads_of(o)),
+          .rings = piece_of(o) * (std::uint64_t{staging_slots} * threads_of(o)),
           .rate = {{bytes / (time.value - waiting)}, {bytes / (time.high - waiting)}, {bytes / (time.low - waiting)}}};
 }
 
@@ -143,7 +143,7 @@ std::vector<GapAt> fit_written(const Observations& observations, const HostModel
     if (piece >= staging_piece) continue;
     const double pieces = o.argument("bytes") / in_bytes(piece);
     const double by_threads =
-        (piece / rate_of(staging_rates(host, piece * (std::uint64_t{staging_places} * threads_of(o))), threads_of(o)))
+        (piece / rate_of(staging_rates(host, piece * (std::uint64_t{staging_slots} * threads_of(o))), threads_of(o)))
             .count();
     const double engine = (piece * link->h2d.per_byte.value).count() + cost_at(link->h2d, piece).gap.count();
     // The threads fill their first places together, while the engine waits.

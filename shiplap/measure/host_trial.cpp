@@ -119,7 +119,7 @@ Trial prefetch(CopyDirection way, Bytes size) {
   return trial;
 }
 
-Trial prefetch_both(Bytes size) {
+Trial prefetch_duplex(Bytes size) {
   Trial trial;
   set_agents(trial.schedule, 2);  // the call itself takes a part of the time, so each way has a thread
   add_prefetch(trial, CopyDirection::host_to_device, size, AgentId{0});
@@ -143,7 +143,7 @@ Trial demand_by_host(Bytes size, unsigned threads) {
   return trial;
 }
 
-Trial demand_both(MeasurableDevice& device, Bytes size) {
+Trial demand_duplex(MeasurableDevice& device, Bytes size) {
   Trial trial;
   set_agents(trial.schedule, 2);
   add_touching_launch(trial, device, size);
@@ -205,7 +205,7 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
   const BufferId ring = schedule.add_buffer({.name = "rings",
                                              .place = Place::host(0),
                                              .memory = MemoryKind::pinned,
-                                             .size = piece * (staging_places * threads)});
+                                             .size = piece * (staging_slots * threads)});
   trial.transfers.push_back({to_device ? host : device, to_device ? device : host, size});
   std::vector<StreamId> streams;
   for (unsigned t = 0; t < threads; ++t) streams.push_back(schedule.add_stream(fmt::format("ring {}", first + t)));
@@ -213,12 +213,12 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
   // Copies from the GPU run one piece ahead of the agent: it starts the copy of its next piece into one place before it
   // copies the last piece out of the other.
   const auto pieces = static_cast<std::uint32_t>(size.count / piece.count);
-  std::vector<OpId> last_use(std::size_t{staging_places} * threads);
+  std::vector<OpId> last_use(std::size_t{staging_slots} * threads);
   std::vector<Op> behind(threads);
   std::vector<bool> has_behind(threads, false);
   for (std::uint32_t i = 0; i < pieces; ++i) {
     const std::uint32_t t = i % threads;
-    const std::uint32_t place = t * staging_places + i / threads % staging_places;
+    const std::uint32_t place = t * staging_slots + i / threads % staging_slots;
     const Region far{host, piece * i, piece};
     const Region near{ring, piece * place, piece};
     const Region gpu{device, piece * i, piece};
@@ -235,7 +235,7 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
       copy.agent = agent;
       copy.after = after;
       const OpId arrived = schedule.add(copy);
-      if (has_behind[t]) last_use[t * staging_places + (i / threads + 1) % staging_places] = schedule.add(behind[t]);
+      if (has_behind[t]) last_use[t * staging_slots + (i / threads + 1) % staging_slots] = schedule.add(behind[t]);
       behind[t] = by_agent(agent, HostCopy{.from = near, .to = far}, {arrived}, i);
       has_behind[t] = true;
     }

@@ -10,13 +10,13 @@ namespace shiplap {
 /// Managed memory of `size` bytes moves to the GPU or back because of a prefetch.
 Trial prefetch(CopyDirection, Bytes size);
 /// Managed memory of `size` bytes moves each way at the same time because of prefetches.
-Trial prefetch_both(Bytes size);
+Trial prefetch_duplex(Bytes size);
 /// Managed memory moves to the GPU because a kernel touches every page of it.
 Trial demand_by_kernel(MeasurableDevice&, Bytes size);
 /// Managed memory moves to the host because `threads` agents touch every page of it, each its own part.
 Trial demand_by_host(Bytes size, unsigned threads);
 /// Managed memory of `size` bytes moves each way at the same time: a kernel touches one buffer, one agent the other.
-Trial demand_both(MeasurableDevice&, Bytes size);
+Trial demand_duplex(MeasurableDevice&, Bytes size);
 
 /// `threads` agents copy from pageable to pinned memory, each its own part. With `both`, half of them copy the other
 /// way. No part of the memory is in the caches of the CPU when they begin.
@@ -25,7 +25,7 @@ Trial host_copies(Bytes size, unsigned threads, bool both);
 /// Bytes of a piece, where a point does not name another size.
 inline constexpr Bytes staging_piece = 4_MiB;
 /// Pinned places of a thread: it fills one while a copy engine reads the other.
-inline constexpr unsigned staging_places = 2;
+inline constexpr unsigned staging_slots = 2;
 
 /// Pageable memory through pinned rings. The pieces are dealt over `threads` agents. An agent copies a piece to one of
 /// its two pinned places, and a copy engine copies it from there to the GPU; or the other way round. With one `way`, no

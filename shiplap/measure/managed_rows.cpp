@@ -54,7 +54,7 @@ std::span<const PrimitiveRow> managed_rows() {
                    }},
       PrimitiveRow{{"prefetch.both", "a prefetch each way at once, by two threads", "host"},
                    large_managed_moves,
-                   [](MeasurableDevice&, const Arguments& arguments) { return prefetch_both(bytes(arguments)); },
+                   [](MeasurableDevice&, const Arguments& arguments) { return prefetch_duplex(bytes(arguments)); },
                    HostClock::completion},
       PrimitiveRow{{"demand.h2d", "a kernel that touches every page of managed memory on the host", "events"},
                    managed_moves,
@@ -81,7 +81,7 @@ std::span<const PrimitiveRow> managed_rows() {
       PrimitiveRow{
           {"demand.both", "a kernel and a host thread that touch managed memory of the other side at once", "host"},
           large_managed_moves,
-          [](MeasurableDevice& device, const Arguments& arguments) { return demand_both(device, bytes(arguments)); },
+          [](MeasurableDevice& device, const Arguments& arguments) { return demand_duplex(device, bytes(arguments)); },
           HostClock::completion},
   };
   return rows;

@@ -58,7 +58,7 @@ SampleOptions sampling(Effort effort) {
 // The disturbance of a neighbour, or a drift of the clocks, can last longer than all samples of a point. These then
 // agree with each other and are wrong together. A second visit much later shows that. In a full measurement the five
 // seconds of a point show it.
-bool comes_back(Effort effort) { return effort != Effort::full; }
+bool visits_twice(Effort effort) { return effort != Effort::full; }
 
 /// Groups of points that share their memory, which is on one NUMA node. The order of the points is kept.
 std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
@@ -100,7 +100,7 @@ class Measuring {
   }
 
   /// Visits those points of the row again that need it: doubles their samples.
-  void row_again(const PrimitiveRow& row, std::vector<Point> points) {
+  void measure_row_again(const PrimitiveRow& row, std::vector<Point> points) {
     std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(key(row, point)); });
     if (points.empty()) return;
     const std::size_t done_after = done_ + points.size();
@@ -146,7 +146,7 @@ class Measuring {
     for (std::size_t i = 0; i < points.size(); ++i, ++done_) {
       for (const Measurement* m : known[i]) result_.measurements.push_back(*m);
       const auto once = [](const Measurement* m) { return m->visits == 1 && !all_equal({m->samples_us}); };
-      if (comes_back(options_.effort) && std::ranges::any_of(known[i], once)) visit_again(row, points[i]);
+      if (visits_twice(options_.effort) && std::ranges::any_of(known[i], once)) visit_again(row, points[i]);
       if (known[i].empty()) point(row, points[i], trials[i], memory, again);
     }
   }
@@ -247,7 +247,7 @@ class Measuring {
     }
     const auto samples = sample(ready.probes(), sampling(options_.effort));
     const std::string held_by = clocks_held_by();
-    const bool again = comes_back(options_.effort) && !all_equal(samples);
+    const bool again = visits_twice(options_.effort) && !all_equal(samples);
     for (const Trial& trial : trials)
       if (difference.empty()) difference = memory.difference(device_, trial);
     if (!difference.empty()) result_.failed.push_back({label, difference});
@@ -352,8 +352,8 @@ MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
     else
       measuring.skip(*rows[i], reasons[i].c_str());
   }
-  for (std::size_t i = 0; comes_back(options.effort) && i < rows.size(); ++i)
-    if (reasons[i].empty()) measuring.row_again(*rows[i], points[i]);
+  for (std::size_t i = 0; visits_twice(options.effort) && i < rows.size(); ++i)
+    if (reasons[i].empty()) measuring.measure_row_again(*rows[i], points[i]);
   return std::move(measuring).result();
 }
 

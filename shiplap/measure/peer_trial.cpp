@@ -64,7 +64,7 @@ Trial peer_chase(MeasurableDevice& device, Bytes footprint, unsigned reads) {
   trial.kept.push_back(buffer);
   Kernel chase = add_kernel(trial, "chase", device.probe_kernel(ProbeKernel::Kind::chase, 1, reads));
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
-  chase.flows = {{.buffer = buffer, .bytes = chased_word * reads, .in_flight = chased_word}};
+  chase.flows = {{.buffer = buffer, .bytes = chase_read_size * reads, .in_flight = chase_read_size}};
   trial.schedule.add({.what = chase, .stream = trial.schedule.add_stream("kernel"), .after = {}});
   return trial;
 }

@@ -94,7 +94,7 @@ std::string RowMemory::misplaced(const MeasurableDevice& device, const Trial& tr
     const Buffer& buffer = trial.schedule.buffers[managed.index()];
     const Memory& whole = memories_[managed.index()];
     const Memory part(whole.data(), buffer.size, whole.place(), whole.kind(), [](std::byte*) {});
-    const auto share = device.share_on_host(part);
+    const auto share = device.fraction_on_host(part);
     if (!share || *share == (to.is_host() ? 1 : 0)) continue;
     return fmt::format(
         "{:.1f} % of the pages of {} are on the host after they were to move to {}: the time is not used", *share * 100,

@@ -95,7 +95,7 @@ Trial flushed_copy_of(MeasurableDevice&, const Arguments& arguments) {
 }
 template <MemoryKind kind>
 Trial both_ways_of(MeasurableDevice&, const Arguments& arguments) {
-  return both_ways(bytes(arguments), kind);
+  return duplex_copies(bytes(arguments), kind);
 }
 
 }  // namespace shiplap

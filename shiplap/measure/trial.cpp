@@ -99,7 +99,7 @@ Trial one_in_each(MeasurableDevice& device, Bytes size, unsigned streams, unsign
   return trial;
 }
 
-Trial both_ways(Bytes size, MemoryKind host) {
+Trial duplex_copies(Bytes size, MemoryKind host) {
   Trial trial;
   trial.schedule.agents = {{"to the GPU"}, {"from the GPU"}};
   for (std::uint32_t i = 0; i < 2; ++i) {
@@ -136,7 +136,7 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
   if (on_host) {
     chase.work = Seconds{0};
     chase.flows.push_back(
-        {.buffer = buffer, .mode = AccessMode::read, .bytes = chased_word * reads, .in_flight = chased_word});
+        {.buffer = buffer, .mode = AccessMode::read, .bytes = chase_read_size * reads, .in_flight = chase_read_size});
   }
   chase.operands = {{{buffer, Bytes{0}, footprint}, AccessMode::read}};
   const StreamId stream = trial.schedule.add_stream("kernel");
@@ -196,7 +196,7 @@ Trial kernel_row(MeasurableDevice& device, unsigned count) {
   return trial;
 }
 
-Trial kernels_apart(MeasurableDevice& device, const KernelsApart& wanted) {
+Trial spaced_kernels(MeasurableDevice& device, const SpacedKernels& wanted) {
   Trial trial;
   const Kernel spin = add_kernel(trial, "spin", device.probe_kernel(ProbeKernel::Kind::spin, 1, 0));
   const Kernel empty = add_empty_kernel(trial, device);

@@ -46,7 +46,7 @@ Trial flushed_copy(CopyDirection, Bytes size, MemoryKind host);
 Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned streams);
 
 /// A copy each way at the same time between host memory and the GPU, each submitted by an agent of its own.
-Trial both_ways(Bytes size, MemoryKind host);
+Trial duplex_copies(Bytes size, MemoryKind host);
 
 /// A copy to the GPU in each of `streams` streams, and a kernel of another stream that waits for one of them and is
 /// timed: a stream of copies would not begin, by the clock, before it is its turn.
@@ -73,7 +73,7 @@ Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);
 Trial kernel_row(MeasurableDevice&, unsigned count);
 
 /// Kernels of one busy block in one stream, with or without events between them.
-struct KernelsApart {
+struct SpacedKernels {
   unsigned kernels = 1;
   bool recorded =
       false;  ///< an event is recorded behind each kernel, and an empty kernel of another stream waits for it
@@ -81,7 +81,7 @@ struct KernelsApart {
       false;          ///< each kernel waits for the event of an empty kernel of another stream that ended long before
   bool busy = false;  ///< copies of 4 MiB move both ways meanwhile
 };
-Trial kernels_apart(MeasurableDevice&, const KernelsApart&);
+Trial spaced_kernels(MeasurableDevice&, const SpacedKernels&);
 
 /// `launches` empty kernels in a leading stream. In each of `followers` streams an empty kernel waits for each of them.
 /// The host spends launches · ((1 + followers) launch + record + followers · wait), and an end mark in each follower.

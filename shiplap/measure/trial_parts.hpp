@@ -9,7 +9,7 @@
 namespace shiplap {
 
 /// Bytes that the thread of a pointer chase reads at a time: one address.
-constexpr Bytes chased_word = 8_B;
+constexpr Bytes chase_read_size = 8_B;
 
 /// The two buffers of a copy.
 struct Ends {

@@ -64,7 +64,7 @@ void add_errors(Table& table, const ModelErrors& e) {
   table.add({e.name, std::to_string(e.all.points), of(e.all, e.all.median), of(e.all, e.all.p95),
              of(e.all, e.all.worst), signed_percent(e.all.median_signed), std::to_string(e.steady.points),
              of(e.steady, e.steady.median), of(e.steady, e.steady.p95), of(e.steady, e.steady.worst),
-             percent(e.unsteady_share())});
+             percent(e.unsteady_fraction())});
 }
 
 void add_models(const Evaluation& e, std::vector<Section>& sections) {

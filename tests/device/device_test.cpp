@@ -71,7 +71,7 @@ TEST(MeasurableDevice, need_not_tell_what_it_does_not_know) {
   EXPECT_TRUE(device.state().empty());
   EXPECT_TRUE(device.clocks_held_by().empty());
   EXPECT_FALSE(device.numa_nodes(Memory()));
-  EXPECT_FALSE(device.share_on_host(Memory()));
+  EXPECT_FALSE(device.fraction_on_host(Memory()));
 }
 
 TEST(PinnedRegions, are_unpinned_by_their_last_holder) {

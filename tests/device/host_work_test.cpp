@@ -60,7 +60,7 @@ class Promised {
 
 TEST(ShareOfPagesPresent, counts_the_pages_that_were_touched) {
   const Promised memory(64);
-  const auto share = [&](std::span<const std::byte> part) { return share_of_pages_present(part); };
+  const auto share = [&](std::span<const std::byte> part) { return fraction_of_pages_present(part); };
   const std::span<std::byte> all = memory.bytes();
   if (!share(all)) GTEST_SKIP() << "the system does not say which pages are present";
   EXPECT_EQ(share(all), 0.0);
@@ -75,13 +75,13 @@ TEST(ShareOfPagesPresent, counts_the_pages_that_were_touched) {
 TEST(ShareOfPagesPresent, counts_a_page_that_the_memory_has_a_part_of_as_a_whole_one) {
   const Promised memory(4);
   const std::span<std::byte> all = memory.bytes();
-  if (!share_of_pages_present(all)) GTEST_SKIP() << "the system does not say which pages are present";
+  if (!fraction_of_pages_present(all)) GTEST_SKIP() << "the system does not say which pages are present";
   touch_pages(all.first(1));
   // From the last byte of the first page, which is present, to the first byte of the third.
-  EXPECT_NEAR(share_of_pages_present(all.subspan(page_size() - 1, page_size() + 2)).value(), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(fraction_of_pages_present(all.subspan(page_size() - 1, page_size() + 2)).value(), 1.0 / 3, 1e-12);
 }
 
-TEST(ShareOfPagesPresent, of_nothing_is_unknown) { EXPECT_FALSE(share_of_pages_present({})); }
+TEST(ShareOfPagesPresent, of_nothing_is_unknown) { EXPECT_FALSE(fraction_of_pages_present({})); }
 
 TEST(FlushCaches, keeps_what_the_memory_holds) {
   if (!can_flush_caches()) GTEST_SKIP() << "this build cannot flush caches";

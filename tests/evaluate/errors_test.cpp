@@ -64,7 +64,7 @@ TEST(ErrorsByModel, list_unsteady_points_apart_and_take_the_worst_of_the_steady_
   EXPECT_NEAR(simulation.steady.worst, 0.05, 1e-12);
   EXPECT_EQ(simulation.unsteady.points, 1u);
   EXPECT_NEAR(simulation.unsteady.worst, 1, 1e-12);
-  EXPECT_NEAR(simulation.unsteady_share(), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(simulation.unsteady_fraction(), 1.0 / 3, 1e-12);
   ASSERT_TRUE(simulation.worst);
   EXPECT_EQ(simulation.worst->choice.chunks, 4u);
   EXPECT_EQ(simulation.worst->busiest, Engine::copy_h2d);

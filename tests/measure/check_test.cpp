@@ -63,7 +63,7 @@ TEST(Check, finds_a_link_at_half_its_width) {
   for (const char* what : {"copies to the GPU", "copies from the GPU"}) {
     const CheckedFigure f = figure(profile, what);
     EXPECT_EQ(f.verdict, Verdict::bad);
-    EXPECT_NEAR(f.share, 0.44, 0.005);
+    EXPECT_NEAR(f.fraction, 0.44, 0.005);
     EXPECT_NE(f.causes.find("trained down"), std::string::npos);
   }
   EXPECT_EQ(figure(profile, "copies to the GPU beside copies from it").verdict, Verdict::good)
@@ -94,7 +94,7 @@ TEST(Check, finds_a_link_that_trained_down_and_clocks_that_something_held) {
   Profile profile = sound_node();
   profile.conditions["gpu.link_loaded"] = "16.0 GT/s PCIe x16";
   EXPECT_EQ(figure(profile, "the link as it is trained").verdict, Verdict::bad);
-  EXPECT_NEAR(figure(profile, "the link as it is trained").share, 0.5, 1e-12);
+  EXPECT_NEAR(figure(profile, "the link as it is trained").fraction, 0.5, 1e-12);
   profile.conditions["gpu.link_loaded"] = "unknown";
   EXPECT_EQ(figure(profile, "the link as it is trained").verdict, Verdict::unknown);
   profile.conditions["gpu.clocks_held_by"] = "power cap";

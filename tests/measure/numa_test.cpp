@@ -149,7 +149,7 @@ TEST(NumaRows, are_measured_where_nobody_can_tell_the_node_and_say_so) {
 TEST(OnNode, moves_host_memory_and_agents_and_nothing_else) {
   const auto device = open_virtual(two_nodes(), "virtual:two-nodes");
   for (const Trial& trial :
-       {copy_burst(CopyDirection::host_to_device, 4_KiB, 3), both_ways(4_KiB, MemoryKind::pageable),
+       {copy_burst(CopyDirection::host_to_device, 4_KiB, 3), duplex_copies(4_KiB, MemoryKind::pageable),
         host_copies(1_MiB, 4, false), prefetch(CopyDirection::host_to_device, 64_KiB),
         flushed_copy(CopyDirection::device_to_host, 4_KiB, MemoryKind::pinned)}) {
     const Trial moved = on_node(trial, 1);

@@ -39,7 +39,7 @@ class Visited : public ForwardingDevice {
   unsigned visit = 1;
 
   std::string clocks_held_by() const override { return faults_.clocks_held_by(visit); }
-  std::optional<double> share_on_host(const Memory&) const override { return faults_.on_host; }
+  std::optional<double> fraction_on_host(const Memory&) const override { return faults_.on_host; }
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     std::byte* victim = nullptr;
     for (std::size_t i = 0; i < schedule.buffers.size(); ++i)

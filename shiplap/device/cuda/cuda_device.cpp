@@ -150,8 +150,8 @@ class CudaDevice final : public MeasurableDevice {
   }
 
   // When the driver moves pages of managed memory to a GPU, it takes them out of the host's page table.
-  std::optional<double> share_on_host(const Memory& memory) const override {
-    return memory.kind() == MemoryKind::managed ? share_of_pages_present(memory.bytes()) : std::nullopt;
+  std::optional<double> fraction_on_host(const Memory& memory) const override {
+    return memory.kind() == MemoryKind::managed ? fraction_of_pages_present(memory.bytes()) : std::nullopt;
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
@@ -185,7 +185,7 @@ class CudaDevice final : public MeasurableDevice {
   std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule& schedule,
                                             const Bindings& bindings) override {
     const auto* behind = dynamic_cast<const CudaExecution*>(&other);
-    if (behind == nullptr || !behind->is_of(gpus_))
+    if (behind == nullptr || !behind->is_for(gpus_))
       throw Error("an execution can only share the streams of one that the same device has prepared");
     require_successive(behind->schedule());
     require_shareable(behind->streams()->streams, schedule);

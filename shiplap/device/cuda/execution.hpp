@@ -69,7 +69,7 @@ class CudaExecution final : public Execution {
   std::vector<LaunchShape> launches() const override { return launches_; }
   const Schedule& schedule() const { return schedule_; }
   /// Whether it was made for these GPUs by the same device.
-  bool is_of(const GpuSet& gpus) const { return gpus_.gates == gpus.gates; }
+  bool is_for(const GpuSet& gpus) const { return gpus_.gates == gpus.gates; }
   const std::shared_ptr<CudaStreams>& streams() const { return streams_; }
 
  private:
@@ -181,7 +181,7 @@ class CudaExecution final : public Execution {
 
   // Observing the spans of ops: execution_trace.cpp.
   void start_trace();
-  void settle_recording();
+  void warm_up_recording();
   void make_trace_events();
   /// Whether the present run takes marks around the op.
   bool is_marked(const Op&) const;
@@ -223,13 +223,13 @@ class CudaExecution final : public Execution {
   std::vector<StreamId> ending_streams_;  ///< `end_marks_[i]` is the end of this stream
   /// The clock of one GPU. A run goes by the clock of the GPU whose stream it starts with, or of the timed stream's
   /// GPU.
-  struct Clockwork {
+  struct GpuClock {
     Event start;
     Event stop;
     cudaStream_t all_ended = nullptr;  ///< waits for the ends of all streams, where several end
   };
-  std::map<int, Clockwork> clocks_;  ///< by the runtime's number of the GPU
-  Clockwork* clock_ = nullptr;       ///< the clock of the present run
+  std::map<int, GpuClock> clocks_;   ///< by the runtime's number of the GPU
+  GpuClock* clock_ = nullptr;        ///< the clock of the present run
   int clock_gpu_ = 0;                ///< the GPU of that clock
   cudaStream_t stopping_ = nullptr;  ///< the present run stops the clock behind this stream's last op; null: behind all
   std::vector<Event> trace_marks_;   ///< before and after each op, made by the first run traced by events

@@ -66,7 +66,7 @@ void CudaExecution::start_trace() {
         by_events_ = true;
       }
     }
-    if (recording_) settle_recording();
+    if (recording_) warm_up_recording();
   }
   if (!by_events_) return;
   if (clocks_.size() > 1)
@@ -76,7 +76,7 @@ void CudaExecution::start_trace() {
 
 // The first copy each way and the first kernel after the start of a recording take milliseconds longer. Runs them here,
 // so that ops of the schedule do not.
-void CudaExecution::settle_recording() {
+void CudaExecution::warm_up_recording() {
   constexpr Bytes size{64};
   const DeviceMemory device = make_device_memory(api_, size, "the set-up of a recording");
   const PinnedMemory host = make_pinned_memory(api_, size, cudaHostAllocDefault, "the set-up of a recording");

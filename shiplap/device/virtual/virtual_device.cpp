@@ -25,7 +25,7 @@ namespace {
 constexpr Seconds spin_block_time = microseconds(10);
 
 /// The memory that the device has given out, by address. It outlives the device, as that memory may.
-class Given {
+class Allocations {
  public:
   void add(const std::byte* data, const Buffer& buffer) {
     const std::lock_guard lock(mutex_);
@@ -97,7 +97,7 @@ class VirtualDevice : public MeasurableDevice {
             .is_virtual = true,
             .simulated = shared_profile_,
             .memory = gpu.memory,
-            .free_memory = gpu.memory - given_->on_gpus(),
+            .free_memory = gpu.memory - allocations_->on_gpus(),
             .sm_count = gpu.sm_count,
             .copy_engines = gpu.copy_engines,
             .resident_threads = gpu.resident_threads ? static_cast<unsigned>(gpu.resident_threads->value + 0.5) : 0,
@@ -122,15 +122,15 @@ class VirtualDevice : public MeasurableDevice {
     if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
     for (std::size_t offset = 0; offset < rounded; offset += page)
       data[offset] = std::byte{0};  // pages exist before anything is timed
-    given_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
-    return Memory(data, size, place, kind, [given = given_](std::byte* p) {
+    allocations_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
+    return Memory(data, size, place, kind, [given = allocations_](std::byte* p) {
       given->remove(p);
       std::free(p);
     });
   }
 
   MemoryKind kind_of(const std::byte* data) const override {
-    const auto given = given_->around(data);
+    const auto given = allocations_->around(data);
     return given ? given->memory : MemoryKind::pageable;
   }
 
@@ -138,7 +138,7 @@ class VirtualDevice : public MeasurableDevice {
     if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
       return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // pinned by its owner
     return pinned_->hold(
-        data, size, [&] { given_->pin(data, size); }, [given = given_](std::byte* p) { given->unpin(p); });
+        data, size, [&] { allocations_->pin(data, size); }, [given = allocations_](std::byte* p) { given->unpin(p); });
   }
 
   std::optional<std::vector<unsigned>> numa_nodes(const Memory& memory) const override {
@@ -161,7 +161,7 @@ class VirtualDevice : public MeasurableDevice {
     const auto* behind = dynamic_cast<const VirtualExecution*>(&other);
     if (behind == nullptr || behind->streams()->profile() != shared_profile_.get())
       throw Error("an execution can only share the streams of one that the same device has prepared");
-    if (behind->runs_unseen())
+    if (behind->has_unshared_run_in_flight())
       throw Error("the run of an execution whose streams are to be shared is in flight: wait for it");
     require_successive(behind->schedule());
     require_shareable(behind->streams()->streams, schedule);
@@ -227,7 +227,7 @@ class VirtualDevice : public MeasurableDevice {
   /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU a wrong claim
   /// would make copies slow or block the host, and nobody would see why.
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
-    const auto given = given_->find(data);
+    const auto given = allocations_->find(data);
     if (!given || buffer.size.count == 0) return;
     const bool as_claimed = is_pinned(buffer.memory)                ? is_pinned(given->memory)
                             : buffer.memory == MemoryKind::pageable ? given->memory != MemoryKind::managed
@@ -250,7 +250,7 @@ class VirtualDevice : public MeasurableDevice {
   std::shared_ptr<const Profile> shared_profile_;  // shared with executions
   const Profile& profile_;
   std::string id_;
-  std::shared_ptr<Given> given_ = std::make_shared<Given>();
+  std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
 };
 

@@ -62,7 +62,7 @@ class VirtualExecution final : public Execution {
   RunResult wait() override;
   const Schedule& schedule() const { return schedule_; }
   /// Whether a run is in flight that others in the same streams would not know of.
-  bool runs_unseen() const { return submitted_ && !run_; }
+  bool has_unshared_run_in_flight() const { return submitted_ && !run_; }
   const std::shared_ptr<VirtualStreams>& streams() const { return streams_; }
 
  private:
