@@ -1,5 +1,5 @@
-// What executes schedules: a GPU, several of them, or a simulated one. What measuring needs besides is in
-// measurable_device.hpp.
+// Interface of what executes schedules: one GPU, several GPUs, or a simulated GPU. measurable_device.hpp adds what
+// measuring needs.
 #pragma once
 
 #include <memory>
@@ -12,24 +12,24 @@
 
 namespace shiplap {
 
-/// Executes schedules. `open` opens one by name. An implementation must know its own facts, allocate and prepare; the
-/// other methods say what they do where an implementation cannot do it.
+/// Executes schedules. `open` opens one by name. An implementation must provide `info`, `allocate` and `prepare`. Each
+/// other method documents what happens on a device that does not support it.
 ///
 /// Memory may outlive its device. An execution must not.
 class Device {
  public:
   virtual ~Device() = default;
-  /// What the device is and has now. Throws Error when the GPU cannot be asked.
+  /// Returns the facts of the device at this moment. Throws Error when the GPU cannot be queried.
   virtual DeviceInfo info() const = 0;
-  /// Obtains memory. Pages of host memory exist when this returns, on the NUMA node asked for. Throws Error with the
-  /// numbers when memory is short, Unsupported for a kind that the device does not have.
+  /// Allocates memory. Pages of host memory exist when this returns, on the NUMA node asked for. Throws Error with
+  /// requested and available bytes when memory is short, Unsupported for a kind that the device does not have.
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
-  /// The kind of host memory, wherever it came from: pageable, pinned or managed. Pageable where the device cannot
-  /// tell.
+  /// Returns the kind of host memory from any allocator: pageable, pinned or managed. Where the device cannot tell, it
+  /// returns pageable.
   virtual MemoryKind kind_of(const std::byte*) const { return MemoryKind::pageable; }
-  /// Pins host memory that came from elsewhere, until the result is destroyed; the memory stays its owner's. Several
-  /// holders may pin the same memory, and the last one unpins it. Memory that is pinned already stays as it is. Throws
-  /// Error with what to do when the system refuses, Unsupported where the device cannot pin.
+  /// Pins host memory that the device did not allocate, until the result is destroyed. The caller still owns the
+  /// memory. Several holders may pin the same memory, and the last one unpins it. Memory that is pinned already stays
+  /// as it is. Throws Error with a remedy when the system refuses, Unsupported where the device cannot pin.
   virtual Memory pin(std::byte*, Bytes) {
     throw Unsupported("this device does not pin memory that came from elsewhere");
   }
@@ -37,15 +37,16 @@ class Device {
   /// kernels of the bindings must outlive the execution. Throws Error for an unsound schedule or bindings that do not
   /// fit it, Unsupported for what the device cannot do.
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
-  /// As `prepare`, in the streams of `other`: stream i is the same stream for both. What is submitted later comes
-  /// behind what was submitted before, stream by stream. Nothing else is ordered: the caller sees to memory that both
-  /// use. `other` may be destroyed first. Throws Error when `other` is of another device, or its run is in flight and
-  /// was not submitted to shared streams; Unsupported where host agents perform ops of either, for graphs, for several
-  /// agents, and where the device cannot share streams.
+  /// Prepares a schedule like `prepare`, but in the streams of `other`: both executions use the same stream i. In each
+  /// stream, work that is submitted later runs after work that was submitted before. Nothing else is ordered, so the
+  /// caller synchronises memory that both use. `other` may be destroyed first. Throws Error when `other` belongs to
+  /// another device, or its run is in flight and was not submitted to shared streams. Throws Unsupported where host
+  /// agents perform ops of either schedule, for graphs, for several agents, and where the device cannot share streams.
   virtual std::unique_ptr<Execution> prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
     throw Unsupported("executions of this device do not share streams");
   }
-  /// Opens a gap at the end of `stream`, a cudaStream_t of the GPU. Throws Unsupported where there are no streams.
+  /// Opens a gap at the end of `stream`, a cudaStream_t of the GPU. Throws Unsupported on a device without CUDA
+  /// streams.
   virtual std::unique_ptr<StreamGap> open_gap(void* /*stream*/) {
     throw Unsupported("this device has no streams that a run could be put between");
   }

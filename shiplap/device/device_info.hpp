@@ -1,4 +1,4 @@
-// What a device is and what it is able to do, as values.
+// Facts of a device: its name, its memory and its capabilities.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@
 
 namespace shiplap {
 
-/// Facts of a device at the time of asking. Of a device with several GPUs, what is said of "the GPU" holds for the
-/// first.
+/// Facts of a device at the time of the query. For a device with several GPUs, "the GPU" below is the first one.
 struct DeviceInfo {
   std::string id;                              ///< "cuda:0", "cuda:0,1", "virtual:h200"
   std::string name;                            ///< "NVIDIA H200"
   bool is_virtual = false;                     ///< simulated: `virtual:PROFILE`
   std::shared_ptr<const Profile> simulated{};  ///< the profile that a virtual device simulates; null for a GPU
   Bytes memory;                                ///< device memory of the GPU
-  Bytes free_memory;                           ///< the part of it that is free now
+  Bytes free_memory;                           ///< device memory that is free now
   unsigned sm_count = 0;                       ///< SMs of the GPU
   unsigned copy_engines = 0;                   ///< copy engines that can work at the same time
   unsigned resident_threads = 0;               ///< threads that the GPU holds at once
@@ -27,8 +26,9 @@ struct DeviceInfo {
   unsigned gpus = 1;                           ///< number of GPUs
   bool peer_access = false;                    ///< the GPUs can address each other's memory
   std::vector<std::uint16_t> numa_nodes{};     ///< NUMA nodes of the host, by the system's numbers
-  std::string limits;                          ///< facts a reader should know, one line ("ECC on, driver 580.159")
-  Conditions conditions;                       ///< driver, runtime, clocks, CPU, NUMA: goes into profiles and results
+  std::string limits;                          ///< one line of further facts for people, as in "ECC on, driver 580.159"
+  Conditions conditions;                       ///< driver, runtime, clocks, CPU and NUMA, recorded in profiles and
+                                               ///< results
 };
 
 }  // namespace shiplap

@@ -9,7 +9,7 @@ HostAgents::HostAgents(std::size_t agents, std::function<void(std::size_t)> begi
     for (std::size_t a = 1; a < agents; ++a) threads_.emplace_back([this, a] { serve(a); });
     while (begun_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
     if (failure_) std::rethrow_exception(failure_);
-  } catch (...) {  // the threads that there are must not wait for ever
+  } catch (...) {  // threads that were started already must not wait for ever
     leave();
     throw;
   }
@@ -33,7 +33,7 @@ std::chrono::steady_clock::time_point HostAgents::run(const std::function<void(s
   done_ = 0;
   const std::uint32_t round = ++round_;
   round_.notify_all();
-  // Waking takes tens of microseconds, which are none of the work's.
+  // Waking takes tens of microseconds, which do not count as work.
   while (awake_.load(std::memory_order_acquire) < threads_.size()) std::this_thread::yield();
   if (ready) {
     try {

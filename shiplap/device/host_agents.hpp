@@ -12,25 +12,25 @@
 
 namespace shiplap {
 
-/// A thread for each agent but the first, which is the caller's. The threads are kept for many runs and sleep between
-/// them.
+/// One thread for each agent except the first, which uses the caller's thread. The threads are kept for many runs and
+/// sleep between them.
 class HostAgents {
  public:
-  /// `begin(a)` is called first in the thread of each agent a but the first, and has returned there when the
-  /// constructor does; what it throws, the constructor throws.
+  /// Calls `begin(a)` in the thread of each agent a except the first, and returns when all these calls have returned.
+  /// An exception of `begin` is thrown by the constructor.
   explicit HostAgents(std::size_t agents, std::function<void(std::size_t)> begin = {});
   ~HostAgents();
   HostAgents(const HostAgents&) = delete;
   HostAgents& operator=(const HostAgents&) = delete;
 
   std::size_t count() const { return threads_.size() + 1; }
-  /// Calls `work(a)` once for each agent a, at the same time: all begin when the last one is awake and `ready` has
-  /// returned, at the time that is returned. Returns when all have ended. The first exception that one of them throws
-  /// sets `stopped()`, so that agents that wait for others give up, and is thrown here; when `ready` throws, no work is
-  /// begun.
+  /// Calls `work(a)` once for each agent a, concurrently, and returns when all calls have ended. All agents start
+  /// together, once the last one is awake and `ready` has returned; that start time is the result. The first exception
+  /// of an agent sets `stopped()`, which makes agents that wait for others give up, and is thrown here. When `ready`
+  /// throws, no work is started.
   std::chrono::steady_clock::time_point run(const std::function<void(std::size_t)>& work,
                                             const std::function<void()>& ready = {});
-  /// Whether an agent has failed in the present run. Whoever waits for another agent looks at it.
+  /// Whether an agent has failed in the current run. An agent that waits for another one must poll this.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
  private:
@@ -38,8 +38,8 @@ class HostAgents {
   void serve(std::size_t agent);
   void perform(std::size_t agent);
 
-  std::atomic<std::uint32_t> round_{0};    // a new one wakes the threads
-  std::atomic<std::uint32_t> started_{0};  // the round that may begin
+  std::atomic<std::uint32_t> round_{0};    // number of the run; a change wakes the threads
+  std::atomic<std::uint32_t> started_{0};  // number of the run that may begin
   std::atomic<std::size_t> awake_{0};
   std::atomic<std::size_t> done_{0};
   std::atomic<bool> stopped_{false};

@@ -18,7 +18,7 @@
 namespace shiplap {
 namespace {
 
-/// Bytes from one flushed address to the next. Some CPUs have longer lines, none in use has shorter ones.
+/// Bytes between flushed addresses. Some CPUs have longer cache lines; no supported CPU has shorter ones.
 [[maybe_unused]] constexpr std::size_t cache_line = 64;
 
 #if defined(__x86_64__)
@@ -26,7 +26,7 @@ constexpr bool has_flush = true;
 void fence() { _mm_mfence(); }
 // The operand of the instruction is the memory, not the variable that holds its address.
 void flush_line(const std::byte* line) { _mm_clflush(line); }
-// Does not wait for the line before it, which makes it many times faster.
+// CLFLUSHOPT does not wait for the flush of the line before it, which makes it many times faster than CLFLUSH.
 [[gnu::target("clflushopt")]] void flush_in_any_order(std::uintptr_t begin, std::uintptr_t end) {
   for (std::uintptr_t line = begin; line < end; line += cache_line) _mm_clflushopt(reinterpret_cast<void*>(line));
 }

@@ -1,4 +1,4 @@
-// Memory of a host or a GPU that its holder owns.
+// An owned block of host or device memory.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace shiplap {
 
-/// Memory obtained from a device. It is given back when this goes out of scope, and may outlive the device.
+/// Memory from a device. The destructor releases it. It may outlive the device.
 class Memory {
  public:
-  using Release = std::function<void(std::byte*)>;  ///< gives the memory back
+  using Release = std::function<void(std::byte*)>;  ///< releases the memory
   /// No memory: `data()` is null.
   Memory() = default;
-  /// Takes over `data`, with which `release` is called once at the end.
+  /// Takes ownership of `data`. The destructor calls `release(data)` once.
   Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release)
       : data_(data, std::move(release)), size_(size), place_(place), kind_(kind) {}
 
   /// The address of the first byte; null when there is no memory.
   std::byte* data() const { return data_.get(); }
-  /// The size that was asked for.
+  /// The requested size.
   Bytes size() const { return size_; }
   /// Where the memory is: on a NUMA node of the host, or on a GPU.
   Place place() const { return place_; }
-  /// The kind that was asked for.
+  /// The requested kind.
   MemoryKind kind() const { return kind_; }
   /// Host memory as a span. Undefined for memory on a GPU.
   std::span<std::byte> bytes() const { return {data_.get(), size_.count}; }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view cuda_prefix = "cuda:";
 constexpr std::string_view virtual_prefix = "virtual:";
 
-/// What `device/open` needs of the CUDA backend, with or without it.
+/// The functions of the CUDA backend that are needed here. In a build without CUDA they say why it is absent.
 struct CudaBackend {
 #if SHIPLAP_HAS_CUDA
   static int count(std::string& why_absent) { return count_cuda(why_absent); }

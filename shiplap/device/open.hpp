@@ -10,18 +10,18 @@
 
 namespace shiplap {
 
-/// "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Throws UsageError for an unknown name (listing what there
-/// is) and Unsupported naming what is missing (toolkit at build time, driver, GPU) for a CUDA device that cannot be
-/// opened.
+/// "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Throws UsageError with the list of devices for an unknown
+/// name. Throws Unsupported naming what is missing (toolkit at build time, driver, GPU) for a CUDA device that cannot
+/// be opened.
 std::unique_ptr<MeasurableDevice> open(std::string_view name);
 
-/// What a device list shows: every device that can be opened, and for a backend that has none, why.
+/// Every device that can be opened, and for each backend without a device the reason.
 struct DeviceListing {
-  std::vector<DeviceInfo> devices;  ///< that can be opened
+  std::vector<DeviceInfo> devices;  ///< devices that can be opened
   std::vector<std::string>
       absent;  ///< "cuda: this build has no CUDA backend (no CUDA toolkit was found when it was configured)"
 };
-/// Asks every backend and opens every built-in profile.
+/// Queries every backend and opens every built-in profile.
 DeviceListing list_devices();
 
 /// The first CUDA device when there is one, else "virtual:h200".

@@ -15,7 +15,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "words are compared byte by byte, lowest byte first");
 
 constexpr std::size_t word_size = sizeof(std::uint64_t);
-constexpr std::size_t pattern_grain = 1 << 20;  // bytes below which a further thread costs more than it saves
+constexpr std::size_t pattern_grain = 1 << 20;  // bytes per thread below which a further thread costs more than it
+                                                // saves
 
 std::uint64_t differing_bytes(std::uint64_t difference) {
   std::uint64_t count = 0;

@@ -1,5 +1,5 @@
-// The test pattern that every measurement moves and checks: each 8-byte word is a hash of its index and the seed. The
-// word function is shared by the host and the GPU.
+// The test pattern that every measurement moves and checks: each 8-byte word is a hash of its index and the seed. Host
+// and GPU share the function.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace shiplap {
 
-/// Word `index` of the pattern: the finaliser of splitmix64 (Steele, Lea, Flood 2014) over index and seed. A piece that
-/// went to the wrong place, is missing or stale gives other words nearly everywhere.
+/// Word `index` of the pattern: the finaliser of splitmix64 (Steele, Lea, Flood 2014) over index and seed. Data that is
+/// missing, stale or in the wrong place differs in nearly every word.
 SHIPLAP_HOST_AND_DEVICE constexpr std::uint64_t pattern_word(std::uint64_t index, std::uint64_t seed) {
   std::uint64_t z = (index ^ (seed * 0xD1342543DE82EF95u)) + 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -25,8 +25,8 @@ SHIPLAP_HOST_AND_DEVICE constexpr std::uint64_t pattern_word(std::uint64_t index
   return z ^ (z >> 31);
 }
 
-/// Writes the pattern from its beginning, least significant byte of a word first; a last piece of a word is allowed.
-/// Large memory is shared out among the cores.
+/// Writes the pattern from its beginning, least significant byte of a word first. The length need not be a multiple of
+/// 8. Large memory is filled by all cores.
 void fill_pattern(std::span<std::byte> memory, std::uint64_t seed);
 
 /// Number of bytes that differ from the pattern's bytes [pattern_offset, pattern_offset + memory.size()).

@@ -1,4 +1,4 @@
-// Host memory that a device has pinned for several holders.
+// Bookkeeping of host memory that a device has pinned for several holders.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace shiplap {
 
-/// The regions of memory that came from elsewhere and that a device has pinned. The last holder of a region unpins it.
-/// For use by several threads. What `hold` returns shares this object, and may outlive the device.
+/// Regions of host memory that a device did not allocate but has pinned. The last holder of a region unpins it. All
+/// methods are thread-safe. The result of `hold` keeps this object alive and may outlive the device.
 class PinnedRegions : public std::enable_shared_from_this<PinnedRegions> {
  public:
-  /// Calls `pin` unless the memory at `data` is held already, and `unpin` when nobody holds it any more.
+  /// Calls `pin` unless the memory at `data` is held already. The last holder calls `unpin`.
   Memory hold(std::byte* data, Bytes size, const std::function<void()>& pin, std::function<void(std::byte*)> unpin) {
     const std::lock_guard guard(mutex_);
     if (holders_[data] == 0) {

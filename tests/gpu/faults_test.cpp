@@ -169,7 +169,7 @@ TEST_F(FaultsOnGpu, name_what_is_wanted_when_the_card_itself_refuses_the_memory)
   };
   const Bytes wanted = device->info().memory + 1_GiB;
   EXPECT_THAT(message_of([&] { device->allocate(Place::gpu(), MemoryKind::device, wanted); }),
-              AllOf(HasSubstr(to_string(wanted) + " of device memory are wanted"), HasSubstr("are free on cuda:0")));
+              AllOf(HasSubstr(to_string(wanted) + " of device memory are needed"), HasSubstr("are free on cuda:0")));
   const auto unaware = open_cuda(0, generous);
   EXPECT_THAT(message_of([&] { unaware->allocate(Place::gpu(), MemoryKind::device, wanted); }),
               AllOf(HasSubstr("cudaMalloc failed (" + to_string(wanted) + " of device memory on cuda:0)"),

@@ -23,14 +23,14 @@ using CopyRecord = CUpti_ActivityMemcpy5;
 using KernelRecord = CUpti_ActivityKernel9;
 #endif
 
-constexpr std::size_t buffer_size = 8u << 20;  // bytes of a buffer that CUPTI fills with records
-constexpr std::size_t buffer_alignment = 8;    // bytes, ACTIVITY_RECORD_ALIGNMENT of CUPTI
+constexpr std::size_t buffer_size = 8u << 20;  // bytes in a buffer that CUPTI fills with records
+constexpr std::size_t buffer_alignment = 8;    // bytes; CUPTI requires this alignment
 constexpr auto op_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
-// External ids come with records of API calls only, so these are recorded as well.
+// CUPTI links external ids to records of API calls, so these must be recorded too.
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME,
                                         CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
 
-/// What the callbacks have received; CUPTI calls them from threads of its own.
+/// The records that the callbacks have received. CUPTI calls them from its own threads.
 struct Received {
   struct Work {
     std::uint32_t call = 0;
@@ -43,7 +43,7 @@ struct Received {
   std::unordered_map<std::uint32_t, std::uint64_t> op_of_call;
 };
 Received& received() {
-  static Received* const state = new Received;  // outlives CUPTI's threads
+  static Received* const state = new Received;  // is never deleted, because CUPTI's threads may outlive static objects
   return *state;
 }
 
@@ -78,7 +78,7 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
 bool activity_available(std::string& why) {
   why = cupti().missing;
   if (!why.empty()) return false;
-  // Only enabling tells whether somebody else holds CUPTI.
+  // An attempt to enable recording is the only way to find out whether another tool uses CUPTI.
   static const CUptiResult tried = [] {
     const CUptiResult result = cupti().register_callbacks(give_buffer, take_buffer);
     if (result != CUPTI_SUCCESS) return result;
@@ -95,7 +95,7 @@ ActivityRecording::ActivityRecording(std::size_t ops) : ops_(ops) {
   if (std::string why; !activity_available(why)) throw Unsupported("activity cannot be recorded: " + why);
   {
     const std::lock_guard lock(received().mutex);
-    if (received().in_use) throw Unsupported("activity is being recorded already; record one run at a time");
+    if (received().in_use) throw Unsupported("another run is being recorded; record one run at a time");
     received().in_use = true;
     received().work.clear();
     received().op_of_call.clear();

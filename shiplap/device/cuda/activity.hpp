@@ -1,4 +1,4 @@
-// What the GPU itself says it did and when: CUPTI's activity records, matched to the ops of a schedule.
+// Start and end times of ops as recorded by the GPU: CUPTI's activity records, matched to the ops of a schedule.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace shiplap {
 
-/// Start and end of the work of one op, by the GPU's clock; only differences mean something.
+/// Start and end of the work of one op by the GPU's clock, whose zero is arbitrary.
 struct ActivitySpan {
   bool seen = false;
   Seconds start{0};
   Seconds end{0};
 };
 
-/// Whether activity can be recorded here. CUPTI is loaded at run time; `why` says what is missing, or who else uses it
-/// (a profiler, compute-sanitizer).
+/// Whether activity can be recorded. CUPTI is loaded at run time. When it cannot, `why` says what is missing or which
+/// other tool uses CUPTI (a profiler, compute-sanitizer).
 bool activity_available(std::string& why);
 
-/// Records from its construction until `take`, of one thread's calls. CUPTI belongs to the process: one recording at a
-/// time, a second one throws Unsupported.
+/// Records the work that one thread submits, from construction until `take`. A process has one CUPTI, so a second
+/// recording at the same time throws Unsupported.
 class ActivityRecording {
  public:
   /// Throws Unsupported when `activity_available` says no, Error when CUPTI refuses.
@@ -30,7 +30,8 @@ class ActivityRecording {
   ActivityRecording(const ActivityRecording&) = delete;
   ActivityRecording& operator=(const ActivityRecording&) = delete;
 
-  /// Work submitted by this thread while one of these lives belongs to op `op`; none for no recording.
+  /// Marks work that this thread submits during the lifetime of this object as work of op `op`. Without a recording
+  /// (null) it does nothing.
   class Op {
    public:
     Op(ActivityRecording*, std::uint32_t op) noexcept;
@@ -42,7 +43,8 @@ class ActivityRecording {
     ActivityRecording* recording_;
   };
 
-  /// Ends the recording, once the GPU is done. By op: from the start of its first work to the end of its last.
+  /// Ends the recording; the GPU must be idle. The result has for each op the start of its first and the end of its
+  /// last piece of work.
   std::vector<ActivitySpan> take();
 
  private:

@@ -24,7 +24,8 @@ cudaError_t copy_batch(void* const* to, const void* const* from, const std::size
 #if CUDART_VERSION >= 13000
   return cudaMemcpyBatchAsync(to, from, bytes, count, &attributes, &first_of_attributes, 1, stream);
 #else
-  // Older headers take the same arguments without const, and say which copy failed.
+  // Before CUDA 13 the function takes the arguments without const and has a further one, the number of the copy that
+  // failed.
   std::size_t failed = 0;
   return cudaMemcpyBatchAsync(const_cast<void**>(to), const_cast<void**>(from), const_cast<std::size_t*>(bytes), count,
                               &attributes, &first_of_attributes, 1, &failed, stream);

@@ -1,5 +1,5 @@
-// The CUDA runtime as one table of functions: everything in device/cuda calls through it, so that a test can put a
-// fault in any call.
+// The CUDA runtime as a table of functions. All code in device/cuda calls through it, so that a test can make any call
+// fail.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,17 +8,17 @@
 
 namespace shiplap {
 
-/// cudaMemPrefetchAsync with the arguments that it has had in all versions: `destination` is a device or
+/// Calls cudaMemPrefetchAsync in the form that fits the toolkit's version. `destination` is a device number or
 /// cudaCpuDeviceId.
 cudaError_t prefetch_to(const void* data, std::size_t bytes, int destination, cudaStream_t);
 
-/// cudaMemcpyBatchAsync of copies whose sources are read in the order of the stream, with the arguments that all its
-/// versions have in common; cudaErrorNotSupported before CUDA 12.8.
+/// Calls cudaMemcpyBatchAsync in the form that fits the toolkit's version, for copies whose sources are read in stream
+/// order. Returns cudaErrorNotSupported before CUDA 12.8.
 cudaError_t copy_batch(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
                        cudaStream_t);
 
-/// Each member is the runtime function of the same name. A test copies the table and replaces what it wants to fail,
-/// count or delay. Callers keep a reference, so a table must outlive what was made with it.
+/// Each member is the runtime function of the same name. A test copies the table and replaces functions by ones that
+/// fail, count or delay. Callers keep a reference, so a table must outlive what was made with it.
 struct Api {
   cudaError_t (*get_device_count)(int*) = cudaGetDeviceCount;
   cudaError_t (*set_device)(int) = cudaSetDevice;
@@ -83,7 +83,7 @@ struct Api {
   const char* (*get_error_string)(cudaError_t) = cudaGetErrorString;
 };
 
-/// The table of the runtime itself. The first call sets CUDA_MODULE_LOADING=EAGER unless the user has set it: with lazy
+/// The table of the real runtime. The first call sets CUDA_MODULE_LOADING=EAGER unless the user has set it: with lazy
 /// loading a kernel's first launch may wait for the GPU to be idle, which never happens behind a closed gate.
 const Api& real_api();
 

@@ -25,7 +25,7 @@ void CUPTIAPI see(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId, co
   const auto error = *static_cast<const cudaError_t*>(call->functionReturnValue);
   if (error < cudaErrorStreamCaptureUnsupported || error > cudaErrorStreamCaptureWrongThread) return;
   std::string name = call->functionName;
-  name.resize(std::min(name.size(), name.find("_v")));  // of an interface: cudaMalloc_v3020
+  name.resize(std::min(name.size(), name.find("_v")));  // CUPTI appends the interface version, as in cudaMalloc_v3020
   watched.call = fmt::format("{}: {}", name, cudaGetErrorString(error));
 }
 

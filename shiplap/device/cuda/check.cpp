@@ -88,7 +88,7 @@ bool is_missing_support(cudaError_t error) {
   }
 }
 
-/// The path from the source tree's root: where the tree stood when it was built says nothing.
+/// The file and line, with the path relative to the root of the source tree.
 std::string place(const std::source_location& where) {
   const std::string_view file = where.file_name();
   const std::size_t root = file.rfind("shiplap/device/");
@@ -111,7 +111,7 @@ void fail_call(const Api& api, cudaError_t error, std::string_view call, std::st
   if (!context.empty()) message += fmt::format(" ({})", context);
   message += fmt::format(": {}", error_text(api, error));
   if (const std::string what_to_do = remedy(api, error, call); !what_to_do.empty()) message += "; " + what_to_do;
-  static_cast<void>(api.get_last_error());  // the remedy's own calls may have failed too
+  static_cast<void>(api.get_last_error());  // calls made for the remedy may have failed too
   if (is_missing_support(error)) throw Unsupported(message);
   throw Error(fmt::format("{} [{}]", message, place(where)));
 }

@@ -15,12 +15,13 @@ std::string version_text(int packed);
 /// "cudaErrorMemoryAllocation (out of memory)"
 std::string error_text(const Api&, cudaError_t);
 
-/// Clears the pending error, so that the next call is not blamed for it, and throws Error (Unsupported when the driver,
-/// the GPU or code for it is missing). `context` says what the call was for: an op and its chunk, a buffer.
+/// Clears the runtime's last error, which the next call would return otherwise, and throws Error (Unsupported when the
+/// driver, the GPU or code for it is missing). `context` says what the call was for, such as an op and its chunk, or a
+/// buffer.
 [[noreturn]] void fail_call(const Api&, cudaError_t, std::string_view call, std::string_view context,
                             std::source_location where = std::source_location::current());
 
-/// `fail_call` unless the call has succeeded.
+/// Calls `fail_call` unless the call has succeeded.
 inline void check(const Api& api, cudaError_t error, std::string_view call, std::string_view context = {},
                   std::source_location where = std::source_location::current()) {
   if (error != cudaSuccess) [[unlikely]]

@@ -28,7 +28,7 @@
 namespace shiplap {
 namespace {
 
-/// The first line of a file of the system; unknown_fact when there is none.
+/// The first line of a file in /sys or /proc; unknown_fact when there is none.
 std::string system_text(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -42,7 +42,7 @@ std::string link(const std::string& pci_device) {
   return fmt::format("{} x{}", speed, system_text(pci_device + "/max_link_width"));
 }
 
-/// The text that nvidia-smi -L shows: "GPU-6f1a7b1e-…".
+/// The UUID in the form of nvidia-smi -L: "GPU-6f1a7b1e-…".
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU";
   for (std::size_t i = 0; i < sizeof(uuid.bytes); ++i) {
@@ -204,7 +204,7 @@ class CudaDevice final : public MeasurableDevice {
  private:
   void set_up(int gpu) {
     select(gpu);
-    // Loads the kernels. When this build has no code for the GPU, this fails with a message about the GPU.
+    // Loading the kernels here gives a message about the GPU when this build has no code for it.
     for (const void* kernel : {gate_kernel(), fill_pattern_kernel(), compare_pattern_kernel(), empty_kernel(),
                                spin_kernel(), stream_kernel(), multiply_add_kernel(), touch_kernel(), chase_kernel()}) {
       cudaFuncAttributes attributes{};
@@ -215,14 +215,14 @@ class CudaDevice final : public MeasurableDevice {
         std::make_unique<DevicePattern>(api_, static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount))));
   }
 
-  /// The runtime keeps the current GPU for each thread, and another device may have been used in between.
+  /// Makes the GPU current for this thread. Another device may have changed it since the last call.
   void select(int gpu) const { check(api_, api_.set_device(gpu), "cudaSetDevice", fmt::format("cuda:{}", gpu)); }
   void select() const { select(index_); }
 
   static bool reached_by_gpu(const Memory& memory) {
     return !memory.place().is_host() || memory.kind() == MemoryKind::mapped;
   }
-  /// Selects the GPU that works on the memory: the one that has it, and the first one for mapped memory.
+  /// Selects the GPU that has the memory, or the first GPU for mapped memory, and returns its pattern kernels.
   DevicePattern& pattern_of(const Memory& memory) const {
     if (memory.place().is_host()) {
       select();
@@ -239,12 +239,12 @@ class CudaDevice final : public MeasurableDevice {
     return value;
   }
 
-  /// `gpu` is selected.
+  /// Throws Error when less than `size` is free on `gpu`, which must be selected.
   void require_free(Bytes size, int gpu) const {
     const auto [free, total] = memory();
     if (size > free)
       throw Error(
-          fmt::format("{} of device memory are wanted and {} of {} are free on cuda:{}: use more chunks or a "
+          fmt::format("{} of device memory are needed and {} of {} are free on cuda:{}: use more chunks or a "
                       "smaller ring, or end other programs on this GPU",
                       to_string(size), to_string(free), to_string(total), gpu));
   }
@@ -256,7 +256,7 @@ class CudaDevice final : public MeasurableDevice {
     if (attribute(cudaDevAttrConcurrentManagedAccess) == 0)
       throw Unsupported(fmt::format("cuda:{} does not move pages of managed memory on demand", index_));
     if (size.count == 0) return {nullptr, size, place, MemoryKind::managed, [](std::byte*) {}};
-    require_free(size, gpu);  // more would make the driver evict pages
+    require_free(size, gpu);  // with less free memory the driver would evict pages
     void* data = nullptr;
     check(api_, api_.malloc_managed(&data, size.count, cudaMemAttachGlobal), "cudaMallocManaged",
           fmt::format("{} of managed memory", to_string(size)));
@@ -324,7 +324,7 @@ class CudaDevice final : public MeasurableDevice {
   const Api& api_;
   std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
   const RangeApi& ranges_;
-  int index_;  // the first GPU, which `info` tells of
+  int index_;  // number of the first GPU, which `info` describes
   GpuSet gpus_;
   std::vector<std::unique_ptr<DevicePattern>> patterns_;  // by GPU
 };

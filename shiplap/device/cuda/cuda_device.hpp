@@ -1,4 +1,4 @@
-// The CUDA device: cuda:N, a GPU of this node. Needs no CUDA header to be used.
+// The CUDA device cuda:N, a GPU of this node. Users of this header need no CUDA header.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,13 @@ int count_cuda(std::string& why_absent, const Api& = real_api());
 /// Opens cuda:`index`. Throws Unsupported naming what is missing: the driver, the GPU, or code for it in this build.
 /// The tables must outlive the device and what was made with it.
 std::unique_ptr<MeasurableDevice> open_cuda(int index, const Api& = real_api(), const RangeApi& = nvtx_ranges());
-/// Several GPUs as one device: gpu i of its schedules is cuda:`gpus[i]`. Throws UsageError when one is named twice.
+/// Opens several GPUs as one device: gpu i of its schedules is cuda:`gpus[i]`. Throws UsageError when one is named
+/// twice.
 std::unique_ptr<MeasurableDevice> open_cuda(const std::vector<int>& gpus, const Api& = real_api(),
                                             const RangeApi& = nvtx_ranges());
 
-/// Every GPU that can be opened. `why_absent` gets the reason for none, or for each that cannot be opened; else it is
-/// empty.
+/// Facts of every GPU that can be opened. `why_absent` receives the reason why there is no GPU, or why some cannot be
+/// opened; else it is empty.
 std::vector<DeviceInfo> list_cuda(std::string& why_absent, const Api& = real_api());
 
 }  // namespace shiplap

@@ -1,5 +1,5 @@
-// CUPTI, loaded at run time: what the GPU did and when, and which calls were made. Where its headers are missing,
-// SHIPLAP_HAS_CUPTI is not defined.
+// CUPTI, loaded at run time: it records GPU activity and runtime calls. SHIPLAP_HAS_CUPTI is defined where its headers
+// were found.
 #pragma once
 
 #if __has_include(<cupti.h>)
@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// The functions that are used.
+/// The functions of CUPTI that are used here.
 struct Cupti {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
@@ -24,13 +24,13 @@ struct Cupti {
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableDomain) enable_domain = nullptr;
   decltype(&cuptiGetResultString) describe = nullptr;
-  std::string missing;  ///< why there is none; empty when all were found
+  std::string missing;  ///< reason why CUPTI is not available; empty when all functions were found
 };
 
-/// Loads it on the first call.
+/// The table of functions. The first call loads CUPTI.
 const Cupti& cupti();
 
-/// For people.
+/// Text of a CUPTI result.
 std::string message(CUptiResult);
 
 }  // namespace shiplap

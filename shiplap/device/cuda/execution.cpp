@@ -78,7 +78,7 @@ void CudaExecution::submit(const RunOptions& options) {
 }
 
 RunResult CudaExecution::wait() {
-  if (!in_flight_) throw Error("a run is waited for that was not submitted");
+  if (!in_flight_) throw Error("no run was submitted: submit one before waiting for it");
   RunResult result;
   if (schedule_.ops.empty()) {
     result.submission = submitted_ - began_;
@@ -143,10 +143,10 @@ void CudaExecution::choose_clock() {
   else if (end_marks_.size() == 1 && gpu_of(ending_streams_.front()) == gpu_of(first))
     stopping_ = streams_->handles[ending_streams_.front().index()].get();
   clock_gpu_ = gpu_of(first);
-  select(selected_.front() = clock_gpu_);  // a gate is made there
+  select(selected_.front() = clock_gpu_);  // a gate is created on this GPU
 }
 
-// It is chance which of several held streams goes on first, so the start mark of all is the gate's own.
+// The order in which held streams continue is random, so the start event of several held streams is the gate's own.
 void CudaExecution::start() {
   if (used_handles_.empty()) return;
   const bool of_gate = options_.hold && options_.timed.is_none() && starting_streams().size() > 1;
@@ -167,7 +167,7 @@ StreamId CudaExecution::first_stream() const {
   throw Error(fmt::format("stream {} is to be timed and has no ops", options_.timed.value));
 }
 
-// What ops of a run have pinned, allocated or created lasts no longer than the run.
+// Memory and streams that ops have pinned, allocated or created are released at the end of the run.
 void CudaExecution::give_back() noexcept {
   for (std::byte* memory : pinned_)
     if (api_.host_unregister(memory) != cudaSuccess) static_cast<void>(api_.get_last_error());
@@ -178,13 +178,13 @@ void CudaExecution::give_back() noexcept {
 
 void CudaExecution::join_streams() {
   if (stopping_ != nullptr || used_handles_.empty()) return;
-  // Only after everything is submitted: one more stream that waits would slow the copies down.
+  // These waits are submitted last, because a further waiting stream would slow the copies down.
   for (const Event& end : end_marks_)
     check_of_run(api_.stream_wait_event(clock_->all_ended, end.get(), 0), "cudaStreamWaitEvent", "joining the streams");
   check_of_run(api_.event_record(clock_->stop.get(), clock_->all_ended), "cudaEventRecord", "the stop mark");
 }
 
-// A stream has no end mark when another stream waits for its last op, and so ends later.
+// A stream has no end event when another stream waits for its last op, because that stream ends later.
 void CudaExecution::wait_for_end() const {
   if (used_handles_.empty()) return;
   check_of_run(api_.event_synchronize(clock_->stop.get()), "cudaEventSynchronize", "waiting for the stop mark");
@@ -192,13 +192,13 @@ void CudaExecution::wait_for_end() const {
   for (std::size_t i = 0; i < end_marks_.size(); ++i) {
     if (streams_->handles[ending_streams_[i].index()].get() == stopping_) continue;
     const cudaError_t error = api_.event_synchronize(end_marks_[i].get());
-    if (error != cudaSuccess)  // no text is made in the time of a run that succeeds
+    if (error != cudaSuccess)  // the text is only made after a failure, because this is timed
       check_of_run(error, "cudaEventSynchronize",
                    "waiting for the end of stream " + schedule_.streams[ending_streams_[i].index()].name);
   }
 }
 
-// A GPU tells that a kernel has failed, but not which one. The call that is told behind all ops names all kernels.
+// The GPU reports that a kernel has failed, but not which one. After the last op, the message names all kernels.
 void CudaExecution::check_of_run(cudaError_t error, const char* call, std::string_view what) const {
   if (error != cudaSuccess) fail_call(api_, error, call, fmt::format("{}{}", what, kernels()));
 }
@@ -220,7 +220,7 @@ void CudaExecution::abandon() noexcept {
   for (const auto& [gpu, clock] : clocks_)
     if (clock.all_ended != nullptr) static_cast<void>(api_.stream_synchronize(clock.all_ended));
   give_back();
-  recording_.reset();  // only now, when nothing is in flight any more
+  recording_.reset();  // the recording ends here, when nothing is in flight
   running_.reset();
   in_flight_ = false;
   static_cast<void>(api_.get_last_error());

@@ -1,4 +1,4 @@
-// The calls of a run: each agent makes those of its commands in order, and performs the ops that are its own.
+// The calls of a run. Each agent makes the calls of its commands in order and performs its own ops.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -13,12 +13,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Stands for the GPU that a thread has selected, when it is unknown.
+/// Value for an unknown selected GPU.
 constexpr int none_selected = -1;
 
 }  // namespace
 
-// Nothing here may allocate or look anything up: the time of these calls is a figure that the simulator predicts.
+// This function must not allocate or search, because the time of these calls is measured and predicted.
 void CudaExecution::make_calls(std::size_t agent) {
   int& selected = selected_[agent];
   const bool alone = agents_ == nullptr;
@@ -29,7 +29,7 @@ void CudaExecution::make_calls(std::size_t agent) {
       await(command);
       if (agents_->stopped()) return;
     } else if (command.host) {
-      // Allocating selects a GPU, also when it fails.
+      // Allocation changes the selected GPU, also when it fails.
       if (command.host->call == HostCall::Kind::allocate) selected = none_selected;
       const Range range(ranges_, command.range);
       perform(command);
@@ -69,7 +69,7 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
       call = "cudaEventRecord";
       return api_.event_record(command.event, command.stream);
     case Step::Kind::finish:
-      if (command.stream == stopping_) return cudaSuccess;  // the stop mark is the end mark of this stream
+      if (command.stream == stopping_) return cudaSuccess;  // the stop event is also the end event of this stream
       call = "cudaEventRecord";
       return api_.event_record(command.event, command.stream);
     case Step::Kind::submit:
@@ -155,7 +155,7 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
       allocated_[action.buffer.index()] = Memory();
       return;
     case HostCall::Kind::wait:
-      return;  // the steps in front of it have waited
+      return;  // earlier steps have waited already
     case HostCall::Kind::create_stream: {
       cudaStream_t stream = nullptr;
       if (const cudaError_t error = api_.stream_create_with_flags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
@@ -171,7 +171,7 @@ void CudaExecution::call(const Command& command, const HostAction& action) {
         last = std::move(created_.back());
         created_.pop_back();
       }
-      // Released afterwards: a stream that could not be destroyed is tried once more when `last` goes.
+      // When this fails, the destructor of `last` tries once more.
       if (const cudaError_t error = api_.stream_destroy(last.get()); error != cudaSuccess)
         fail(command, error, "cudaStreamDestroy");
       static_cast<void>(last.release());
@@ -190,7 +190,7 @@ void CudaExecution::allocate(const Command& command, const HostAction& action) {
 
 void CudaExecution::named(OpId op, const auto& action) const {
   const auto message = [&](const char* what) {
-    // Clears the thread's last error: a call that failed inside the action may have left one.
+    // A call that failed inside the action may have left an error in the thread, which this clears.
     static_cast<void>(api_.get_last_error());
     return fmt::format("{}: {}", describe(schedule_, op), what);
   };

@@ -1,4 +1,4 @@
-// A schedule that is submitted as a graph: its calls are captured once, when the execution is made.
+// Schedules that are submitted as a graph. Their calls are captured once, when the execution is made.
 #include <fmt/format.h>
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace shiplap {
 
-// Makes the calls of a run into a graph: all streams branch off from the first one and come back to it.
+// Captures the calls of a run as a graph. All streams branch off from the first one and join it at the end.
 Graph CudaExecution::capture(bool& refused) {
   const cudaStream_t origin = used_handles_.front();
   const std::string what = fmt::format("a graph of {} ops", schedule_.ops.size());
@@ -36,7 +36,7 @@ Graph CudaExecution::capture(bool& refused) {
   } catch (...) {
     const cudaError_t error = end();
     if (error != cudaSuccess) static_cast<void>(api_.get_last_error());
-    // The calls that would have joined the streams were not made, so the error tells nothing of the kernel.
+    // After an exception the streams were not joined, so this error does not come from the kernel.
     if (error == cudaErrorStreamCaptureUnjoined) refused = false;
     throw;
   }
@@ -54,7 +54,7 @@ void CudaExecution::make_graph() {
     graph = capture(refused);
   } catch (const Error& error) {
     if (!refused) throw;
-    // Captures again while CUPTI watches, because the error alone does not tell which call was refused.
+    // The error does not name the refused call, so the capture is repeated under CUPTI.
     const std::string call = call_refused_in([&] {
       try {
         capture(refused);
@@ -71,7 +71,7 @@ void CudaExecution::make_graph() {
   check(api_, api_.stream_synchronize(origin), "cudaStreamSynchronize", what);
 }
 
-// The runtime does not know the functions of some libraries' kernels. Such a kernel has a grid and no occupancy.
+// The runtime cannot query the kernels of some libraries. Their grid is known and their occupancy is not.
 void CudaExecution::note_launches(cudaGraph_t graph) {
   const auto is_known = [&](cudaError_t error, const char* call) {
     if (error == cudaErrorInvalidDeviceFunction || error == cudaErrorInvalidValue ||

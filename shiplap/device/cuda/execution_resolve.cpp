@@ -1,4 +1,4 @@
-// How an execution is made ready: streams for streams, events for dependencies, every call looked up.
+// Preparation of an execution: it creates streams and events and collects the arguments of every call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +45,8 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   name_ranges();
 }
 
-// The host sees nothing of the ops of a graph, so of a graph only the run has a name. Called last, so that capturing a
-// graph makes no ranges.
+// The host does not submit the ops of a graph one by one, so for a graph only the run has an NVTX name. This is called
+// last, so that capturing a graph makes no ranges.
 void CudaExecution::name_ranges() {
   if (!ranges_.listened_to()) return;
   const auto ops = schedule_.ops.size();
@@ -69,7 +69,7 @@ void CudaExecution::select(int gpu) const {
 
 int CudaExecution::gpu_of(StreamId stream) const { return gpus_.at(schedule_.streams[stream.index()].place); }
 
-// An event belongs to the GPU in whose stream it is recorded.
+// An event is created on the GPU in whose stream it is recorded.
 void CudaExecution::make_order_events(const Submission& calls) {
   order_events_.resize(calls.events);
   for (const auto& steps : calls.agents) {
@@ -81,7 +81,7 @@ void CudaExecution::make_order_events(const Submission& calls) {
   }
 }
 
-// The streams of streams that no execution has used before.
+// Creates the CUDA streams that no earlier execution has created.
 void CudaExecution::make_streams() {
   for (auto i = static_cast<std::uint32_t>(streams_->handles.size()); i < schedule_.streams.size(); ++i) {
     select(gpu_of(StreamId{i}));
@@ -103,9 +103,9 @@ void CudaExecution::resolve(const Bindings& bindings) {
 }
 
 void CudaExecution::make_commands(const Submission& calls, const Bindings& bindings) {
-  kernel_calls_.reserve(schedule_.ops.size());  // commands point into it
+  kernel_calls_.reserve(schedule_.ops.size());  // commands point into this vector
 
-  // By op, the number of its agent's steps after which all that belongs to the op has been done.
+  // For each op, the number of its agent's steps after which the op has been submitted or performed.
   std::vector<std::uint32_t> steps_of(schedule_.ops.size());
   for (const auto& steps : calls.agents)
     for (std::uint32_t i = 0; i < steps.size(); ++i) steps_of[steps[i].op.index()] = i + 1;

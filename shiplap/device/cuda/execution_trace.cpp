@@ -1,4 +1,4 @@
-// How the spans of an execution's ops are observed: by the GPU's activity records, by events, by the host's clock.
+// Observation of the spans of ops by the GPU's activity records, by events, and by the host's clock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void CudaExecution::start_trace() {
     if (!by_events_ && !used_handles_.empty()) {
       try {
         recording_.emplace(schedule_.ops.size());
-      } catch (const Error& error) {  // somebody else records
+      } catch (const Error& error) {  // another run is being recorded
         why_by_events_ = error.what();
         by_events_ = true;
       }
@@ -74,8 +74,8 @@ void CudaExecution::start_trace() {
   make_trace_events();
 }
 
-// The first copy each way and the first kernel after the start of a recording take milliseconds longer. Runs them here,
-// so that ops of the schedule do not.
+// The first copy in each direction and the first kernel after the start of a recording take milliseconds longer. This
+// runs them before the ops of the schedule.
 void CudaExecution::warm_up_recording() {
   constexpr Bytes size{64};
   const DeviceMemory device = make_device_memory(api_, size, "the set-up of a recording");
@@ -111,7 +111,7 @@ Timeline CudaExecution::timeline() {
 void CudaExecution::add_event_spans(Timeline& timeline) const {
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i) {
     if (!is_marked(schedule_.ops[i])) {
-      timeline.spans.emplace_back();  // of the host's by its own clock
+      timeline.spans.emplace_back();  // ops of host agents have their own clock
       continue;
     }
     const OpId op{static_cast<std::uint32_t>(i)};
@@ -121,7 +121,7 @@ void CudaExecution::add_event_spans(Timeline& timeline) const {
   }
 }
 
-// The records' clock is not that of the events; the end of the last op is the same moment on both.
+// Activity records and events have different clocks, which are aligned at the end of the last op.
 void CudaExecution::add_activity_spans(Timeline& timeline) {
   const std::vector<ActivitySpan> seen = recording_->take();
   recording_.reset();

@@ -14,7 +14,7 @@ __device__ std::uint64_t nanoseconds() {
   return now;
 }
 
-/// Ends when the host has set `open`, or after `limit` nanoseconds with `timed_out` set.
+/// Ends when the host sets `open`, or sets `timed_out` and ends after `limit` nanoseconds.
 __global__ void hold_until_open(const volatile std::uint32_t* open, volatile std::uint32_t* timed_out,
                                 std::uint64_t limit) {
   const std::uint64_t start = nanoseconds();
@@ -47,7 +47,7 @@ Gate::Gate(const Api& api, Seconds limit)
 Gate::~Gate() { drain(); }
 
 void Gate::close(cudaEvent_t mark) {
-  // The former kernel must have ended, or it would see the flag that is meant for the new one.
+  // The previous kernel must have ended, because it would react to the flag of the new one.
   check(api_, api_.stream_synchronize(stream_.get()), "cudaStreamSynchronize", "the gate");
   flags_->timed_out = 0;
   std::atomic_ref(flags_->open).store(0, std::memory_order_release);

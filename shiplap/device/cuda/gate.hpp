@@ -1,4 +1,4 @@
-// Holds streams back until the host has submitted everything: what is timed behind the gate contains no submission.
+// A gate that holds streams until the host has submitted all ops, so that the measured time contains no submission.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@
 
 namespace shiplap {
 
-/// Time after which a gate opens by itself: long beside any submission, which takes a few microseconds for each op.
+/// Time limit after which a gate opens by itself. A submission takes a few microseconds for each op and so far less.
 constexpr Seconds longest_held{10};
 
-/// A kernel of one thread on a stream of its own that polls a flag in host memory. Other streams are held by waiting
-/// for `closed()`. The kernel gives up after `limit`, so that a host that is blocked by a full hardware queue gets on.
+/// A one-thread kernel in its own stream that polls a flag in host memory. Other streams are held by waiting for
+/// `closed()`. The kernel ends after `limit`, so that a host that is blocked by a full hardware queue can continue.
 class Gate {
  public:
   explicit Gate(const Api&, Seconds limit = longest_held);
@@ -25,19 +25,20 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// Closes the gate; it must not be closed already. `mark`, where given, is recorded right behind it.
+  /// Closes the gate, which must be open. `mark`, if given, is recorded right after the gate.
   void close(cudaEvent_t mark = nullptr);
-  /// The event behind the gate, to be waited for by every stream that is to be held.
+  /// The event after the gate. Each stream that is to be held must wait for it.
   cudaEvent_t closed() const { return behind_.get(); }
   void release() noexcept;
-  /// Releases and waits until the gate's kernel has ended.
+  /// Opens the gate and waits until its kernel has ended.
   void drain() noexcept;
-  /// Whether the gate has opened by itself since it was last closed. To be asked once the held streams have ended.
+  /// Whether the gate has reached its time limit since it was last closed. The result is final once the held streams
+  /// have ended.
   bool timed_out() const noexcept;
   Seconds limit() const { return limit_; }
 
  private:
-  /// The flags are in host memory that the kernel reads and writes, each in a cache line of its own (64 bytes).
+  /// Flags in host memory that the kernel reads and writes, each in its own cache line (64 bytes).
   struct Flags {
     alignas(64) std::uint32_t open;
     alignas(64) std::uint32_t timed_out;
@@ -46,21 +47,21 @@ class Gate {
   const Api& api_;
   Seconds limit_;
   PinnedMemory memory_;
-  Flags* flags_ = nullptr;         ///< as the host addresses them
-  Flags* device_flags_ = nullptr;  ///< as the kernel addresses them
+  Flags* flags_ = nullptr;         ///< host address of the flags
+  Flags* device_flags_ = nullptr;  ///< device address of the flags
   Event behind_;
   StreamHandle stream_;
 };
 
-/// The gates of a device's GPUs, which its executions share: making one takes milliseconds.
+/// The gates of a device's GPUs. All executions share them, because creating a gate takes milliseconds.
 class Gates {
  public:
   explicit Gates(const Api& api) : api_(api) {}
 
-  /// A gate while nobody else uses it.
+  /// Exclusive use of a gate.
   class Use {
    public:
-    /// Throws Error when the calling thread is the user already, because it would wait for itself.
+    /// Throws Error when the calling thread uses the gate already, because it would wait for itself.
     Use(Gate&, std::mutex&, std::atomic<std::thread::id>& user);
     Gate* operator->() const { return gate_; }
 
@@ -68,8 +69,8 @@ class Gates {
     Gate* gate_;
     std::unique_lock<std::mutex> lock_;
   };
-  /// Takes the gate of a GPU (by the runtime's number), which the calling thread has selected. Waits until nobody else
-  /// uses it; it is free again when the result is destroyed. Throws Error when the calling thread uses it already.
+  /// Takes the gate of a GPU (by device number), which the calling thread has selected. It waits until the gate is
+  /// free. The destructor of the result frees it. Throws Error when the calling thread uses it already.
   Use take(int gpu);
 
  private:

@@ -24,7 +24,7 @@ PeerAccess::~PeerAccess() {
   for (Pair& pair : pairs_) {
     try {
       if (pair.before) set(pair, *pair.before);
-    } catch (const Error&) {  // nobody could do anything about it here
+    } catch (const Error&) {  // a destructor must not throw
     }
   }
 }
@@ -39,7 +39,7 @@ void PeerAccess::set(Pair& pair, bool on) {
   const auto context = [&] { return fmt::format("cuda:{} to the memory of cuda:{}", pair.from, pair.to); };
   check(api_, api_.set_device(pair.from), "cudaSetDevice", context());
   const cudaError_t error = on ? api_.device_enable_peer_access(pair.to, 0) : api_.device_disable_peer_access(pair.to);
-  // Somebody else in this process may have switched it.
+  // Other code in this process may have switched it.
   const bool was_so = error == (on ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled);
   if (was_so)
     static_cast<void>(api_.get_last_error());

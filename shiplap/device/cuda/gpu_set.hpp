@@ -1,4 +1,4 @@
-// The GPUs of one device: gpu i of a schedule is the i-th of them.
+// The GPUs of one device. GPU i of a schedule is the i-th of them.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// Turns direct access between GPUs on and off, and leaves it in the end as it found it.
+/// Switches peer access between GPUs on and off. The destructor restores the original state.
 class PeerAccess {
  public:
   PeerAccess(const Api&, std::vector<int> gpus);
@@ -19,17 +19,17 @@ class PeerAccess {
   PeerAccess(const PeerAccess&) = delete;
   PeerAccess& operator=(const PeerAccess&) = delete;
 
-  /// Whether each of the GPUs can address the memory of every other one.
+  /// Whether each GPU can address the memory of every other one.
   bool possible() const { return possible_; }
-  /// Does nothing where it is so already, or not possible. Throws Error when a call fails; what has been switched until
-  /// then stays so.
+  /// Switches peer access for all pairs where it is possible. Throws Error when a call fails; pairs that were switched
+  /// before stay switched.
   void set(bool on);
 
  private:
   struct Pair {
     int from = 0;
     int to = 0;
-    std::optional<bool> before{};  ///< as somebody else had it; unknown until it is switched for the first time
+    std::optional<bool> before{};  ///< original state; unknown until the first switch
     std::optional<bool> now{};
   };
   void set(Pair&, bool on);
@@ -40,11 +40,11 @@ class PeerAccess {
 };
 
 struct GpuSet {
-  std::vector<int> gpus;  ///< by the runtime's numbers
+  std::vector<int> gpus;  ///< device numbers
   std::shared_ptr<PeerAccess> peers;
   std::shared_ptr<Gates> gates;
 
-  /// The runtime's number of the GPU at `place`. Throws Unsupported when there is none.
+  /// The device number of the GPU at `place`. Throws Unsupported when there is none.
   int at(Place) const;
 };
 

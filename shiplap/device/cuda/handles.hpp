@@ -1,5 +1,4 @@
-// CUDA's streams, events and memory as std::unique_ptr: freed when they go out of scope, by destructors that never
-// throw.
+// CUDA streams, events, graphs and memory as std::unique_ptr. Their deleters never throw.
 #pragma once
 
 #include <memory>
@@ -10,8 +9,8 @@
 
 namespace shiplap {
 
-/// Gives a handle back through the table. A failure is cleared and otherwise ignored: at this point there is nobody who
-/// could do anything about it, and the call that caused it has been reported already.
+/// Releases a handle through the table. A failure is cleared and ignored, because a destructor must not throw, and an
+/// earlier call has reported the cause.
 template <auto Api::*Function>
 struct Release {
   const Api* api = nullptr;
@@ -35,14 +34,14 @@ inline StreamHandle make_stream(const Api& api, std::string_view context) {
   return {stream, {&api}};
 }
 
-/// An event that takes the time.
+/// An event that records the time.
 inline Event make_timing_event(const Api& api, std::string_view context) {
   cudaEvent_t event = nullptr;
   check(api, api.event_create_with_flags(&event, cudaEventDefault), "cudaEventCreateWithFlags", context);
   return {event, {&api}};
 }
 
-/// An event that only orders, which is cheaper.
+/// An event without timing, which is cheaper.
 inline Event make_order_event(const Api& api, std::string_view context) {
   cudaEvent_t event = nullptr;
   check(api, api.event_create_with_flags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags", context);
@@ -55,7 +54,7 @@ inline DeviceMemory make_device_memory(const Api& api, Bytes size, std::string_v
   return {static_cast<std::byte*>(data), {&api}};
 }
 
-/// `flags` as for cudaHostAlloc.
+/// `flags` are those of cudaHostAlloc.
 inline PinnedMemory make_pinned_memory(const Api& api, Bytes size, unsigned flags, std::string_view context) {
   void* data = nullptr;
   check(api, api.host_alloc(&data, size.count, flags), "cudaHostAlloc", context);

@@ -20,7 +20,7 @@
 namespace shiplap {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20;  // bytes of a huge page on x86-64 and on 64-bit Arm with pages of 4 KiB
+constexpr std::size_t huge_page = 2 << 20;  // bytes in a huge page on x86-64 and on 64-bit Arm with pages of 4 KiB
 
 struct DestroyTopology {
   void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
@@ -48,8 +48,8 @@ hwloc_topology_t topology() {
   return loaded.get();
 }
 
-/// While it lives, memory that this thread asks the system for comes from one NUMA node. Does nothing on a host that
-/// has only one.
+/// Binds the memory allocations of its thread to one NUMA node until it is destroyed. It does nothing on a host with a
+/// single node.
 class OnNode {
  public:
   explicit OnNode(std::uint16_t number) {
@@ -106,9 +106,8 @@ Memory allocate_pageable(Place place, Bytes size) {
   return {data, size, place, MemoryKind::pageable, [](std::byte* p) { std::free(p); }};
 }
 
-/// Pages of the process's own. Physical memory in pieces of 4 KiB is scattered more and more as a node is used, and the
-/// more it is, the slower copies beside kernels that write host memory become: pages of 2 MiB wherever they fit, if the
-/// system gives them.
+/// An anonymous memory mapping, in pages of 2 MiB where the system provides them. Physical pages of 4 KiB become
+/// scattered as a node is used, and then copies are slower beside kernels that write host memory.
 class Mapping {
  public:
   explicit Mapping(Bytes size) : length_((size.count + huge_page - 1) / huge_page * huge_page) {
@@ -120,7 +119,8 @@ class Mapping {
     if (before > 0) munmap(first, before);
     munmap(first + before + length_, huge_page - before);
     data_ = first + before;
-    // Refused where the system has no huge pages: `host.huge_pages` of the conditions tells which it was.
+    // A failure is ignored: it means that the system has no huge pages, and the condition `host.huge_pages` records
+    // that.
     static_cast<void>(madvise(data_, length_, MADV_HUGEPAGE));
   }
   ~Mapping() { munmap(data_, length_); }
@@ -144,7 +144,7 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
   Memory memory(data, size, place, kind, [&api, mapping](std::byte* p) {
     if (api.host_unregister(p) != cudaSuccess) static_cast<void>(api.get_last_error());
   });
-  // Kernels are given the host's address.
+  // Kernels use the host address, so both addresses must be equal.
   void* on_device = nullptr;
   check(api, api.host_get_device_pointer(&on_device, data, 0), "cudaHostGetDevicePointer", what);
   if (on_device != data)
@@ -152,7 +152,7 @@ Memory allocate_pinned(const Api& api, Place place, MemoryKind kind, Bytes size)
   return memory;
 }
 
-/// The driver allocates in pages of 4 KiB, as most programs have them.
+/// Allocates with cudaHostAlloc, whose pages of 4 KiB are what most programs have.
 Memory allocate_by_driver(const Api& api, Place place, MemoryKind kind, Bytes size) {
   const unsigned flags = cudaHostAllocPortable | cudaHostAllocMapped |
                          (kind == MemoryKind::write_combined ? cudaHostAllocWriteCombined : 0u);
@@ -204,9 +204,9 @@ Memory allocate_host_memory(const Api& api, Place place, MemoryKind kind, Bytes 
   if (kind == MemoryKind::device || kind == MemoryKind::managed)
     throw Unsupported(fmt::format("{} memory is not the host's alone", to_string(kind)));
   if (size.count == 0) return {nullptr, size, place, kind, [](std::byte*) {}};
-  // Asking is cheap; a process that takes more than there is gets killed without a message.
+  // Without this check the system would kill the process without a message.
   if (const auto available = available_host_memory(); available && size > *available)
-    throw Error(fmt::format("{} of {} host memory are wanted and {} are available: use smaller arrays", to_string(size),
+    throw Error(fmt::format("{} of {} host memory are needed and {} are available: use smaller arrays", to_string(size),
                             to_string(kind), to_string(*available)));
   const OnNode node(place.index);
   if (kind == MemoryKind::pageable) return allocate_pageable(place, size);

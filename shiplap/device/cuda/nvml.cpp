@@ -33,8 +33,8 @@ NvmlApi load_nvml() {
   return api;
 }
 
-/// Of the bits that say why clocks are lower than they could be; idle (1) and settings for displays (0x100) are no
-/// reasons while a GPU works for us.
+/// Names of NVML's clock throttle reasons. Idle (0x1) and display settings (0x100) are left out, because they do not
+/// apply to a busy GPU.
 std::string held_by(unsigned long long bits) {
   constexpr std::array<std::pair<unsigned long long, const char*>, 7> reasons{{{0x2, "application clocks"},
                                                                                {0x4, "power cap"},
@@ -51,7 +51,7 @@ std::string held_by(unsigned long long bits) {
 
 bool succeeds(auto function, auto... arguments) { return function != nullptr && function(arguments...) == 0; }
 
-/// 10⁹ transfers a second and lane.
+/// Rate of a PCIe generation in GT/s per lane.
 const char* transfers(unsigned generation) {
   constexpr std::array<const char*, 7> rates{nullptr, "2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
   return generation < rates.size() ? rates[generation] : nullptr;

@@ -1,5 +1,5 @@
-// What changes while a GPU works: clocks and what holds them down, the link as it is trained now. By NVIDIA's
-// management library (NVML), which is loaded at run time and optional.
+// Conditions that change while a GPU works: clocks, throttle reasons, link speed. They come from NVIDIA's management
+// library (NVML), which is loaded at run time and optional.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// The functions that are used, with the C interface that NVML keeps stable; each is null where the library lacks it. 0
-/// is success. A test replaces what it wants.
+/// The functions of NVML that are used here, with its stable C interface. A function that the library lacks is null.
+/// The result 0 means success. A test may replace any of them.
 struct NvmlApi {
   using Device = void*;
   int (*handle_by_pci_bus_id)(const char*, Device*) = nullptr;
@@ -24,12 +24,13 @@ struct NvmlApi {
   int (*mig)(Device, unsigned* current, unsigned* pending) = nullptr;
 };
 
-/// The installed library; without one all functions are null. Loaded once for the process.
+/// The functions of the installed library, loaded once; all are null without one.
 const NvmlApi& real_nvml();
 
 /// Conditions `gpu.sm_clock`, `gpu.memory_clock`, `gpu.clocks_held_by` ("nothing", or reasons with commas between),
-/// `gpu.temperature`, `gpu.power`, `gpu.link_loaded` ("32.0 GT/s PCIe x16": links rest at a lower speed, so it is worth
-/// reading while they work), `gpu.pcie_replays`, `gpu.persistence` and `gpu.mig`. What cannot be read is "unknown".
+/// `gpu.temperature`, `gpu.power`, `gpu.link_loaded` ("32.0 GT/s PCIe x16": the speed of an idle link is lower, so read
+/// it while the link is busy), `gpu.pcie_replays`, `gpu.persistence` and `gpu.mig`. A value that cannot be read is
+/// "unknown".
 Conditions gpu_state(const NvmlApi&, const std::string& pci_bus_id);
 /// `gpu.clocks_held_by` alone, which takes less time; "unknown" where it cannot be read.
 std::string clocks_held_by(const NvmlApi&, const std::string& pci_bus_id);

@@ -7,7 +7,7 @@
 namespace shiplap {
 namespace {
 
-constexpr unsigned threads = 256;      // in a block
+constexpr unsigned threads = 256;      // threads in a block
 constexpr unsigned blocks_per_sm = 8;  // 2048 threads, as many as an SM holds at most
 
 __device__ std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
@@ -18,7 +18,7 @@ __global__ void fill(std::uint8_t* memory, std::uint64_t length, std::uint64_t s
   auto* as_words = reinterpret_cast<std::uint64_t*>(memory);
   for (std::uint64_t i = first_index(); i < words; i += stride()) as_words[i] = pattern_word(i, seed);
 
-  // The last piece of a word, a thread for each byte.
+  // One thread for each byte writes the incomplete last word.
   const std::uint64_t tail = words * 8 + first_index();
   if (tail < length) memory[tail] = static_cast<std::uint8_t>(pattern_word(words, seed) >> (8 * first_index()));
 }

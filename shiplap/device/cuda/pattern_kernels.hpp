@@ -1,4 +1,4 @@
-// Writes and checks the test pattern (device/pattern.hpp) in the memory of a GPU.
+// Kernels that write and check the test pattern (device/pattern.hpp) in the memory of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace shiplap {
 
-/// Works on one GPU with a stream of its own. Addresses are multiples of 8; lengths are any. Both calls wait for the
-/// end of their work.
+/// Writes and checks the pattern on one GPU in a stream of its own. Addresses must be multiples of 8. Both methods wait
+/// for the GPU.
 class DevicePattern {
  public:
-  /// On the current GPU. `SMs` sets the grid.
+  /// Uses the current GPU, which has `sm_count` SMs.
   DevicePattern(const Api&, unsigned sm_count);
 
   void fill(std::byte* memory, Bytes length, std::uint64_t seed);
-  /// Number of bytes that differ from the pattern's bytes [pattern_offset, pattern_offset + length); `pattern_offset`
-  /// is a multiple of 8.
+  /// Number of bytes that differ from the pattern's bytes [pattern_offset, pattern_offset + length). `pattern_offset`
+  /// must be a multiple of 8.
   std::uint64_t mismatches(const std::byte* memory, Bytes length, std::uint64_t seed, Bytes pattern_offset);
 
  private:

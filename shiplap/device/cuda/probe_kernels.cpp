@@ -35,7 +35,7 @@ void launch(const Api& api, const void* kernel, std::uint64_t blocks, unsigned t
         "cudaLaunchKernel", "a probe kernel");
 }
 
-/// The grid is the schedule's when it asks for one.
+/// The grid of the schedule, or `otherwise` when the schedule asks for none.
 std::uint64_t grid(const Launch& launch, std::uint64_t otherwise) {
   return launch.blocks > 0 ? launch.blocks : otherwise;
 }
@@ -85,14 +85,14 @@ ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
   ProbeKernel probe;
   probe.resident_blocks = resident_blocks(api, device, multiply_add_kernel(), arithmetic_probe_threads);
   probe.blocks = probe.resident_blocks;
-  // Exact to the 2 · probe_chains operations of one thread's round.
+  // The amount is rounded to whole rounds of one thread, 2 · probe_chains operations each.
   const auto rounds_of_all = static_cast<std::uint64_t>(std::llround(amount / (2.0 * probe_chains)));
   const std::uint64_t threads_of_all = probe.blocks * arithmetic_probe_threads;
   probe.binding.cuda = [&api, blocks = probe.blocks, rounds = rounds_of_all / threads_of_all,
                         extra = rounds_of_all % threads_of_all](const Launch& l) {
     std::uint64_t each = rounds;
     std::uint64_t one_more = extra;
-    float factor = 0.999f;  // with the summand: tends to 1, so that no value leaves the range of normal numbers
+    float factor = 0.999f;  // x · factor + summand tends to 1, so that no value overflows or becomes subnormal
     float summand = 0.001f;
     void* arguments[] = {&each, &one_more, &factor, &summand};
     launch(api, multiply_add_kernel(), blocks, arithmetic_probe_threads, arguments, l.stream);

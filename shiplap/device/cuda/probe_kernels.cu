@@ -8,7 +8,7 @@ __device__ std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x
 
 __global__ void empty() {}
 
-// Two blocks per SM, so that the threads alone limit the number of resident blocks.
+// The bound of two blocks per SM limits registers, so that only the number of threads limits the resident blocks.
 __global__ void __launch_bounds__(spin_probe_threads, 2) spin(long long cycles) {
   const long long start = clock64();
   while (clock64() - start < cycles) {
@@ -24,12 +24,13 @@ __global__ void __launch_bounds__(stream_probe_threads) stream(const uint4* from
 
 template <class Unit>
 __global__ void __launch_bounds__(map_probe_threads) map(const Unit* from, Unit* to, std::uint64_t count) {
-  // Not unrolled: a thread has one access in flight, as in most kernels.
+  // Without unrolling a thread has one access in flight, as in most kernels.
 #pragma unroll 1
   for (std::uint64_t i = first_index(); i < count; i += stride()) to[i] = from[i];
 }
 
-/// Each warp has a page at a time, as in Comm|Scope's test of demand paging; what the page holds stays.
+/// Each warp touches one page at a time, as in Comm|Scope's test of demand paging. The content of the pages does not
+/// change.
 __global__ void __launch_bounds__(touch_probe_threads)
     touch(unsigned char* memory, std::uint64_t length, std::uint64_t step) {
   const std::uint64_t warp = first_index() / warpSize;
@@ -42,8 +43,9 @@ __global__ void __launch_bounds__(touch_probe_threads)
 
 __device__ unsigned long long chase_sink;
 
-/// Goes around all words in an order that visits each once (a linear congruential generator of full period); where it
-/// goes next depends on what it has read, which the compiler cannot know never to be the one value that changes it.
+/// Visits every word once in the order of a linear congruential generator with full period. The next address depends on
+/// the loaded value. That value never changes the order, but the compiler cannot know this, so it cannot remove the
+/// load.
 __global__ void chase(const unsigned long long* memory, std::uint64_t words, std::uint64_t reads) {
   std::uint64_t at = 0;
   unsigned long long seen = 0;
@@ -56,7 +58,7 @@ __global__ void chase(const unsigned long long* memory, std::uint64_t words, std
 
 __device__ float multiply_add_sink;
 
-/// Each thread does `rounds` multiply-adds in each of its chains, the first `extra` threads one more.
+/// Each thread does `rounds` multiply-adds in each of its chains, and the first `extra` threads do one more.
 __global__ void __launch_bounds__(arithmetic_probe_threads)
     multiply_add(std::uint64_t rounds, std::uint64_t extra, float factor, float summand) {
   float x[probe_chains];
@@ -71,7 +73,7 @@ __global__ void __launch_bounds__(arithmetic_probe_threads)
   float sum = 0;
 #pragma unroll
   for (int k = 0; k < probe_chains; ++k) sum += x[k];
-  // Never true with the values given, which the compiler does not know.
+  // This is never true, but the compiler does not know the values, so it cannot remove the arithmetic.
   if (sum < 0) multiply_add_sink = sum;
 }
 

@@ -1,4 +1,4 @@
-// The kernels that the measurements launch: nothing, a fixed time, memory traffic, arithmetic.
+// The kernels that measurements launch: empty, busy for a fixed time, memory traffic, arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,27 @@
 
 namespace shiplap {
 
-/// Makes what MeasurableDevice::probe_kernel promises, on the current GPU `device`. Throws Error for a grid or an
-/// amount that cannot be.
+/// Implements MeasurableDevice::probe_kernel on the current GPU `device`. Throws Error for an impossible grid or
+/// amount.
 ProbeKernel make_probe_kernel(const Api&, int device, ProbeKernel::Kind, std::uint64_t blocks, double amount);
 
 const void* empty_kernel();
-/// Takes one `long long`, the clock cycles for which each warp is busy.
+/// Its argument is a `long long`, the clock cycles for which each warp is busy.
 const void* spin_kernel();
 const void* stream_kernel();
 const void* multiply_add_kernel();
-/// Takes memory, its length and the bytes from one touched byte to the next.
+/// Its arguments are memory, its length and the distance in bytes between touched bytes.
 const void* touch_kernel();
-/// Takes memory, its length in words of 8 bytes (a power of two) and the number of reads.
+/// Its arguments are memory, its length in words of 8 bytes (a power of two) and the number of loads.
 const void* chase_kernel();
-/// Takes source, destination and a number of units of 4, 8 or 16 bytes.
+/// Its arguments are source, destination and the number of units. A unit is 4, 8 or 16 bytes.
 const void* map_kernel(unsigned unit);
 
-/// About 10 µs at 2 GHz: long beside the 1 to 2 µs by which blocks start apart, short enough for many waves.
+/// About 10 µs at 2 GHz. Blocks start 1 to 2 µs apart, which is short in comparison, and many waves still take little
+/// time.
 constexpr long long spin_cycles = 20'000;
 
-// Threads in a block. 256 is a common size; 512 threads of the stream kernel fill an SM with four blocks.
+// Threads in a block of each kernel. 256 is a common size; four blocks of 512 threads fill an SM in the stream kernel.
 constexpr unsigned empty_probe_threads = 256;
 constexpr unsigned stream_probe_threads = 512;
 constexpr unsigned arithmetic_probe_threads = 256;

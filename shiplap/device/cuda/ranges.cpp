@@ -19,7 +19,7 @@ void* open_domain() {
   return domain;
 }
 
-// Each execution names its ops, most of them as others do: what is registered lasts, so it is registered once.
+// NVTX keeps registered names until the process ends. Executions use the same names again, so each is registered once.
 void* name_of(void* domain, const std::string& text) {
   static std::mutex guard;
   static std::map<std::string, nvtxStringHandle_t> names;

@@ -1,5 +1,5 @@
-// What a run does, told to a profiler as named ranges (NVTX): the run, each op while it is submitted, and what host
-// threads perform themselves.
+// Named ranges for profilers (NVTX): one for each run, for the submission of each op, and for each op that host threads
+// perform.
 #pragma once
 
 #include <cstdint>
@@ -7,33 +7,34 @@
 
 namespace shiplap {
 
-/// The functions behind ranges. A test gives its own table, as with Api; a table outlives what was made with it.
+/// The functions that make ranges. A test can use its own table, as with Api. A table must outlive what was made with
+/// it.
 struct RangeApi {
-  /// The domain of shiplap; null where nobody listens.
+  /// The NVTX domain of shiplap; null without a profiler.
   void* (*domain)();
-  /// A name for ranges of the domain, which lasts as long as the process.
+  /// Registers a name for ranges of the domain. It is valid until the process ends.
   void* (*name)(void* domain, const std::string&);
-  /// Begins a range of the calling thread.
+  /// Starts a range in the calling thread.
   void (*push)(void* domain, void* name);
-  /// Ends the last one that this thread has begun and not ended.
+  /// Ends the innermost range of the calling thread.
   void (*pop)(void* domain);
-  /// Begins a range that any thread may end, whatever else has begun meanwhile. Returns what ends it.
+  /// Starts a range that any thread may end and that need not nest. Returns its id.
   std::uint64_t (*start)(void* domain, void* name);
-  /// Ends what `start` has begun.
+  /// Ends a range that `start` has started.
   void (*end)(void* domain, std::uint64_t range);
 };
 
-/// NVTX: whoever profiles the process has it load a library when the domain is asked for first. Nobody listens in a
-/// build without NVTX's headers.
+/// The functions of NVTX, which loads the profiler's library on first use. In a build without NVTX's headers the domain
+/// is null.
 const RangeApi& nvtx_ranges();
 
-/// Names and begins ranges. Where nobody listens, a range is a null pointer that is looked at twice.
+/// Registers names of ranges. Without a profiler a range costs two checks of a null pointer.
 class Ranges {
  public:
   explicit Ranges(const RangeApi& api) : api_(api), domain_(api.domain()) {}
 
   bool listened_to() const { return domain_ != nullptr; }
-  /// For `Range`; not to be called where nothing may be allocated. Null where nobody listens.
+  /// Registers a name for `Range`; null without a profiler. It may allocate memory.
   void* name(const std::string& text) const { return listened_to() ? api_.name(domain_, text) : nullptr; }
 
  private:
@@ -43,7 +44,7 @@ class Ranges {
   void* domain_;
 };
 
-/// From its construction to its end, both in one thread, which may be by an exception. Without a name nothing.
+/// A range from construction to destruction, both in one thread. With a null name it does nothing.
 class Range {
  public:
   Range(const Ranges& ranges, void* name) : ranges_(name != nullptr ? &ranges : nullptr) {
@@ -59,7 +60,7 @@ class Range {
   const Ranges* ranges_;
 };
 
-/// The same of something that goes on beside other things of the thread.
+/// A range that may overlap other ranges of its thread without nesting. With a null name it does nothing.
 class OpenRange {
  public:
   OpenRange(const Ranges& ranges, void* name) : ranges_(name != nullptr ? &ranges : nullptr) {

@@ -48,19 +48,19 @@ void require_fitting(const Schedule& schedule, const Bindings& bindings, const G
     const bool pinned = is_pinned(buffer.memory);
     const bool managed = buffer.memory == MemoryKind::managed;
     if (!pinned && !managed && !buffer.place.is_gpu()) continue;
-    // A wrong claim would run, and be slow or block the host: nobody would see why.
+    // With memory of another kind, the run would be slow or block the host without an error.
     cudaPointerAttributes found{};
     check(api, api.pointer_get_attributes(&found, bindings.buffers[i]), "cudaPointerGetAttributes", buffer.name);
     if (pinned && found.type != cudaMemoryTypeHost)
       throw Error(fmt::format("buffer {} is {} in the schedule, and the memory bound to it is not pinned", buffer.name,
                               to_string(buffer.memory)));
     if (managed != (found.type == cudaMemoryTypeManaged))
-      throw Error(fmt::format("buffer {} is {} memory in the schedule, and what is bound to it is {}managed",
+      throw Error(fmt::format("buffer {} is {} memory in the schedule, and the memory bound to it is {}managed",
                               buffer.name, to_string(buffer.memory), managed ? "not " : ""));
     if (!managed && buffer.place.is_gpu() &&
         (found.type != cudaMemoryTypeDevice || found.device != gpus.at(buffer.place)))
       throw Error(
-          fmt::format("buffer {} is device memory in the schedule, and what is bound to it is not memory of "
+          fmt::format("buffer {} is device memory in the schedule, and the memory bound to it is not memory of "
                       "cuda:{}",
                       buffer.name, gpus.at(buffer.place)));
   }

@@ -1,4 +1,4 @@
-// What a schedule and its bindings must be to run on CUDA's GPUs, checked before anything is made for them.
+// Checks that a schedule and its bindings can run on CUDA GPUs, made before any resource is created.
 #pragma once
 
 #include "shiplap/device/bindings.hpp"
@@ -7,8 +7,8 @@
 
 namespace shiplap {
 
-/// Throws Unsupported, naming the op, for what the CUDA device does not run: streams of the host, further GPUs than
-/// `gpus`, kernels that reach pageable memory. The schedule must be sound.
+/// Throws Unsupported, naming the op, for ops that the CUDA device does not run: streams on the host, GPUs beyond the
+/// first `gpus`, kernels that access pageable memory. The schedule must be sound.
 void require_supported(const Schedule&, std::size_t gpus);
 
 /// Throws Error unless every buffer is bound to memory of the kind that the schedule says, and Unsupported when a

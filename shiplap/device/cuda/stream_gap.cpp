@@ -11,7 +11,7 @@ namespace {
 
 using Released = std::atomic<bool>;
 
-/// Owned by the function while it is enqueued: the stream may outlive the gap.
+/// The enqueued function owns `data`, because the stream may outlive the gap.
 void CUDART_CB hold(void* data) {
   const std::unique_ptr<std::shared_ptr<Released>> released(static_cast<std::shared_ptr<Released>*>(data));
   (*released)->wait(false);

@@ -1,4 +1,4 @@
-// A place in a stream of the caller's between which and the rest of the stream a run can be put.
+// A gap in a stream of the caller, in which a run of other streams can be placed.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// On the selected GPU. The stream is held by a host function, which waits without making calls: a run behind it uses
-/// other streams and needs none of its own. The table must outlive the gap. Throws Error naming the call.
+/// Opens a gap in a stream of the selected GPU. A host function holds the stream and makes no CUDA calls while it
+/// waits. The run in the gap uses other streams. The table must outlive the gap. Throws Error naming the call.
 std::unique_ptr<StreamGap> open_stream_gap(const Api&, cudaStream_t);
 
 }  // namespace shiplap

@@ -21,10 +21,10 @@
 namespace shiplap {
 namespace {
 
-/// Time of a block of the spin kernel, as on a GPU (`spin_cycles` in cuda/probe_kernels.hpp).
+/// Time of a block of the spin kernel, the same as on a GPU (`spin_cycles` in cuda/probe_kernels.hpp).
 constexpr Seconds spin_block_time = microseconds(10);
 
-/// The memory that the device has given out, by address. It outlives the device, as that memory may.
+/// The blocks of memory that the device has allocated, by address. The memory may outlive the device, and so may this.
 class Allocations {
  public:
   void add(const std::byte* data, const Buffer& buffer) {
@@ -38,13 +38,13 @@ class Allocations {
     if (block->second.place.is_gpu()) on_gpus_ = on_gpus_ - block->second.size;
     blocks_.erase(block);
   }
-  /// Pins memory that came from elsewhere, or a pageable block of this device.
+  /// Records as pinned a pageable block of this device, or memory that the device did not allocate.
   void pin(const std::byte* data, Bytes size) {
     const std::lock_guard lock(mutex_);
     if (const auto block = blocks_.find(data); block != blocks_.end()) pageable_[data] = block->second;
     blocks_[data] = {.name = {}, .place = Place::host(), .memory = MemoryKind::pinned, .size = size};
   }
-  /// The memory is what it was before `pin`.
+  /// Restores the kind that the memory had before `pin`.
   void unpin(const std::byte* data) {
     const std::lock_guard lock(mutex_);
     const auto before = pageable_.extract(data);
@@ -57,13 +57,13 @@ class Allocations {
     const std::lock_guard lock(mutex_);
     return on_gpus_;
   }
-  /// The block that begins at the address; nullopt for memory that comes from elsewhere.
+  /// The block that begins at the address; nullopt for memory that the device did not allocate.
   std::optional<Buffer> find(const std::byte* data) const {
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(data);
     return block == blocks_.end() ? std::nullopt : std::optional(block->second);
   }
-  /// The block that the address is in; nullopt for memory that comes from elsewhere.
+  /// The block that contains the address; nullopt for memory that the device did not allocate.
   std::optional<Buffer> around(const std::byte* data) const {
     const std::lock_guard lock(mutex_);
     auto block = blocks_.upper_bound(data);
@@ -77,7 +77,7 @@ class Allocations {
  private:
   mutable std::mutex mutex_;
   std::map<const std::byte*, Buffer> blocks_;
-  std::map<const std::byte*, Buffer> pageable_;  // blocks of this device that are pinned now, as they were
+  std::map<const std::byte*, Buffer> pageable_;  // original entries of this device's blocks that are pinned now
   Bytes on_gpus_;
 };
 
@@ -110,18 +110,20 @@ class VirtualDevice : public MeasurableDevice {
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
     if (place.is_gpu() && size > info().free_memory)
-      throw Error(fmt::format("{}: {} of device memory asked for, {} of {} free", id_, to_string(size),
-                              to_string(info().free_memory), to_string(info().memory)));
+      throw Error(
+          fmt::format("{}: {} of device memory are needed and {} of {} are free: use more chunks or a smaller ring",
+                      id_, to_string(size), to_string(info().free_memory), to_string(info().memory)));
     if (const auto available = available_host_memory(); available && size > *available)
-      throw Error(fmt::format(
-          "{}: the bytes of the virtual device live in host memory; {} asked for, {} available: use a smaller workload",
-          id_, to_string(size), to_string(*available)));
+      throw Error(
+          fmt::format("{}: the bytes of the virtual device live in host memory; {} are needed and {} are available: "
+                      "use a smaller workload",
+                      id_, to_string(size), to_string(*available)));
     const std::size_t page = page_size();
     const std::size_t rounded = std::max<std::size_t>(1, (size.count + page - 1) / page) * page;
     auto* data = static_cast<std::byte*>(std::aligned_alloc(page, rounded));
     if (data == nullptr) throw Error(fmt::format("{}: no host memory for {}", id_, to_string(size)));
     for (std::size_t offset = 0; offset < rounded; offset += page)
-      data[offset] = std::byte{0};  // pages exist before anything is timed
+      data[offset] = std::byte{0};  // makes the pages exist before anything is timed
     allocations_->add(data, {.name = {}, .place = place, .memory = kind, .size = size});
     return Memory(data, size, place, kind, [given = allocations_](std::byte* p) {
       given->remove(p);
@@ -196,7 +198,7 @@ class VirtualDevice : public MeasurableDevice {
         };
         break;
       case ProbeKernel::Kind::touch:
-        break;  // the simulator charges for moving the pages
+        break;  // the simulator adds the time of moving the pages
       case ProbeKernel::Kind::chase:
         break;
       case ProbeKernel::Kind::multiply_add:
@@ -224,8 +226,8 @@ class VirtualDevice : public MeasurableDevice {
     return std::make_unique<VirtualExecution>(shared_profile_, schedule, bindings, std::move(streams));
   }
 
-  /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU a wrong claim
-  /// would make copies slow or block the host, and nobody would see why.
+  /// Throws Error for memory of another kind than the schedule says, as the CUDA device does. On a GPU such a schedule
+  /// would make copies slow or block the host without an error.
   void require_as_claimed(const Buffer& buffer, const std::byte* data) const {
     const auto given = allocations_->find(data);
     if (!given || buffer.size.count == 0) return;
@@ -236,8 +238,10 @@ class VirtualDevice : public MeasurableDevice {
       throw Error(fmt::format("{}: buffer {} of {} does not fit into the {} that are bound to it", id_, buffer.name,
                               to_string(buffer.size), to_string(given->size)));
     if (!as_claimed)
-      throw Error(fmt::format("{}: buffer {} is {} memory in the schedule, and what is bound to it is {} memory", id_,
-                              buffer.name, to_string(buffer.memory), to_string(given->memory)));
+      throw Error(
+          fmt::format("{}: buffer {} is {} memory in the schedule, and {} memory is bound to it: bind memory of the "
+                      "kind that the schedule states",
+                      id_, buffer.name, to_string(buffer.memory), to_string(given->memory)));
   }
 
   std::vector<std::uint16_t> numa_nodes() const {
@@ -247,7 +251,7 @@ class VirtualDevice : public MeasurableDevice {
     return nodes;
   }
 
-  std::shared_ptr<const Profile> shared_profile_;  // shared with executions
+  std::shared_ptr<const Profile> shared_profile_;  // the executions share it
   const Profile& profile_;
   std::string id_;
   std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();

@@ -8,7 +8,7 @@
 
 namespace shiplap {
 
-/// `id` is the name under which it was opened ("virtual:h200").
+/// Opens a virtual device. `id` is the name under which it was opened ("virtual:h200").
 std::unique_ptr<MeasurableDevice> open_virtual(Profile, std::string id);
 
 }  // namespace shiplap

@@ -13,15 +13,15 @@
 namespace shiplap {
 namespace {
 
-/// Ended runs that are simulated again with those that are in flight. Runs before them make no difference any more.
+/// Number of ended runs that are simulated again with those in flight. Earlier runs no longer affect the result.
 constexpr std::size_t ended_runs_that_count = 2;
 
 }  // namespace
 
 const VirtualStreams::Run& VirtualStreams::submit(Schedule schedule) {
   while (runs_.size() > ended_runs_that_count && runs_[ended_runs_that_count].has_ended) runs_.pop_front();
-  // Several schedules are simulated as one, and together they may seem to need more device memory than there is. That
-  // there is enough was checked when the memory was allocated.
+  // Buffer sizes are dropped here because several schedules are simulated as one, whose sum could exceed the device
+  // memory. The check for enough memory was made when it was allocated.
   for (Buffer& buffer : schedule.buffers)
     if (buffer.place.is_gpu()) buffer.size = {};
   runs_.push_back(Run{.number = next_++, .schedule = std::move(schedule)});
@@ -94,7 +94,10 @@ void VirtualExecution::submit(const RunOptions& options) {
   const bool shared = streams_.use_count() > 1;
   if (options.hold && !held_)
     throw Unsupported("a schedule whose host waits for some of its ops cannot be held until it is submitted");
-  if (options.hold && shared) throw Unsupported("what shares its streams with others cannot be held in them");
+  if (options.hold && shared)
+    throw Unsupported(
+        "an execution that shares its streams cannot be held: run it without holding, or prepare it with streams of "
+        "its own");
   const std::optional<Schedule> told = perform(options);
   const Prediction& stated = options.hold ? *held_ : stated_;
   RunResult result;
@@ -125,7 +128,7 @@ void VirtualExecution::submit(const RunOptions& options) {
 }
 
 RunResult VirtualExecution::wait() {
-  if (!submitted_) throw Error("a run is waited for that was not submitted");
+  if (!submitted_) throw Error("no run was submitted: submit one before waiting for it");
   RunResult result = std::move(*submitted_);
   submitted_.reset();
   result.ended = run_ ? streams_->wait(*run_) : streams_->pass(result.host_total);

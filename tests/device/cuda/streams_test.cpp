@@ -97,7 +97,7 @@ TEST_F(CudaStreamsFake, of_graphs_and_of_several_agents_are_not_shared) {
 
 TEST_F(CudaStreamsFake, a_run_is_waited_for_once_and_submitted_again_only_then) {
   const auto execution = device->prepare(schedule, a.bindings);
-  EXPECT_EQ(message_of([&] { execution->wait(); }), "a run is waited for that was not submitted");
+  EXPECT_EQ(message_of([&] { execution->wait(); }), "no run was submitted: submit one before waiting for it");
   execution->submit();
   EXPECT_EQ(message_of([&] { execution->submit(); }), "a run was submitted that is still in flight: wait for it first");
   execution->wait();
