@@ -1,5 +1,5 @@
-// Calls of the system and the driver that a host thread makes: pinning, allocating, streams, waits; and three ways to
-// time one kernel.
+// Primitives of calls that a host thread makes to the system and the driver (pinning, allocation, streams, waits), and
+// of one kernel timed in three ways.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,11 +94,11 @@ std::span<const PrimitiveRow> call_rows() {
           kernel_call_points,
           one_kernel,
           HostClock::submission},
-      PrimitiveRow{{"timing.waited", "the same kernel by the host's clock, until its end is known", "host"},
+      PrimitiveRow{{"timing.waited", "one busy kernel by the host's clock, until its end is known", "host"},
                    kernel_call_points,
                    one_kernel,
                    HostClock::completion},
-      PrimitiveRow{{"timing.events", "the same kernel by events (Harris 2012 compares the three)", "events"},
+      PrimitiveRow{{"timing.events", "one busy kernel by events (Harris 2012 compares the three)", "events"},
                    kernel_call_points,
                    one_kernel},
   };

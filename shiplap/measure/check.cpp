@@ -13,11 +13,11 @@
 namespace shiplap {
 namespace {
 
-/// Shares of a limit: from `good` on a figure is as such parts give it, below `wrong` something is wrong. What sound
-/// nodes reach was measured on two: an H200 on PCIe 5 (profiles/h200.json; docs/measuring.md lists its shares) and, for
-/// copies alone, a GTX Titan on PCIe 3 (van Werkhoven 2014, Table I). Copies in one direction reach 88 and 76 %, the
-/// rest being headers of packets of 256 and 128 bytes. `good` is 4 to 15 points below the least that was measured.
-/// `wrong` has no source.
+/// Fractions of a limit. A figure from `good` on is normal for such hardware; a figure below `wrong` means a fault.
+/// Sound nodes were measured twice: an H200 on PCIe 5 (profiles/h200.json; docs/measuring.md lists its fractions) and,
+/// for copies alone, a GTX Titan on PCIe 3 (van Werkhoven 2014, Table I). Copies in one direction reach 88 % and 76 %;
+/// packet headers take the rest (payloads of 256 and 128 bytes). `good` is 4 to 15 percentage points below the lowest
+/// measured fraction. `wrong` is a guess.
 struct Thresholds {
   double good = 0;
   double wrong = 0;
@@ -33,7 +33,7 @@ class Checks {
  public:
   std::vector<CheckedFigure> all;
 
-  /// `limit` 0: unknown, for the reason that `limit_text` gives.
+  /// A `limit` of 0 means unknown, for the reason in `limit_text`.
   void add(std::string what, double measured, std::string measured_text, double limit, std::string limit_text,
            Thresholds thresholds, std::string causes) {
     CheckedFigure figure{.what = std::move(what),
@@ -52,7 +52,7 @@ class Checks {
   }
 };
 
-/// What may be behind a low figure, unless the conditions of the node rule it out.
+/// A possible cause of a low figure, unless the conditions of the node rule it out.
 struct PossibleCause {
   const char* text;
   bool (*possible)(const Conditions&) = [](const Conditions&) { return true; };
@@ -90,7 +90,7 @@ std::string rate_text(double bytes_per_second) { return to_string(Bandwidth{byte
 
 double bytes_per_second(PerByte g) { return g.seconds > 0 ? 1 / g.seconds : 0; }
 
-/// `link` null: not measured.
+/// `link` is null when the link was not measured.
 void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   const auto bandwidth = [&](std::string what, double measured, double limit, const std::string& of,
                              Thresholds thresholds, const std::string& causes) {
@@ -139,7 +139,7 @@ std::string clocks_down(const Profile& profile) {
          "GPU";
 }
 
-/// As it is trained while it works, against what it could be.
+/// Compares the link's speed and width under load with its maximum.
 void check_training(const Profile& profile, Checks& checks) {
   const std::string could = condition(profile.conditions, "gpu.link");
   const std::string is = condition(profile.conditions, "gpu.link_loaded");

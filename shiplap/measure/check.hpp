@@ -1,5 +1,5 @@
-// A verdict on a node without a baseline: what was measured against what the link's generation and width, the memory
-// and the SMs should give.
+// A verdict on a node without a baseline. It compares measured figures with what the link's generation and width, the
+// memory and the SMs allow.
 #pragma once
 
 #include <string>
@@ -12,24 +12,24 @@ namespace shiplap {
 
 enum class Verdict : std::uint8_t {
   good,
-  low,      ///< less than such a part gives as a rule
-  bad,      ///< so much less that something is wrong
-  unknown,  ///< not measured, or nothing to compare with
+  low,      ///< below what such hardware normally gives
+  bad,      ///< low enough to mean a fault
+  unknown,  ///< not measured, or without a limit to compare with
 };
 std::string to_string(Verdict);
 
 struct CheckedFigure {
   std::string what;      ///< "copies to the GPU"
-  std::string measured;  ///< "55.49 GB/s", or why there is nothing
-  std::string limit;     ///< "63.02 GB/s, 32.0 GT/s PCIe x16", or the conditions that are missing for one
+  std::string measured;  ///< "55.49 GB/s", or the reason why there is no figure
+  std::string limit;     ///< "63.02 GB/s, 32.0 GT/s PCIe x16", or the conditions that are missing to compute it
   double fraction = 0;   ///< measured over the limit; 0 when unknown
-  double expected = 0;   ///< the least share that is good
+  double expected = 0;   ///< lowest fraction that is good
   Verdict verdict = Verdict::unknown;
-  std::string causes;  ///< what to look at, most likely first, when it is low or bad
+  std::string causes;  ///< possible causes of a low or bad figure, most likely first
 };
 
-/// For the first GPU of the profile. Limits come from the conditions that were recorded with it (`gpu.link`,
-/// `gpu.memory_bus_width`, clocks); what is missing there is unknown, never assumed.
+/// Checks the first GPU of the profile. Limits are computed from the recorded conditions (`gpu.link`,
+/// `gpu.memory_bus_width`, clocks). A figure whose conditions are missing is unknown.
 std::vector<CheckedFigure> check(const Profile&);
 
 Json to_json(const std::vector<CheckedFigure>&);

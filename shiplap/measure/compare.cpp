@@ -13,7 +13,7 @@
 namespace shiplap {
 namespace {
 
-/// now / baseline. Without a baseline above 0 nothing can be said: the interval is everything.
+/// The ratio now / baseline. When the baseline may be 0, the interval has no upper end.
 Estimate ratio(const Interval<Seconds>& now, const Interval<Seconds>& baseline) {
   if (!(baseline.value > Seconds{0}) || !(now.value > Seconds{0})) return {1, 0, HUGE_VAL};
   const double value = now.value / baseline.value;
@@ -25,25 +25,25 @@ Estimate ratio(const Interval<Seconds>& now, const Interval<Seconds>& baseline) 
   return {value, std::max(0.0, value * (1 - below)), value * (1 + above)};
 }
 
-/// How far figures of a sound node lie apart from run to run, as a share, which the intervals of one run do not show.
-/// The shares were seen in runs on H200s and rounded up; most other figures differ by less than 5 %. Eleven further
-/// runs kept to them (results/h200/compare_quick_runs.txt).
+/// The relative difference between two runs of a sound node, which the intervals of one run do not show. The values
+/// were seen in runs on H200s and rounded up; most other figures differ by less than 5 %. Eleven later runs stayed
+/// within them (results/h200/compare_quick_runs.txt).
 double between_runs(const Figure& figure) {
   struct Class {
     const char* prefix;
     double share;
   };
   constexpr std::array classes{
-      // The CPU itself copies, faults pages or calls the system: its clocks, its caches and its neighbours count.
+      // The CPU copies, faults pages or calls the system here. Its clocks, caches and other processes affect the time.
       Class{"copy.pageable.", 1.5}, Class{"numa.copy.pageable.", 1.5}, Class{"numa.host.", 1.5},
       Class{"prefetch.", 1.5}, Class{"demand.", 1.5}, Class{"latency.fault.", 1.5}, Class{"host.", 1.5},
       Class{"staged.", 1.5}, Class{"peer.staged", 1.5}, Class{"call.", 1.5}, Class{"submit.", 1.5},
       Class{"timing.launched", 1.5}, Class{"timing.waited", 1.5},
-      // A handover between engines takes 10 or 17 µs, and stays so as long as a process lives.
+      // A handover between engines takes 10 or 17 µs. The value differs between processes and is constant within one.
       Class{"chain.", 1.0},
-      // Figures of a few microseconds.
+      // These figures take a few microseconds.
       Class{"copy.pinned.both", 0.25}, Class{"launch.", 0.25}, Class{"timing.events", 0.25}, Class{"waiting.", 0.25},
-      // Kernels that access host memory, and copies beside them: neighbours on the host's memory and on the link.
+      // These kernels access host memory, and other processes use host memory and link too.
       Class{"mapped.", 0.08}, Class{"copies.", 0.08}};
   constexpr Bytes small_copy = 64_KiB;
   constexpr double of_few_microseconds = 0.25;
@@ -53,16 +53,16 @@ double between_runs(const Figure& figure) {
   return share;
 }
 
-/// `fastest` is the ratio of the fast samples now to the figure of the baseline.
+/// `fastest` is the time of the fast samples now over the figure of the baseline.
 Change change_of(const Estimate& slower, double fastest, double tolerance) {
   if (slower.low > 1 + tolerance) return fastest > 1 + tolerance ? Change::degraded : Change::unclear;
   if (slower.high < 1 / (1 + tolerance)) return Change::better;
   if (slower.value > 1 + tolerance || slower.value < 1 / (1 + tolerance)) return Change::unclear;
-  // An interval this wide would hide a change of the size that is looked for.
+  // An interval that reaches this far could hide a change larger than the tolerance.
   return slower.high > (1 + tolerance) * (1 + tolerance) ? Change::unclear : Change::same;
 }
 
-/// Points of which one measurement or more was not verified.
+/// Points with at least one measurement that was not verified.
 std::set<std::string> failed_points(const Profile& profile) {
   std::set<std::string> names;
   for (const Measurement& m : profile.measurements) {

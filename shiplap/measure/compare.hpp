@@ -1,4 +1,4 @@
-// Two profiles of one node, or of two: which figures became worse.
+// Comparison of two profiles, of one node at two times or of two nodes.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace shiplap {
 
 enum class Change : std::uint8_t {
   same,      ///< within the tolerance
-  better,    ///< better by more than the tolerance at either end of the intervals
-  degraded,  ///< worse by more than the tolerance at either end of the intervals
+  better,    ///< faster by more than the tolerance at both ends of the interval
+  degraded,  ///< slower by more than the tolerance at both ends of the interval
   unclear,   ///< the intervals are too wide to tell
 };
 std::string to_string(Change);
@@ -20,13 +20,13 @@ std::string to_string(Change);
 struct ComparedFigure {
   Figure baseline;
   Figure now;
-  Estimate slower;  ///< time now over time then, with its 95 % interval: above 1 is worse
+  Estimate slower;  ///< time now over time of the baseline, with its 95 % interval; above 1 is slower
   Change change = Change::same;
 };
 
 struct Comparison {
-  std::vector<ComparedFigure> figures;  ///< of both profiles
-  std::vector<std::string> failed;      ///< points of the baseline whose bytes did not arrive now
+  std::vector<ComparedFigure> figures;  ///< figures that both profiles have
+  std::vector<std::string> failed;      ///< points of the baseline whose bytes were wrong now
   std::vector<std::string> only_in_baseline;
   std::vector<std::string> only_now;
   struct Condition {
@@ -34,19 +34,20 @@ struct Comparison {
     std::string baseline;
     std::string now;
   };
-  std::vector<Condition> conditions;  ///< those that differ
+  std::vector<Condition> conditions;  ///< conditions that differ
 
   std::size_t count(Change) const;
-  /// Whether a figure is worse, or failed.
+  /// Whether any figure is worse or any point failed.
   bool degraded() const;
 };
 
-/// A figure is worse when its time is longer by more than `tolerance` (0.05 is 5 %) even at the favourable end of the
-/// interval of the ratio, in which both 95 % intervals are combined as independent, and its fast samples
-/// (`Figure::fast`) take longer than the baseline's figure by as much: what a node reached in some runs it has not
-/// lost. Figures that differ more from run to run (host times, copies up to 64 KiB and launches 25 %, kernels that
-/// access host memory 8 %) must exceed that. Figures that were measured with other counts are not compared. Throws
-/// UsageError when the tolerance is not at least 0, Error when the profiles have no figure in common.
+/// Compares `now` with `baseline`. A figure is worse when two conditions hold. First, its time is longer by more than
+/// `tolerance` (0.05 is 5 %) at both ends of the interval of the ratio, which combines both 95 % intervals as
+/// independent. Second, its fast samples (`Figure::fast`) are longer than the baseline's figure by as much, because a
+/// node that still reaches a time in some samples has not become slower. Figures that vary more between runs have a
+/// larger tolerance: 25 % for host times, launches and copies up to 64 KiB, 8 % for kernels that access host memory.
+/// Figures that were measured with other counts are not compared. Throws UsageError for a negative tolerance, Error
+/// when the profiles have no figure in common.
 Comparison compare(const Profile& baseline, const Profile& now, double tolerance = 0.05);
 
 Json to_json(const Comparison&);

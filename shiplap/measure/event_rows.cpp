@@ -1,4 +1,4 @@
-// What events between the kernels of a stream take.
+// Primitives for the time that events between the kernels of a stream take.
 #include <array>
 
 #include "shiplap/measure/rows.hpp"
@@ -6,7 +6,8 @@
 namespace shiplap {
 namespace {
 
-// Every combination of events, alone and beside copies. Two lengths: their difference has no start and no end.
+// Every combination of events, alone and beside copies. Each is measured with two numbers of kernels, whose difference
+// contains no start and no end of the run.
 std::vector<Point> event_points(const Setting& setting) {
   std::vector<Point> points;
   for (const double busy : {0.0, 1.0}) {

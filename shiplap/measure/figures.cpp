@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-/// The argument that says how many ops a trial has; a primitive has one of them at most.
+/// Names of arguments that count the ops of a trial. A primitive has at most one of them.
 constexpr std::array count_arguments{"copies", "count", "kernels", "launches", "reads", "rounds", "faults"};
 
 const char* count_argument(const Measurement& m) {
@@ -24,7 +24,7 @@ const char* count_argument(const Measurement& m) {
 std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<std::string, double>& arguments) {
   const auto starts = [&](std::string_view with) { return primitive.starts_with(with); };
   if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return copy_size_beside(arguments);
-  // What chains and pipelines take beyond their copies is what they are measured for.
+  // Chains and pipelines are measured for their costs besides the copies, so they have no rate.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
                     starts("copies.") || starts("spread.") || starts("prefetch.") || starts("demand.") ||
                     starts("peer.") || starts("batch.") || starts("graph.pinned.") || starts("numa.") ||
@@ -36,7 +36,7 @@ std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<st
   return Bytes{static_cast<std::uint64_t>(bytes->second) * ways};
 }
 
-/// A sample is fast when no more than one in this many is as fast: see `Figure::fast`.
+/// The fast time of n samples is that of sample number n / 10 in increasing order (`Figure::fast`).
 constexpr std::size_t one_fast_in = 10;
 
 double fast_sample_us(const Measurement& m) {
@@ -47,7 +47,7 @@ double fast_sample_us(const Measurement& m) {
   return *tenth;
 }
 
-/// Of one op more between the fewest and the most, or of one on average.
+/// Time of one op more, between the smallest and the largest count, or of one op on average for a single count.
 Seconds fast_of_one(const std::map<double, double>& us) {
   const auto& [few, of_few] = *us.begin();
   const auto& [many, of_many] = *us.rbegin();

@@ -1,4 +1,5 @@
-// Measurements as figures of a node: what one op more of a kind takes, so that two nodes, or two days, can be compared.
+// Figures of a node derived from measurements: the time of one op more of a kind. They can be compared between nodes
+// and between days.
 #pragma once
 
 #include <map>
@@ -15,28 +16,30 @@ namespace shiplap {
 
 struct Figure {
   std::string primitive;                    ///< "burst.pinned.h2d"
-  std::map<std::string, double> arguments;  ///< that tell it from others of its primitive: {"bytes": 1048576}
-  /// Of one op more where the primitive was measured with several counts, of one on average where with a single count;
-  /// with its 95 % interval.
+  std::map<std::string, double> arguments;  ///< arguments that identify the point of the primitive: {"bytes": 1048576}
+  /// Time of one op more where the primitive was measured with several counts, else the average time of one op; with
+  /// its 95 % interval.
   Interval<Seconds> time;
-  /// The same from a fast sample of each count in place of the median: a tenth of all samples, those of a visit that
-  /// was set aside among them, are as fast, and one at least. What disturbs a node only adds time.
+  /// The same time from a fast sample of each count instead of the median. A tenth of all samples, and at least one,
+  /// are as fast; samples of a visit that was set aside count too. Disturbances only add time, so fast samples show
+  /// what the node can do.
   Seconds fast{0};
-  /// What the op moves, both ways together, where the figure is a bandwidth: as a rate it is `bytes / time`.
+  /// Bytes that the op moves, summed over both directions, where the figure is a bandwidth. The rate is `bytes / time`.
   std::optional<Bytes> bytes{};
-  std::optional<double> limit{};  ///< what the hardware allows for these bytes, in bytes per second (limits.hpp)
+  std::optional<double> limit{};  ///< limit of the hardware for this rate, in bytes per second (limits.hpp)
   std::string clock{};            ///< "events" or "host"
-  std::vector<double> counts{};   ///< of ops, that were measured
+  std::vector<double> counts{};   ///< numbers of ops that were measured
 };
 
-/// By primitive in the order of the measurements, then by arguments. Measurements that were not verified are left out.
-/// The limits come from the conditions.
+/// Derives the figures, by primitive in the order of the measurements, then by arguments. Measurements that were not
+/// verified are left out. The limits come from the conditions.
 std::vector<Figure> figures(std::span<const Measurement>, const Conditions& = {});
 
-/// What one run of the measured point moves, both ways together; nullopt where that is no bandwidth.
+/// Bytes that one run of the measured point moves, summed over both directions; nullopt where the point measures no
+/// bandwidth.
 std::optional<Bytes> bytes_of_run(const Measurement&);
 
-/// "burst.pinned.h2d, 1 MiB", "mapped.read, 16 blocks, 8 MiB, width 16".
+/// Name of a figure for people: "burst.pinned.h2d, 1 MiB", "mapped.read, 16 blocks, 8 MiB, width 16".
 std::string name_of(const Figure&);
 
 }  // namespace shiplap

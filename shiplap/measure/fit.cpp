@@ -9,12 +9,12 @@
 namespace shiplap {
 namespace {
 
-/// NVIDIA's reference of cudaEventElapsedTime: "a resolution of around 0.5 microseconds".
+/// Resolution of events by NVIDIA's reference of cudaEventElapsedTime: "around 0.5 microseconds".
 constexpr Seconds documented_event_resolution = microseconds(0.5);
-/// Only samples up to this time in µs show the step of the clock. cudaEventElapsedTime gives milliseconds as a float,
-/// whose own step is 0.06 ns below 1 ms and grows beyond.
+/// Longest samples, in µs, that show the step of the clock. cudaEventElapsedTime returns milliseconds as a float, whose
+/// rounding step is 0.06 ns below 1 ms and grows beyond.
 constexpr double short_us = 1000;
-/// Samples in µs that differ by no more are equal: less than a step of that float.
+/// Samples that differ by no more than this, in µs, are equal. It is less than a rounding step of that float.
 constexpr double equal_us = 1e-6;
 
 bool has_arguments(const Measurement& measurement) {

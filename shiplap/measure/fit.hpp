@@ -1,4 +1,4 @@
-// The parts of the fit: how measurements become observations with errors, and which part of a profile each file fits.
+// Parts of the fit of a profile: observations with errors, and the functions that fit each group of parameters.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ struct Observation {
   Bytes bytes() const { return {static_cast<std::uint64_t>(argument("bytes"))}; }
 };
 
-/// All usable observations of a fit. Its error has two independent parts: that of the median (from its 95 % interval)
-/// and, for times by events, a uniform one as wide as the resolution of the events.
+/// All usable observations of a fit. The error of an observation has two independent parts: that of the median (from
+/// its 95 % interval) and, for event times, a uniform one as wide as the resolution of the events.
 class Observations {
  public:
-  /// Measurements that were not verified, or lack an argument of their primitive, are left out.
+  /// Measurements that were not verified or lack an argument of their primitive are left out.
   explicit Observations(std::span<const Measurement>);
 
   std::vector<Observation> of(std::string_view primitive) const;
@@ -41,19 +41,19 @@ class Observations {
   Seconds event_resolution_{0};
 };
 
-/// The step of the event clock as the samples show it: the least difference between two samples of one short point.
-/// 0.5 µs, what is documented, when no two samples differ, and at most that.
+/// The step of the event clock: the least difference between two samples of one short point. It is at most the
+/// documented 0.5 µs, which is also the result when no two samples differ.
 Seconds event_resolution(std::span<const Measurement>);
 
 /// Straight lines with a slope in common, one for each family of points.
 struct Lines {
   Uncertain slope;
-  /// nullopt for a family without points. One that came out negative is kept as it came out (its interval says what it
-  /// can be at most) and took no part in the slope.
+  /// Intercept by family; nullopt for a family without points. A negative intercept is kept, because its interval still
+  /// gives an upper limit. Its family does not contribute to the slope.
   std::vector<std::optional<Uncertain>> intercepts;
 };
-/// Fits time = intercept of its family + size · slope to all points of size `from` and more. Throws Error when they do
-/// not determine it.
+/// Fits time = intercept of the family + size · slope to all points of size `from` and more. Throws Error when the
+/// points do not determine the lines.
 Lines fit_lines(std::span<const std::map<Bytes, Uncertain>> families, Bytes from, ErrorSources&);
 
 struct Findings {
@@ -61,10 +61,10 @@ struct Findings {
   std::vector<Residual> residuals;
 };
 
-/// Makes `residual` that of this point when it is worse.
+/// Replaces `residual` by that of this point when it is larger.
 void keep_worst(Residual& residual, double fitted, const Uncertain& observed, const std::string& at);
 
-/// Costs of one direction before they are rounded off to a table: correlated with each other through G.
+/// Costs of copies in one direction, as correlated numbers with errors. They share the slope G.
 struct DirectionFit {
   struct Row {
     Bytes size;
@@ -72,13 +72,14 @@ struct DirectionFit {
     Uncertain gap;
   };
   Uncertain per_byte;
-  std::vector<Row> rows;  ///< by increasing size; the last row holds for all larger sizes
+  std::vector<Row> rows;  ///< rows by increasing size; the last row applies to all larger sizes
   Row at(Bytes size) const;
 };
-/// `direction` is "h2d" or "d2h". nullopt, with an entry in `missing`, without single copies of two large sizes.
+/// Fits one direction, "h2d" or "d2h". Without single copies of two large sizes the result is nullopt, with an entry in
+/// `missing`.
 std::optional<DirectionFit> fit_direction(Observations&, std::string_view direction, Findings&);
 
-/// G and g of each direction while the other is busy, {to device, to host}; nullopt without usable duplex points.
+/// G and g of each direction while the other is busy; nullopt without usable duplex points.
 struct DuplexFit {
   struct Row {
     Bytes size;
@@ -90,10 +91,10 @@ struct DuplexFit {
 std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations&, const DirectionFit& to_device,
                                                           const DirectionFit& to_host, Findings&);
 
-/// Time of one more, from the largest and the smallest count; nullopt with fewer than two.
+/// Time of one op more, from the largest and the smallest count; nullopt with fewer than two counts.
 std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times_by_count);
 
-/// Time of one more `count`, for each of the families that `key_of` deals observations to.
+/// Time of one more `count`, for each family of observations with the same `key_of`.
 template <class KeyOf>
 auto periods(const std::vector<Observation>& observations, const char* count, const KeyOf& key_of) {
   using Key = decltype(key_of(observations.front()));
@@ -108,38 +109,41 @@ auto periods(const std::vector<Observation>& observations, const char* count, co
 /// Time of one copy more in a burst, k·G + g(k), by size.
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
 
-/// GpuModel::stream_groups. An engine serves one group after the other and may begin with any: so whole groups come
-/// before the first stream and before the second; without groups one copy comes before the second. nullopt, with an
-/// entry in `missing`, where it was not measured.
+/// Fits GpuModel::stream_groups. A copy engine serves one group of streams after the other and may begin with any
+/// group, so whole groups of copies come before those of the first and the second stream. Without groups exactly one
+/// copy comes before that of the second. The result is nullopt, with an entry in `missing`, where this was not
+/// measured.
 std::optional<unsigned> fit_stream_groups(const Observations&, const LinkModel&, Findings&);
 
-/// nullopt, with an entry in `missing`, without usable points.
+/// Fits the slow-down of copies by streams that wait; nullopt, with an entry in `missing`, without usable points.
 std::optional<WaitingStreams> fit_waiting_streams(Observations&, Findings&);
-/// nullopt, with an entry in `missing`, when a chain was not measured. `link` is what was fitted, or null.
+/// Fits the handovers between engines; nullopt, with an entry in `missing`, when a chain was not measured. `link` is
+/// the fitted link, or null.
 std::optional<HandoverModel> fit_handovers(const Observations&, const LinkModel* link, Findings&);
 
-/// nullopt, with an entry in `missing`, when a table was not measured. `link` is what was fitted, or null.
+/// Fits the zero-copy rates; nullopt, with an entry in `missing`, when a table was not measured. `link` is the fitted
+/// link, or null.
 std::optional<ZeroCopyModel> fit_zero_copy(const Observations&, const LinkModel* link, const GpuModel&, Findings&);
 
-/// The link of GPU 0; nullopt, with an entry for "links" in `missing`, when a direction cannot be fitted.
+/// Fits the link of GPU 0; nullopt, with an entry for "links" in `missing`, when a direction cannot be fitted.
 std::optional<LinkModel> fit_link(Observations&, Findings&);
-/// The links of the GPU to the other NUMA nodes that were measured: what was not measured there is named as missing,
-/// but for the gaps between copies, which are the copy engine's and taken from `near`.
+/// Fits the links of the GPU to the other NUMA nodes that were measured. Parameters that were not measured there are
+/// listed in `missing`. The gaps between copies are those of `near`, because they belong to the copy engine.
 std::vector<LinkModel> fit_numa(Observations&, const LinkModel& near, Findings&);
-/// Sets the parameters of `gpu` that were measured, and lists those that were not; not its handovers.
+/// Sets the parameters of `gpu` that were measured, except its handovers, and lists the others in `missing`.
 void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);
-/// From GPU 0 to GPU 1 and back, which are taken to be alike; empty where neither way was measured.
+/// Copies from GPU 0 to GPU 1 and back, assumed equal in both directions; empty where neither was measured.
 std::vector<PeerModel> fit_peers(const Observations&, Findings&);
-/// These three: nullopt, with an entry in `missing`, when nothing of it was measured. `link` is what was fitted, or
-/// null.
+/// This function and the next two return nullopt, with an entry in `missing`, when none of their primitives was
+/// measured. `link` is the fitted link, or null.
 std::optional<PageableModel> fit_pageable(const Observations&, Findings&);
-/// With the launch latency and the submission that the profile has.
+/// Uses the launch latency and the submission times of the profile.
 std::optional<ManagedModel> fit_managed(const Observations&, const Profile&, Findings&);
 std::optional<HostModel> fit_host(const Observations&, const LinkModel* link, Findings&);
 
-/// Sizes from which on a copy is "large": its fixed cost no longer depends on the size. At most 16 MiB, and small
-/// enough that the three largest powers of two are large.
+/// Size from which on a copy is "large", which means that its fixed cost no longer depends on the size. It is at most
+/// 16 MiB, and small enough that the three largest powers of two are large.
 Bytes large_from(Bytes largest_measured);
 
 /// A time or rate that cannot be negative, with its interval.

@@ -1,5 +1,5 @@
-// G and g of each direction while the other one is busy: one copy more in a burst beside copies the other way, which
-// outlast it, takes k·G₂ + g₂.
+// G and g of each direction while the other one is busy. One copy more in a burst takes k·G₂ + g₂ while copies in the
+// other direction, which last longer, go on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace shiplap {
 namespace {
 
-/// The largest ratio of the two directions' rates at which the copies beside a burst outlast it. They are twice as many
-/// (`duplex_burst` in trial.cpp), and a tenth is kept in hand.
+/// Largest ratio of the two directions' rates at which the background copies last longer than the burst. There are
+/// twice as many of them (`duplex_burst` in trial.cpp), minus a margin of 10 %.
 constexpr double outlasts = 1.8;
 
 DuplexFit split_off_rate(const std::map<Bytes, Uncertain>& periods, Bytes from, const Lines& large) {

@@ -1,4 +1,4 @@
-// Parameters of the GPU and of submission by the host.
+// Fit of the GPU's parameters and of the host's submission times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Parameter<T> parameter(const std::optional<Uncertain>& value, std::string_view p
   return std::nullopt;
 }
 
-/// A rate of work from the slope of time over amount, with the residual of the line.
+/// Fits a rate of work as the slope of time over amount.
 std::optional<Estimate> fitted_rate(Observations& observations, std::string_view primitive, const char* argument,
                                     std::string_view path, Findings& findings) {
   const ByCount times = by_count(observations, primitive, argument);
@@ -52,17 +52,17 @@ std::optional<Estimate> fitted_rate(Observations& observations, std::string_view
   return Estimate{1 / slope.value, 1 / slope.high, 1 / slope.low};
 }
 
-/// A step from one grid to the next is no noise from this share of the first wave's time on: between the 1 that a wave
-/// adds and the 0 that further blocks of a wave add.
+/// Least increase of time between two grids that counts as a new wave, as a fraction of the first wave's time. A wave
+/// adds 1 and further blocks in the same wave add 0; this is halfway.
 constexpr double certain_step = 0.5;
 
-/// Blocks that run at once. The time of a grid grows by one block's time with each wave; a grid of b blocks in w waves
-/// says b / w ≤ blocks at once < b / (w − 1), and all grids together leave a few numbers only.
+/// Number of resident blocks. The time of a grid grows by one block's time with each wave. A grid of b blocks in w
+/// waves implies b / w ≤ resident blocks < b / (w − 1); all grids together narrow this to a few numbers.
 std::optional<Estimate> resident_blocks(const Observations& observations) {
   const ByCount times = by_count(observations, "kernel.grid", "blocks");
   if (times.size() < 2) return std::nullopt;
   const double first = times.begin()->second.value();
-  // The least step that cannot be noise is one wave.
+  // The smallest increase above the noise is the time of one wave.
   double wave = 0;
   double before = first;
   for (const auto& [blocks, time] : times) {
@@ -82,8 +82,8 @@ std::optional<Estimate> resident_blocks(const Observations& observations) {
   return Estimate{most, least, most};
 }
 
-/// By how much one kernel more takes longer with events between them than without. Without a second copy engine nothing
-/// moves beside the kernels, and both are taken as the same.
+/// Additional time per kernel with events between the kernels. Without a second copy engine no copies move beside the
+/// kernels, and the same time is assumed for both cases.
 std::optional<EventGap> event_gap(const Observations& observations, Findings& findings) {
   struct Events {
     bool recorded, waiting, busy;
@@ -147,7 +147,7 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
 SubmissionModel fit_submission(Observations& observations, Findings& findings) {
   const auto copy = one_more(by_count(observations, "submit.copy", "copies"));
   const auto launch = one_more(by_count(observations, "submit.launch", "kernels"));
-  // One more launch with f followers costs (1 + f) launches, a record and f waits; end marks drop out of differences.
+  // One launch more with f followers costs (1 + f) launches, one record and f waits. Stop events cancel in differences.
   std::map<double, ByCount> by_followers;
   for (const char* primitive : {"submit.record", "submit.wait"})
     for (const Observation& o : observations.of(primitive))

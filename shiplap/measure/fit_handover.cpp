@@ -1,4 +1,4 @@
-// What it costs that streams and engines wait for each other: the op that waits, and the copies that move meanwhile.
+// Costs of waits between streams and engines, for the op that waits and for copies that move meanwhile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace shiplap {
 namespace {
 
-/// Time of one link more of a chain, by (streams, busy).
+/// Time of one more link of a chain, by (streams, busy).
 std::map<std::pair<double, double>, Uncertain> chain_periods(const Observations& observations, std::string_view chain) {
   return periods(observations.of(chain), "count", [](const Observation& o) {
     return std::pair{o.argument("streams"), o.argument("busy")};
@@ -23,13 +23,14 @@ std::optional<Uncertain> single(const Observations& observations, std::string_vi
   return std::nullopt;
 }
 
-/// What a link of a chain takes without its handovers, alone and beside copies.
+/// Time of a link of a chain without its handovers, alone and beside copies.
 struct ChainLink {
   Uncertain idle;
   Uncertain busy;
 };
 
-/// nullopt without the points of a chain alone; what was not measured beside copies is taken as it is alone.
+/// Derives a handover; nullopt without the points of a chain alone. Where nothing was measured beside copies, the time
+/// alone is assumed.
 std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncertain>& chains, double streams,
                                  const ChainLink& link, double handovers) {
   const auto alone = chains.find({streams, 0.0});
@@ -41,7 +42,8 @@ std::optional<Handover> handover(const std::map<std::pair<double, double>, Uncer
   return result;
 }
 
-/// What a chunk takes longer in the copies' streams than with kernels in a stream of their own, by size, as a line.
+/// Additional time of a chunk when kernels are in the copies' streams instead of a stream of their own, as a line over
+/// the size.
 std::optional<Slowdown> slowdown(Observations& observations, std::string_view primitive) {
   const auto chunk = periods(observations.of(primitive), "copies", [](const Observation& o) {
     return std::pair{o.argument("bytes"), o.argument("streams")};
@@ -55,7 +57,7 @@ std::optional<Slowdown> slowdown(Observations& observations, std::string_view pr
   }
   if (equations.size() < 2) return std::nullopt;
   const Solution line = least_squares(equations, observations.sources());
-  // Where one of the two came out negative it is 0, and the other is found again without it.
+  // A negative coefficient is set to 0, and the other one is fitted again without it.
   const auto only = [&](std::size_t kept) {
     std::vector<Equation> reduced = equations;
     for (Equation& equation : reduced) equation.coefficients = {equation.coefficients[kept]};
@@ -73,8 +75,8 @@ std::optional<WaitingStreams> fit_waiting_streams(Observations& observations, Fi
   const auto h2d = slowdown(observations, "waiting.pinned.h2d");
   const auto d2h = slowdown(observations, "waiting.pinned.d2h");
   const auto both = slowdown(observations, "waiting.pinned.both");
-  // Without a second copy engine nothing moves the other way meanwhile; what was not measured is taken as the slower
-  // direction alone.
+  // Without a second copy engine there are no duplex copies to measure, and the cost of the slower direction is assumed
+  // for them.
   if (h2d && d2h)
     return WaitingStreams{
         .h2d = *h2d, .d2h = *d2h, .duplex = both.value_or(h2d->gap.value > d2h->gap.value ? *h2d : *d2h)};
@@ -83,7 +85,8 @@ std::optional<WaitingStreams> fit_waiting_streams(Observations& observations, Fi
   return std::nullopt;
 }
 
-// One link of a chain with copies is a copy, a kernel and two handovers; one of kernels a kernel and one.
+// A link of a chain with copies consists of a copy, a kernel and two handovers; a link of a chain of kernels of a
+// kernel and one handover.
 std::optional<HandoverModel> fit_handovers(const Observations& observations, const LinkModel* link,
                                            Findings& findings) {
   const auto launch = single(observations, "launch.latency", "kernels", 1);
@@ -105,7 +108,7 @@ std::optional<HandoverModel> fit_handovers(const Observations& observations, con
     const WaitingStreams* waiting = link->waiting_streams ? &*link->waiting_streams : nullptr;
     const double g = direction.per_byte.value.seconds;
     const double g2 = direction.duplex ? direction.duplex->per_byte.value.seconds : g;
-    // The copies of a chain over several streams are slowed down by the kernels that wait in them.
+    // Kernels that wait in several streams slow down the copies of a chain over these streams.
     const auto work = [&](bool several) -> ChainLink {
       const auto more = [&](Slowdown WaitingStreams::*slowdown) {
         return several && waiting != nullptr ? (waiting->*slowdown).per_byte.value.seconds : 0.0;

@@ -1,5 +1,5 @@
-// Pageable and managed memory, other GPUs, and what host threads do: tables of what was measured, without a model
-// behind them.
+// Tables of measured times without a model behind them: pageable and managed memory, other GPUs, copies by host
+// threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string not_measured(const std::string& primitive) {
   return fmt::format("not measured: needs verified points of {}", primitive);
 }
 
-/// One table of a model, with an entry in `missing` for it when it is empty.
+/// Sets one table of a model, and adds an entry to `missing` when it is empty.
 template <class Rows>
 Rows noted(Rows rows, const std::string& path, const std::string& primitive, std::vector<Missing>& missing) {
   if (rows.empty()) missing.push_back({path, not_measured(primitive)});
@@ -79,7 +79,8 @@ std::optional<ManagedModel> fit_managed(const Observations& observations, const 
       .prefetch_d2h = noted(times(observations, "prefetch.d2h"), path + ".prefetch_d2h", "prefetch.d2h", missing),
       .demand_h2d = noted(times(observations, "demand.h2d"), path + ".demand_h2d", "demand.h2d", missing),
       .demand_d2h = noted(rates(observations, "demand.d2h"), path + ".demand_d2h", "demand.d2h", missing)};
-  // A kernel that touches pages is submitted and launched as every kernel is, which the simulator charges for itself.
+  // Submission and launch latency of the kernel that touches pages are subtracted, because the simulator adds them for
+  // every kernel.
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const Parameter<Seconds>& submission = profile.submission.launch;
   const Seconds launch = (latency ? latency->value : Seconds{0}) + (submission ? submission->value : Seconds{0});
@@ -95,15 +96,15 @@ std::optional<ManagedModel> fit_managed(const Observations& observations, const 
 
 namespace {
 
-/// A period this many times as long as the threads or the engine need is seen to be longer, and is not their scatter.
+/// Least ratio of a measured period to the time of the threads or the copy engine at which it counts as longer and not
+/// as noise.
 constexpr double clearly_longer = 1.15;
 
 Bytes piece_of(const Observation& o) { return {static_cast<std::uint64_t>(o.argument("piece"))}; }
 unsigned threads_of(const Observation& o) { return static_cast<unsigned>(o.argument("threads")); }
 
-// The rate of the threads while all of them copy. Of n threads each way those on the way in have filled their last
-// places n copies by the engine before the end, and those on the way out wait for (n + 1) / 2 on average in the
-// beginning.
+// Rate of the threads while all of them copy. With n threads for each direction, H2D threads have filled their last
+// slots n copies of the engine before the end. D2H threads wait for (n + 1) / 2 copies on average at the beginning.
 RateThroughRings rate_through_rings(const Observation& o, unsigned ways, const LinkModel& link, const HostModel& host) {
   const auto engine = [&](const DirectionModel& direction) {
     const PerByte rate = ways == 2 && direction.duplex ? direction.duplex->per_byte.value : direction.per_byte.value;
@@ -113,14 +114,14 @@ RateThroughRings rate_through_rings(const Observation& o, unsigned ways, const L
   const double each_way = std::max(1u, threads_of(o) / ways);
   double waiting = ways == 1 ? each_way * in : (each_way * in + (each_way + 1) / 2 * engine(link.d2h)) / 2;
   const Estimate time = o.time.estimate();
-  if (time.low <= waiting) waiting = 0;  // cannot be: then all of the time is counted as theirs
+  if (time.low <= waiting) waiting = 0;  // impossible, so the whole time is attributed to the threads
   const double bytes = o.argument("bytes") * ways;
   return {.threads = threads_of(o),
           .rings = piece_of(o) * (std::uint64_t{staging_slots} * threads_of(o)),
           .rate = {{bytes / (time.value - waiting)}, {bytes / (time.high - waiting)}, {bytes / (time.low - waiting)}}};
 }
 
-// With what `host` has of `written`.
+// Uses the fitted `host.written`.
 std::vector<RateThroughRings> fit_staging(const Observations& observations, const LinkModel* link,
                                           const HostModel& host) {
   std::vector<RateThroughRings> rows;
@@ -133,8 +134,8 @@ std::vector<RateThroughRings> fit_staging(const Observations& observations, cons
   return rows;
 }
 
-// Pieces to which the threads would be done sooner than the copy engine are copied at its pace. What it takes longer
-// than for a copy out of memory is what is asked for; where the threads take as long, it cannot be seen.
+// When the threads are faster than the copy engine, pieces are copied at the rate of the engine. The result is the
+// engine's additional time over a copy from memory. It cannot be measured where the threads are slower.
 std::vector<GapAt> fit_written(const Observations& observations, const HostModel& host, const LinkModel* link) {
   std::vector<GapAt> rows;
   if (link == nullptr || host.staging.empty()) return rows;
@@ -146,7 +147,7 @@ std::vector<GapAt> fit_written(const Observations& observations, const HostModel
         (piece / rate_of(staging_rates(host, piece * (std::uint64_t{staging_slots} * threads_of(o))), threads_of(o)))
             .count();
     const double engine = (piece * link->h2d.per_byte.value).count() + cost_at(link->h2d, piece).gap.count();
-    // The threads fill their first places together, while the engine waits.
+    // The threads fill their first slots together, while the engine waits.
     const auto period = (o.time - Uncertain::exact(by_threads * threads_of(o))) / pieces;
     const Uncertain longer = period - Uncertain::exact(engine);
     if (period.value() < clearly_longer * std::max(by_threads, engine)) continue;
@@ -207,7 +208,7 @@ std::optional<HostModel> fit_host(const Observations& observations, const LinkMo
 }
 
 std::vector<PeerModel> fit_peers(const Observations& observations, Findings& findings) {
-  // One copy more of a burst: what it takes without the start and the end.
+  // Time of one copy more in a burst, which contains no start and no end.
   const auto one_copy_more = [&](const std::string& primitive) {
     std::vector<TimeAt> rows;
     const std::vector<Observation> points = observations.of(primitive);

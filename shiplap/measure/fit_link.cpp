@@ -1,4 +1,4 @@
-// G, L+o and g of copies in one direction, and the table of both directions.
+// Fit of G, L+o and g of copies in one direction, and of the link.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 namespace shiplap {
 namespace {
 
-/// From this size on the fixed cost of a copy is taken not to depend on the size.
+/// Size from which on the fixed cost of a copy is assumed constant.
 constexpr Bytes certainly_large = 16_MiB;
 
-// How the place of a stream among others is read off the number of copies that came before it.
+// The next constants decide how many stream groups follow from the number of copies before a stream.
 
-/// A stream with fewer copies before it is the first of all.
+/// A stream with fewer copies before it is the first.
 constexpr double first_of_all = 0.5;
-/// A number of copies is one of whole groups when it is off by no more than this, or than this share of a group.
+/// A number of copies is a multiple of a group when it differs by no more than this, or by this fraction of a group.
 constexpr double most_off = 0.6;
 constexpr double most_off_share = 0.2;
-/// The share of the samples that must be whole groups.
+/// Fraction of the samples that must be whole groups.
 constexpr double enough_in_groups = 0.8;
 
 Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
@@ -48,7 +48,7 @@ DirectionModel direction_model(const DirectionFit& fit, const std::optional<Dupl
   return model;
 }
 
-/// g between the copies of a batch, with an entry in `missing` without usable points.
+/// Gap g between the copies of a batch, with an entry in `missing` without usable points.
 std::vector<GapAt> fit_batches(const Observations& observations, std::string_view direction, const Uncertain& per_byte,
                                Findings& findings) {
   const std::string primitive = fmt::format("batch.pinned.{}", direction);
@@ -154,7 +154,7 @@ std::optional<DirectionFit> fit_direction(Observations& observations, std::strin
   if (gaps.empty()) {
     findings.missing.push_back(
         {path + ".costs.gap",
-         fmt::format("not measured: needs verified points of burst.pinned.{}; taken as 0", direction)});
+         fmt::format("not measured: needs verified points of burst.pinned.{}; assuming 0", direction)});
     gaps.emplace(first_large, Uncertain::exact(0));
   }
   std::vector<Bytes> sizes;
@@ -164,7 +164,7 @@ std::optional<DirectionFit> fit_direction(Observations& observations, std::strin
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const Bytes size : sizes) fit.rows.push_back({size, interpolate(latencies, size), interpolate(gaps, size)});
 
-  // What the finished table says against every point it came from.
+  // Compares the finished table with every point that it was fitted to.
   const DirectionModel model = direction_model(fit, std::nullopt);
   Residual line{path + ".per_byte", 0, ""};
   Residual costs{path + ".costs", 0, ""};
@@ -216,12 +216,12 @@ std::optional<unsigned> fit_stream_groups(const Observations& observations, cons
   const Bytes size = points.front().bytes();
   const auto streams = static_cast<unsigned>(points.front().argument("streams"));
   const double copy_us = in_microseconds(size * link.h2d.per_byte.value + cost_at(link.h2d, size).gap);
-  // Copies before that of the stream; a little more, since it is handed over to the kernel that was timed.
+  // Number of copies before that of the stream. It is slightly too high, because the timed kernel adds a handover.
   std::vector<double> before;
   for (const Observation& point : points)
     for (const double sample : figure_samples(*point.measurement)) before.push_back(sample / copy_us - 1);
   if (std::ranges::max(before) < first_of_all) return unknown("measured, but all streams seemed to be the first");
-  // The first stream of a group comes after whole groups, whichever group an engine begins with.
+  // The first stream of a group comes after whole groups, no matter with which group the copy engine begins.
   for (unsigned of_a_group = streams / 2; of_a_group > 1; of_a_group /= 2) {
     const auto in_whole_groups = std::ranges::count_if(before, [&](double copies) {
       return std::abs(copies - of_a_group * std::round(copies / of_a_group)) <

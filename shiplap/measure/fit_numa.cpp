@@ -1,5 +1,5 @@
-// Links to the NUMA nodes of the host beyond the first: fewer points each, so what they have in common with the first
-// link is taken from there.
+// Links to further NUMA nodes of the host. They are measured at fewer points, so parameters that do not depend on the
+// node are those of the first link.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ BySize times_on_node(const Observations& observations, const std::string& primit
   return times;
 }
 
-/// G from the two largest copies, L+o as what is left of each; nullopt with fewer than two.
+/// Fits G from the two largest copies and L+o as the rest of each time; nullopt with fewer than two copies.
 std::optional<DirectionModel> direction_of_node(const BySize& times, const DirectionModel& near) {
   if (times.size() < 2) return std::nullopt;
   const auto& [large, long_time] = *times.rbegin();
@@ -30,7 +30,7 @@ std::optional<DirectionModel> direction_of_node(const BySize& times, const Direc
   DirectionModel model;
   model.per_byte = non_negative<PerByte>(per_byte);
   for (const auto& [size, time] : times) {
-    if (size == large) continue;  // by construction the same as the one before it
+    if (size == large) continue;  // equal to the row before by construction
     model.costs.push_back({.size = size,
                            .latency_overhead = non_negative<Seconds>(time - in_bytes(size) * per_byte),
                            .gap = Interval<Seconds>::exact(cost_at(near, size).gap)});
@@ -77,7 +77,7 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
       missing("pageable", not_measured);
     }
     for (const char* what : {"h2d.duplex", "h2d.batched", "d2h.duplex", "d2h.batched", "waiting_streams", "zero_copy"})
-      missing(what, "measured for the first NUMA node only; copies of this one are taken to know no such effect");
+      missing(what, "measured for the first NUMA node only; assuming no such effect for this node");
     missing("managed", "the driver chooses where managed memory is on the host");
     links.push_back(std::move(link));
   }

@@ -1,4 +1,4 @@
-// What kernels move over the link by their own accesses, and what they and copies leave each other.
+// Fit of zero-copy rates: kernels that access host memory over the link, alone and beside copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Period {
   Uncertain time;
 };
 
-/// The periods by bytes in flight.
+/// Periods by bytes in flight.
 std::map<Bytes, Period> periods_of(const Observations& observations, const std::string& primitive, bool of_copies) {
   const std::vector<Observation> points = observations.of(primitive);
   std::map<Bytes, Period> result;
@@ -31,7 +31,7 @@ std::map<Bytes, Period> periods_of(const Observations& observations, const std::
   return result;
 }
 
-/// Bytes over a period without what else is in it; nullopt for a period that is no longer than that.
+/// Rate of the bytes over the period minus `besides`; nullopt when the period is no longer than `besides`.
 std::optional<Interval<Bandwidth>> rate_without(Seconds besides, const Period& period) {
   const Estimate flow = (period.time - Uncertain::exact(besides.count())).estimate();
   const double bytes = in_bytes(period.size);
@@ -39,7 +39,7 @@ std::optional<Interval<Bandwidth>> rate_without(Seconds besides, const Period& p
   return Interval<Bandwidth>{{bytes / flow.value}, {bytes / flow.high}, {bytes / flow.low}};
 }
 
-/// Copies beside kernels move no faster than by themselves.
+/// Limits the rate of copies beside kernels to that of copies alone.
 Interval<Bandwidth> no_faster(const Interval<Bandwidth>& rate, const PerByte& alone) {
   const auto limited = [&](Bandwidth of) { return Bandwidth{std::min(of.bytes_per_second, 1 / alone.seconds)}; };
   return {limited(rate.value), limited(rate.low), limited(rate.high)};

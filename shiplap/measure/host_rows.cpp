@@ -1,4 +1,5 @@
-// Copies by host threads: from pageable to pinned memory, and between pageable memory and the GPU through pinned rings.
+// Primitives of copies by host threads: from pageable to pinned memory, and between pageable memory and the GPU through
+// pinned rings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,16 +11,16 @@
 namespace shiplap {
 namespace {
 
-/// Memory that is copied one way: several times what a core's own caches hold.
+/// Bytes that are copied in one direction, several times the private caches of a core.
 constexpr Bytes copied_one_way = 128_MiB;
 constexpr Bytes copied_one_way_quick = 64_MiB;
-/// Memory that is copied each way, when both go on at once. It is larger than the caches of a CPU, so that the CPU
-/// writes back to memory what the threads write.
+/// Bytes that are copied in each direction in duplex. They exceed the caches of a CPU, so the CPU writes back to memory
+/// what the threads write.
 constexpr Bytes copied_both_ways = 512_MiB;
-/// Pieces so large that only many threads together have enough of them in flight.
+/// Piece size at which only many threads keep enough copies in flight.
 constexpr Bytes large_piece = 16_MiB;
 constexpr double threads_of_large_pieces = 8;
-/// Pieces that stay in the caches of the cores between a thread and the copy engine, their number, and their threads.
+/// Sizes of pieces that stay in the CPU caches between the thread and the copy engine.
 constexpr std::array small_pieces{64_KiB, 256_KiB, 1_MiB};
 constexpr std::uint64_t number_of_small_pieces = 128;
 constexpr double threads_of_small_pieces = 8;
@@ -52,7 +53,7 @@ Point staged_point(Bytes size, Bytes piece, double threads) {
           {{{"bytes", in_bytes(size)}, {"piece", in_bytes(piece)}, {"threads", threads}}}};
 }
 
-// Each ring gets at least two pieces, so that one of them is copied while the next is filled.
+// Each ring has at least two pieces, so that one is copied while the next is filled.
 std::vector<Point> staged_points(const Setting& setting) {
   not_in_quick(setting);
   const Bytes size = staging_piece * (std::min(copied_one_way, setting.largest).count / staging_piece.count);
@@ -118,10 +119,12 @@ std::span<const PrimitiveRow> host_rows() {
                    staged_points,
                    through_rings<CopyDirection::device_to_host>,
                    HostClock::completion},
-      PrimitiveRow{{"staged.both", "each way at once through such rings, by half of the threads each", "host"},
-                   staged_both_points,
-                   through_rings<>,
-                   HostClock::completion},
+      PrimitiveRow{
+          {"staged.both",
+           "duplex copies of pageable memory through pinned rings, half of the threads for each direction", "host"},
+          staged_both_points,
+          through_rings<>,
+          HostClock::completion},
   };
   return rows;
 }

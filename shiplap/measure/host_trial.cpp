@@ -11,8 +11,8 @@
 namespace shiplap {
 namespace {
 
-/// From one faulting page to the next. The driver may move neighbours of a page along with it, within blocks of this
-/// size (UVM_VA_BLOCK_SIZE in NVIDIA's open kernel modules).
+/// Distance between faulting pages. The driver may move further pages of the same block, which has this size
+/// (UVM_VA_BLOCK_SIZE in NVIDIA's open kernel modules).
 constexpr Bytes fault_distance = 2_MiB;
 
 Op on_stream(StreamId stream, auto what, std::uint32_t chunk = 0) {
@@ -22,7 +22,7 @@ Op by_agent(AgentId agent, auto what, std::vector<OpId> after = {}, std::uint32_
   return {.what = std::move(what), .stream = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
 }
 
-/// Part `i` of `parts` of a buffer, cut at whole pages.
+/// Region number `i` of `parts` equal regions of a buffer, cut at page boundaries.
 Region part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {
   const auto border = [&](unsigned n) {
     return n == parts ? size.count : size.count / parts * n / page_size() * page_size();
@@ -35,7 +35,7 @@ void set_agents(Schedule& schedule, unsigned threads) {
   for (unsigned t = 0; t < threads; ++t) schedule.agents.push_back({fmt::format("thread {}", t)});
 }
 
-/// Adds managed memory that is on the host or the GPU when the schedule starts, because `before` has brought it there.
+/// Adds managed memory that `before` moves to the host or the GPU before the schedule starts.
 BufferId add_managed(Trial& trial, Place place, Bytes size) {
   const BufferId buffer =
       trial.schedule.add_buffer({.name = place.is_host() ? "managed, on the host" : "managed, on the GPU",
@@ -57,7 +57,7 @@ void bring_back(Trial& trial) {
     Buffer& buffer = before.buffers[b];
     if (buffer.memory != MemoryKind::managed) continue;
     before.add(on_stream(stream, Prefetch{.region = {BufferId{b}, Bytes{0}, buffer.size}, .to = buffer.place}));
-    buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host(0);  // where the last run has left it
+    buffer.place = buffer.place.is_host() ? Place::gpu(0) : Place::host(0);  // location after the previous run
   }
   trial.before = std::move(before);
 }
@@ -92,8 +92,8 @@ void add_touches(Trial& trial, Bytes size, std::uint32_t first_agent, unsigned t
   }
 }
 
-/// Before each run the agents drop the buffers from the caches of the CPU, each its part. How much the last run has
-/// left there differs from node to node and from day to day.
+/// Makes the agents flush the buffers from the CPU caches before each run. How much a run leaves in the caches differs
+/// between nodes and days.
 void flush_before(Trial& trial, const std::vector<BufferId>& buffers) {
   if (!can_flush_caches()) return;
   Schedule before;
@@ -189,8 +189,8 @@ Trial host_copies(Bytes size, unsigned threads, bool both) {
 
 namespace {
 
-/// Adds the pieces of one direction. `threads` agents from `first` on copy them, each through a ring and a stream of
-/// its own. Returns the pageable memory.
+/// Adds the pieces of one direction. `threads` agents, numbered from `first`, copy them, each through its own ring and
+/// stream. Returns the pageable memory.
 BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, unsigned first, unsigned threads) {
   const bool to_device = way == CopyDirection::host_to_device;
   Schedule& schedule = trial.schedule;
@@ -210,8 +210,8 @@ BufferId add_staged(Trial& trial, CopyDirection way, Bytes size, Bytes piece, un
   std::vector<StreamId> streams;
   for (unsigned t = 0; t < threads; ++t) streams.push_back(schedule.add_stream(fmt::format("ring {}", first + t)));
 
-  // Copies from the GPU run one piece ahead of the agent: it starts the copy of its next piece into one place before it
-  // copies the last piece out of the other.
+  // D2H copies run one piece ahead of the agent. It starts the copy of its next piece into one slot before it copies
+  // the previous piece out of the other slot.
   const auto pieces = static_cast<std::uint32_t>(size.count / piece.count);
   std::vector<OpId> last_use(std::size_t{staging_slots} * threads);
   std::vector<Op> behind(threads);
@@ -352,7 +352,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
     case Kind::create_stream:
     case Kind::destroy_stream:
     case Kind::wait:
-      throw Error("not a call that is of memory");
+      throw Error("`timed`: not a call that concerns memory");
   }
   return trial;
 }

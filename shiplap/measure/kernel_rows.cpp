@@ -1,4 +1,4 @@
-// Kernels that work on the GPU alone.
+// Primitives of kernels that use no host memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace shiplap {
 namespace {
 
-// Grids around the ends of the first waves: there the time steps up if the GPU holds as many blocks as it says.
+// Grids around the ends of the first waves, where the time must increase if the GPU holds as many blocks as the driver
+// reports.
 std::vector<Point> grid_points(const Setting& setting) {
   const std::uint64_t wave = setting.info.resident_threads / spin_probe_threads;
   if (wave == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
@@ -25,8 +26,8 @@ std::vector<Point> grid_points(const Setting& setting) {
   return points;
 }
 
-// The least amount is five times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture), so
-// that the time is in proportion to the amount. The most keeps the row short.
+// The smallest amount is five times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture),
+// so that time is proportional to the amount. The largest amount keeps the measurement short.
 constexpr Bytes least_streamed = 256_MiB;
 constexpr Bytes most_streamed = 4_GiB;
 constexpr Bytes most_streamed_quick = 1_GiB;
@@ -41,7 +42,8 @@ std::vector<Point> stream_points(const Setting& setting) {
   return points;
 }
 
-// fp32 operations: they take 0.16 to 2.6 ms at the 62 Tflop/s of an H200 (profiles/h200.json), long beside a launch.
+// Numbers of fp32 operations. They take 0.16 to 2.6 ms at the 62 Tflop/s of an H200 (profiles/h200.json), which is long
+// compared with a launch.
 constexpr std::array amounts_of_arithmetic{1e10, 2e10, 4e10, 8e10, 1.6e11};
 
 std::vector<Point> multiply_add_points(const Setting&) {

@@ -1,4 +1,4 @@
-// What the host and the GPU take for launches and dependencies.
+// Primitives for the time that host and GPU take for launches and dependencies.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,8 +9,8 @@
 namespace shiplap {
 namespace {
 
-// Chains in one stream and over several, alone and beside copies. Two lengths: their difference has no start and no
-// end.
+// Chains in one stream and over several, alone and beside copies. Each is measured in two lengths, whose difference
+// contains no start and no end.
 template <Chain::Link link>
 std::vector<Point> chain_points(const Setting& setting) {
   std::vector<Point> points;
@@ -73,7 +73,7 @@ std::span<const PrimitiveRow> launch_rows() {
       PrimitiveRow{{"launch.latency", "one empty kernel", "events"},
                    [](const Setting&) -> std::vector<Point> { return {count_point("kernels", {1})}; },
                    empty_kernels},
-      PrimitiveRow{{"launch.gap", "empty kernels behind one another", "events"},
+      PrimitiveRow{{"launch.gap", "empty kernels back to back", "events"},
                    [](const Setting&) -> std::vector<Point> {
                      return {count_point("kernels", {28, 224})};
                    },

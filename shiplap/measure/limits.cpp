@@ -8,8 +8,8 @@
 namespace shiplap {
 namespace {
 
-/// fp32 multiply-adds that a SM does in a cycle, by compute capability (CUDA C++ Programming Guide,
-/// "Arithmetic Instructions").
+/// fp32 multiply-adds that an SM does in a cycle, by compute capability (CUDA C++ Programming Guide, "Arithmetic
+/// Instructions").
 double multiply_adds(const std::string& capability) {
   static const std::map<std::string, double> table{
       {"5.0", 128},  {"5.2", 128},  {"5.3", 128},  {"6.0", 64},   {"6.1", 128}, {"6.2", 128}, {"7.0", 64},

@@ -1,4 +1,4 @@
-// Copies by copy engines: alone, behind one another, beside the other direction, beside waiting kernels.
+// Primitives of copies by copy engines: single copies, bursts, duplex, and copies beside waiting kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Bytes> copy_sizes(const Setting& setting) {
   if (!quick(setting)) return powers_of_two(1_B, setting.largest);
-  // Memory for larger ones takes longer than all the copies.
+  // Allocating memory for larger copies would take longer than all copies together.
   return no_larger_than(setting.largest, {1_B, 1_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB, 64_MiB, 256_MiB});
 }
 
@@ -36,8 +36,8 @@ Point burst_point(Bytes size, unsigned few, unsigned many) {
   return point;
 }
 
-// A long burst and one an eighth as long: their difference holds copies only, no start and no end. At least 64 MiB in
-// total or 512 copies, so that the clock's resolution does not count; at least 4 copies.
+// A long burst and one an eighth as long. Their difference contains copies only, no start and no end. The long one has
+// at least 64 MiB in total or 512 copies, so that the resolution of the clock is negligible, and at least 4 copies.
 std::vector<Point> burst_points(const Setting& setting) {
   std::vector<Point> points;
   for (const Bytes size : up_to(setting, 64_MiB, copy_sizes(setting), "burst")) {
@@ -47,7 +47,7 @@ std::vector<Point> burst_points(const Setting& setting) {
   return points;
 }
 
-// A burst and one an eighth as long, beside copies the other way that outlast it.
+// A long burst and one an eighth as long, beside copies in the other direction that last longer.
 std::vector<Point> duplex_points(const Setting& setting) {
   require_two_engines(setting);
   const std::vector<Bytes> sizes =
@@ -60,8 +60,8 @@ std::vector<Point> duplex_points(const Setting& setting) {
   return points;
 }
 
-// A long pipeline and a short one, with the kernels in a stream of their own and with each in its copies' stream, so
-// that several streams have kernels that wait.
+// A long pipeline and a short one. The kernels are either in a stream of their own, or in the streams of their copies,
+// so that kernels wait in several streams.
 std::vector<Point> waiting_points(const Setting& setting) {
   const std::vector<Bytes> sizes =
       quick(setting) ? std::vector{1_MiB, 8_MiB} : std::vector{512_KiB, 1_MiB, 2_MiB, 4_MiB, 8_MiB};
@@ -91,7 +91,7 @@ Trial waiting(MeasurableDevice& device, const Arguments& arguments) {
                                  .streams = whole(arguments, "streams")});
 }
 
-// A copy in each of many streams; the end of the first one's is timed, and that of the second one's.
+// One copy in each of many streams. The end of the copy in the first stream is timed, and that in the second.
 std::vector<Point> order_points(const Setting& setting) {
   const Bytes size = std::min(4_MiB, setting.largest);
   const double streams = 16;
@@ -116,16 +116,14 @@ std::span<const PrimitiveRow> link_rows() {
       PrimitiveRow{{"copy.pinned.d2h", "one copy from the GPU to pinned memory", "events"},
                    copy_points,
                    copy_of<device_to_host>},
-      PrimitiveRow{{"burst.pinned.h2d", "copies to the GPU right behind one another", "events"},
-                   burst_points,
-                   burst_of<host_to_device>},
-      PrimitiveRow{{"burst.pinned.d2h", "copies from the GPU right behind one another", "events"},
-                   burst_points,
-                   burst_of<device_to_host>},
-      PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU right behind one another beside copies from it", "events"},
+      PrimitiveRow{
+          {"burst.pinned.h2d", "copies to the GPU back to back", "events"}, burst_points, burst_of<host_to_device>},
+      PrimitiveRow{
+          {"burst.pinned.d2h", "copies from the GPU back to back", "events"}, burst_points, burst_of<device_to_host>},
+      PrimitiveRow{{"duplex.pinned.h2d", "copies to the GPU back to back beside copies from it", "events"},
                    duplex_points,
                    duplex_of<host_to_device>},
-      PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU right behind one another beside copies to it", "events"},
+      PrimitiveRow{{"duplex.pinned.d2h", "copies from the GPU back to back beside copies to it", "events"},
                    duplex_points,
                    duplex_of<device_to_host>},
       PrimitiveRow{
@@ -136,11 +134,10 @@ std::span<const PrimitiveRow> link_rows() {
           {"waiting.pinned.d2h", "copies from the GPU while kernels of one stream wait, and of several", "events"},
           waiting_points,
           waiting<false, true>},
-      PrimitiveRow{
-          {"waiting.pinned.both", "copies both ways while kernels of one stream wait, and of several", "events"},
-          waiting_points_of_both,
-          waiting<true, true>},
-      PrimitiveRow{{"order.streams", "when the copies to the GPU of several streams come to their turn", "events"},
+      PrimitiveRow{{"waiting.pinned.both", "duplex copies while kernels of one stream wait, and of several", "events"},
+                   waiting_points_of_both,
+                   waiting<true, true>},
+      PrimitiveRow{{"order.streams", "when the copies of several streams to the GPU start", "events"},
                    order_points,
                    [](MeasurableDevice& device, const Arguments& arguments) {
                      return one_in_each(device, bytes(arguments), whole(arguments, "streams"),

@@ -1,4 +1,4 @@
-// Managed memory that moves because of a prefetch or because it is touched.
+// Primitives of managed memory that moves because of a prefetch or a page fault.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::span<const PrimitiveRow> managed_rows() {
                    [](MeasurableDevice&, const Arguments& arguments) {
                      return prefetch(CopyDirection::device_to_host, bytes(arguments));
                    }},
-      PrimitiveRow{{"prefetch.both", "a prefetch each way at once, by two threads", "host"},
+      PrimitiveRow{{"prefetch.both", "a prefetch in each direction at once, by two threads", "host"},
                    large_managed_moves,
                    [](MeasurableDevice&, const Arguments& arguments) { return prefetch_duplex(bytes(arguments)); },
                    HostClock::completion},

@@ -20,12 +20,13 @@
 namespace shiplap {
 namespace {
 
-/// When a point of a full measurement has its samples: Comm|Scope's five runs of a second, and no other end.
+/// Sampling of a point in a full measurement: five seconds, like Comm|Scope's five runs of a second, without another
+/// end.
 constexpr SampleOptions full_sampling{
     .warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .window = {}, .budget = Seconds{5}};
-/// When a point has its samples in one visit. Widths and budgets are chosen so that the table takes 90 s, and 15 s when
-/// it is quick (primitives.cpp). The run that proves the bytes warms up. A disturbance of a few milliseconds must not
-/// fill the window.
+/// Sampling of a point in one visit. Widths and budgets are chosen so that the table takes 90 s, or 15 s in a quick
+/// measurement (primitives.cpp). The run that verifies the bytes is the warm-up. The window is longer than disturbances
+/// of a few milliseconds.
 constexpr SampleOptions standard_sampling{.warm_up = 0,
                                           .least = 3,
                                           .most = 50,
@@ -39,28 +40,28 @@ constexpr SampleOptions quick_sampling{.warm_up = 0,
                                        .window = milliseconds(5),
                                        .budget = milliseconds(15)};
 
-/// Time under load after which the clocks of an idle GPU are up.
+/// Time under load after which the clocks of an idle GPU have risen.
 constexpr Seconds clocks_rise = milliseconds(50);
 constexpr std::uint64_t waves_of_warm_up = 4;
-/// The end of a warm-up whose runs seem to take no time.
+/// Most runs of a warm-up, which ends it when runs seem to take no time.
 constexpr unsigned most_runs_of_warm_up = 10'000;
 
-/// Part of the free device memory that the largest copy may have: a burst and both directions together take up to four
-/// times the largest copy, and half is left free.
+/// The largest copy may use 1 / this of the free device memory. A duplex burst takes up to four times the largest copy,
+/// and half of the memory stays free.
 constexpr std::uint64_t share_of_largest_copy = 8;
-/// What is cut into pieces, or accessed by threads, comes out even in whole pages of this size.
+/// Page size of which all sizes are multiples, where memory is cut into pieces or accessed by threads.
 constexpr Bytes smallest_page = 4_KiB;
 
 SampleOptions sampling(Effort effort) {
   return effort == Effort::full ? full_sampling : effort == Effort::quick ? quick_sampling : standard_sampling;
 }
 
-// The disturbance of a neighbour, or a drift of the clocks, can last longer than all samples of a point. These then
-// agree with each other and are wrong together. A second visit much later shows that. In a full measurement the five
-// seconds of a point show it.
+// A disturbance by another process or a drift of the clocks can last longer than all samples of a point. The samples
+// then agree and are all wrong. A second visit much later reveals this. In a full measurement the five seconds of a
+// point reveal it.
 bool visits_twice(Effort effort) { return effort != Effort::full; }
 
-/// Groups of points that share their memory, which is on one NUMA node. The order of the points is kept.
+/// Groups the points by NUMA node, because the points of a group share their memory. The order of the points is kept.
 std::vector<std::vector<Point>> by_node(const std::vector<Point>& points) {
   std::vector<std::vector<Point>> groups;
   const auto node = [](const Point& point) {
@@ -99,7 +100,7 @@ class Measuring {
     done_ = done_after;
   }
 
-  /// Visits those points of the row again that need it: doubles their samples.
+  /// Visits those points of the row again that need it, which doubles their samples.
   void measure_row_again(const PrimitiveRow& row, std::vector<Point> points) {
     std::erase_if(points, [&](const Point& point) { return !to_visit_again_.contains(key(row, point)); });
     if (points.empty()) return;
@@ -132,7 +133,7 @@ class Measuring {
   }
 
   void visit_group(const PrimitiveRow& row, const std::vector<Point>& points, bool again) {
-    // Only what is still to be measured needs memory.
+    // Only points that are still to be measured need memory.
     std::vector<std::vector<Trial>> trials(points.size());
     std::vector<std::vector<const Measurement*>> known(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -151,7 +152,7 @@ class Measuring {
     }
   }
 
-  /// Tells a point from all others.
+  /// Unique key of a point.
   static std::pair<std::string, Arguments> key(const PrimitiveRow& row, const Point& point) {
     return {std::string(row.primitive.name), point.variants.front()};
   }
@@ -166,7 +167,7 @@ class Measuring {
     return same == all.end() ? nullptr : &*same;
   }
 
-  /// What was measured, and what an earlier run has of the rows to come.
+  /// The result so far, with the measurements of an earlier run for the remaining rows.
   MeasureResult so_far() const {
     MeasureResult all = result_;
     for (const Measurement& m : options_.have)
@@ -177,7 +178,8 @@ class Measuring {
     return all;
   }
 
-  /// Keeps everything that ever held the clocks down, and the fastest link that was seen: links rest between copies.
+  /// Merges a state into the result. It collects all reasons for low clocks and keeps the fastest link speed, because
+  /// an idle link is slower.
   void merge_state(const Conditions& state) {
     for (const auto& [name, value] : state) {
       std::string& kept = result_.state[name];
@@ -190,11 +192,11 @@ class Measuring {
     }
   }
 
-  /// Notes the state of the device right after it worked.
+  /// Records the state of the device right after it worked.
   void note_state() {
     try {
       merge_state(device_.state());
-    } catch (const Error&) {  // an unknown state does not stop a measurement
+    } catch (const Error&) {  // a measurement continues without the state
     }
   }
 
@@ -208,7 +210,7 @@ class Measuring {
     }
   }
 
-  /// All measurements of a point from an earlier run; none when one is missing.
+  /// All measurements of a point from an earlier run; empty when one is missing.
   std::vector<const Measurement*> had(const PrimitiveRow& row, const Point& point) const {
     std::vector<const Measurement*> found;
     for (const Arguments& arguments : point.variants) {
@@ -229,7 +231,7 @@ class Measuring {
       else
         measure_point(row, point, label, trials, memory);
     } catch (const Unsupported&) {
-      throw;  // holds for the whole row
+      throw;  // concerns the whole row
     } catch (const Error& reason) {
       result_.failed.push_back({label, reason.what()});
     }
@@ -240,7 +242,7 @@ class Measuring {
     const ReadyPoint ready(device_, row, trials, memory);
     std::string difference;
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      // The first run of each trial proves that the trial moves every byte. The samples are runs of the same schedule.
+      // The first run of each trial verifies that it moves every byte. The samples are runs of the same schedule.
       memory.poison_destinations(device_, trials[i]);
       ready.probes()[i]();
       if (difference.empty()) difference = memory.difference(device_, trials[i]);
@@ -265,8 +267,8 @@ class Measuring {
     if (to_visit_again_.insert(key(row, point)).second) ++total_;
   }
 
-  /// Adds as many samples as there are. The first visit has proved that each trial moves its bytes, so the bytes are
-  /// compared once, behind the samples.
+  /// Doubles the number of samples. The first visit has verified that each trial moves its bytes, so the bytes are
+  /// compared only once, after the samples.
   void measure_point_again(const PrimitiveRow& row, const Point& point, const std::string& label,
                            const std::vector<Trial>& trials, const RowMemory& memory) {
     const ReadyPoint ready(device_, row, trials, memory);

@@ -12,14 +12,14 @@
 
 namespace shiplap {
 
-/// How many points are measured, and how long each.
+/// Number of points that are measured, and time for each.
 enum class Effort : std::uint8_t {
   quick,     ///< few points, about 15 s for a GPU
   standard,  ///< all points, about 90 s
   full,      ///< five seconds for each point, as in Comm|Scope's five runs of a second (Pearson et al. 2019, section 3)
 };
 
-/// A measured way to move bytes or spend time: a row of the table.
+/// A primitive: one row of the table of what is measured.
 struct Primitive {
   std::string_view name;  ///< "copy.pinned.h2d"
   std::string_view summary;
@@ -41,36 +41,36 @@ struct FailedPoint {
 struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;
-  std::vector<FailedPoint> failed;  ///< points whose bytes were wrong, or of which the device refused an op
-  /// The state of the device right after points were sampled, as last read. `gpu.clocks_held_by` names all that was
-  /// ever read, `gpu.link_loaded` is the fastest that was read.
+  std::vector<FailedPoint> failed;  ///< points whose bytes were wrong or whose ops the device refused
+  /// State of the device right after sampling, as last read. `gpu.clocks_held_by` collects all reasons that were read,
+  /// and `gpu.link_loaded` is the fastest speed that was read.
   Conditions state{};
 };
 
 struct MeasureOptions {
   Effort effort = Effort::standard;
   Bytes largest{1ull << 30};  ///< size of the largest copy
-  Bytes smallest{};           ///< points of fewer bytes are left out
+  Bytes smallest{};           ///< least bytes of a point; smaller points are left out
   std::string only = "*";     ///< glob over the names of primitives
   /// Called before each point, with the number of points that are done.
   std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
   /// Measurements of an earlier run on the same node with the same effort. Points that were verified then are taken
   /// over.
   std::vector<Measurement> have{};
-  Conditions state{};  ///< the state of the device in that run (`MeasureResult::state`)
-  /// Called after each row, with everything so far and what `have` has of the rows to come.
+  Conditions state{};  ///< state of the device in that run (`MeasureResult::state`)
+  /// Called after each row with the result so far, including what `have` holds for the remaining rows.
   std::function<void(const MeasureResult&)> row_done{};
 };
 
-/// Runs the table. A row that fails is reported in the result, and the next row follows. Memory is released between
-/// rows. Throws UsageError when `only` matches nothing.
+/// Measures all rows of the table. A row that fails is reported in the result, and the next row follows. Memory is
+/// released between rows. Throws UsageError when `only` matches nothing.
 MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
 /// Fits the measurements to a profile of one GPU and its link; see docs/measuring.md for each parameter's definition.
 /// Parameters without measurements are listed in `missing`.
 Profile fit(std::span<const Measurement>, const DeviceInfo&);
-/// Fits the samples of a measured profile again, by this version. Name, source and conditions stay. Throws UsageError
-/// when the profile was not measured, or holds no samples.
+/// Fits the samples of a measured profile again with this version's code. Name, source and conditions stay. Throws
+/// UsageError when the profile was not measured or holds no samples.
 Profile fit_again(const Profile&);
 
 }  // namespace shiplap

@@ -1,4 +1,5 @@
-// Copies of other host memory than pinned, inside the GPU, over several streams; reads one after the other.
+// Primitives of copies of other host memory than pinned, of copies inside the GPU and over several streams, and of
+// dependent loads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ std::vector<Bytes> few_sizes(const Setting& setting, Bytes limit) {
 
 std::vector<Point> pageable_points(const Setting& setting) { return size_points(few_sizes(setting, 256_MiB)); }
 
-// A few sizes, for copies of both directions at once, past the caches, or of memory that programs seldom use.
+// A few sizes, for duplex copies, copies that bypass the caches, and kinds of memory that programs seldom use.
 std::vector<Point> some_points(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}));
@@ -27,7 +28,8 @@ std::vector<Point> flushed_points(const Setting& setting) {
   for (Point& point : size_points(no_larger_than(setting.largest, {256_MiB}))) points.push_back(std::move(point));
   return points;
 }
-// Small sizes: the host compares what came, and reads write-combined memory at a hundredth of the usual rate.
+// Small sizes only, because the host verifies the bytes and reads write-combined memory at a hundredth of the usual
+// rate.
 std::vector<Point> write_combined_points_to_host(const Setting& setting) {
   not_in_quick(setting);
   return size_points(no_larger_than(setting.largest, {4_KiB, 64_KiB, 1_MiB, 4_MiB}));
@@ -93,7 +95,7 @@ std::span<const PrimitiveRow> memory_kind_rows() {
       PrimitiveRow{{"copy.pageable.d2h", "one copy from the GPU to pageable memory", "events"},
                    pageable_points,
                    copy_of<device_to_host, MemoryKind::pageable>},
-      PrimitiveRow{{"copy.pageable.both", "one copy each way of pageable memory, by two threads", "events"},
+      PrimitiveRow{{"copy.pageable.both", "one copy in each direction with pageable memory, by two threads", "events"},
                    both_points,
                    both_ways_of<MemoryKind::pageable>},
       PrimitiveRow{
@@ -104,7 +106,7 @@ std::span<const PrimitiveRow> memory_kind_rows() {
           {"copy.pageable.d2h.flushed", "the same as copy.pageable.d2h with nothing in the CPU's caches", "events"},
           flushed_points,
           flushed_copy_of<device_to_host, MemoryKind::pageable>},
-      PrimitiveRow{{"copy.pinned.both", "one copy each way of pinned memory, by two threads", "events"},
+      PrimitiveRow{{"copy.pinned.both", "one copy in each direction with pinned memory, by two threads", "events"},
                    both_points,
                    both_ways_of<MemoryKind::pinned>},
       PrimitiveRow{
@@ -127,30 +129,30 @@ std::span<const PrimitiveRow> memory_kind_rows() {
       PrimitiveRow{{"copy.write_combined.d2h", "one copy from the GPU to write-combined memory", "events"},
                    write_combined_points_to_host,
                    copy_of<device_to_host, MemoryKind::write_combined>},
-      PrimitiveRow{{"copy.device", "copies inside the memory of the GPU behind one another", "events"},
+      PrimitiveRow{{"copy.device", "copies inside the memory of the GPU back to back", "events"},
                    device_points,
                    [](MeasurableDevice&, const Arguments& arguments) {
                      return device_copies(bytes(arguments), whole(arguments, "copies"));
                    }},
-      PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU dealt over several streams", "events"},
+      PrimitiveRow{{"spread.pinned.h2d", "copies to the GPU distributed over several streams", "events"},
                    spread_points,
                    spread_over_streams<host_to_device>},
-      PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU dealt over several streams", "events"},
+      PrimitiveRow{{"spread.pinned.d2h", "copies from the GPU distributed over several streams", "events"},
                    spread_points,
                    spread_over_streams<device_to_host>},
-      PrimitiveRow{{"latency.copy.h2d", "a copy of one byte to the GPU until the host knows of its end", "host"},
+      PrimitiveRow{{"latency.copy.h2d", "a copy of one byte to the GPU until the host knows that it has ended", "host"},
                    one_byte,
                    copy_of<host_to_device>,
                    HostClock::completion},
-      PrimitiveRow{{"latency.copy.d2h", "a copy of one byte from the GPU until the host knows of its end", "host"},
-                   one_byte,
-                   copy_of<device_to_host>,
-                   HostClock::completion},
       PrimitiveRow{
-          {"latency.chase.host", "reads of host memory by one thread of the GPU, one after the other", "events"},
-          chase_points,
-          chase_of<MemoryKind::mapped>},
-      PrimitiveRow{{"latency.chase.device", "the same of the GPU's own memory", "events"},
+          {"latency.copy.d2h", "a copy of one byte from the GPU until the host knows that it has ended", "host"},
+          one_byte,
+          copy_of<device_to_host>,
+          HostClock::completion},
+      PrimitiveRow{{"latency.chase.host", "reads of host memory by one thread of the GPU, one after another", "events"},
+                   chase_points,
+                   chase_of<MemoryKind::mapped>},
+      PrimitiveRow{{"latency.chase.device", "dependent loads from device memory", "events"},
                    chase_points,
                    chase_of<MemoryKind::device>},
   };

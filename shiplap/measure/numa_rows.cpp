@@ -1,4 +1,4 @@
-// Copies and kernels with host memory on each NUMA node, and threads that keep to its cores.
+// Primitives of copies and kernels with host memory on each NUMA node and threads bound to its cores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace shiplap {
 namespace {
 
-/// Each of `points` with memory on each node.
+/// Every point of `points` with memory on each node.
 std::vector<Point> on_each_node(const Setting& setting, const std::vector<Point>& points) {
   if (setting.info.numa_nodes.size() < 2)
     throw Unsupported("this host has one NUMA node, which the other rows are measured on");
@@ -50,13 +50,13 @@ std::vector<Point> kernels_on_nodes(const Setting& setting) {
   return on_each_node(setting, {point});
 }
 
-/// A trial on the node that its arguments name.
+/// Makes a trial on the node that the arguments name.
 template <Trial (*trial)(MeasurableDevice&, const Arguments&)>
 Trial placed(MeasurableDevice& device, const Arguments& arguments) {
   return on_node(trial(device, arguments), static_cast<std::uint16_t>(whole(arguments, "node")));
 }
 
-/// Blocks whose accesses fill the link from the near node: on an H200, 32 blocks do (profiles/h200.json).
+/// Number of blocks whose accesses saturate the link to the near node. On an H200, 32 blocks do (profiles/h200.json).
 constexpr std::uint64_t filling_blocks = 256;
 
 template <ZeroCopyTrial::Access access>
@@ -79,10 +79,12 @@ std::span<const PrimitiveRow> numa_rows() {
       PrimitiveRow{{"numa.copy.pinned.d2h", "one copy from the GPU to pinned memory of each NUMA node", "events"},
                    sizes_on_nodes,
                    placed<copy_of<device_to_host>>},
-      PrimitiveRow{{"numa.copy.pinned.both", "one copy each way of pinned memory of each NUMA node", "events"},
-                   large_on_nodes,
-                   placed<both_ways_of<MemoryKind::pinned>>},
-      PrimitiveRow{{"numa.copy.pinned.h2d.flushed", "the same as numa.copy.pinned.h2d past the CPU's caches", "events"},
+      PrimitiveRow{
+          {"numa.copy.pinned.both", "one copy in each direction with pinned memory of each NUMA node", "events"},
+          large_on_nodes,
+          placed<both_ways_of<MemoryKind::pinned>>},
+      PrimitiveRow{{"numa.copy.pinned.h2d.flushed", "numa.copy.pinned.h2d with the CPU caches flushed before each copy",
+                    "events"},
                    large_on_nodes,
                    placed<flushed_copy_of<host_to_device>>},
       PrimitiveRow{{"numa.copy.pageable.h2d", "one copy from pageable memory of each NUMA node to the GPU", "events"},
@@ -91,9 +93,10 @@ std::span<const PrimitiveRow> numa_rows() {
       PrimitiveRow{{"numa.copy.pageable.d2h", "one copy from the GPU to pageable memory of each NUMA node", "events"},
                    sizes_on_nodes,
                    placed<copy_of<device_to_host, MemoryKind::pageable>>},
-      PrimitiveRow{{"numa.copy.pageable.both", "one copy each way of pageable memory of each NUMA node", "events"},
-                   large_on_nodes,
-                   placed<both_ways_of<MemoryKind::pageable>>},
+      PrimitiveRow{
+          {"numa.copy.pageable.both", "one copy in each direction with pageable memory of each NUMA node", "events"},
+          large_on_nodes,
+          placed<both_ways_of<MemoryKind::pageable>>},
       PrimitiveRow{{"numa.mapped.read", "kernels that read mapped memory of each NUMA node", "events"},
                    kernels_on_nodes,
                    placed<mapped_by_many_blocks<ZeroCopyTrial::Access::read>>},

@@ -1,4 +1,4 @@
-// Several GPUs of one node: from one to another, and all of them with the host at once.
+// Primitives of several GPUs of one node: copies between GPUs, and all GPUs copying with the host at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void require_access(const Setting& setting) {
   if (!setting.info.peer_access) throw Unsupported("these GPUs cannot address each other's memory");
 }
 
-// A long burst and a short one: their difference holds copies only, and no hop from one GPU's clock to the other's.
+// A long burst and a short one. Their difference contains copies only, and no offset between the clocks of two GPUs.
 std::vector<Point> peer_bursts(const Setting& setting) {
   const std::vector<Bytes> sizes =
       quick(setting) ? std::vector<Bytes>{1_MiB, 64_MiB} : std::vector<Bytes>{4_KiB, 64_KiB, 1_MiB, 16_MiB, 256_MiB};
@@ -104,7 +104,7 @@ std::span<const PrimitiveRow> peer_rows() {
       PrimitiveRow{{"peer.copy", "copies from GPU 0 to GPU 1, which address each other's memory", "events"},
                    direct_bursts,
                    [](MeasurableDevice&, const Arguments& arguments) { return peer_copies(burst_of(arguments)); }},
-      PrimitiveRow{{"peer.copy.both", "the same both ways at once", "events"},
+      PrimitiveRow{{"peer.copy.both", "duplex copies between two GPUs with peer access", "events"},
                    direct_bursts,
                    [](MeasurableDevice&, const Arguments& arguments) {
                      PeerCopies wanted = burst_of(arguments);
@@ -118,7 +118,7 @@ std::span<const PrimitiveRow> peer_rows() {
                      wanted.access = false;
                      return peer_copies(wanted);
                    }},
-      PrimitiveRow{{"peer.staged.both", "the same both ways at once", "events"},
+      PrimitiveRow{{"peer.staged.both", "duplex copies between two GPUs through the host", "events"},
                    staged_bursts,
                    [](MeasurableDevice&, const Arguments& arguments) {
                      PeerCopies wanted = burst_of(arguments);
@@ -132,14 +132,14 @@ std::span<const PrimitiveRow> peer_rows() {
       PrimitiveRow{{"peer.write", "kernels on GPU 0 that write the memory of GPU 1, over grids", "events"},
                    peer_kernel_points,
                    peer_accesses<AccessMode::write>},
-      PrimitiveRow{{"peer.read.both", "the same of each GPU in the memory of the other at once", "events"},
+      PrimitiveRow{{"peer.read.both", "kernels on each GPU that read the memory of the other at once", "events"},
                    peer_kernel_points,
                    peer_accesses<AccessMode::read, true>},
       PrimitiveRow{{"peer.write.both", "kernels on each GPU that write the memory of the other at once", "events"},
                    peer_kernel_points,
                    peer_accesses<AccessMode::write, true>},
       PrimitiveRow{{"latency.chase.peer",
-                    "reads of what GPU 1 has in its caches by one thread of GPU 0, one after the other", "events"},
+                    "reads of what GPU 1 has in its caches by one thread of GPU 0, one after another", "events"},
                    peer_chase_points,
                    [](MeasurableDevice& device, const Arguments& arguments) {
                      return peer_chase(device, bytes(arguments), whole(arguments, "reads"));
@@ -165,7 +165,7 @@ std::span<const PrimitiveRow> peer_rows() {
       PrimitiveRow{{"all.d2h", "copies from every GPU to the host at once", "events"},
                    points_with_all,
                    copies_with_all<false, true>},
-      PrimitiveRow{{"all.both", "copies between the host and every GPU, both ways at once", "events"},
+      PrimitiveRow{{"all.both", "duplex copies between the host and every GPU", "events"},
                    points_with_all,
                    copies_with_all<true, true>},
   };

@@ -4,8 +4,8 @@
 
 namespace shiplap {
 
-// On one H200 all rows took 90 s (`--quick`: 14 s), both visits together; they must not take more than 90 s (15 s).
-// Kernels beside copies take most of that, because the copies must outlast them.
+// Both visits of all rows took 90 s on one H200 (14 s for a quick measurement) and must not take more than 90 s (15 s).
+// Kernels beside copies take most of that, because the copies must last longer than the kernels.
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;

@@ -1,4 +1,4 @@
-// The table of primitives: for each, which points are measured and the schedule behind a point.
+// The table of primitives: the points of each one, and the schedule that is timed at a point.
 #pragma once
 
 #include <map>
@@ -14,20 +14,20 @@ namespace shiplap {
 /// The arguments of a point, by name: {"bytes": 4096, "copies": 16}.
 using Arguments = std::map<std::string, double>;
 
-/// What the choice of points depends on.
+/// The facts that determine which points are measured.
 struct Setting {
   Effort effort = Effort::standard;
   Bytes largest;  ///< size of the largest copy
   DeviceInfo info;
 };
 
-/// Variants of a schedule that are sampled in turns, because their difference is what counts. Mostly there is one.
+/// A measured point: one schedule, or variants whose samples alternate because their difference is the result.
 struct Point {
   std::string label;  ///< "4 MiB x 8, 64"
   std::vector<Arguments> variants;
 };
 
-/// What the host's clock times, for a primitive whose clock is the host's.
+/// The interval that the host's clock measures, for a primitive with that clock.
 enum class HostClock : std::uint8_t {
   submission,  ///< from the first call to the return of the last one
   completion,  ///< from the first call until the host knows that all work has ended
@@ -36,9 +36,9 @@ enum class HostClock : std::uint8_t {
 
 struct PrimitiveRow {
   Primitive primitive;
-  /// The points of the row. Throws Unsupported with the reason when this device has none.
+  /// The points of the row. Throws Unsupported with the reason when the device supports none.
   std::vector<Point> (*points)(const Setting&);
-  /// The schedule behind a variant of a point. Throws Unsupported when the device cannot run it.
+  /// The schedule of a variant of a point. Throws Unsupported when the device cannot run it.
   Trial (*trial)(MeasurableDevice&, const Arguments&);
   HostClock host_clock = HostClock::submission;
 };

@@ -21,9 +21,9 @@ Seconds time_of(const PrimitiveRow& row, const Trial& trial, const RunResult& ru
   throw Error("not a clock");
 }
 
-/// Whether streams are held until everything is submitted. The clock of the device then sees the device alone, and a
-/// host that is timed submits ops whose dependencies are still open. A schedule for whose ops the host waits cannot be
-/// held, and a host that is timed until it knows the end must not be.
+/// Whether streams are held until all ops are submitted. Device times then contain no submission, and submission times
+/// do not depend on the GPU. A schedule whose host waits for ops cannot be held. A run that the host times until it
+/// knows the end must not be held.
 bool is_held(const PrimitiveRow& row, const Schedule& schedule) {
   return can_be_held(schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
 }

@@ -1,4 +1,4 @@
-// A point of the table made ready: its schedules are prepared, and each run of one gives a reading of the row's clock.
+// A measured point that is ready to run. Each run of its schedules returns a reading of the row's clock.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace shiplap {
 
-/// The trials of a point, each as a probe that runs it once. Row, trials and memory must outlive this.
+/// The trials of a point as probes; a call of a probe runs its trial once. Row, trials and memory must outlive this.
 class ReadyPoint {
  public:
   /// Throws as Device::prepare does.
   ReadyPoint(MeasurableDevice&, const PrimitiveRow&, const std::vector<Trial>&, const RowMemory&);
 
-  /// A probe for each trial, in their order.
+  /// One probe for each trial, in the order of the trials.
   std::span<const Probe> probes() const { return probes_; }
 
  private:

@@ -10,12 +10,12 @@
 namespace shiplap {
 namespace {
 
-/// Seeds of the test pattern, plus the number of the buffer. Any two that differ give words that differ nearly
-/// everywhere.
+/// Base seeds of the test pattern; the number of the buffer is added. Patterns of different seeds differ in nearly
+/// every word.
 constexpr std::uint64_t source_seed = 0x5eed'0001;
 constexpr std::uint64_t poison_seed = 0xbad0'0001;
 
-/// Whether an op of a trial allocates the buffer.
+/// Whether an op of a trial allocates the buffer itself.
 bool obtained(const std::vector<std::vector<Trial>>& trials, std::size_t buffer) {
   for (const auto& point : trials)
     for (const Trial& trial : point)
@@ -104,7 +104,7 @@ std::string RowMemory::misplaced(const MeasurableDevice& device, const Trial& tr
 }
 
 void RowMemory::require_placed(const MeasurableDevice& device, const Memory& memory, const std::string& name) {
-  // Where pages of managed memory go on the host is the driver's choice.
+  // The driver chooses the NUMA node of managed memory.
   if (!memory.place().is_host() || memory.kind() == MemoryKind::managed) return;
   const auto nodes = device.numa_nodes(memory);
   if (!nodes) placement_known_ = false;

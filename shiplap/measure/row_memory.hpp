@@ -1,4 +1,4 @@
-// The memory of a row of the table: what its trials work on, and whether the right bytes came out.
+// The memory that the trials of a row work on, and the verification of its bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,19 @@
 
 namespace shiplap {
 
-/// The row's buffers, each as long as the longest trial needs it; trials of one row agree on what buffer i is.
+/// The buffers of a row, each as long as the longest trial needs it. Buffer i has the same role in all trials of a row.
 class RowMemory {
  public:
-  /// `trials` are those of each point's variants. Fills sources with a pattern. Throws Error when the pages of host
-  /// memory are on another NUMA node than asked for, because it would be measured under the wrong name.
+  /// Allocates memory for `trials` (by point, then variant) and fills sources with a pattern. Throws Error when the
+  /// pages of host memory are on another NUMA node than requested, because the figure would be attributed to the wrong
+  /// node.
   RowMemory(MeasurableDevice&, const std::vector<std::vector<Trial>>& trials);
 
-  /// Whether the system could tell, for all host memory, on which NUMA node its pages are.
+  /// Whether the NUMA node of all host memory is known.
   bool placement_known() const { return placement_known_; }
   std::vector<std::byte*> data() const;
   void poison_destinations(MeasurableDevice&, const Trial&) const;
-  /// "" when the trial did its work, else a sentence on what did not arrive, has changed or has not moved.
+  /// Verifies a trial. The result is "" when all bytes are right, else a sentence on the first error.
   std::string difference(MeasurableDevice&, const Trial&) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the files of the table of primitives share: their rows, and how their points are made.
+// Helpers that the files of the table of primitives share: declarations of the rows, and makers of points.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ inline unsigned whole(const Arguments& arguments, const char* name) {
 inline Bytes bytes(const Arguments& arguments) { return {static_cast<std::uint64_t>(arguments.at("bytes"))}; }
 inline bool quick(const Setting& setting) { return setting.effort == Effort::quick; }
 
-/// One point with one variant, for each size.
+/// One point with a single variant for each size.
 inline std::vector<Point> size_points(const std::vector<Bytes>& sizes, const Arguments& fixed = {}) {
   std::vector<Point> points;
   for (const Bytes size : sizes) {
@@ -47,7 +47,7 @@ inline std::vector<Point> size_points(const std::vector<Bytes>& sizes, const Arg
   return points;
 }
 
-/// One point with several counts of the same thing.
+/// One point whose variants differ in a count.
 inline Point count_point(const char* name, const std::vector<unsigned>& values, const Arguments& fixed = {}) {
   Point point{fmt::format("{} {}", fmt::join(values, ", "), name), {}};
   for (const unsigned value : values) {
@@ -80,7 +80,7 @@ inline std::vector<Bytes> no_larger_than(Bytes largest, std::vector<Bytes> sizes
   return sizes;
 }
 
-// Trials that rows of several files share.
+// The next functions make trials that several files use.
 template <CopyDirection way, MemoryKind kind = MemoryKind::pinned>
 Trial copy_of(MeasurableDevice&, const Arguments& arguments) {
   return copy_burst(way, bytes(arguments), 1, kind);

@@ -11,11 +11,11 @@
 namespace shiplap {
 namespace {
 
-/// Samples from which on the interval of their median is looked at: fewer agree by chance too often. With 5 the order
-/// statistics give an interval of 94 % at most.
+/// Least number of samples for an interval of the median, because fewer agree by chance too often. For 5 samples, order
+/// statistics give an interval of at most 94 %.
 constexpr unsigned fewest_for_an_interval = 5;
-/// The interval is looked at again after this many times as many samples, because each look finds a narrow interval by
-/// chance.
+/// Factor between numbers of samples at which the interval is checked. Each check may find a narrow interval by chance,
+/// so there are few.
 constexpr double between_looks = std::numbers::sqrt2;
 
 bool narrow_enough(std::span<const double> samples, double relative_half_width) {

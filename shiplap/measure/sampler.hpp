@@ -1,4 +1,5 @@
-// Takes the samples of one measured point: warm-up, repeats until the median is known well enough, a budget of time.
+// Takes the samples of one measured point: a warm-up, then runs until the median is precise enough or the time budget
+// is used.
 #pragma once
 
 #include <functional>
@@ -9,33 +10,32 @@
 
 namespace shiplap {
 
-/// When to stop. A point is done when the 95 % interval of its median is narrow and `window` of the device's time has
-/// been looked at (a disturbance of a few milliseconds would pass for the figure), when its budget is used up (but not
-/// before `least` samples), or at `most` samples. Samples that are all equal have seen no disturbance.
+/// When sampling stops: when the 95 % interval of the median is narrow and the runs have covered `window` of device
+/// time, when the budget is used (but not before `least` samples), or at `most` samples. The window must be longer than
+/// a disturbance of a few milliseconds. It is not needed when all samples are equal.
 struct SampleOptions {
-  unsigned warm_up = 1;                ///< runs that are thrown away
-  unsigned least = 5;                  ///< samples at least, whatever the budget
-  unsigned most = 100;                 ///< samples at most
-  double relative_half_width = 0.005;  ///< of the median's 95 % interval
-  Seconds window{0};                   ///< device time that must be looked at, by all probes of the point together
-  Seconds budget{0.25};                ///< device time that the point may take, all probes together
+  unsigned warm_up = 1;                ///< runs before the first sample
+  unsigned least = 5;                  ///< least number of samples, regardless of the budget
+  unsigned most = 100;                 ///< largest number of samples
+  double relative_half_width = 0.005;  ///< target half width of the median's 95 % interval
+  Seconds window{0};                   ///< least device time of all probes of the point together
+  Seconds budget{0.25};                ///< most device time of all probes of the point together
 };
 
-/// One run of what is timed: the figure, and what the run cost. On a virtual device both are virtual time, so that the
-/// number of samples does not depend on the machine the simulation runs on.
+/// Result of one run: the measured time, and the device time that the run used. On a virtual device both are simulated,
+/// so the number of samples does not depend on the host.
 struct Reading {
   Seconds time{0};
   Seconds cost{0};
 };
 using Probe = std::function<Reading()>;
 
-/// Samples of every probe in µs, equally many of each. The probes take turns, so that a drift of the clocks meets all
-/// of them alike and a difference of two medians stays clean. Every sample taken is returned.
-/// The interval is looked at after 5, 7, 10, 14, 20, 28 … rounds only: the more often one looks, the likelier a
-/// narrow interval is found by chance.
+/// Samples of every probe in µs, the same number for each. The samples of the probes alternate, so that a drift of the
+/// clocks affects all of them equally and cancels in differences of medians. All samples are returned. The interval is
+/// checked only after 5, 7, 10, 14, 20, 28 … rounds, because frequent checks find a narrow interval by chance.
 std::vector<std::vector<double>> sample(std::span<const Probe>, const SampleOptions& = {});
 
-/// Whether the samples of each probe are all equal, as those of a simulated device are.
+/// Whether the samples of each probe are all equal, as on a simulated device.
 bool all_equal(const std::vector<std::vector<double>>& samples);
 
 }  // namespace shiplap

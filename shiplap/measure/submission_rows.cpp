@@ -1,4 +1,4 @@
-// What is submitted in one call: copies in a batch (cudaMemcpyBatchAsync), and graphs.
+// Primitives of ops that are submitted in one call: copies in a batch (cudaMemcpyBatchAsync), and graphs.
 #include <array>
 
 #include "shiplap/measure/rows.hpp"
@@ -7,7 +7,7 @@
 namespace shiplap {
 namespace {
 
-// A long row of copies and one a quarter as long: their difference has no start and no end.
+// A long sequence of copies and one a quarter as long. Their difference contains no start and no end.
 std::vector<Point> copies_together(const Setting& setting) {
   const std::vector<Bytes> sizes =
       quick(setting) ? std::vector{1_MiB} : std::vector{4_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB};
@@ -59,7 +59,7 @@ std::span<const PrimitiveRow> submission_rows() {
       PrimitiveRow{{"graph.pinned.d2h", "copies from the GPU that are the nodes of a graph", "events"},
                    copies_together,
                    graph_of_copies<device_to_host>},
-      PrimitiveRow{{"graph.kernels", "empty kernels that are the nodes of a graph, one after the other", "events"},
+      PrimitiveRow{{"graph.kernels", "empty kernels that are the nodes of a graph, one after another", "events"},
                    two_counts_of_kernels,
                    graph_of_kernels},
       PrimitiveRow{{"submit.graph", "host time to launch a graph of empty kernels", "host"},

@@ -29,22 +29,23 @@ CopyDirection opposite(CopyDirection way) {
   return way == CopyDirection::host_to_device ? CopyDirection::device_to_host : CopyDirection::host_to_device;
 }
 
-/// Size and number of the copies beside chains and rows of kernels. At 55 GB/s (H200, PCIe 5 x16; profiles/h200.json)
-/// they take 3 ms each way, longer than any chain. On a link several times as fast they would end too early.
+/// Size and number of the background copies beside chains and sequences of kernels. At 55 GB/s (H200, PCIe 5 x16;
+/// profiles/h200.json) they take 3 ms in each direction, longer than any chain. On a link several times as fast they
+/// would end too early.
 constexpr Bytes load_size = 4_MiB;
 constexpr unsigned load_copies = 40;
 
-/// Memory that is streamed through the GPU between two pointer chases, so that none of what the last one has read is in
-/// a cache: five times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture).
+/// Bytes that a kernel streams between two pointer chases, to evict the data of the first one from the caches: five
+/// times the L2 cache of an H200 (50 MB, NVIDIA's white paper on the Hopper architecture).
 constexpr Bytes more_than_caches_hold = 256_MiB;
-/// The fewest places that kernels on mapped memory go around in, also where these are more than `zero_copy_footprint`.
+/// Least number of regions that kernels on mapped memory cycle through, even if these exceed `zero_copy_footprint`.
 constexpr unsigned fewest_places = 4;
 
-/// Copies the other way beside a burst, for each copy of the burst. fit_duplex.cpp refuses directions that differ so
-/// much that the load ends first.
+/// Background copies in the other direction for each copy of a burst. fit_duplex.cpp rejects directions whose rates
+/// differ so much that the background ends first.
 constexpr unsigned load_of_duplex = 2;
 
-/// Adds copies in a stream of their own that keep a direction busy. They take turns in two places.
+/// Adds background copies that keep a direction busy, in a stream of their own. They alternate between two regions.
 void add_load(Trial& trial, CopyDirection way, Bytes size, unsigned copies) {
   const Ends ends = add_ends(trial, way, size * 2);
   const StreamId stream = trial.schedule.add_stream("load");
@@ -55,7 +56,7 @@ Kernel add_empty_kernel(Trial& trial, MeasurableDevice& device) {
   return add_kernel(trial, "empty", device.probe_kernel(ProbeKernel::Kind::empty, 1, 0));
 }
 
-/// The buffers, streams and agents of a schedule.
+/// A copy of the schedule without its ops.
 Schedule without_ops(Schedule schedule) {
   schedule.ops.clear();
   return schedule;
@@ -294,7 +295,8 @@ Trial zero_copy_kernels(MeasurableDevice& device, const ZeroCopyTrial& wanted) {
   }
   trial.timed = kernels;
   if (!wanted.copies) return trial;
-  // Mapped like the kernels' memory, so that the caches of the CPU hold none of it, which would make copies faster.
+  // The copies use mapped memory like the kernels, because the GPU fills it, so the CPU caches hold none of it. Cached
+  // data would make the copies faster.
   const auto ring =
       std::min(wanted.copy_count, static_cast<unsigned>(zero_copy_footprint.count / wanted.copy_size.count));
   const Ends ends = add_ends(trial, *wanted.copies, wanted.copy_size * ring, MemoryKind::mapped);

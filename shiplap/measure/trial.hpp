@@ -1,5 +1,5 @@
-// The schedules that measurements run: bursts of copies, rows of kernels, chains across streams. Each names the memory
-// that proves that it did its work.
+// The schedules that measurements run: bursts of copies, sequences of kernels, chains across streams. Each lists the
+// memory by which its work is verified.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace shiplap {
 
 /// One schedule to be timed.
 struct Trial {
-  /// After a run, `to[0, length)` equals `from[0, length)`.
+  /// A condition that a run must meet: `to[0, length)` equals `from[0, length)`.
   struct Transfer {
     BufferId from;
     BufferId to;
@@ -23,48 +23,51 @@ struct Trial {
   Schedule schedule;
   std::vector<KernelBinding> kernels;
   std::vector<Transfer> transfers;
-  std::vector<BufferId> kept{};  ///< buffers that hold after a run what they held before
+  std::vector<BufferId> kept{};  ///< buffers whose content a run must not change
   struct Moved {
     BufferId managed;
     Place to;
   };
-  std::vector<Moved> moved{};  ///< where all pages of managed memory are after a run
-  StreamId timed{};            ///< the stream that is timed beside the others; none: all streams
-  OpId timed_op{};             ///< the op of an agent that the host's clock times; none: the whole schedule
-  /// A schedule that runs to its end before each run of `schedule`, on the same buffers, and is not timed.
+  std::vector<Moved> moved{};  ///< location of managed memory after a run
+  StreamId timed{};            ///< stream that is timed; none means all streams
+  OpId timed_op{};             ///< op of an agent that the host's clock times; none means the whole schedule
+  /// An untimed schedule on the same buffers that runs to its end before each run of `schedule`.
   std::optional<Schedule> before{};
 };
 
-/// `copies` copies of `size` bytes each behind one another in one stream, between host memory and the GPU. Every copy
-/// has a place of its own in source and destination.
+/// A burst of `copies` copies of `size` bytes each in one stream, between host memory and the GPU. Every copy has its
+/// own region in source and destination.
 Trial copy_burst(CopyDirection, Bytes size, unsigned copies, MemoryKind host = MemoryKind::pinned);
 
-/// One copy, with the host's side dropped from the caches of the CPU before it is timed.
+/// One copy whose host memory is flushed from the CPU caches before each run.
 Trial flushed_copy(CopyDirection, Bytes size, MemoryKind host);
 
-/// Copies of one direction dealt over several streams.
+/// Copies of one direction distributed over several streams.
 Trial spread_burst(CopyDirection, Bytes size, unsigned copies, unsigned streams);
 
-/// A copy each way at the same time between host memory and the GPU, each submitted by an agent of its own.
+/// One copy in each direction at the same time, each submitted by its own agent.
 Trial duplex_copies(Bytes size, MemoryKind host);
 
-/// A copy to the GPU in each of `streams` streams, and a kernel of another stream that waits for one of them and is
-/// timed: a stream of copies would not begin, by the clock, before it is its turn.
+/// A copy to the GPU in each of `streams` streams, and a kernel in another stream that waits for the copy in stream
+/// `watched` and is timed. The kernel is needed because the start event of a copy stream is only recorded when the copy
+/// engine serves that stream.
 Trial one_in_each(MeasurableDevice&, Bytes size, unsigned streams, unsigned watched);
 
-/// Copies inside the memory of the GPU behind one another.
+/// A burst of copies within device memory.
 Trial device_copies(Bytes size, unsigned copies);
 
-/// A burst of copies, timed while copies of the same size move the other way, which go on for about twice as long.
+/// A burst of copies, timed while about twice as many copies of the same size move in the other direction.
 Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
 
-/// A pipeline without work: a copy to the GPU, an empty kernel, a copy from it, or only one of the copies.
+/// A pipeline with empty kernels: each chunk has an H2D copy, an empty kernel and a D2H copy, or only one of the
+/// copies.
 struct EmptyPipeline {
   bool to_device = true;
   bool from_device = true;
-  Bytes size;  ///< of a copy
+  Bytes size;  ///< size of a copy
   unsigned chunks = 1;
-  /// 1: a stream for the kernels and one for each direction. More: chunks are dealt over this number of streams.
+  /// 1: one stream for the kernels and one for each direction. More: chunks are distributed over this number of
+  /// streams.
   unsigned streams = 1;
 };
 Trial empty_pipeline(MeasurableDevice&, const EmptyPipeline&);
@@ -75,45 +78,47 @@ Trial kernel_row(MeasurableDevice&, unsigned count);
 /// Kernels of one busy block in one stream, with or without events between them.
 struct SpacedKernels {
   unsigned kernels = 1;
-  bool recorded =
-      false;  ///< an event is recorded behind each kernel, and an empty kernel of another stream waits for it
-  bool waiting =
-      false;          ///< each kernel waits for the event of an empty kernel of another stream that ended long before
-  bool busy = false;  ///< copies of 4 MiB move both ways meanwhile
+  bool recorded = false;  ///< records an event after each kernel, for which an empty kernel in another stream waits
+  bool waiting = false;   ///< makes each kernel wait for the event of an empty kernel in another stream that ended long
+                          ///< before
+  bool busy = false;      ///< runs 4 MiB copies in both directions meanwhile
 };
 Trial spaced_kernels(MeasurableDevice&, const SpacedKernels&);
 
 /// `launches` empty kernels in a leading stream. In each of `followers` streams an empty kernel waits for each of them.
-/// The host spends launches · ((1 + followers) launch + record + followers · wait), and an end mark in each follower.
+/// The host time is launches · ((1 + followers) launch + record + followers · wait), plus a stop event in each
+/// follower.
 Trial followers(MeasurableDevice&, unsigned launches, unsigned followers);
 
 /// A chain in which every op waits for the one before it.
 struct Chain {
   enum class Link : std::uint8_t {
     kernels,      ///< empty kernels
-    to_device,    ///< a copy to the GPU, an empty kernel, and so on
-    from_device,  ///< a copy from the GPU, an empty kernel, and so on
+    to_device,    ///< an H2D copy and an empty kernel, repeated
+    from_device,  ///< a D2H copy and an empty kernel, repeated
   };
   Link link = Link::kernels;
   unsigned count = 1;    ///< number of kernels
-  unsigned streams = 1;  ///< streams that take turns: each kernel, with its copy, is in the stream after the last one's
-  bool busy = false;  ///< copies of 4 MiB move beside the chain: both ways, or the way that the chain's copies do not
-  Bytes size;         ///< of a copy in the chain
+  unsigned streams = 1;  ///< number of streams; consecutive kernels, with their copies, are in consecutive streams
+  bool busy = false;     ///< runs 4 MiB copies beside the chain, in both directions or in the direction that the chain
+                         ///< does not use
+  Bytes size;            ///< size of a copy in the chain
 };
 Trial chain(MeasurableDevice&, const Chain&);
 
-/// Bytes per access of kernels on host memory: the most that a thread can make (CUDA C++ Programming Guide, "Device
-/// Memory Accesses"). Rates depend on bytes in flight, not on the width of an access.
+/// Bytes per access of kernels on host memory: the most that a thread supports (CUDA C++ Programming Guide, "Device
+/// Memory Accesses"). Rates depend on bytes in flight, not on the bytes per access.
 constexpr unsigned widest_access = 16;
-/// The most memory that the kernels of a trial go around in. A pipeline touches every byte once; kernels that come back
-/// to the same few places find their addresses translated, and reads by few threads seem faster than they are.
+/// Most memory that the kernels of a trial cycle through. A pipeline touches every byte once. Kernels that return to a
+/// small region find its address translations cached, which makes reads by few threads too fast.
 constexpr Bytes zero_copy_footprint = 256_MiB;
-/// Bytes that one kernel on host memory moves: 0.15 ms at the rate of the link of an H200, long beside its launch.
+/// Bytes that one kernel on host memory moves: 0.15 ms at the link rate of an H200, long compared with a launch.
 constexpr Bytes bytes_per_zero_copy_launch = 8_MiB;
-/// Bytes of a copy beside such kernels: 0.3 ms on the same link, long beside its fixed cost.
+/// Bytes of a copy beside kernels on host memory: 0.3 ms at the link rate of an H200, long compared with its fixed
+/// cost.
 constexpr Bytes long_copy_beside = 16_MiB;
 
-/// The size of the copies in a measurement beside kernels.
+/// Size of the copies in a measurement beside kernels.
 inline Bytes copy_size_beside(const std::map<std::string, double>& arguments) {
   return {static_cast<std::uint64_t>(arguments.at("copy"))};
 }
@@ -123,21 +128,21 @@ struct ZeroCopyTrial {
   /// How the kernel accesses host memory. Its other operand is in device memory.
   enum class Access : std::uint8_t { read, write, both };
   Access access = Access::read;
-  Bytes size;            ///< of one kernel
+  Bytes size;            ///< bytes that one kernel accesses
   unsigned kernels = 1;  ///< number of kernels
   std::uint64_t blocks = 1;
   unsigned width = widest_access;  ///< bytes per access
   std::optional<CopyDirection> copies{};
   Bytes copy_size = long_copy_beside;
   unsigned copy_count = 0;
-  bool time_copies = false;  ///< the copies are timed instead of the kernels
+  bool time_copies = false;  ///< times the copies instead of the kernels
 };
 Trial zero_copy_kernels(MeasurableDevice&, const ZeroCopyTrial&);
 
-/// Reads of 8 bytes by one thread from mapped or device memory. Each read tells where the next one is.
+/// Dependent loads of 8 bytes by one thread from mapped or device memory.
 Trial pointer_chase(MeasurableDevice&, MemoryKind, Bytes footprint, unsigned reads);
 
-/// One kernel, once.
+/// A single kernel launch.
 Trial single_kernel(MeasurableDevice&, ProbeKernel::Kind, std::uint64_t blocks, double amount);
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// Parts that trials of several files share: bursts of copies, kernels that can be launched many times.
+// Helpers that trials of several files share: bursts of copies, kernels that can be launched many times.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace shiplap {
 
-/// Bytes that the thread of a pointer chase reads at a time: one address.
+/// Bytes per load of a pointer chase: one address.
 constexpr Bytes chase_read_size = 8_B;
 
 /// The two buffers of a copy.
@@ -17,7 +17,7 @@ struct Ends {
   BufferId to;
 };
 
-/// Copy `number` of a burst: it has a place of its own in both buffers.
+/// Copy `number` of a burst, with its own region in both buffers.
 inline Op copy_op(Ends ends, StreamId stream, Bytes size, std::uint32_t number) {
   const Bytes offset = size * number;
   return {.what = Copy{.from = {ends.from, offset, size}, .to = {ends.to, offset, size}},
@@ -30,7 +30,7 @@ inline void add_burst(Trial& trial, Ends ends, StreamId stream, Bytes size, std:
   for (std::uint32_t i = 0; i < copies; ++i) trial.schedule.add(copy_op(ends, stream, size, i));
 }
 
-/// A kernel of the trial that can be launched many times.
+/// Adds a kernel to the trial that can be launched many times.
 inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kernel) {
   trial.kernels.push_back(kernel.binding);
   return {.kernel = trial.schedule.add_kernel(std::move(name)),
@@ -44,10 +44,10 @@ inline Kernel add_kernel(Trial& trial, std::string name, const ProbeKernel& kern
           .flows = {}};
 }
 
-/// Blocks of a touching kernel, as in Comm|Scope's test of demand paging (Pearson et al. 2019).
+/// Blocks of a kernel that touches pages, as in Comm|Scope's test of demand paging (Pearson et al. 2019).
 constexpr std::uint64_t touching_blocks = 256;
 
-/// A kernel of the trial that touches every page of a buffer.
+/// Adds a kernel to the trial that touches every page of a buffer.
 inline Kernel add_touching_kernel(Trial& trial, MeasurableDevice& device, BufferId buffer, Bytes size,
                                   std::uint64_t blocks = touching_blocks) {
   Kernel touch = add_kernel(trial, "touch",

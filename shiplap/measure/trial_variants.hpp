@@ -1,14 +1,14 @@
-// The same trial otherwise: all ops submitted in one call, or on another NUMA node.
+// Variants of a trial: all copies submitted in one call, or host memory on another NUMA node.
 #pragma once
 
 #include "shiplap/measure/trial.hpp"
 
 namespace shiplap {
 
-/// Of copies in one stream: one batch of them.
+/// Submits the copies of a trial, which are in one stream, as one batch.
 Trial in_one_batch(Trial);
 Trial as_graph(Trial);
-/// Host memory of the trial is on that NUMA node, and its agents keep to the node's cores.
+/// Puts the host memory of the trial on a NUMA node and binds its agents to the node's cores.
 Trial on_node(Trial, std::uint16_t numa_node);
 
 }  // namespace shiplap

@@ -7,15 +7,16 @@
 namespace shiplap {
 namespace {
 
-/// Added to the error of every equation, as a share of what was observed: see `least_squares`.
+/// Relative error that is added to every equation (see `least_squares`).
 constexpr double least_relative_error = 1e-3;
-/// A pivot below this, of a matrix with a unit diagonal, is rounding: the equations do not tell its unknown apart.
+/// Pivots below this are rounding errors in a matrix with a unit diagonal. The equations do not determine such an
+/// unknown.
 constexpr double least_pivot = 1e-9;
 
 using Matrix = std::vector<std::vector<double>>;
 
-// Inverse of a small symmetric positive matrix; its rows and columns are scaled to a unit diagonal first, because the
-// unknowns differ by ten orders of magnitude.
+// Inverse of a small symmetric positive definite matrix. Rows and columns are scaled to a unit diagonal first, because
+// the unknowns differ by ten orders of magnitude.
 Matrix inverse(Matrix a) {
   const std::size_t n = a.size();
   std::vector<double> scale(n);
@@ -32,7 +33,7 @@ Matrix inverse(Matrix a) {
     for (std::size_t row = column + 1; row < n; ++row)
       if (std::abs(a[row][column]) > std::abs(a[pivot][column])) pivot = row;
     if (std::abs(a[pivot][column]) < least_pivot)
-      throw Error("least squares: the equations do not tell the unknowns apart; measure more sizes");
+      throw Error("least squares: the equations do not determine the unknowns; measure more sizes");
     std::swap(a[pivot], a[column]);
     std::swap(result[pivot], result[column]);
     const double divisor = a[column][column];

@@ -1,5 +1,5 @@
-// Numbers with errors that know where they come from, and least squares with them: what shares a measurement stays
-// correlated, so that the interval of a difference is right.
+// Numbers with errors and their sources, and least squares with them. Numbers that depend on the same measurement stay
+// correlated, so the interval of their difference is right.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace shiplap {
 
-/// value + Σ errorᵢ · (standard normal i); sources i are independent of each other.
+/// The number value + Σ errorᵢ · (standard normal variable i). The sources i are independent.
 class Uncertain {
  public:
   Uncertain() = default;
@@ -33,7 +33,7 @@ class Uncertain {
   friend class ErrorSources;
   explicit Uncertain(double value) : value_(value) {}
   double value_ = 0;
-  std::vector<std::pair<std::uint32_t, double>> errors_;  // by increasing source
+  std::vector<std::pair<std::uint32_t, double>> errors_;  // errors in increasing order of source
 };
 
 /// Numbers the independent sources of error of one fit.
@@ -45,7 +45,7 @@ class ErrorSources {
   std::uint32_t next_ = 0;
 };
 
-/// Σ coefficientsᵢ · unknownᵢ = observed.
+/// The equation Σ coefficientsᵢ · unknownᵢ = observed.
 struct Equation {
   std::vector<double> coefficients;
   Uncertain observed;
@@ -53,13 +53,13 @@ struct Equation {
 
 struct Solution {
   std::vector<Uncertain> unknowns;
-  /// (fit − observed) of each equation.
+  /// Fitted minus observed value of each equation.
   std::vector<double> residuals;
 };
 
-/// Weighted least squares. An equation weighs 1 / (its variance + (0.1 % of it)²): no single point with a lucky spread
-/// may decide alone. Where the equations scatter more than their errors explain, a further error widens the unknowns to
-/// what the scatter says. Throws Error when the equations do not determine the unknowns.
+/// Weighted least squares. The weight of an equation is 1 / (its variance + (0.1 % of it)²), so that a point with a
+/// very small spread by chance does not dominate. Where the equations scatter more than their errors explain, the
+/// errors of the unknowns are increased accordingly. Throws Error when the equations do not determine the unknowns.
 Solution least_squares(std::span<const Equation>, ErrorSources&);
 
 }  // namespace shiplap

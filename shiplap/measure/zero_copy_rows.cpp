@@ -1,4 +1,4 @@
-// Kernels that access host memory, alone and beside copies.
+// Primitives of zero-copy kernels, alone and beside copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 namespace shiplap {
 namespace {
 
-/// Rates in GB/s that decide how many ops the load beside a measurement needs to outlast it. They were seen on an H200
-/// on PCIe 5 x16. On a link half as fast both sides are half as fast at most, and the load still lasts. Where the load
-/// ends too early, the figure comes out too good.
+/// Rates in GB/s that determine how many background ops are needed to last longer than the measured ones. They were
+/// seen on an H200 on PCIe 5 x16. On a link half as fast both sides slow down, and the background still lasts long
+/// enough. Where the background ends too early, the figure is too good.
 namespace seen_on_h200 {
-constexpr double fastest_copies = 60;     // alone
-constexpr double read_of_a_block = 1.5;   // at least, beside copies; alone 2.4
-constexpr double written_by_a_block = 4;  // at least, beside copies; alone 10
-constexpr double slowest_kernels = 20;    // at least, however many blocks, beside copies; 27 were seen
-constexpr double fastest_kernels = 55;    // however many blocks
+constexpr double fastest_copies = 60;     // copies alone
+constexpr double read_of_a_block = 1.5;   // least rate beside copies; 2.4 alone
+constexpr double written_by_a_block = 4;  // least rate beside copies; 10 alone
+constexpr double slowest_kernels = 20;    // least rate beside copies for any number of blocks; 27 was seen
+constexpr double fastest_kernels = 55;    // highest rate for any number of blocks
 constexpr double most_read_by_a_block = 3.5;
 constexpr double most_written_by_a_block = 20;
-constexpr double slowest_copies = 15;               // beside kernels of few blocks
-constexpr double slowest_copies_of_full_gpu = 3.5;  // beside kernels of more than two blocks per SM
+constexpr double slowest_copies = 15;               // least rate beside kernels of few blocks
+constexpr double slowest_copies_of_full_gpu = 3.5;  // least rate beside kernels of more than two blocks per SM
 }  // namespace seen_on_h200
 
 /// Launches with more blocks than this move `long_launch` bytes instead of `bytes_per_zero_copy_launch`: they are
@@ -32,7 +32,7 @@ constexpr double slowest_copies_of_full_gpu = 3.5;  // beside kernels of more th
 constexpr std::uint64_t blocks_of_short_launches = 64;
 constexpr Bytes long_launch = 64_MiB;
 
-// Grids from one block to a full GPU. A few kernels (or copies) against more: their difference has no start and no end.
+// A point with a small and a large number of kernels (or copies), whose difference contains no start and no end.
 Point mapped_point(std::uint64_t blocks, Bytes size, std::pair<double, double> counts) {
   Point point{fmt::format("{} blocks, {}", blocks, to_string(size)), {}};
   for (const double count : {counts.first, counts.second})
@@ -42,7 +42,7 @@ Point mapped_point(std::uint64_t blocks, Bytes size, std::pair<double, double> c
                               {"width", widest_access}});
   return point;
 }
-/// The grids given, and those of one block per SM, of two, and of as many blocks as the GPU holds.
+/// The given grids, and those of one block per SM, two blocks per SM, and as many blocks as the GPU holds.
 std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<std::uint64_t> grids) {
   const std::uint64_t most = setting.info.resident_threads / map_probe_threads;
   if (most == 0) throw Unsupported(fmt::format("{} does not say how many threads it holds", setting.info.id));
@@ -58,9 +58,9 @@ std::vector<std::uint64_t> possible_grids(const Setting& setting, std::vector<st
   return grids;
 }
 
-/// How many kernels of `bytes_per_zero_copy_launch` bytes the short and the long trial have. The long trial touches
-/// most of `zero_copy_footprint`, so that kernels find translated only what the GPU keeps translated of that much
-/// memory. A quick measurement and few blocks get by with a quarter of that: few blocks take too long for more.
+/// Numbers of kernels of `bytes_per_zero_copy_launch` bytes in the short and the long trial. The long trial touches
+/// most of `zero_copy_footprint`, so that address translations are cached only as far as in a large pipeline. A quick
+/// measurement and grids of few blocks use a quarter of that to save time.
 std::pair<double, double> mapped_counts(const Setting& setting, std::uint64_t blocks) {
   constexpr double few = 2;
   constexpr double many = 7;
@@ -83,7 +83,7 @@ std::vector<Point> mapped_points(const Setting& setting) {
   return points;
 }
 
-/// Points of kernels beside a copy engine, the pairs that hybrid pipelines consist of.
+/// Points of zero-copy kernels beside copies, as in hybrid pipelines.
 std::vector<Point> points_beside(const Setting& setting,
                                  const std::function<std::pair<double, double>(std::uint64_t)>& counts) {
   std::vector<Point> points;
@@ -95,11 +95,11 @@ std::vector<Point> points_beside(const Setting& setting,
     for (Arguments& variant : point.variants) variant["copy"] = in_bytes(copy);
   return points;
 }
-/// Points at which the kernels are timed.
+/// Points at which the kernels are timed and the copies are background.
 std::vector<Point> beside_points(const Setting& setting) {
   return points_beside(setting, [&](std::uint64_t blocks) { return mapped_counts(setting, blocks); });
 }
-/// Points at which the copies are timed.
+/// Points at which the copies are timed and the kernels are background.
 std::vector<Point> copies_beside_points(const Setting& setting) {
   return points_beside(setting, [](std::uint64_t) { return std::pair{1.0, 4.0}; });
 }
