@@ -13,7 +13,7 @@
 namespace shiplap {
 namespace {
 
-// A kernel that only takes the time, for a workload of whose kernel there is no text.
+// A placeholder kernel that only takes the planned time, for a workload whose kernel has no program text.
 ProgramText placeholder(const Job& job, const Schedule& schedule) {
   Seconds work{0};
   std::uint64_t items = 0;
@@ -51,13 +51,13 @@ std::string header(const Workload& workload, const Choice& choice, const Schedul
                        notes.profile.empty() ? "" : " on profile " + notes.profile);
   out += "//\n//   nvcc -O3 -arch=native pipeline.cu -o pipeline && ./pipeline [REPETITIONS]\n//\n";
   out +=
-      "// Prints the median and the fastest time, and verifies; exits 0 if the results are right. What to take over "
-      "into a\n"
-      "// program of your own is the section \"pipeline\"; the rest stands around it.\n";
+      "// Prints the median and the fastest time and verifies the result; exits 0 if it is right. For your own "
+      "program\n"
+      "// copy the section \"pipeline\"; the rest only runs it.\n";
   if (std::ranges::any_of(schedule.agents, [](const Agent& a) { return a.numa_node.has_value(); }))
     out +=
-        "// Threads and memory belong on one NUMA node: numactl --cpunodebind=0 --membind=0 ./pipeline where there are "
-        "several.\n";
+        "// On a host with several NUMA nodes, keep threads and memory on one of them:\n"
+        "// numactl --cpunodebind=0 --membind=0 ./pipeline\n";
   return out;
 }
 

@@ -1,5 +1,5 @@
-// A plan as one CUDA program that stands alone: compiles with plain nvcc, runs what shiplap would run, times and
-// verifies it.
+// Writes a plan as one self-contained CUDA program. It compiles with plain nvcc, makes the calls that shiplap would
+// make, times them and verifies the result.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,16 @@
 
 namespace shiplap {
 
-/// What the first comment of a program says beside the choice.
+/// Facts that the first comment of a program mentions besides the choice.
 struct EmitNotes {
-  std::string command;  ///< that wrote it; may be empty
-  std::string profile;  ///< name and hash
+  std::string command;  ///< command that wrote the program; may be empty
+  std::string profile;  ///< name and hash of the profile
   std::optional<Interval<Seconds>> predicted;
 };
 
-/// The program makes the calls of `submission(schedule)`, in loops over the chunks where the schedule has such. The
-/// schedule must be one of the strategies for this job under this choice. Throws Unsupported for ops that no strategy
-/// has (copies in batches, allocations, several GPUs).
+/// Writes the program. It makes the calls of `submission(schedule)`, in loops over the chunks where that is possible.
+/// The schedule must come from a strategy for this job and choice. Throws Unsupported for ops that no strategy uses
+/// (copies in batches, allocations, several GPUs).
 std::string cuda_program(const Workload&, const Choice&, const Schedule&, const EmitNotes& = {});
 
 }  // namespace shiplap

@@ -15,8 +15,8 @@ struct Line {
   Number constant = 0;
 };
 
-// value = factor · x + constant for all keys that have a value, factor > 0; none without two different x. Two values
-// would always have such a line: it says something where it goes through zero.
+// The line value = factor · x + constant (factor > 0) through all values; nullopt without two different x. A line
+// through only two values is accepted only when it passes through zero, because any two values have a line.
 std::optional<Line> line(const Series& values, const auto& x) {
   std::optional<std::pair<Number, Number>> one;
   std::optional<Line> found;
@@ -38,8 +38,8 @@ std::optional<Line> line(const Series& values, const auto& x) {
   return found;
 }
 
-// The smallest number of keys after which a multiple of the key starts again at nothing.
-std::optional<std::pair<Number, Number>> circle(const Series& values) {
+// The smallest m for which the values are a multiple of key % m.
+std::optional<std::pair<Number, Number>> cycle(const Series& values) {
   for (std::size_t m = 2; m < values.size(); ++m) {
     const auto found = line(values, [&](std::size_t k) { return std::optional<Number>(k % m); });
     if (found && found->constant == 0 && found->factor > 0) return std::pair{found->factor, static_cast<Number>(m)};
@@ -125,7 +125,7 @@ std::string Expressions::value(const Series& values, const Names& names, const s
   if (const auto found = line(values, at_key))
     return times(key, found->factor, found->factor == 1 ? "" : constant(names.stride, found->factor)) +
            plus(found->constant);
-  if (const auto found = circle(values)) {
+  if (const auto found = cycle(values)) {
     const std::string place = fmt::format("{} % {}", key, constant(names.places, found->second));
     return times(place, found->first, found->first == 1 ? "" : constant(names.stride, found->first));
   }

@@ -1,4 +1,5 @@
-// Numbers of the chunks as expressions of C++: "c * stride_x", "first * item_x", a table where there is no rule.
+// Finds C++ expressions for numbers that depend on the chunk: "c * stride_x", "first * item_x", or a table where no
+// formula fits.
 #pragma once
 
 #include <cstdint>
@@ -9,44 +10,45 @@
 
 namespace shiplap {
 
-/// A number for each key; none where it means nothing.
+/// A number for each key (of a chunk or an agent); nullopt for keys that have none.
 using Series = std::vector<std::optional<std::int64_t>>;
 
-/// Finds expressions that give exactly the numbers that it is shown, and keeps the constants and tables in them.
+/// Finds expressions whose values are exactly the given numbers, and collects the constants and tables that they use.
 class Expressions {
  public:
-  /// `first` and `items` of each chunk; `key` is the name of the loop's variable.
+  /// `first` and `items` are the first item and the number of items of each chunk. `keys_name` is the name of the
+  /// constant for the number of keys.
   Expressions(Series first, Series items, std::int64_t all_items, std::uint32_t keys, std::string keys_name);
 
   struct Names {
-    std::string constant;         ///< of a number that is the same for all, or of a table
-    std::string per_item;         ///< of a factor of `first` and `items`
-    std::int64_t factor = 0;      ///< that factor, where it is known
-    std::string stride;           ///< of a factor of the key
-    std::string places = "ring";  ///< of the number of keys after which it starts again
-    bool by_key = false;          ///< rather by the key than by `first`
+    std::string constant;         ///< name of a constant number, or of a table
+    std::string per_item;         ///< name of the factor of `first` and `items`
+    std::int64_t factor = 0;      ///< value of that factor, where it is known
+    std::string stride;           ///< name of the factor of the key
+    std::string places = "ring";  ///< name of the number of keys after which the values repeat
+    bool by_key = false;          ///< prefer expressions of the key to those of `first`
   };
-  /// In the loop whose variable is `key`; a number where `key` is empty.
+  /// Expression of the series in a loop over `key`; a number when `key` is empty.
   std::string value(const Series&, const Names&, const std::string& key);
-  /// " + " and the value; nothing for zeros.
+  /// The text " + " and the expression; empty when all values are 0.
   std::string offset(const Series&, const Names&, const std::string& key);
-  /// Which of the keys in `within` those in `when` are: "c >= ring". Empty: all of them.
+  /// Condition that selects the keys in `when` among those in `within`, as in "c >= ring"; empty when it selects all.
   std::string condition(const std::vector<bool>& when, const std::vector<bool>& within, const std::string& key,
                         const std::string& table);
 
-  /// "c - ring" and the like, of a number of keys.
+  /// Name of a number of keys, as in "ring", if it has one; else the number.
   std::string count(std::int64_t) const;
 
   struct Constant {
     std::string name;
     std::int64_t value = 0;
   };
-  /// The name of the constant; the number itself where the name has another value already.
+  /// Defines a constant and returns its name, or returns the number when the name already has another value.
   std::string constant(const std::string& name, std::int64_t value);
   const std::vector<Constant>& constants() const { return constants_; }
   const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& tables() const { return tables_; }
 
-  /// The definitions of `first` and `items` for a body that uses them.
+  /// Definitions of `first` and `items`, as far as `body` uses them.
   std::string definitions(const std::string& body, const std::string& key);
 
  private:
@@ -64,7 +66,7 @@ class Expressions {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> tables_;
 };
 
-/// Whether a text has the name in it as a word.
+/// Whether `text` contains `name` as a whole word.
 bool mentions(const std::string& text, const std::string& name);
 
 }  // namespace shiplap

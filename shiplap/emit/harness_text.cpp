@@ -102,14 +102,14 @@ class Harness {
   }
 
   static std::string meaning(const std::string& name) {
-    if (name == "ring") return "  // chunks that the GPU has room for";
-    if (name == "places") return "  // chunks that a ring of the host has room for";
+    if (name == "ring") return "  // slots of the ring on the GPU, a chunk each";
+    if (name == "places") return "  // slots of a ring on the host, a chunk each";
     if (name.starts_with("item_")) return "  // bytes of an item";
-    if (name.starts_with("stride_gpu_") || name.starts_with("stride_ring_")) return "  // bytes of a chunk's room";
+    if (name.starts_with("stride_gpu_") || name.starts_with("stride_ring_")) return "  // bytes of a slot";
     return "";
   }
 
-  // "ring * stride_gpu_x"
+  // Expression of the size of a buffer, as in "ring * stride_gpu_x".
   std::string size(std::size_t b) const {
     const std::uint64_t bytes = schedule_.buffers[b].size.count;
     if (b < workload_.job.arrays.size()) return "bytes_" + names_.bare(b);
@@ -124,7 +124,7 @@ class Harness {
     return std::to_string(bytes);
   }
 
-  // Scratch and parts of other arrays have no memory of the host's.
+  // Scratch arrays and arrays inside other arrays have no host memory of their own.
   bool is_there(std::size_t b) const {
     const auto& arrays = workload_.job.arrays;
     return b >= arrays.size() || size_on_host(arrays[b]) == arrays[b].size;

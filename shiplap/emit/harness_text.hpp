@@ -1,4 +1,4 @@
-// What stands around the pipeline in a program: memory, streams, events, threads, the timed run, verification and main.
+// The program around the pipeline: memory, streams, events, threads, the timed run, verification and main.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace shiplap {
 struct HarnessText {
   std::string helpers;       ///< functions that the pipeline calls
   std::string declarations;  ///< constants, memory, streams, events
-  std::string rest;          ///< behind the pipeline
+  std::string rest;          ///< text after the pipeline
 };
 
 HarnessText harness_text(const Workload&, const Schedule&, const Structure&, const Names&, const PipelineText&);

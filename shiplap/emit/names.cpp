@@ -9,14 +9,14 @@
 namespace shiplap {
 namespace {
 
-// A name that has not been given yet.
+// A name that is not yet in `taken`; it is added.
 std::string fresh(std::set<std::string>& taken, const std::string& wanted) {
   std::string name = wanted;
   for (int n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
   return name;
 }
 
-// Of what the threads of one name do.
+// Name of the function that the threads of these agents run.
 std::string function_name(const std::string& agents) {
   return agents == "thread" ? "work" : identifier(agents) + "_thread";
 }

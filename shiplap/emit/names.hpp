@@ -1,4 +1,4 @@
-// What the buffers, streams and slots of a schedule are called in a program.
+// Names of the buffers, streams and slots of a schedule in an emitted program.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace shiplap {
 
-/// A name with what may not stand in an identifier replaced.
+/// The name with characters replaced that an identifier cannot contain.
 std::string identifier(const std::string& name);
 
-/// Streams that share their work are an array.
+/// A stream, or several streams with the same role that become an array.
 struct StreamGroup {
   std::string name;  ///< "in_stream", "streams"
   std::uint32_t count = 0;
@@ -24,16 +24,16 @@ struct Names {
   Names(const Job&, const Schedule&, const Structure&);
 
   std::vector<std::string> buffer;                ///< "host_x", "gpu_x"
-  std::vector<std::optional<std::size_t>> array;  ///< by buffer: whose data it holds
-  std::vector<StreamGroup> groups;                ///< in the order of their first streams
-  std::vector<std::size_t> group;                 ///< by stream
-  std::vector<std::uint32_t> number;              ///< by stream: which one of its group
-  std::vector<std::string> slot;                  ///< "x_in", "kernel": what events and flags are called after
-  std::vector<std::string> lane;                  ///< of the function that does what the lane does
+  std::vector<std::optional<std::size_t>> array;  ///< array whose data each buffer holds
+  std::vector<StreamGroup> groups;                ///< groups in the order of their first streams
+  std::vector<std::size_t> group;                 ///< group of each stream
+  std::vector<std::uint32_t> number;              ///< index of each stream in its group
+  std::vector<std::string> slot;                  ///< "x_in", "kernel": base of the names of events and flags
+  std::vector<std::string> lane;                  ///< name of the lane's function
 
-  /// "x" of an array "host_x"
+  /// Name without its prefix: "x" for an array "host_x".
   std::string bare(std::size_t array_buffer) const { return buffer[array_buffer].substr(5); }
-  /// "in_stream", "streams[2]"
+  /// Expression of a stream: "in_stream", "streams[2]".
   std::string stream(StreamId) const;
 };
 

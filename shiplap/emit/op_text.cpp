@@ -19,7 +19,7 @@ OpText::OpText(const Job& job, const Schedule& schedule, const Structure& struct
       say_(series_of_kernels(&Kernel::first_item), series_of_kernels(&Kernel::items),
            static_cast<std::int64_t>(job.items), structure.keys, keys_name()) {}
 
-// Of the first kernel of each key.
+// A member of the first kernel of each key.
 Series OpText::series_of_kernels(std::uint64_t Kernel::*member) const {
   Series found(s_.keys);
   for (std::size_t i = 0; i < schedule_.ops.size(); ++i)
@@ -28,7 +28,7 @@ Series OpText::series_of_kernels(std::uint64_t Kernel::*member) const {
   return found;
 }
 
-// A number of each op of the slot.
+// `number` of each op of the slot.
 Series OpText::series(std::size_t slot, const auto& number) const {
   Series out(s_.keys);
   for (std::size_t k = 0; k < s_.keys; ++k)
@@ -53,14 +53,14 @@ Expressions::Names OpText::region_names(BufferId buffer, const char* constant) c
     names.per_item = "item_" + names_.bare(*owner);
     if (array.size.count % job_.items == 0) names.factor = static_cast<std::int64_t>(array.size.count / job_.items);
   }
-  // Rings of the device and of the host need not be of one length.
+  // Rings on the GPU and on the host may have different lengths.
   const bool is_array = b < job_.arrays.size();
   names.by_key = !is_array;
   if (!is_array && schedule_.buffers[b].place.is_host()) names.places = "places";
   return names;
 }
 
-// "gpu_x + c % ring * stride_gpu_x", of the region that `region` takes from an op of the slot.
+// Address of the region that `region` selects in an op of the slot, as in "gpu_x + c % ring * stride_gpu_x".
 std::string OpText::address(std::size_t slot, const auto& region, const std::string& key) {
   const BufferId buffer = region(first_op(slot)).buffer;
   const Series offsets = series(slot, [&](const Op& o) { return region(o).offset.count; });
@@ -112,7 +112,7 @@ std::string OpText::blocks(std::size_t slot, const std::string& key) {
 
 std::string OpText::launch(std::size_t slot, const std::string& key) {
   std::vector<std::pair<std::string, std::string>> values{{"stream", stream(slot, key)}};
-  // Only what is in the text: the others would leave constants behind.
+  // Only placeholders in the text are evaluated, because others would define unused constants.
   const auto fill = [&](const std::string& name, const auto& value) {
     if (launch_.find("{" + name + "}") != std::string::npos) values.emplace_back(name, value());
   };

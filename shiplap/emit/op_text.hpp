@@ -1,4 +1,5 @@
-// The calls that submit or perform the ops of a slot, with addresses and lengths as expressions of the loop's variable.
+// Text of the calls that submit or perform the ops of a slot, with addresses and lengths as expressions of the loop
+// variable.
 #pragma once
 
 #include <string>
@@ -12,19 +13,19 @@ namespace shiplap {
 
 class OpText {
  public:
-  /// Refers to all of them; `launch` is as in ProgramText.
+  /// Keeps references to all arguments. `launch` is ProgramText::launch.
   OpText(const Job&, const Schedule&, const Structure&, const Names&, const std::string& launch);
 
-  /// The statement for the slot's op of the key that the variable `key` holds, or of its only key where that is empty.
-  /// Throws Unsupported for an op that has none.
+  /// Statement for the slot's op in a loop over the variable `key`, or for its only op when `key` is empty. Throws
+  /// Unsupported for an op that no statement exists for.
   std::string submit(std::size_t slot, const std::string& key);
-  /// Whether copies of the slot are in batches: then the statement adds one to the batch, which is submitted after its
-  /// last copy.
+  /// Whether the copies of the slot are submitted in batches. The statement then adds a copy to the batch, which is
+  /// submitted after its last copy.
   bool is_batched(std::size_t slot) const;
-  /// The stream of that op.
+  /// Expression of the op's stream.
   std::string stream(std::size_t slot, const std::string& key);
   Expressions& expressions() { return say_; }
-  /// "chunks", or "workers" where each key is one of these.
+  /// Name of the number of keys: "chunks", or "workers" where a key is an agent.
   std::string keys_name() const { return s_.by_agent ? "workers" : "chunks"; }
 
  private:

@@ -13,11 +13,11 @@
 namespace shiplap {
 namespace {
 
-/// What an op's agent does before and after it.
+/// Waits before an op.
 struct Around {
-  std::vector<OpId> awaited;       // by the agent, of other agents
-  std::vector<OpId> synchronized;  // by the agent
-  std::vector<OpId> waited;        // by the stream
+  std::vector<OpId> awaited;       // ops of other agents that the agent waits for
+  std::vector<OpId> synchronized;  // ops whose end on the GPU the agent waits for
+  std::vector<OpId> waited;        // ops that the stream waits for
   bool recorded = false;
 };
 
@@ -47,7 +47,7 @@ class Writer {
 
   PipelineText write() && {
     PipelineText out;
-    for (const int pass : {0, 1}) {  // the second one knows the names of all constants
+    for (const int pass : {0, 1}) {  // the second pass knows the names of all constants
       static_cast<void>(pass);
       out.functions.clear();
       for (std::size_t lane = 0; lane < s_.lanes.size(); ++lane)
@@ -96,7 +96,7 @@ class Writer {
     }
   }
 
-  // "kernel_done[c - ring]"
+  // Expression of an event or flag of another key, as in "kernel_done[c - ring]".
   std::string of_key(std::size_t slot, const char* suffix, const Series& target, const std::string& key) {
     const std::string name = names_.slot[slot] + suffix;
     if (s_.slots[slot].count == 1) return name;
@@ -122,10 +122,11 @@ class Writer {
     return fmt::format("{}[{}]", name, say_.value(target, names, key));
   }
 
-  // The waits of one kind before the ops of a slot.
+  // Statements of one kind of wait before the ops of a slot.
   std::string waits(std::size_t slot, std::vector<OpId> Around::*kind, const char* suffix, const std::string& call,
                     const std::string& key) {
-    // By what is waited for, and how many keys ago: where a key waits for two of one slot, these are apart.
+    // Waits by the slot that is waited for and the distance in keys, so that two waits of a key for one slot stay
+    // separate.
     std::map<std::pair<std::size_t, std::int64_t>, Series> groups;
     std::vector<bool> present(s_.keys);
     std::set<std::size_t> twice;
@@ -155,7 +156,7 @@ class Writer {
       const bool round_before = condition.ends_with(">= ring") || condition.ends_with(">= places");
       out += (condition.empty() ? "" : fmt::format("if ({}) ", condition)) +
              filled(call, {{"what", of_key(group.first, suffix, target, key)}, {"stream", ops_.stream(slot, key)}}) +
-             (round_before ? "  // its room is free\n" : "\n");
+             (round_before ? "  // its slot is free\n" : "\n");
     }
     return out;
   }
@@ -233,7 +234,7 @@ class Writer {
         lane.agents > 1 && !s_.by_agent
             ? fmt::format("// Thread t of {0}: chunk t and every {0}th after it.\n", lane.agents)
         : lane.agents > 1     ? fmt::format("// Thread t of {}.\n", lane.agents)
-        : s_.lanes.size() > 1 ? "// What one of the threads does.\n"
+        : s_.lanes.size() > 1 ? "// The work of one thread.\n"
                               : "// Makes the calls of one run.\n";
     return fmt::format("{}void {}({}) {{\n{}}}\n", comment, name, lane.agents > 1 ? "int t" : "", indented(out, "  "));
   }

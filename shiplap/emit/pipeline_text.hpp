@@ -1,4 +1,4 @@
-// The functions of a program that make the calls of a schedule: one for each lane of host threads.
+// Text of the functions that make the calls of a schedule, one for each lane of host threads.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ struct PipelineText {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> tables;
   std::vector<std::string> events;  ///< "cudaEvent_t kernel_done[chunks]"
   std::vector<std::string> flags;   ///< "std::atomic<int> y_out_made[chunks]"
-  std::vector<StreamId> ending;     ///< streams that no other one waits for
+  std::vector<StreamId> ending;     ///< streams that no other stream waits for
 };
 
-/// `launch` as in ProgramText.
+/// Writes the functions. `launch` is ProgramText::launch.
 PipelineText pipeline_text(const Job&, const Schedule&, const Structure&, const Names&, const std::string& launch);
 
-/// Lines of at most 120 characters, broken behind commas.
+/// The text with lines of at most 120 characters, broken after commas.
 std::string wrapped_code(const std::string& text);
 
 }  // namespace shiplap

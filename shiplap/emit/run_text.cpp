@@ -11,7 +11,7 @@
 namespace shiplap {
 namespace {
 
-// Those that have ops, in the order of their first ones.
+// Streams that have ops, in the order of their first ops.
 std::vector<std::string> used_streams(const Schedule& schedule, const Names& names) {
   std::vector<std::string> streams;
   for (const Op& op : schedule.ops) {
@@ -22,14 +22,14 @@ std::vector<std::string> used_streams(const Schedule& schedule, const Names& nam
   return streams;
 }
 
-// Those that no other waits for.
+// Streams that no other stream waits for.
 std::vector<std::string> ending_streams(const Names& names, const PipelineText& pipeline) {
   std::vector<std::string> streams;
   for (const StreamId stream : pipeline.ending) streams.push_back(names.stream(stream));
   return streams;
 }
 
-// What a loop goes over: all streams of an array are its name.
+// Range of a loop over streams. An array of streams appears as its name when all its streams are included.
 std::string loop_range(const Names& names, const std::vector<std::string>& streams) {
   for (const StreamGroup& group : names.groups)
     if (group.count > 1 && streams.size() == group.count &&
@@ -83,7 +83,7 @@ std::string run_text(const Schedule& schedule, const Names& names, const Pipelin
   std::string before;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
     if (schedule.buffers[b].memory == MemoryKind::managed)
-      before += fmt::format("  touch({}, bytes_{});  // its pages are on the host when a run begins\n", names.buffer[b],
+      before += fmt::format("  touch({}, bytes_{});  // brings its pages to the host before a run\n", names.buffer[b],
                             names.bare(b));
   const std::string go = way.threaded ? "act_all();" : "pipeline();";
   if (way.by_host_clock)

@@ -1,4 +1,4 @@
-// How a program makes one run: by which threads, as a graph or call by call, and by which clock it is timed.
+// Text of one run: the threads, the graph or the calls, and the clock that times it.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace shiplap {
 
 struct WayOfRun {
   bool threaded = false;
-  bool by_host_clock = false;  ///< agents do something themselves, whose end the device's clock does not see
-  bool joined = false;         ///< several streams end, in a further one that waits for all
+  bool by_host_clock = false;  ///< timed by the host's clock, because agents perform ops themselves
+  bool joined = false;         ///< several streams end, and a further stream waits for all of them
 };
 WayOfRun way_of_run(const Schedule&, const PipelineText&);
 
-/// Threads that act as the schedule's agents, and the graph, where there are such.
+/// Text of the threads that act as agents, and of the graph, if the schedule has them.
 std::string threads_and_graph_text(const Schedule&, const Structure&, const Names&, const PipelineText&);
-/// The function that makes one run and takes its time, by the clock of shiplap's own runs.
+/// Text of the function that makes and times one run, with the clock that shiplap uses.
 std::string run_text(const Schedule&, const Names&, const PipelineText&);
 
 }  // namespace shiplap

@@ -5,7 +5,7 @@ namespace shiplap::snippets {
 const std::string_view check = R"(void check(cudaError_t error, int line = __builtin_LINE()) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "line %d: %s: %s\n", line, cudaGetErrorName(error), cudaGetErrorString(error));
-  std::_Exit(1);  // other threads may be at work
+  std::_Exit(1);  // other threads may be running
 }
 )";
 
@@ -15,15 +15,15 @@ T* as(char* p) { return reinterpret_cast<T*>(p); }
 )";
 
 const std::string_view await = R"(
-std::atomic<int> round_number{0};  // counts the runs
-// Waits until another thread has submitted what this one is about to use: an event not yet recorded holds nobody back.
+std::atomic<int> round_number{0};  // number of the run
+// Waits until another thread has submitted what this one uses: a stream does not wait for an unrecorded event.
 void await(const std::atomic<int>& made) {
   while (made.load(std::memory_order_acquire) != round_number.load(std::memory_order_relaxed)) std::this_thread::yield();
 }
 )";
 
 const std::string_view together = R"(
-// Submits copies in one call (CUDA 12.8 and newer). Nothing orders them among each other.
+// Submits copies in one call (CUDA 12.8 and newer). They have no order among each other.
 struct Together {
   std::vector<void*> to;
   std::vector<const void*> from;
@@ -53,7 +53,7 @@ struct Together {
 )";
 
 const std::string_view touch = R"(
-// Reads and writes a byte of every page, which brings it to the host.
+// Reads and writes a byte of every page, which moves the pages to the host.
 void touch(char* p, std::uint64_t bytes) {
   for (volatile char* at = p; at < p + bytes; at += 4096) *at = *at;
 }
@@ -72,7 +72,7 @@ void prefetch(char* p, std::uint64_t bytes, int to, cudaStream_t stream) {
 )";
 
 const std::string_view pinned = R"(
-// Pinned, in pages of 2 MiB where the system gives them: copies beside each other are faster with these.
+// Pinned memory in pages of 2 MiB where the system has them, which make concurrent copies faster.
 char* pinned(std::uint64_t bytes) {
   constexpr std::uint64_t page = 2 << 20;
   if (bytes == 0) return nullptr;
@@ -103,14 +103,14 @@ char* managed(std::uint64_t bytes) {
 )";
 
 const std::string_view threads = R"(
-constexpr int agents = {agents};  // threads, the first of which is main's
+constexpr int agents = {agents};  // number of threads; main is the first
 std::atomic<int> ended{0};
 std::atomic<bool> leaving{false};
 std::vector<std::thread> helpers;
 
 void act(int agent) {
 {act}}
-void serve(int agent) {  // awake all the time, since waking takes tens of microseconds
+void serve(int agent) {  // spins, because waking takes tens of microseconds
   for (int round = 1;; ++round) {
     while (round_number < round) std::this_thread::yield();
     if (leaving) return;
@@ -153,7 +153,7 @@ bool holds(const char* name, char* data, std::uint64_t bytes, T (*expected)(std:
   for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i) {
     const double off = double(as<T>(data)[i]) - double(expected(i));
     const double allowed = tolerance(i);
-    if (-allowed <= off && off <= allowed) continue;  // not so of what is no number
+    if (-allowed <= off && off <= allowed) continue;  // false for NaN
     std::fprintf(stderr, "%s[%llu] is wrong by %g\n", name, static_cast<unsigned long long>(i), off);
     return false;
   }
@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   make_ready();
   fill();
   std::vector<double> times;
-  for (int i = -3; i < repetitions; ++i) {  // the first three warm up
+  for (int i = -3; i < repetitions; ++i) {  // the first three are the warm-up
     const double time = run();
     if (i >= 0) times.push_back(time);
   }
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
 
 const std::string_view graph = R"(
 cudaGraphExec_t graph;
-// The pipeline as a graph: all streams branch off from the first one and come back to it.
+// Captures the pipeline as a graph. All streams branch off from the first one and join it at the end.
 void make_graph() {
   const cudaStream_t origin = {origin};
   cudaEvent_t mark;
@@ -223,7 +223,8 @@ double run() {
 }
 )";
 
-const std::string_view join_for_stop = R"(  for (cudaStream_t stream : {ending}) {  // no other stream waits for these
+const std::string_view join_for_stop =
+    R"(  for (cudaStream_t stream : {ending}) {  // the streams that no other stream waits for
     check(cudaEventRecord(end_mark, stream));
     check(cudaStreamWaitEvent(all_ended, end_mark, 0));
   }

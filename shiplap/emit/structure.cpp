@@ -12,15 +12,17 @@
 namespace shiplap {
 namespace {
 
-/// Groups of numbers that belong together.
-class Groups {
+/// Disjoint sets of the numbers from 0 to count − 1 (union-find).
+class DisjointSets {
  public:
-  explicit Groups(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  explicit DisjointSets(std::size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
   std::size_t of(std::size_t i) {
     while (parent_[i] != i) i = parent_[i];
     return i;
   }
-  /// The smallest number of a group stands for it.
+  /// Unites two sets. The smallest number of a set identifies it.
   void join(std::size_t a, std::size_t b) {
     a = of(a), b = of(b);
     parent_[std::max(a, b)] = std::min(a, b);
@@ -30,7 +32,7 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
-// What an op has in common with those of other chunks.
+// A text that is equal for corresponding ops of different chunks.
 std::string signature(const Schedule& schedule, const Op& op) {
   std::string text =
       fmt::format("{}|{}", op.what.index(), op.stream.is_none() ? "" : stem(schedule.streams[op.stream.index()].name));
@@ -69,53 +71,53 @@ void find_slots(const Schedule& schedule, bool listed, Structure& s) {
   }
 }
 
-// Ops of one agent with keys that do not decrease.
+// Consecutive ops of one agent whose keys do not decrease.
 struct Stretch {
   std::vector<std::uint32_t> ops;
   std::set<std::size_t> slots;
 };
 
-std::vector<Stretch> pieces_of(const Structure& s, std::span<const std::uint32_t> ops) {
-  std::vector<Stretch> pieces;
-  // Whether the slots of the piece have been in one before it that had not this one: then it is of another loop, even
-  // where the last round of loops is over a single key.
+std::vector<Stretch> stretches_of(const Structure& s, std::span<const std::uint32_t> ops) {
+  std::vector<Stretch> stretches;
+  // Whether an earlier stretch has the slots of the current one but not `slot`. Then `slot` belongs to another loop,
+  // even where the last round of loops covers a single key.
   const auto apart = [&](std::size_t slot) {
-    return std::any_of(pieces.begin(), pieces.end() - 1, [&](const Stretch& earlier) {
-      return earlier.slots.contains(*pieces.back().slots.begin()) && !earlier.slots.contains(slot);
+    return std::any_of(stretches.begin(), stretches.end() - 1, [&](const Stretch& earlier) {
+      return earlier.slots.contains(*stretches.back().slots.begin()) && !earlier.slots.contains(slot);
     });
   };
   for (const std::uint32_t op : ops) {
-    // One that goes on with other slots at a later key is another piece, unless it shares slots with it (below).
-    const bool goes_on = !pieces.empty() && s.key[op] >= s.key[pieces.back().ops.back()] &&
-                         (pieces.back().slots.contains(s.slot[op]) ||
-                          (s.key[op] == s.key[pieces.back().ops.back()] && !apart(s.slot[op])));
-    if (!goes_on) pieces.emplace_back();
-    pieces.back().ops.push_back(op);
-    pieces.back().slots.insert(s.slot[op]);
+    // An op of another slot and a later key starts a new stretch. Stretches that share slots are merged below.
+    const bool goes_on = !stretches.empty() && s.key[op] >= s.key[stretches.back().ops.back()] &&
+                         (stretches.back().slots.contains(s.slot[op]) ||
+                          (s.key[op] == s.key[stretches.back().ops.back()] && !apart(s.slot[op])));
+    if (!goes_on) stretches.emplace_back();
+    stretches.back().ops.push_back(op);
+    stretches.back().slots.insert(s.slot[op]);
   }
   std::vector<Stretch> merged;
-  for (Stretch& piece : pieces) {
+  for (Stretch& stretch : stretches) {
     const bool shares =
-        !merged.empty() && s.key[merged.back().ops.back()] <= s.key[piece.ops.front()] &&
-        std::ranges::any_of(piece.slots, [&](std::size_t p) { return merged.back().slots.contains(p); });
+        !merged.empty() && s.key[merged.back().ops.back()] <= s.key[stretch.ops.front()] &&
+        std::ranges::any_of(stretch.slots, [&](std::size_t p) { return merged.back().slots.contains(p); });
     if (!shares) {
-      merged.push_back(std::move(piece));
+      merged.push_back(std::move(stretch));
       continue;
     }
-    merged.back().ops.insert(merged.back().ops.end(), piece.ops.begin(), piece.ops.end());
-    merged.back().slots.insert(piece.slots.begin(), piece.slots.end());
+    merged.back().ops.insert(merged.back().ops.end(), stretch.ops.begin(), stretch.ops.end());
+    merged.back().slots.insert(stretch.slots.begin(), stretch.slots.end());
   }
   return merged;
 }
 
-// The slots of a stage in an order in which those of every key come; none when there is no such order.
+// The slots of a stage in an order that agrees with the ops of every key; nullopt when there is no such order.
 std::optional<std::vector<std::size_t>> in_order(const Structure& s, const std::set<std::size_t>& slots,
-                                                 const std::vector<Stretch>& pieces) {
+                                                 const std::vector<Stretch>& stretches) {
   std::set<std::pair<std::size_t, std::size_t>> before;
-  for (const Stretch& piece : pieces)
-    for (std::size_t i = 1; i < piece.ops.size(); ++i)
-      if (s.key[piece.ops[i - 1]] == s.key[piece.ops[i]])
-        before.emplace(s.slot[piece.ops[i - 1]], s.slot[piece.ops[i]]);
+  for (const Stretch& stretch : stretches)
+    for (std::size_t i = 1; i < stretch.ops.size(); ++i)
+      if (s.key[stretch.ops[i - 1]] == s.key[stretch.ops[i]])
+        before.emplace(s.slot[stretch.ops[i - 1]], s.slot[stretch.ops[i]]);
   std::vector<std::size_t> order;
   std::set<std::size_t> left = slots;
   while (!left.empty()) {
@@ -129,8 +131,8 @@ std::optional<std::vector<std::size_t>> in_order(const Structure& s, const std::
   return order;
 }
 
-// Whether the lane makes its agents submit these ops in this order.
-bool gives(const Structure& s, const Lane& lane, std::uint32_t agent, std::span<const std::uint32_t> ops) {
+// Whether the loops of the lane make this agent submit exactly these ops in this order.
+bool submits(const Structure& s, const Lane& lane, std::uint32_t agent, std::span<const std::uint32_t> ops) {
   std::vector<std::uint32_t> given;
   for (const std::size_t slot : lane.once)
     for (const OpId op : s.slots[slot].ops)
@@ -144,14 +146,14 @@ bool gives(const Structure& s, const Lane& lane, std::uint32_t agent, std::span<
 
 bool find_loops(const Structure& s, Lane& lane, const std::vector<std::vector<std::uint32_t>>& ops_of) {
   if (lane.agents > 1) {
-    // The keys are dealt out in turn: the loop is over all of them.
-    std::vector<Stretch> pieces;
+    // Agent a has the keys a, a + agents and so on, so the loop covers all keys.
+    std::vector<Stretch> stretches;
     std::set<std::size_t> all;
     for (std::uint32_t a = 0; a < lane.agents; ++a) {
-      pieces.push_back({ops_of[lane.first_agent + a], {}});
-      for (const std::uint32_t op : pieces.back().ops) all.insert(s.slot[op]);
+      stretches.push_back({ops_of[lane.first_agent + a], {}});
+      for (const std::uint32_t op : stretches.back().ops) all.insert(s.slot[op]);
     }
-    const auto order = in_order(s, all, pieces);
+    const auto order = in_order(s, all, stretches);
     if (!order) return false;
     lane.stages = {*order};
     lane.runs = {{0, 0, s.keys}};
@@ -161,35 +163,35 @@ bool find_loops(const Structure& s, Lane& lane, const std::vector<std::vector<st
       lane.once.push_back(s.slot[ops.front()]);
       ops = ops.subspan(1);
     }
-    const std::vector<Stretch> pieces = pieces_of(s, ops);
-    Groups stages(s.slots.size());
-    for (const Stretch& piece : pieces)
-      for (const std::size_t slot : piece.slots) stages.join(*piece.slots.begin(), slot);
+    const std::vector<Stretch> stretches = stretches_of(s, ops);
+    DisjointSets stages(s.slots.size());
+    for (const Stretch& stretch : stretches)
+      for (const std::size_t slot : stretch.slots) stages.join(*stretch.slots.begin(), slot);
     std::map<std::size_t, std::size_t> number;
-    for (const Stretch& piece : pieces) {
-      const std::size_t group = stages.of(*piece.slots.begin());
+    for (const Stretch& stretch : stretches) {
+      const std::size_t group = stages.of(*stretch.slots.begin());
       const auto [at, first] = number.try_emplace(group, lane.stages.size());
       if (first) {
         std::set<std::size_t> slots;
-        for (const Stretch& other : pieces)
+        for (const Stretch& other : stretches)
           for (const std::size_t slot : other.slots)
             if (stages.of(slot) == group) slots.insert(slot);
-        const auto order = in_order(s, slots, pieces);
+        const auto order = in_order(s, slots, stretches);
         if (!order) return false;
         lane.stages.push_back(*order);
       }
-      lane.runs.push_back({at->second, s.key[piece.ops.front()], s.key[piece.ops.back()] + 1});
+      lane.runs.push_back({at->second, s.key[stretch.ops.front()], s.key[stretch.ops.back()] + 1});
     }
   }
   for (std::uint32_t a = 0; a < lane.agents; ++a)
-    if (!gives(s, lane, a, ops_of[lane.first_agent + a])) return false;
+    if (!submits(s, lane, a, ops_of[lane.first_agent + a])) return false;
   return true;
 }
 
 bool find_lanes(const Schedule& schedule, Structure& s) {
   std::vector<std::vector<std::uint32_t>> ops_of(schedule.agents.size());
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) ops_of[schedule.ops[i].agent.index()].push_back(i);
-  Groups agents(schedule.agents.size());
+  DisjointSets agents(schedule.agents.size());
   std::vector<std::optional<std::size_t>> first_of(s.slots.size());
   for (std::size_t a = 0; a < ops_of.size(); ++a)
     for (const std::uint32_t op : ops_of[a]) {
@@ -209,21 +211,21 @@ bool find_lanes(const Schedule& schedule, Structure& s) {
   return std::ranges::all_of(s.lanes, [&](Lane& lane) { return find_loops(s, lane, ops_of); });
 }
 
-// More loops than that are no easier to read than the list of ops.
+// Whether the loops are regular enough to be easier to read than the list of ops.
 bool is_readable(const Structure& s) {
   for (const Lane& lane : s.lanes) {
     const std::size_t stages = lane.stages.size();
     for (std::size_t i = 0; i < lane.runs.size(); ++i) {
       const Run& run = lane.runs[i];
       const Run& first_of_round = lane.runs[i - i % stages];
-      const bool in_turn =
+      const bool in_rotation =
           run.stage == i % stages && run.first == first_of_round.first && run.last == first_of_round.last;
       const bool in_steps = i < stages ? run.first == lane.runs.front().first
                                        : run.first == lane.runs[i - stages].last &&
                                              run.last - run.first <= lane.runs.front().last - lane.runs.front().first;
       const bool full =
           i + stages >= lane.runs.size() || run.last - run.first == lane.runs.front().last - lane.runs.front().first;
-      if (!in_turn || !in_steps || !full) return false;
+      if (!in_rotation || !in_steps || !full) return false;
     }
     if (stages > 0 && lane.runs.size() % stages != 0) return false;
   }

@@ -1,4 +1,5 @@
-// What repeats in a schedule: the ops of a chunk as slots, and the loops over chunks in which host threads submit them.
+// The loops of a schedule: corresponding ops of all chunks form a slot, and host threads submit slots in loops over the
+// chunks.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,13 @@
 
 namespace shiplap {
 
-/// Ops that are the same but for their regions: "the copy of x to the GPU" of every chunk that has one.
+/// Ops that differ only in their regions, such as the H2D copies of x for all chunks.
 struct Slot {
-  std::vector<OpId> ops;  ///< by key; none where there is none
+  std::vector<OpId> ops;  ///< op of each key; none for a key without one
   std::uint32_t count = 0;
 };
 
-/// One loop over the keys [first, last): for each the ops of a stage's slots, in their order.
+/// One loop over the keys [first, last). Each iteration has the ops of a stage's slots in their order.
 struct Run {
   std::size_t stage = 0;
   std::uint32_t first = 0;
@@ -22,29 +23,30 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-/// What some agents do: one agent all runs, or several agents in turn the keys of the only run.
+/// The work of one agent, which makes all runs, or of several agents, which share the keys of a single run in rotation.
 struct Lane {
   std::uint32_t first_agent = 0;
   std::uint32_t agents = 1;
-  std::vector<std::size_t> once;                 ///< slots of one op each, before the runs
-  std::vector<std::vector<std::size_t>> stages;  ///< their slots in order
+  std::vector<std::size_t> once;                 ///< slots with a single op, before the runs
+  std::vector<std::vector<std::size_t>> stages;  ///< slots of each stage in order
   std::vector<Run> runs;
 };
 
-/// Every op is a slot's op of a key; lanes and runs give all ops of each agent in the order of the schedule.
+/// The structure of a schedule. Every op belongs to a slot and a key. Lanes and runs give the ops of each agent in the
+/// order of the schedule.
 struct Structure {
   std::uint32_t keys = 1;
-  bool by_agent = false;           ///< a key is the number of an agent, not of a chunk
-  std::vector<std::uint32_t> key;  ///< by op
-  std::vector<std::size_t> slot;   ///< by op
+  bool by_agent = false;           ///< keys number agents instead of chunks
+  std::vector<std::uint32_t> key;  ///< key of each op
+  std::vector<std::size_t> slot;   ///< slot of each op
   std::vector<Slot> slots;
-  std::vector<Lane> lanes;  ///< in the order of their agents
+  std::vector<Lane> lanes;  ///< lanes in the order of their agents
 };
 
-/// The loops of a schedule. One in which no loops are found becomes a list of ops, each a slot of its own.
+/// Finds the loops of a schedule. A schedule without loops becomes a list of ops, each in its own slot.
 Structure structure(const Schedule&);
 
-/// "in 3" → "in": what streams or agents that share the work have in common.
+/// The common name of streams or agents with the same role: "in 3" → "in".
 std::string stem(const std::string& name);
 
 }  // namespace shiplap
