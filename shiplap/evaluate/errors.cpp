@@ -17,7 +17,7 @@ constexpr const char* simulation_model = "simulation";
 double observed_ms(const EvaluatedPoint& point) { return median(point.samples_ms); }
 double error_of(Seconds predicted, double observed) { return in_milliseconds(predicted) / observed - 1; }
 bool is_steady(const EvaluatedPoint& point) { return relative_spread(point.samples_ms) <= steady_spread; }
-// A wrong result says nothing about the time of a right one.
+// Only verified points count, because a wrong result may take less time than a right one.
 bool counts(const EvaluatedPoint& point) { return point.verified && !point.samples_ms.empty(); }
 
 std::optional<Seconds> time_by(const EvaluatedPoint& point, const std::string& model) {
@@ -75,7 +75,7 @@ std::string group_name(const Choice& choice) {
   return fmt::format("{}, {}", choice.strategy, to_string(choice.layout, choice.streams));
 }
 
-// Times of one choice among those compared: predicted by a model, and observed.
+// Predicted and observed time of one of the compared choices.
 struct Compared {
   std::string name;
   double predicted = 0;
@@ -84,11 +84,11 @@ struct Compared {
 
 class RegretCases {
  public:
-  /// Choosing by prediction among `choices`, of which there are some.
+  /// Adds the case of choosing the fastest predicted one of `choices`, which must not be empty.
   void add(const std::string& where, std::span<const Compared> choices, double best_observed) {
     const auto chosen = std::ranges::min_element(choices, {}, &Compared::predicted);
     const auto last = std::ranges::max_element(choices, {}, &Compared::predicted);
-    if (chosen->predicted == last->predicted) return;  // it does not choose
+    if (chosen->predicted == last->predicted) return;  // the model does not distinguish the choices
     const auto best = std::ranges::min_element(choices, {}, &Compared::observed);
     const double regret = chosen->observed / best_observed - 1;
     if (regrets_.empty() || regret > worst_) {

@@ -1,5 +1,5 @@
-// How good each model is on observed points: errors, coverage of ranges, and what following its choices would have
-// cost.
+// Accuracy of each model on observed points: errors, coverage of prediction intervals, and the cost of following its
+// choices.
 #pragma once
 
 #include <cstddef>
@@ -12,54 +12,55 @@
 
 namespace shiplap {
 
-/// Points whose own samples spread by more are listed apart: no model can be better than that.
+/// Largest relative spread of a steady point's samples. Unsteady points are reported separately, because no model can
+/// predict better than the samples agree.
 inline constexpr double steady_spread = 0.05;
 
 /// Relative errors, predicted over observed minus 1; positive is "predicted too long". All 0 without points.
 struct ErrorSummary {
   std::size_t points = 0;
-  double median = 0;  ///< of the absolute errors, as are the next two
-  double p95 = 0;
-  double worst = 0;
+  double median = 0;  ///< median of the absolute errors
+  double p95 = 0;     ///< 95th percentile of the absolute errors
+  double worst = 0;   ///< largest absolute error
   double median_signed = 0;
   double over = 0;   ///< the largest positive error, 0 where there is none
-  double under = 0;  ///< the largest negative error, likewise
+  double under = 0;  ///< the largest negative error, 0 where there is none
 };
 ErrorSummary summary(std::span<const double> errors);
 
-/// The predicted ranges of the engine against the medians observed.
+/// Coverage of the simulation's prediction intervals.
 struct Coverage {
-  double covered = 0;       ///< share of the points
-  double median_width = 0;  ///< high minus low over the predicted time
+  double covered = 0;       ///< fraction of points whose observed median is in the interval
+  double median_width = 0;  ///< median of (high − low) / predicted time
 };
 
-/// Where a model is worst among its steady points (all points where none is steady).
+/// The point with the largest error among a model's steady points, or among all points where none is steady.
 struct WorstPoint {
   std::string workload;
   Choice choice;
   double error = 0;
-  Engine busiest = Engine::compute;  ///< in the engine's predicted timeline
+  Engine busiest = Engine::compute;  ///< busiest engine in the simulated timeline
   double busy = 0;
 };
 
 struct ModelErrors {
-  std::string name;  ///< of the model, or of a group of points
+  std::string name;  ///< name of the model, or of a group of points
   ErrorSummary all;
   ErrorSummary steady;
   ErrorSummary unsteady;
-  std::optional<Coverage> coverage;  ///< of the engine, over its steady points
+  std::optional<Coverage> coverage;  ///< coverage over the steady points, for the simulation only
   std::optional<WorstPoint> worst;
 
   double unsteady_fraction() const;
 };
 
-/// One for each model that predicted at least one verified point, the engine first.
+/// Errors of each model that predicted at least one verified point, the simulation first.
 std::vector<ModelErrors> errors_by_model(std::span<const EvaluatedWorkload>);
-/// The engine's, one for each strategy and layout, in the order in which they occur.
+/// Errors of the simulation for each strategy and layout, in the order in which they occur.
 std::vector<ModelErrors> errors_by_strategy(std::span<const EvaluatedWorkload>);
 
-/// What trusting a model would have cost on the swept points, by the observed medians: time of what it puts first over
-/// the time of the best, minus 1. Where a model predicts the same time for all, it chooses nothing and there is no
+/// Cost of trusting a model on the swept points: observed median of the choice that it predicts to be fastest over the
+/// best observed median, minus 1. A model that predicts the same time for all choices makes no choice, and there is no
 /// case.
 struct Regret {
   std::size_t cases = 0;
@@ -69,16 +70,16 @@ struct Regret {
 };
 struct ModelRegret {
   std::string model;
-  /// Cases are workloads: the best observed time of the strategy that is predicted to be fastest, against the best of
-  /// all strategies.
+  /// One case for each workload: the best observed time of the strategy that is predicted to be fastest, against the
+  /// best of all strategies.
   Regret strategy;
-  /// Cases are strategies with a layout and a grid, of a workload, with three numbers of chunks or more: the observed
-  /// time at the number that is predicted to be best, against the best number.
+  /// One case for each combination of workload, strategy, layout and grid with at least three numbers of chunks: the
+  /// observed time at the number that is predicted to be best, against the best number.
   Regret chunks;
 };
 std::vector<ModelRegret> regrets(std::span<const EvaluatedWorkload>);
 
-/// Errors of the engine and of LogGP on copies alone, for each direction.
+/// Errors of the simulation and of LogGP for copies without kernels, in one direction.
 struct TransferErrors {
   bool to_device = true;
   ErrorSummary simulation;
@@ -86,9 +87,10 @@ struct TransferErrors {
 };
 std::vector<TransferErrors> transfer_errors(std::span<const EvaluatedTransfer>);
 
-/// What van Werkhoven et al. 2014 (section V) found of LogGP over 16 MB to 1 GB in 1 to 256 streams: the largest error
-/// of each sign. To the GPU the model "always underestimates performance", so the time was predicted too long; to the
-/// host overestimation (2.47 %) is taken as that of performance too, a time predicted too short.
+/// Largest error of each sign that van Werkhoven et al. 2014 (section V) report for LogGP, over 16 MB to 1 GB in 1 to
+/// 256 streams. To the GPU the model "always underestimates performance", which means predicted times that are too
+/// long. To the host the reported overestimation (2.47 %) is assumed to be of performance too, which means predicted
+/// times that are too short.
 struct PublishedTransferErrors {
   double over = 0;
   double under = 0;

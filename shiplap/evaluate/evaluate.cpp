@@ -59,7 +59,7 @@ class WorkloadRun {
     }
     result.cost = job.cost;
     result.kernel = job.cost.at(job.items);
-    // Predictions first: nothing that is observed below can have gone into them.
+    // Predictions are made first, so that no observation can affect them.
     progress("predicting");
     result.bound = bound(job, profile_).time;
     std::vector<Entry> entries;
@@ -71,7 +71,7 @@ class WorkloadRun {
       result.not_run = none.what();
       return;
     }
-    // What the plan would take of each strategy stands beside the sweep.
+    // Adds the choices that the plan would make within each strategy.
     std::set<std::string> seen;
     for (const Candidate& candidate : planned.candidates)
       if (options_.grid.choices.empty() && seen.insert(candidate.choice.strategy).second)
@@ -113,7 +113,7 @@ class WorkloadRun {
     }
   }
 
-  // As many as fit beside the automatic choice and the bound, at least one.
+  // The group has as many choices as fit into the memory beside the automatic choice and the bound, and at least one.
   std::size_t end_of_group(const std::vector<Entry>& entries, std::size_t first) const {
     Bytes taken = need_of(automatic_->schedule(), data_.job()).gpu;
     taken += bound_->device_memory();
@@ -150,7 +150,7 @@ class WorkloadRun {
         result.skipped.push_back({entry.point.choice, why.what()});
       }
     }
-    // Once more, untimed: the others were prepared and verified since, and the first run after that takes longer.
+    // One more untimed run of each, because the first run after the preparation of others takes longer.
     for (Ready& r : ready) milliseconds_of(r.prepared);
     milliseconds_of(*automatic_);
     bound_->run();
@@ -238,7 +238,7 @@ EvaluatedWorkload evaluate(const Node& node, Workload workload, const EvaluateOp
     result.not_run = why.what();
   } catch (const Error& why) {
     if (options.failures_end) throw;
-    result.not_run = why.what();  // what was sampled before is kept
+    result.not_run = why.what();  // earlier samples are kept
   }
   return result;
 }

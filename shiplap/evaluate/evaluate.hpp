@@ -1,4 +1,4 @@
-// Runs the choices of a grid in turn, verifies each, and keeps what was observed beside what every model predicted.
+// Runs and verifies the choices of a grid, and records the observed times beside the predictions of every model.
 #pragma once
 
 #include <functional>
@@ -15,26 +15,27 @@ namespace shiplap {
 
 struct EvaluateOptions {
   GridOptions grid{};
-  unsigned rounds = 11;       ///< of each group
-  unsigned duel_rounds = 51;  ///< automatic choice, winner and bound; 0: no duel
-  /// An error of the device while choices run ends the evaluation, instead of being kept as why nothing ran.
+  unsigned rounds = 11;       ///< timed runs of each choice of a group
+  unsigned duel_rounds = 51;  ///< timed runs of automatic choice, winner and bound in the duel; 0: no duel
+  /// Whether an error of the device ends the evaluation. Otherwise it is recorded as the reason why the workload did
+  /// not run.
   bool failures_end = false;
-  Bytes ready{64ull << 30};  ///< most memory, of the GPU and of the host each, of choices that are ready at once
+  Bytes ready{64ull << 30};  ///< most memory of the GPU, and of the host, that the prepared choices may use together
   std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress{};
 };
 
-/// What was said before anything ran: device and profile with its hash. The node must have a device.
+/// An evaluation without workloads: it names the device and the profile with its hash. The node must have a device.
 Evaluation begin_evaluation(const Node&);
 
-/// Predicts every choice, makes them ready in groups that fit into the memory, verifies each, runs each group in turn,
-/// and sets the automatic choice against the winner. The kernel is timed on resident data first where its job states no
-/// cost. The node's limits are those of the whole device: two fifths of its memory are for any one choice, as much for
-/// the automatic one, the rest is for the bound. What a strategy or the device does not support, or has no memory for,
-/// is skipped with the reason; a wrong result is kept as such. Throws Error when the device fails.
+/// Evaluates a workload: predicts every choice, prepares them in groups that fit into the memory, verifies each, runs
+/// each group in rotation, and compares the automatic choice with the winner. The kernel is timed on resident data
+/// first if its job states no cost. The node's limits are those of the whole device: each choice may use two fifths of
+/// its memory, the automatic choice another two fifths, and the bound the rest. A choice that is not supported or needs
+/// too much memory is skipped with the reason. A wrong result is recorded as such. Throws Error when the device fails.
 EvaluatedWorkload evaluate(const Node&, Workload, const EvaluateOptions& = {});
 
-/// Copies alone, each direction by itself: every size in every number of equal copies, submitted back to back to one
-/// stream, in turn within a size. Bytes are compared after the first run of each.
+/// Evaluates copies without kernels, one direction at a time: every size in every number of equal copies, back to back
+/// in one stream. The numbers of copies of a size are run in rotation. Bytes are verified after the first run of each.
 std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice&, const Profile&, const std::vector<Bytes>& sizes,
                                                   const std::vector<std::uint32_t>& copies,
                                                   const EvaluateOptions& = {});

@@ -21,7 +21,7 @@ Json estimate_json(const std::vector<double>& samples_ms) {
   return {{"value", e.value}, {"low", e.low}, {"high", e.high}};
 }
 
-// To 10 ns, which is finer than any clock behind them.
+// Samples are rounded to 10 ns, which is finer than the resolution of the clocks.
 Json samples_json(const std::vector<double>& samples_ms) {
   Json json = Json::array();
   for (const double s : samples_ms) json.push_back(std::round(s * 1e5) / 1e5);

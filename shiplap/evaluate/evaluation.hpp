@@ -1,4 +1,4 @@
-// What an evaluation observed beside what every model predicted, as values with their JSON.
+// Results of an evaluation: observed times beside the predictions of every model, with their JSON.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace shiplap {
 
-/// The time of one model that has a form for the choice; "engine" is the simulation.
+/// Prediction of one model for a choice. The model "simulation" is the one that plans use.
 struct ModelTime {
   std::string model;
   Seconds time{0};
 };
 
-/// One choice: predicted before anything of its workload ran, then observed.
+/// One choice, predicted before its workload ran, then observed.
 struct EvaluatedPoint {
   Choice choice;
-  bool planned = false;              ///< not of the grid: what the plan would take of a strategy
-  Interval<Seconds> predicted;       ///< the engine's, with its range
-  std::vector<ModelTime> models;     ///< the engine's first
-  Engine busiest = Engine::compute;  ///< in the predicted timeline
-  double busy = 0;                   ///< share of the predicted time that this engine is busy
+  bool planned = false;              ///< a choice that the plan would make, not of the grid
+  Interval<Seconds> predicted;       ///< simulated time with its prediction interval
+  std::vector<ModelTime> models;     ///< predictions of all models, the simulation first
+  Engine busiest = Engine::compute;  ///< busiest engine in the predicted timeline
+  double busy = 0;                   ///< fraction of the predicted time that this engine is busy
   std::size_t group = 0;             ///< index into the workload's groups
-  std::vector<double> samples_ms;    ///< event-timed makespans
+  std::vector<double> samples_ms;    ///< makespans by CUDA events
   bool verified = false;
-  std::string difference;  ///< what differs from the host reference first, when not verified
+  std::string difference;  ///< first difference from the host reference, when not verified
 };
 
 struct SkippedChoice {
@@ -40,47 +40,48 @@ struct SkippedChoice {
   std::string reason;
 };
 
-/// Choices that were ready at once and ran in turn; with them the automatic choice and the bound, so that a drift from
-/// one group to the next shows.
+/// Choices that were prepared together and ran in rotation. The automatic choice and the bound ran with them, so that a
+/// drift between groups becomes visible.
 struct EvaluatedGroup {
   std::size_t choices = 0;
   std::vector<double> automatic_ms;
   std::vector<double> bound_ms;  ///< empty where the arrays are not pinned
 };
 
-/// The automatic choice against the best of the sweep, measured again in turn with the bound: the best of a sweep won
-/// partly by luck.
+/// The automatic choice against the winner of the sweep. Both are measured again, in rotation with the bound, because
+/// the winner of a sweep wins partly by chance.
 struct Duel {
   Choice automatic;
-  Choice winner;  ///< of all points but the automatic choice
+  Choice winner;  ///< fastest of all points except the automatic choice
   std::vector<double> automatic_ms;
   std::vector<double> winner_ms;
   std::vector<double> bound_ms;
 
-  double over_winner() const;  ///< median over median, minus 1
+  double over_winner() const;  ///< median of the automatic choice over that of the winner, minus 1
   double over_bound()
       const;  ///< median of the automatic choice over that of the bound, minus 1; throws without a bound
-  /// Slower by at most 1 %, 3 µs or two standard errors of the difference, whichever is largest.
+  /// Whether the automatic choice is slower by at most 1 %, 3 µs or two standard errors of the difference, whichever is
+  /// largest.
   bool within_rule() const;
 };
 
 struct EvaluatedWorkload {
   std::string name;
   MemoryKind memory = MemoryKind::pinned;
-  KernelCost cost{};  ///< what the predictions know of the kernel
+  KernelCost cost{};  ///< cost of the kernel that the predictions used
   Seconds kernel{0};
   Interval<Seconds> bound{};
   std::vector<EvaluatedPoint> points{};
   std::vector<SkippedChoice> skipped{};
-  std::string not_run{};  ///< why nothing of it ran, else ""
+  std::string not_run{};  ///< reason why the workload did not run, else ""
   std::vector<EvaluatedGroup> groups{};
   std::optional<Duel> duel{};
 };
 
-/// Its name, with the memory where that is not pinned: "saxpy:n=65536, pageable memory".
+/// Name of the workload, with its memory if that is not pinned: "saxpy:n=65536, pageable memory".
 std::string label(const EvaluatedWorkload&);
 
-/// Copies of one direction alone: `total` bytes in `copies` equal copies on one stream.
+/// Copies in one direction without kernels: `total` bytes in `copies` equal copies in one stream.
 struct EvaluatedTransfer {
   bool to_device = true;
   Bytes total;
@@ -94,23 +95,23 @@ struct EvaluatedTransfer {
 struct Evaluation {
   std::string device;
   std::string device_name;
-  bool simulated = false;  ///< times are virtual: they say how well two computations agree, not how good a model is
+  bool simulated = false;  ///< whether times are simulated; they then compare models with each other and not with a GPU
   Conditions conditions;
   std::string profile;
-  std::string profile_hash;      ///< fixed before anything ran
-  bool predicted_again = false;  ///< predictions were made after the observations, from their record
+  std::string profile_hash;      ///< hash of the profile's parameters, fixed before anything ran
+  bool predicted_again = false;  ///< whether the predictions were made after the observations were recorded
   std::vector<EvaluatedWorkload> workloads;
   std::vector<EvaluatedTransfer> transfers;
 };
 
-/// What came out wrong, a line each; empty when every byte was right.
+/// Wrong results, a line each; empty when every byte was right.
 std::vector<std::string> wrong_results(const Evaluation&);
 
-/// Of the schema.
+/// Version of the schema.
 inline constexpr std::uint64_t evaluation_version = 1;
-/// docs/schema/evaluation.schema.json; with the statistics of `errors.hpp`.
+/// JSON by docs/schema/evaluation.schema.json, with the statistics of `errors.hpp`.
 Json to_json(const Evaluation&);
-/// What to_json(const Evaluation&) wrote; samples to 10 ns. Throws Error naming source and key.
+/// Reads the JSON of to_json(const Evaluation&). Samples are exact to 10 ns. Throws Error naming source and key.
 Evaluation evaluation_from_json(const Json&, const std::string& source);
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// Recorded evaluations. What follows from the rest (errors, estimates, statistics) is not read but computed again.
+// Reads recorded evaluations. Derived values (errors, estimates, statistics) are not read but computed again.
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"

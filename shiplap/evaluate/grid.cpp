@@ -6,7 +6,7 @@
 namespace shiplap {
 namespace {
 
-// Powers of two; of few items, such as levels, those that divide them.
+// Powers of two; for few items, such as levels, the divisors of their number.
 std::vector<std::uint32_t> usual_chunks(const Job& job) {
   constexpr std::uint32_t most = 256;
   std::vector<std::uint32_t> counts;
@@ -15,7 +15,8 @@ std::vector<std::uint32_t> usual_chunks(const Job& job) {
   return counts;
 }
 
-// Each is run with every grid. Making large jobs ready and verifying them takes long, so of these fewer are.
+// Numbers of chunks for zero-copy strategies. Each is run with every grid, so large jobs have fewer numbers, because
+// preparing and verifying them takes long.
 std::vector<std::uint32_t> mapped_chunks(const Job& job) {
   if (job.items <= 64) {
     std::vector<std::uint32_t> counts = usual_chunks(job);
@@ -39,7 +40,8 @@ std::vector<std::uint64_t> grids(const Job& job, unsigned sm_count) {
   return blocks;
 }
 
-// Threads work on pieces that stay in their caches; pages are better moved in few.
+// Numbers of chunks for memory that is not pinned. Host threads work best on chunks that fit into their caches, and
+// managed pages move best in few chunks.
 std::vector<std::uint32_t> unpinned_chunks(const Strategy& strategy) {
   return strategy.threaded ? std::vector<std::uint32_t>{16, 64, 256, 1024} : std::vector<std::uint32_t>{1, 2, 4, 8, 16};
 }

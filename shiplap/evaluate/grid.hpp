@@ -1,5 +1,4 @@
-// Which choices an evaluation runs of a job: strategies x chunks x layouts x grids of the kernels that access host
-// memory.
+// The choices of a job that an evaluation runs: strategies x chunks x layouts x grids of zero-copy kernels.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +11,29 @@ namespace shiplap {
 
 struct StreamLayout {
   Layout layout = Layout::three;
-  std::uint32_t streams = 4;  ///< for Layout::few
+  std::uint32_t streams = 4;  ///< number of streams for Layout::few
 };
 
-/// What a grid is made of; an empty list leaves it to the job and the GPU.
+/// The values that a grid combines. An empty list means values that suit the job and the GPU.
 struct GridOptions {
-  /// Instead of a grid: these, as they are, and nothing of what the plan would take beside them.
+  /// Choices to run instead of a grid. The choices of the plan are not added to them.
   std::vector<Choice> choices{};
-  std::vector<std::string> strategies{};  ///< empty: all that are for the job's memory
-  /// Empty: powers of two up to 256, of no more than 256 items all that divide them; fewer of strategies with `mapped`
-  /// and of memory that is not pinned.
+  std::vector<std::string> strategies{};  ///< strategies; empty means all for the job's memory
+  /// Numbers of chunks. Empty means powers of two up to 256, or for at most 256 items the divisors of their number;
+  /// fewer for strategies with `mapped` and for memory that is not pinned.
   std::vector<std::uint32_t> chunks{};
-  /// For copies by copy engines out of pinned memory. Emulated older GPUs are submitted to breadth-first.
+  /// Layouts of strategies with copy-engine copies from pinned memory. Emulated older GPUs get breadth-first
+  /// submission.
   std::vector<StreamLayout> layouts{{Layout::three}, {Layout::few}, {Layout::per_chunk}};
-  std::vector<std::uint32_t> threads{1, 2, 4, 8};  ///< each way, of strategies in which host threads take part
-  std::vector<std::uint64_t> blocks{};  ///< of strategies with `mapped`; 0 is the kernel's own grid; empty: from 8 on
+  std::vector<std::uint32_t> threads{1, 2, 4, 8};  ///< host threads for each direction, of strategies that use host
+                                                   ///< threads
+  std::vector<std::uint64_t> blocks{};  ///< blocks of strategies with `mapped`; 0 is the kernel's own grid; empty means
+                                        ///< values from 8 on
 };
 
-/// Every choice once, in the order in which strategies are listed. Choices that give the same schedule are one: chunks
-/// on no fewer shared streams are those on a stream each. Numbers of chunks that the job cannot be cut into are left
-/// out. Throws UsageError for an unknown strategy.
+/// The choices of a grid, in the order of the strategies. Choices with the same schedule occur once: chunks on at least
+/// as many shared streams are the same as chunks on a stream each. Numbers of chunks that the job cannot be cut into
+/// are left out. Throws UsageError for an unknown strategy.
 std::vector<Choice> grid_of(const Job&, const GridOptions&, unsigned sm_count);
 
 }  // namespace shiplap

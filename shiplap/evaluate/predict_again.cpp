@@ -10,7 +10,7 @@
 namespace shiplap {
 namespace {
 
-// Of the engine, the first time that the points were predicted.
+// The simulated time from the first prediction of the point.
 ModelTime as_recorded(const EvaluatedPoint& point) {
   for (const ModelTime& m : point.models)
     if (m.model == simulation_as_recorded) return m;

@@ -34,7 +34,7 @@ constexpr double most_bytes = 2147483648.0;
 std::string scalar_add(Draw& draw) {
   const double larger = draw.log_uniform(least_bytes, most_bytes);
   const double smaller = std::max(4.0, larger / draw.log_uniform(1, 60));
-  // Half of them in whole KiB, as people choose sizes: those share divisors.
+  // Half of the sizes are multiples of 1 KiB, like sizes that people choose, which have many divisors.
   const double unit = draw.uniform() < 0.5 ? 4 : 1024;
   const auto whole = [&](double bytes) {
     return static_cast<std::uint64_t>(std::max(1.0, std::floor(bytes / unit)) * unit);

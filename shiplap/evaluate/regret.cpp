@@ -90,14 +90,14 @@ class JobRun {
       } catch (const Unsupported&) {
         continue;
       } catch (const Error&) {
-        continue;  // more device memory than there is
+        continue;  // choices that need more device memory than there is are left out
       }
     }
     if (swept_.empty()) throw Unsupported("no choice could run");
   }
 
-  /// Median makespans of the choices, in turn, each behind an untimed run of its own.
-  std::vector<Seconds> in_turn(const std::vector<Choice>& choices) {
+  /// Median makespans of the choices, run in rotation. An untimed run precedes each timed run.
+  std::vector<Seconds> alternating_medians(const std::vector<Choice>& choices) {
     std::vector<Prepared> ready;
     for (const Choice& choice : choices) ready.push_back(prepare(device_, job(), choice, limits_));
     std::vector<std::vector<double>> seconds(choices.size());
@@ -113,20 +113,20 @@ class JobRun {
     return medians;
   }
 
-  // The sweep's fastest won partly by luck: the fastest few run again, and whoever wins then once more, made ready
-  // anew, against what was planned and raced.
+  // The winner of a sweep wins partly by chance. So the fastest few run again, and the winner of these is prepared anew
+  // and runs once more against the planned and the raced choice.
   void run_finals(const Choice& planned, const Choice& raced) {
     std::vector<SweptChoice> by_time = swept_;
     std::ranges::stable_sort(by_time, {}, &SweptChoice::observed);
     by_time.resize(std::min(sweep_finalists, by_time.size()));
     std::vector<Choice> last;
     for (const SweptChoice& one : by_time) last.push_back(one.choice);
-    const std::vector<Seconds> semifinal = in_turn(last);
+    const std::vector<Seconds> semifinal = alternating_medians(last);
     best_ = last[static_cast<std::size_t>(std::ranges::min_element(semifinal) - semifinal.begin())];
     std::vector<Choice> three{best_};
     for (const Choice& choice : {planned, raced})
       if (std::ranges::find(three, choice) == three.end()) three.push_back(choice);
-    const std::vector<Seconds> final_times = in_turn(three);
+    const std::vector<Seconds> final_times = alternating_medians(three);
     for (std::size_t i = 0; i < three.size(); ++i) {
       const auto swept = std::ranges::find(swept_, three[i], &SweptChoice::choice);
       if (swept == swept_.end()) throw Error(fmt::format("{} ran in the final only", to_string(three[i])));
@@ -267,7 +267,8 @@ Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t
       one["plan_regret"] = job.plan_regret();
       one["race_regret"] = job.race_regret();
       one["wrong"] = job.wrong.empty() ? Json(nullptr) : Json(job.wrong);
-      // A row each, so that the file stays small: choice, observed time in us, error, whether the range held.
+      // Each choice is an array, to keep the file small: choice, observed time in µs, error, whether the prediction
+      // interval contains the observed time.
       Json near = Json::array();
       for (const SweptChoice& choice : job.near)
         near.push_back({choice.choice.strategy, choice.choice.chunks, name_of(choice.choice.layout),

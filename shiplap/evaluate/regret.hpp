@@ -28,8 +28,8 @@ struct SweptChoice {
   Choice choice;
   Interval<Seconds> predicted;
   Seconds observed{0};  ///< median of the sweep; for the best, planned and raced choice the median of the final
-  /// Whether the plan considers the choice: its grid was measured, and no stream is shared by several chunks (the plan
-  /// takes shared streams only when they are predicted to be 5 % faster).
+  /// Whether the plan considers the choice: its grid was measured, and no two chunks share a stream. The plan uses
+  /// shared streams only when they are predicted to be 5 % faster.
   bool is_candidate = true;
 };
 

@@ -1,4 +1,5 @@
-// Copies alone: the engine and LogGP against bursts of equal copies in one direction.
+// Evaluation of copies without kernels: predictions of the simulation and LogGP against bursts of equal copies in one
+// direction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint64_t right_seed = 11;
 constexpr std::uint64_t wrong_seed = 12;
 
-// More than the cache of a GPU holds: a copy of what was moved shortly before would be faster than one out of memory. A
+// Footprint that exceeds the cache of a GPU, because copies of cached data are faster than copies from memory. A
 // simulated GPU has no cache.
 constexpr Bytes footprint_beyond_caches = 256_MiB;
 
@@ -25,7 +26,7 @@ std::uint64_t positions_beyond_caches(Bytes total) {
   return std::max<std::uint64_t>(1, footprint_beyond_caches.count / total.count);
 }
 
-/// Of `total` bytes from the `turn`-th such part of buffers of `size` bytes.
+/// A burst of `total` bytes, from region number `turn` of buffers of `size` bytes.
 Schedule burst_schedule(bool to_device, Bytes size, Bytes total, std::uint32_t copies, std::uint64_t turn) {
   Schedule schedule;
   const BufferId host =
@@ -44,7 +45,7 @@ Schedule burst_schedule(bool to_device, Bytes size, Bytes total, std::uint32_t c
   return schedule;
 }
 
-// As for the other closed forms, L+o and g are those of copies of that size.
+// L+o and g are those of copies of this size, as in the other closed forms.
 Seconds loggp_time(const Profile& profile, bool to_device, Bytes total, std::uint32_t copies) {
   const DirectionModel& direction = to_device ? profile.links.front().h2d : profile.links.front().d2h;
   const CostAt cost = cost_at(direction, total / copies);
@@ -84,7 +85,8 @@ std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, cons
       const Memory& to = to_device ? gpu : host;
       device.fill(from, right_seed);
       const std::size_t first = result.size();
-      std::vector<std::vector<std::unique_ptr<Execution>>> executions;  // by number of copies, and by part
+      std::vector<std::vector<std::unique_ptr<Execution>>> executions;  // executions by number of copies, then by
+                                                                        // region
       for (const std::uint32_t count : copies) {
         if (count == 0 || count > total.count) continue;
         auto& of_parts = executions.emplace_back();
