@@ -1,4 +1,4 @@
-// Cells of tables, empty where there is no value, and findings of what cannot be checked.
+// Makers of table cells, which are empty without a value, and of findings that say that a claim cannot be checked.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace shiplap::experiments {
 
-// Two returns each: of one with ?: gcc 12 warns that the text of a number is not initialised.
+// These functions have two returns because gcc 12 warns about an uninitialised string with the operator ?:.
 inline Cell cell(std::optional<double> value) {
   if (!value) return std::monostate{};
   return *value;
@@ -23,7 +23,7 @@ inline Cell us(std::optional<Seconds> time) {
   if (!time) return std::monostate{};
   return in_microseconds(*time);
 }
-/// In GB/s.
+/// A rate in GB/s.
 inline Cell gb(std::optional<Bandwidth> rate) {
   if (!rate) return std::monostate{};
   return in_gigabytes_per_second(*rate);
@@ -33,7 +33,7 @@ inline Cell in_percent(std::optional<double> share) {
   return 100 * *share;
 }
 
-/// Of a claim that cannot be checked, and why.
+/// The finding that a claim cannot be checked, with the reason.
 inline Finding unknown(std::string_view claim, std::string why) {
   return {.claim = std::string(claim), .verdict = Verdict::cannot_be_checked, .observed = "", .why = std::move(why)};
 }

@@ -28,7 +28,7 @@ std::string to_string(Verdict verdict) {
 
 std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all{
-      // in the order of the papers' years
+      // in the order of publication
       harris2012, gomezluna2012, werkhoven2014, commscope2019, eth2025,
   };
   return all;
@@ -50,7 +50,7 @@ EvaluatedWorkload observe(const Bench& bench, Workload workload, std::vector<Cho
                           .duel_rounds = 0,
                           .failures_end = true,
                           .progress = bench.progress};
-  // The memory of a virtual GPU is the host's.
+  // The memory of a virtual GPU is host memory, so less may be used at once.
   if (is_virtual) options.ready = 256_MiB;
   if (is_virtual && workload.job.cost.points.empty()) workload.job.cost = derived_cost(workload.job, bench.profile);
   EvaluatedWorkload result = evaluate({.device = &bench.device, .profile = bench.profile, .limits = bench.limits},

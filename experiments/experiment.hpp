@@ -1,4 +1,4 @@
-// What reproducing a paper consists of, as values: its claims, the steps that check them, and what they found.
+// The reproduction of a paper as values: its claims, the steps that check them, and their findings.
 #pragma once
 
 #include <cstdint>
@@ -19,93 +19,94 @@
 
 namespace shiplap::experiments {
 
-/// What became of a claim on the hardware at hand.
+/// Verdict on a claim on this hardware.
 enum class Verdict : std::uint8_t { holds, holds_with_a_change, does_not_hold, cannot_be_checked };
-/// "holds", "holds with a change", "does not hold on this hardware", "cannot be checked"
+/// Text of a verdict: "holds", "holds with a change", "does not hold on this hardware", "cannot be checked".
 std::string to_string(Verdict);
 
-/// What a paper says, with where it says it.
+/// A claim of a paper, with its place in the paper.
 struct Claim {
   std::string_view id;     ///< "table2": unique in its paper
   std::string_view where;  ///< "Table II"
-  std::string_view text;   ///< in one sentence of ours, with the published figure
+  std::string_view text;   ///< the claim in our words, in one sentence with the published figure
 };
 
-/// What a step found about a claim.
+/// The finding of a step about a claim.
 struct Finding {
   std::string claim;  ///< its id
   Verdict verdict = Verdict::cannot_be_checked;
-  std::string observed{};  ///< the figure beside the published one, with its unit
-  std::string why{};       ///< why it does not hold, what was changed, or why it cannot be checked; "" where it holds
+  std::string observed{};  ///< observed figure with its unit, beside the published one
+  std::string why{};       ///< reason why it does not hold or cannot be checked, or the change; "" where it holds
 };
 
-/// Of a table: what a column holds.
+/// Name and unit of a column of a table.
 struct Column {
   std::string name;  ///< "bandwidth"
   std::string unit;  ///< "GB/s"; "" for names and counts
 };
-/// Empty where there is nothing to tell.
+/// A cell of a table; empty without a value.
 using Cell = std::variant<std::monostate, double, std::string>;
 
-/// A table or a figure of the paper as data: ours, with the published figures in columns of their own.
+/// A table or figure of the paper as data: our values, with the published ones in separate columns.
 struct Figure {
   std::string id;       ///< "fig9": unique in its paper, and the name of its CSV file
   std::string where{};  ///< "Fig. 9"
   std::string title{};
   std::vector<Column> columns{};
-  std::vector<std::vector<Cell>> rows{};  ///< as long as `columns`
-  std::string note{};                     ///< what a reader must know: what was changed, what is not there and why
+  std::vector<std::vector<Cell>> rows{};  ///< rows, each as long as `columns`
+  std::string note{};                     ///< facts that a reader needs: changes, and what is missing with the reason
 };
 
-/// What one step brings.
+/// The result of one step.
 struct StepResult {
   std::vector<Figure> figures;
   std::vector<Finding> findings;
 };
 
-/// What steps work with.
+/// The inputs of a step.
 struct Bench {
   MeasurableDevice& device;
   DeviceInfo info;
-  Profile profile;  ///< of the device, made before anything of the paper runs
+  Profile profile;  ///< profile of the device, measured before the steps run
   Limits limits;
-  bool quick = false;  ///< fewer points and repeats; on a virtual device what its host can bear
-  /// Told what is going on.
+  bool quick = false;  ///< fewer points and repeats; on a virtual device sizes that the host can handle
+  /// Called to report progress.
   std::function<void(std::string_view what, std::size_t done, std::size_t total)> progress{};
-  /// A figure that a step of the same reproduction has made before, by its id, for what one table of a paper takes from
-  /// another. Null: that step was not run, or made none. `run_steps` sets it.
+  /// Returns a figure that an earlier step of the same reproduction has made, by its id, for tables that depend on
+  /// others. It returns null when that step was not run or made no such figure. `run_steps` sets it.
   std::function<const Figure*(std::string_view id)> made_before{};
 };
 
-/// A part of a reproduction that is run by itself, in less than ten minutes on a GPU.
+/// A step of a reproduction. It can run without the others, in less than ten minutes on a GPU.
 struct Step {
   std::string_view id;     ///< "fig9": unique in its paper
-  std::string_view title;  ///< for people
-  /// Throws Error when the device fails; what a device does not have is a finding, not an error.
+  std::string_view title;  ///< title for people
+  /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error.
   StepResult (*run)(const Bench&);
 };
 
-/// One paper.
+/// The reproduction of one paper.
 struct Experiment {
   std::string_view name;      ///< "werkhoven2014"
   std::string_view title;     ///< of the paper
   std::string_view citation;  ///< authors, venue, year
   std::span<const Claim> claims;
-  std::span<const Step> steps;  ///< every claim is found about in at least one
-  /// What in the paper is wrong, contradicts itself or says too little to be reproduced: a sentence each.
+  std::span<const Step> steps;  ///< steps; at least one has a finding for each claim
+  /// Errors, contradictions and omissions of the paper, a sentence each.
   std::span<const std::string_view> faults;
 };
 
-/// All that there are.
+/// All reproductions.
 std::span<const Experiment> experiments();
 /// Throws UsageError that lists the names.
 const Experiment& find_experiment(std::string_view name);
 
-/// Runs choices of a workload in turn, each verified, beside what every model predicts: `evaluate` with these choices
-/// instead of a grid, without the duel; a device that fails ends it. On a virtual device the kernel's cost is derived
-/// from flops and bytes and each choice runs once. `rounds` 0: 11 on a GPU, 5 if quick.
+/// Runs and verifies choices of a workload, beside the predictions of every model. It calls `evaluate` with these
+/// choices instead of a grid and without the duel. An error of the device ends it. On a virtual device the kernel's
+/// cost is derived from flops and bytes, and each choice runs once. With `rounds` 0 there are 11 rounds on a GPU, 5 in
+/// a quick run.
 EvaluatedWorkload observe(const Bench&, Workload, std::vector<Choice>, unsigned rounds = 0);
-/// Median time of one choice of those observed; nullopt where it could not run.
+/// Median observed time of a choice; nullopt if it could not run.
 std::optional<Seconds> time_of(const EvaluatedWorkload&, const Choice&);
 
 }  // namespace shiplap::experiments

@@ -1,5 +1,5 @@
-// Times of things that are to be compared: taken in turn, in visits with other work between, and whether they can be
-// trusted.
+// Times of runs that are compared. The runs alternate, in visits with other work between them, which shows whether the
+// times can be trusted.
 #pragma once
 
 #include <functional>
@@ -8,51 +8,52 @@
 
 namespace shiplap::experiments {
 
-/// Runs once; how long that took, in ms.
+/// Runs once and returns the time in ms.
 using TimedRun = std::function<double()>;
 
-/// Medians of two visits that differ by no more are the same, as are those within 3 µs: about what clocks and
-/// submission leave open. What is to be noticed makes runs longer by a tenth and more.
+/// Largest relative difference between the medians of two visits that agree. Medians within 3 µs, the precision of
+/// clocks and submission, agree too. The effects that are looked for exceed a tenth.
 inline constexpr double steady_share = 0.05;
 inline constexpr double steady_floor_ms = 3e-3;
-/// Half of all samples lie this close together, or within the same few µs.
+/// Largest relative width of the middle half of all samples that do not scatter. A width of 3 µs is allowed too.
 inline constexpr double scatter_share = 0.10;
 inline constexpr double scatter_floor_ms = 5e-3;
-/// No further visits to what does not become steady.
+/// Most visits of a run that does not become steady.
 inline constexpr unsigned most_visits = 4;
 
-/// What the visits to one thing come to.
+/// Combined result of the visits of one run.
 struct Settled {
-  double ms = 0;     ///< median of the samples of all visits that agree with the fastest: disturbances only add time
-  double noise = 0;  ///< half of the 95 % interval of that median, as a share of it
-  /// Two visits at least agree with the fastest and their samples do not scatter; or all samples are equal.
+  double ms = 0;     ///< median of the samples of all visits that agree with the fastest one, because disturbances only
+                     ///< add time
+  double noise = 0;  ///< half of the 95 % interval of that median, as a fraction of it
+  /// Whether at least two visits agree with the fastest one and their samples do not scatter, or all samples are equal.
   bool steady = false;
 };
 /// Throws Error without samples.
 Settled settled(std::span<const std::vector<double>> visits);
 
-/// Things that are run in turn.
+/// Runs that alternate.
 class InTurn {
  public:
-  /// `before`: what is done before each visit, untimed.
+  /// `before` is called before each visit and is not timed.
   explicit InTurn(std::vector<TimedRun> runs, std::function<void()> before = {});
 
-  /// Every run once untimed, then `rounds` rounds of all of them.
+  /// Makes every run once untimed, then `rounds` rounds of all runs.
   void visit(unsigned rounds);
   unsigned visits() const { return visits_; }
   bool steady() const;
-  /// Of the i-th run. Throws Error before the first visit.
+  /// The result of the i-th run. Throws Error before the first visit.
   Settled of(std::size_t i) const { return settled(samples_.at(i)); }
 
  private:
   std::vector<TimedRun> runs_;
   std::function<void()> before_;
-  std::vector<std::vector<std::vector<double>>> samples_;  ///< by run and visit
+  std::vector<std::vector<std::vector<double>>> samples_;  ///< samples by run and visit
   unsigned visits_ = 0;
 };
 
-/// Visits all of them, one after the other, twice, and those that are not steady yet up to `most_visits` times; once
-/// where all samples are equal.
+/// Visits all groups twice, one after another, and those that are not steady up to `most_visits` times. A group whose
+/// samples are all equal is visited once.
 void settle(std::span<InTurn* const>, unsigned rounds);
 
 }  // namespace shiplap::experiments

@@ -45,7 +45,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-/// Under the table: what else was found of a claim whose verdict is the worst of several findings.
+/// The text under the table of claims: further findings of claims with several findings.
 std::string several_findings(const Experiment& experiment, const Reproduction& r) {
   std::string text;
   for (const Claim& claim : experiment.claims) {
@@ -65,7 +65,7 @@ std::string several_findings(const Experiment& experiment, const Reproduction& r
          text + "\n";
 }
 
-/// claim, published, found, verdict
+/// Calls `add` with claim, published value, finding and verdict of each claim.
 template <class Add>
 void for_each_claim(const Experiment& experiment, const Reproduction& r, Add add) {
   for (const Claim& claim : experiment.claims) {

@@ -7,12 +7,12 @@
 
 namespace shiplap::experiments {
 
-/// What the paper claims beside what was found, every figure as a table, what is wrong in the paper, and the device.
-/// Figures of more than `most_rows` rows are cut there, with a word on the CSV that holds all.
+/// The claims of the paper beside the findings, every figure as a table, the errors of the paper, and the device.
+/// Figures with more than `most_rows` rows are cut, with a note on the CSV that has all rows.
 std::string page(const Experiment&, const Reproduction&, std::size_t most_rows = 60);
-/// The claims alone, for a terminal.
+/// The table of claims, for a terminal.
 std::string claims_report(const Experiment&, const Reproduction&, std::size_t width);
-/// One line for each row under a header of names with units; RFC 4180.
+/// A figure as CSV (RFC 4180): a header of names with units, and one line for each row.
 std::string csv(const Figure&);
 
 }  // namespace shiplap::experiments

@@ -15,7 +15,7 @@ namespace shiplap::experiments {
 namespace {
 
 constexpr std::string_view schema = "shiplap/reproduction";
-constexpr std::uint64_t version = 2;  // 1 had findings under their steps, and no verdict of a claim
+constexpr std::uint64_t version = 2;  // version 1 had findings by step, and no verdict for a claim
 
 constexpr std::array verdicts{Verdict::holds, Verdict::holds_with_a_change, Verdict::does_not_hold,
                               Verdict::cannot_be_checked};
@@ -93,7 +93,7 @@ void require_sound(const Experiment& experiment, const Step& step, const StepRes
       throw Error(fmt::format("{}, {}: there is no claim '{}'", experiment.name, step.id, finding.claim));
 }
 
-// What could be checked comes before what could not.
+// Rank of a finding: worse verdicts are higher, and "cannot be checked" is lowest.
 int badness(const Finding& finding) {
   return finding.verdict == Verdict::cannot_be_checked ? -1 : static_cast<int>(finding.verdict);
 }

@@ -1,4 +1,4 @@
-// The reproduction of one paper on one device: what its steps have found so far, kept in a file between runs.
+// The findings of the steps of one paper on one device, kept in a file between runs.
 #pragma once
 
 #include <filesystem>
@@ -13,56 +13,57 @@
 
 namespace shiplap::experiments {
 
-/// What one step found, and how long that took.
+/// The result of one step, and its duration.
 struct StepDone {
   StepResult result;
   Seconds took{0};
 };
 
-/// Of one paper on one device.
+/// The results of one paper on one device.
 struct Reproduction {
   std::string paper;        ///< name of the experiment
   std::string device;       ///< "cuda:0"
   std::string device_name;  ///< "NVIDIA H200"
-  bool simulated = false;   ///< times are those of a simulation
+  bool simulated = false;   ///< times are simulated
   bool quick = false;
   Conditions conditions;
-  std::string profile;                                 ///< its name
-  std::string profile_hash;                            ///< fixed before anything ran
-  std::map<std::string, StepDone, std::less<>> steps;  ///< by id, those that are done
+  std::string profile;                                 ///< name of the profile
+  std::string profile_hash;                            ///< hash of the profile's parameters, fixed before the steps ran
+  std::map<std::string, StepDone, std::less<>> steps;  ///< results of the steps that are done, by id
 };
 
-/// With nothing done yet.
+/// A reproduction without results.
 Reproduction begin_reproduction(const Experiment&, const Bench&);
 
-/// How far to go.
+/// Limits of one call of `run_steps`.
 struct RunLimits {
-  std::vector<std::string> only{};  ///< ids of steps; empty: all that are not done yet
-  Seconds budget{0};                ///< no further step is begun after this time; 0: no limit
+  std::vector<std::string> only{};  ///< ids of steps; empty means all that are not done yet
+  Seconds budget{0};                ///< time after which no further step starts; 0 means no limit
 };
-/// Throws UsageError that lists the steps when the experiment has none of that id.
+/// Throws UsageError that lists the steps when the experiment lacks one of these ids.
 void require_steps(const Experiment&, const std::vector<std::string>& ids);
-/// Runs steps in their order, those of `only` again even if they are done. `step_done` is called after each with
-/// everything so far. Returns whether all steps are done. Throws UsageError for an unknown step, else as steps do.
+/// Runs steps in their order, those of `only` again even if they are done. `step_done` is called after each step with
+/// the results so far. Returns whether all steps are done. Throws UsageError for an unknown step, and what steps throw.
 bool run_steps(const Experiment&, const Bench&, const RunLimits&, Reproduction&,
                const std::function<void(const Reproduction&)>& step_done);
 
-/// What a step found about a claim.
+/// The finding of a step about a claim.
 struct StepFinding {
-  std::string_view step;  ///< its id
+  std::string_view step;  ///< id of the step
   const Finding* finding = nullptr;
 };
-/// All that is found about a claim, in the order of the steps; empty: none of its steps was run.
+/// All findings about a claim, in the order of the steps; empty when none of its steps was run.
 std::vector<StepFinding> findings_of(const Experiment&, const Reproduction&, std::string_view claim);
-/// The one that decides about a claim: the worst verdict of what could be checked (does not hold, then holds with a
-/// change, then holds), of equal ones the last. "Cannot be checked" only where nothing could. Null: not run.
+/// The finding that decides about a claim: the one with the worst verdict among those that could be checked (does not
+/// hold, then holds with a change, then holds), the last one among equals. It is "cannot be checked" only when nothing
+/// could be checked, and null when no step was run.
 const Finding* finding_of(const Experiment&, const Reproduction&, std::string_view claim);
 
-/// With schema and version: each claim with one verdict, that of `finding_of`, and all findings under it.
+/// JSON with schema and version. Each claim has the verdict of `finding_of` and all its findings.
 Json to_json(const Experiment&, const Reproduction&);
-/// Throws Error naming the file and the key.
+/// Reads a file that `save` has written. Throws Error naming the file and the key.
 Reproduction load_reproduction(const std::filesystem::path&);
-/// Throws Error when what was done before is of another paper, device, profile or effort than what would go on.
+/// Throws Error when the earlier results are of another paper, device, profile or effort than the new ones.
 void require_same(const Reproduction& before, const Reproduction& now, const std::filesystem::path& file);
 
 }  // namespace shiplap::experiments

@@ -19,7 +19,7 @@ Comparison saxpy_case(const Setting& s) {
   const Pinned<float> x(s.gpu, n);
   const Pinned<float> y(s.gpu, n);
   std::ranges::fill(x.elements, 1.0f);
-  std::ranges::fill(y.elements, 0.0f);  // 2.5 a run, exactly
+  std::ranges::fill(y.elements, 0.0f);  // each run adds exactly 2.5
   ThreeStreams streams(256);
   float* dx = on_gpu<float>(n);
   float* dy = on_gpu<float>(n);
@@ -78,7 +78,7 @@ Comparison halo_case(const Setting& s) {
     ways.push_back({std::to_string(chunks) + " chunks", [&, chunks] {
                       streams.run(
                           chunks, chunks,
-                          [&](int c, cudaStream_t stream) {  // one row ahead
+                          [&](int c, cudaStream_t stream) {  // copies one row ahead
                             const auto [first, end] = part(rows, c, chunks);
                             const std::size_t from = c == 0 ? 0 : first + 1;
                             const std::size_t to = std::min(rows, end + 1);

@@ -1,4 +1,4 @@
-// Runs two ways of the same work in turn and compares their medians.
+// Runs two ways of the same work alternately and compares their medians.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace by_hand {
 
-/// Milliseconds by the host's clock.
+/// Time of `work` in milliseconds by the host's clock.
 inline double timed(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// One way to do the work, with what it was told to do it with.
+/// One way to do the work, with the parameters that it uses.
 struct Way {
   std::string what;
   std::function<void()> run;
@@ -31,12 +31,12 @@ struct Comparison {
   double predicted_ms = 0;
   std::vector<double> by_hand_ms;
   std::vector<double> shiplap_ms;
-  bool right = true;  ///< what both computed
+  bool right = true;  ///< both ways computed the right result
 
   double ratio() const { return shiplap::median(shiplap_ms) / shiplap::median(by_hand_ms); }
 };
 
-/// The fastest of the ways by the median of a few runs.
+/// The way with the least median of a few runs.
 inline const Way& best_of(const std::vector<Way>& ways, unsigned repeats) {
   const Way* best = &ways.front();
   double least = 0;
@@ -55,7 +55,7 @@ inline const Way& best_of(const std::vector<Way>& ways, unsigned repeats) {
   return *best;
 }
 
-/// In turn, the one that begins changing from round to round.
+/// Runs both ways alternately; the first one changes from round to round.
 inline void compare(Comparison& into, const Way& by_hand, const Way& shiplap, unsigned rounds) {
   into.by_hand = by_hand.what;
   into.shiplap = shiplap.what;

@@ -1,4 +1,4 @@
-// The kernels of the examples, taken by both ways.
+// The kernels of the examples, which both ways use.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace by_hand {
 
 constexpr float a = 2.5f;
 
-// Over the items [first, end), which x and y begin with.
+// SAXPY of a chunk; x and y point to its first item.
 __global__ inline void saxpy(std::uint64_t items, const float* x, float* y) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
   if (i < items) y[i] = a * x[i] + y[i];
@@ -27,7 +27,7 @@ __global__ inline void densities(std::uint64_t items, const double* t, const dou
   if (i < items) rho[i] = density(t[i], s[i]);
 }
 
-// Rows [first, end) of `rows`; u and out point to row 0.
+// Smooths the rows [first, end) of `rows`; u and out point to row 0.
 __global__ inline void smooth(std::uint64_t first, std::uint64_t rows, std::uint64_t columns, const float* u,
                               float* out) {
   const std::uint64_t column = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
@@ -47,7 +47,7 @@ __global__ inline void mix(std::uint64_t items, const uint4* in, uint4* out) {
   out[i] = {mixed(v.x), mixed(v.y), mixed(v.z), mixed(v.w)};
 }
 
-// An item is 16 elements of `in` and one of `out`.
+// Sums each item, which is 16 elements of `in` and one of `out`.
 __global__ inline void sum_of_16(std::uint64_t items, const uint4* in, std::uint32_t* out) {
   const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
   if (i >= items) return;

@@ -1,5 +1,5 @@
-// A long stream through a small budget, by hand and against the bound; a small job against three calls; and what a
-// chunk costs the host.
+// Compares a long stream through a small budget with the same by hand and with the bound, and a small job with three
+// calls. Measures the host time of a chunk.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace by_hand {
 
-/// A stream of 200 GiB each way through a budget, against the same by hand and against the bound.
+/// A stream of 200 GiB in each direction through a budget, compared with the same by hand and with the bound.
 Comparison long_stream(const Setting& s, shiplap::Json& more) {
   Comparison result{.name = "larger than memory"};
   const auto n = static_cast<std::size_t>(s.scale * (4ull << 30)) / sizeof(uint4);
@@ -26,7 +26,7 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
   auto prepared = shiplap::prepare(s.gpu, plan, job);
   auto bound = shiplap::prepare_duplex(s.gpu, plan.job, {.device_memory = budget});
   note(result, plan);
-  // By hand: chunks of a size and as many places as fit.
+  // The way by hand has chunks of one size and as many slots as fit.
   ThreeStreams streams(1024);
   uint4* ring_in = on_gpu<uint4>(budget.count / 2 / sizeof(uint4));
   uint4* ring_out = on_gpu<uint4>(budget.count / 2 / sizeof(uint4));
@@ -70,7 +70,7 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
     memory.push_back(static_cast<double>(s.gpu.info().free_memory.count));
     bounds.push_back(shiplap::in_milliseconds(bound.run({.hold = true}).timeline.makespan));
   }
-  prepared.run();  // the bound leaves in `out` what its copies brought
+  prepared.run();  // this run restores `out`, which the copies of the bound have overwritten
   result.right = result.right && mixed_right(out.elements);
   result.by_hand = best.what;
   result.shiplap = shiplap::to_string(plan.chosen.choice);
@@ -89,7 +89,7 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
   return result;
 }
 
-/// What a chunk costs the host: many small chunks, the calls of both ways alone.
+/// Host time of a chunk: many small chunks, only the calls of both ways.
 void submission(const Setting& s, shiplap::Json& more) {
   constexpr int chunks = 256;
   const std::size_t n = chunks * 4096ull;
@@ -140,7 +140,7 @@ void submission(const Setting& s, shiplap::Json& more) {
   check(cudaFree(dout));
 }
 
-/// 1 MiB each way, planned, against copy in, kernel, copy out.
+/// A job of 1 MiB in each direction, planned, compared with copy in, kernel, copy out.
 Comparison small_job(const Setting& s) {
   Comparison result{.name = "1 MiB each way against the naive three calls"};
   const std::size_t n = (1 << 20) / sizeof(uint4);

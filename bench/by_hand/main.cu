@@ -1,6 +1,6 @@
-// Each example against the same work by hand in plain CUDA, in turn in one process; a long stream through a small
-// budget against the bound; and what a chunk costs the host. Prints a table, writes JSON.
-//   by_hand DEVICE PROFILE|measure OUT.json [SCALE]     SCALE: 1 for the sizes of the results, less for a trial
+// Compares each example with the same work by hand in plain CUDA, alternating in one process; a long stream through a
+// small budget with the bound; and the host time of a chunk. Prints a table and writes JSON. by_hand DEVICE
+// PROFILE|measure OUT.json [SCALE] SCALE: 1 for the sizes of the results, less for a trial
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

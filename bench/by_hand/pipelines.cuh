@@ -1,5 +1,4 @@
-// What the examples would be by hand: the best known patterns in plain CUDA, as one would write them for a program of
-// one's own, without shiplap.
+// The examples by hand: the best known patterns in plain CUDA, without shiplap.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,8 +28,8 @@ inline Range part(std::size_t items, int chunk, int chunks) {
   return {items * chunk / chunks, items * (chunk + 1) / chunks};
 }
 
-/// Pinned arrays: a stream each for copies in, kernels and copies out, tied by events. The whole arrays, or a ring
-/// of `ring` chunks, are on the GPU.
+/// A pipeline for pinned arrays: one stream each for copies in, kernels and copies out, synchronised by events. The GPU
+/// has the whole arrays or a ring of `ring` chunks.
 class ThreeStreams {
  public:
   explicit ThreeStreams(int most_chunks) {
@@ -41,7 +40,7 @@ class ThreeStreams {
     }
   }
 
-  /// Each is called with the number of the chunk and a stream.
+  /// Runs the pipeline. Each function is called with the number of the chunk and a stream.
   template <class In, class Kernel, class Out>
   void run(int chunks, int ring, const In& copy_in, const Kernel& launch, const Out& copy_out) {
     submit(chunks, ring, copy_in, launch, copy_out);
@@ -94,8 +93,8 @@ class FourStreams {
   cudaStream_t streams_[count]{};
 };
 
-/// Pageable arrays: host threads fill pinned rings on the way in and empty others on the way out. Chunk c is the
-/// business of thread c mod T each way, which has two places; the whole arrays are on the GPU.
+/// A pipeline for pageable arrays: host threads fill pinned rings for copies in and empty others after copies out.
+/// Thread c mod T of each direction handles chunk c, and has two slots. The GPU has the whole arrays.
 class Rings {
  public:
   Rings(int threads, int chunks, std::size_t in_place, std::size_t out_place)
@@ -124,8 +123,9 @@ class Rings {
     cudaFreeHost(out_ring_);
   }
 
-  /// `fill(chunk, place)` copies on the host; `send(chunk, place, stream)` copies to the GPU and launches;
-  /// `fetch(chunk, place, stream)` copies from it; `empty(chunk, place)` copies on the host.
+  /// Runs the pipeline. `fill(chunk, place)` copies to a slot on the host, `send(chunk, place, stream)` copies to the
+  /// GPU and launches, `fetch(chunk, place, stream)` copies from the GPU, and `empty(chunk, place)` copies from a slot
+  /// on the host.
   void run(const std::function<void(int, std::byte*)>& fill,
            const std::function<void(int, const std::byte*, cudaStream_t)>& send,
            const std::function<void(int, std::byte*, cudaStream_t)>& fetch,
@@ -168,7 +168,7 @@ class Rings {
   std::byte* in_ring_ = nullptr;
   std::byte* out_ring_ = nullptr;
   std::vector<cudaStream_t> in_, out_;
-  std::vector<cudaEvent_t> taken_, computed_, fetched_;  // by chunk
+  std::vector<cudaEvent_t> taken_, computed_, fetched_;  // events by chunk
 };
 
 }  // namespace by_hand

@@ -1,4 +1,4 @@
-// What the comparisons share: the device and what is known of it, arrays, ways, and a kernel that mixes.
+// Shared parts of the comparisons: the device and its facts, arrays, the two ways, and a kernel that mixes bits.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ T* on_gpu(std::size_t n) {
   return static_cast<T*>(data);
 }
 
-/// Pinned, as shiplap has it.
+/// A pinned array, allocated by shiplap.
 template <class T>
 struct Pinned {
   Pinned(shiplap::Device& gpu, std::size_t n)
@@ -74,16 +74,16 @@ inline bool mixed_right(std::span<const uint4> out) {
   return true;
 }
 
-/// Of examples.cu.
+/// The SAXPY comparison, in examples.cu.
 Comparison saxpy_case(const Setting&);
 Comparison halo_case(const Setting&);
 Comparison pageable_case(const Setting&);
 Comparison library_case(const Setting&);
-/// Of long_and_small.cu: figures that are no comparison go into `more`.
+/// The comparison of a long stream, in long_and_small.cu. Figures that are no comparison go into `more`.
 Comparison long_stream(const Setting&, shiplap::Json& more);
 Comparison small_job(const Setting&);
 void submission(const Setting&, shiplap::Json& more);
-/// Of several_gpus.cu.
+/// The comparisons on several GPUs, in several_gpus.cu.
 std::vector<Comparison> several_gpus(const Setting&);
 
 }  // namespace by_hand

@@ -1,4 +1,4 @@
-// One GPU of a node against all of them.
+// Compares one GPU of a node with all of them.
 #include <algorithm>
 #include <functional>
 
@@ -9,7 +9,7 @@
 namespace by_hand {
 namespace {
 
-/// The same job on the first GPU and on all of the device, in turn.
+/// Runs the same job on the first GPU and on all GPUs of the device, alternately.
 Comparison shared(const Setting& s, const std::string& name, const shiplap::Job& job,
                   const std::function<bool()>& is_right) {
   Comparison result{.name = name};

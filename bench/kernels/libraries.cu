@@ -20,7 +20,7 @@ void check(cusparseStatus_t status) {
 }
 using kernel_bench::check;
 
-/// Memory that lives as long as what uses it.
+/// Device memory that is freed with its last user.
 std::shared_ptr<void> allocate(std::size_t bytes) {
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes == 0 ? 1 : bytes));
@@ -31,7 +31,7 @@ std::uint64_t elements(const Job& job, std::size_t array) {
   return job.arrays[array].size.count / job.arrays[array].element.count;
 }
 
-/// C = A·B in single precision throughout, row-major: as Cᵀ = Bᵀ·Aᵀ.
+/// C = A·B in single precision, row-major, computed as Cᵀ = Bᵀ·Aᵀ.
 Library cublas(const Job& job, const std::vector<std::byte*>& operands) {
   cublasHandle_t made = nullptr;
   check(cublasCreate(&made));
@@ -50,7 +50,7 @@ Library cublas(const Job& job, const std::vector<std::byte*>& operands) {
           }};
 }
 
-/// One histogram of all frames: CUB has none for each frame.
+/// One histogram of all frames, because CUB has none for each frame.
 Library cub_histogram(const Job& job, const std::vector<std::byte*>& operands) {
   const auto bins = allocate(256 * sizeof(int));
   const auto* samples = reinterpret_cast<const unsigned char*>(operands[0]);
@@ -67,7 +67,7 @@ Library cub_histogram(const Job& job, const std::vector<std::byte*>& operands) {
           }};
 }
 
-/// y = A·x with 32-bit offsets, which cuSPARSE wants beside 32-bit columns.
+/// y = A·x with 32-bit offsets, which cuSPARSE requires with 32-bit columns.
 Library cusparse(const Job& job, const std::vector<std::byte*>& operands) {
   cusparseHandle_t made = nullptr;
   check(cusparseCreate(&made));

@@ -1,4 +1,4 @@
-// The same work by the best library, where there is one.
+// The same work by the best library, if there is one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,8 +21,9 @@ struct Library {
   std::function<void(cudaStream_t)> enqueue;
 };
 
-/// Those that do the work of the job on these operands, with what they need set up. For a job that no library does: a
-/// copy on the GPU of half the bytes that its kernel reads and writes, which reads and writes as many.
+/// Library calls that do the work of the job on these operands, ready to run. For a job without a library, a
+/// device-to-device copy of half the bytes that its kernel accesses, which reads and writes as many bytes as the
+/// kernel.
 std::vector<Library> libraries_for(const shiplap::Job&, const std::vector<std::byte*>& operands);
 
 }  // namespace kernel_bench

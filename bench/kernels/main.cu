@@ -1,6 +1,6 @@
-// How good the kernels of the built-in workloads are: time on data that is on the GPU, as a share of what the GPU can
-// do, in turn with the best library where there is one for the same work. Prints a table, writes JSON.
-//   kernels DEVICE OUT.json [NAME]     NAME: only the workloads whose names contain it
+// Efficiency of the kernels of the built-in workloads: time on resident data as a fraction of the GPU's limit,
+// alternating with the best library for the same work, if there is one. Prints a table and writes JSON. kernels DEVICE
+// OUT.json [NAME] NAME: only the workloads whose names contain it
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -22,13 +22,13 @@ using shiplap::Array;
 using shiplap::Job;
 using shiplap::Json;
 
-constexpr double wanted_ms = 5;  // of a sample
+constexpr double wanted_ms = 5;  // duration of a sample
 constexpr int samples = 15;
 
-/// What the GPU could do by its data sheet: from its clocks and widths.
+/// Theoretical limits of the GPU, from its clocks and widths.
 struct Peak {
-  double bytes = 0;  // of memory, per second
-  double fp32 = 0;   // operations per second
+  double bytes = 0;  // bytes of device memory per second
+  double fp32 = 0;   // fp32 operations per second
   double fp64 = 0;
 
   Peak() {
@@ -39,9 +39,9 @@ struct Peak {
       check(cudaDeviceGetAttribute(&value, which, device));
       return static_cast<double>(value);
     };
-    // Two transfers a clock; kHz and bits.
+    // There are two transfers per clock. The attributes are in kHz and bits.
     bytes = 2e3 * attribute(cudaDevAttrMemoryClockRate) * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8;
-    // 128 and 64 fused multiply-adds a clock and SM (compute capability 9.0).
+    // An SM of compute capability 9.0 does 128 fp32 or 64 fp64 fused multiply-adds per clock.
     fp32 = 1e3 * attribute(cudaDevAttrClockRate) * attribute(cudaDevAttrMultiProcessorCount) * 128 * 2;
     fp64 = fp32 / 2;
   }
@@ -87,7 +87,7 @@ class OnGpu {
   std::vector<shiplap::Bytes> lengths_, origins_;
 };
 
-/// Times of one launch, from several between two events.
+/// Times of one launch, each from several launches between two events.
 struct Timed {
   std::string name;
   std::function<void(cudaStream_t)> enqueue;

@@ -18,7 +18,7 @@ std::span<const std::uint32_t> arccos_streams_of(const Bench& bench) {
   return reduced(bench) ? std::span<const std::uint32_t>(arccos_few_streams) : std::span(arccos_streams);
 }
 
-/// Of 2^29 elements, which take seconds to fill and verify for each.
+/// Numbers of streams for 2^29 elements. There are few, because filling and verifying takes seconds for each.
 constexpr std::array<std::uint32_t, 5> arccos_streams_of_the_largest{1, 2, 8, 32, 256};
 
 std::span<const std::uint32_t> arccos_streams_of(const Bench& bench, std::uint64_t elements) {
@@ -26,14 +26,15 @@ std::span<const std::uint32_t> arccos_streams_of(const Bench& bench, std::uint64
   return arccos_streams_of_the_largest;
 }
 
-/// Of arrays of so many elements: small ones take 30 µs and differ from run to run, large ones 100 ms.
+/// Rounds for an array of this number of elements. Runs of small arrays take 30 µs and vary, runs of large ones take
+/// 100 ms.
 unsigned rounds_of(const Bench& bench, std::uint64_t elements) {
   if (elements <= power(21)) return bench.quick ? 11 : 31;
   if (elements >= power(29)) return 5;
   return bench.quick ? 5 : 11;
 }
 
-/// Beside ours the times of perf_test_cuda_269302.
+/// A figure of our times beside those of perf_test_cuda_269302.
 Figure beside_sweeps(const Heading& heading, std::span<const Sweep> sweeps, std::uint64_t elements) {
   Figure figure = empty_figure(heading);
   figure.columns = {{"streams", ""}};
@@ -84,7 +85,7 @@ Figure runtime_figure(const Bench& bench, std::span<const Sweep> sweeps) {
   return figure;
 }
 
-/// Those of Fig. 1.
+/// The sweeps of arrays with at least this number of elements, as in Fig. 1.
 std::vector<Sweep> from(std::span<const Sweep> sweeps, std::uint64_t elements) {
   std::vector<Sweep> out;
   for (const Sweep& s : sweeps)
@@ -144,7 +145,7 @@ StepResult more_calls(const Bench& bench) {
     std::ranges::sort(all, {}, &Sweep::of);
   };
   add(calls);
-  // The peak lies between powers of two.
+  // The peak lies between powers of two, so numbers of calls near it are added.
   if (const auto balance = balance_of_calls(all)) add(calls_around(*balance, all, reduced(bench)));
   const auto of = [&](std::uint64_t c) { return *std::ranges::find(all, c, &Sweep::of); };
   const Column column{"calls", ""};
@@ -169,7 +170,7 @@ StepResult largest_array(const Bench& bench) {
   std::vector<std::uint32_t> calls{1, 2, 4, 8, 16, 32, 64, 128, 256};
   if (!bench.info.is_virtual) calls = {1, 32, 64};
   if (bench.info.is_virtual && bench.quick) calls = {1, 32, 64, 128};
-  // Where the kernel takes as long as the copies, found out on an array that takes little time.
+  // The number of calls at which the kernel takes as long as the copies is found on a small array.
   constexpr std::uint64_t little = power(25);
   constexpr std::array<std::uint32_t, 1> one_stream{1};
   std::vector<Sweep> search;

@@ -14,7 +14,7 @@ std::string note_of(const Heading& heading, std::span<const Sweep> sweeps) {
   return heading.note + (heading.note.empty() ? "" : " ") + "Not there: " + missing + ".";
 }
 
-/// Of which sweeps the bound is another than that of the whole kernel.
+/// Notes on sweeps whose bound is not that of the whole kernel.
 std::string bound_notes(std::span<const Sweep> sweeps) {
   std::string text;
   for (const Sweep& s : sweeps)
@@ -22,7 +22,7 @@ std::string bound_notes(std::span<const Sweep> sweeps) {
   return text;
 }
 
-/// 2^29 rather than 536870912.
+/// Text of a number, 2^29 rather than 536870912.
 std::string label(std::uint64_t of) {
   return of >= 1 << 19 && std::has_single_bit(of) ? fmt::format("2^{}", std::countr_zero(of)) : fmt::format("{}", of);
 }

@@ -1,4 +1,4 @@
-// Sweeps as tables.
+// Tables of sweeps.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,26 @@
 
 namespace shiplap::experiments::eth {
 
-/// What a figure is called.
+/// Identification and title of a figure.
 struct Heading {
   std::string id;
   std::string where;
   std::string title;
   std::string note;
 };
-/// Of times that are simulated title and note say so.
+/// Makes a heading. Title and note say when times are simulated.
 Heading heading(const Bench&, std::string id, std::string where, std::string title, std::string note = "");
-/// Without columns and rows.
+/// A figure without columns and rows.
 Figure empty_figure(const Heading&);
 
-/// A row for each sweep: what varies, then the speed-up over one stream for each number of streams.
+/// A table with a row for each sweep: the varied quantity, then the speed-up over one stream for each number of
+/// streams.
 Figure speedups(const Heading&, const Column& of, std::span<const Sweep>, std::span<const std::uint32_t> streams);
-/// A row for each sweep: one stream, the best number of them, the published one, the plan's choice, and the bound.
+/// A table with a row for each sweep: one stream, the best number of streams, the published best, the plan's choice,
+/// and the bound.
 Figure bests(const Heading&, const Column& of, std::span<const Sweep>, std::span<const PublishedBest>);
 
-/// The same on `first` and, where it has none, on `second`: for sweeps of which some have another number of steps.
+/// Entries of `first`, and those of `second` that `first` lacks, for sweeps with different numbers of steps.
 std::vector<PublishedBest> together(std::span<const PublishedBest> first, std::span<const PublishedBest> second);
 
 }  // namespace shiplap::experiments::eth

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::uint32_t, 4> stencil_few_streams{1, 4, 16, 64};
 
-/// On a GPU not all, quick or not: verifying a field takes longer than its runs.
+/// On a GPU only some numbers of streams are run, because verifying a field takes longer than its runs.
 constexpr std::array<std::uint32_t, 5> stencil_some_streams{1, 4, 16, 64, 128};
 
 std::span<const std::uint32_t> stencil_streams_of(const Bench& bench) {
@@ -24,7 +24,8 @@ std::string field(std::uint64_t side, std::uint64_t nz, unsigned steps) {
   return fmt::format("diffusion:nx={},ny={},nz={},steps={}", side, side, nz, steps);
 }
 
-/// In one stream, in 64, and of GT4Py: on the straight lines through what is published; none for other levels.
+/// Published seconds in one stream, in 64 streams, and of GT4Py, by the straight lines; empty for other numbers of
+/// levels.
 std::vector<double> published_seconds(std::uint64_t levels, unsigned steps) {
   for (const PublishedLine& line : stencil_lines())
     if (line.levels == levels)
@@ -38,7 +39,7 @@ const std::string one_launch_note =
     "Here a launch does one step of all levels of a chunk, and chunks are copied while others are computed; the "
     "published program launches a kernel for every level and step, and overlaps no copy. No more streams than levels.";
 
-/// Launches of single levels by number of streams, beside one launch for all levels of a step.
+/// Times with a launch for each level by number of streams, beside one launch for all levels of a step.
 Figure levels_figure(const Bench& bench, const std::string& what, std::span<const std::uint32_t> streams,
                      const Sweep& by_level, const Sweep& in_one) {
   std::string note =
@@ -98,7 +99,8 @@ StepResult many_levels(const Bench& bench) {
   std::vector<std::uint64_t> nz{32768, 65536};
   if (bench.quick || !bench.info.is_virtual) nz = {65536};
   if (reduced(bench)) nz = {8192};
-  // A field of 65536 levels is 9 GB to fill and to verify for each number; 128 is the published best.
+  // A field of 65536 levels has 9 GB to fill and verify for each number of streams, so few are run. The published best
+  // is 128.
   std::vector<std::uint32_t> some{1, 16, 64, 128};
   if (!bench.info.is_virtual && !bench.quick) some = {1, 128};
   std::vector<Sweep> all;
@@ -118,7 +120,7 @@ StepResult many_levels(const Bench& bench) {
 
 StepResult level_launches(const Bench& bench) {
   constexpr std::uint64_t nz = 8192;
-  // 512 steps are 4.2 million launches, 20 s a run; of 32 steps of as many levels the best is published too.
+  // 512 steps are 4.2 million launches and take 20 s per run. The best is published for 32 steps too.
   const unsigned steps = bench.info.is_virtual ? 512 : 32;
   std::vector<std::uint32_t> streams{1, 4, 16, 64, 128};
   if (!bench.info.is_virtual) streams = {1, 16, 64, 128};
@@ -140,10 +142,10 @@ StepResult level_launches(const Bench& bench) {
     result.findings = {unknown("fig4-best", why), unknown("fig5", why)};
     return result;
   }
-  // Against launches of single levels the plan's choice and the bound say nothing of streams.
+  // With a launch for each level, the plan's choice and the bound are not comparable.
   by_level.automatic_ms.reset();
   by_level.bound_ms.reset();
-  // Against what is published of the same field and number of steps.
+  // Comparison with the published values of the same field and number of steps.
   Finding best =
       best_speedup("fig4-best", by_level, *find(steps == 512 ? levels_best() : levels_best_of_32_steps(), nz), what);
   if (steps != 512 && best.verdict == Verdict::holds) {

@@ -90,15 +90,15 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
 
 }  // namespace
 
-void bound_by_chunks(Sweep& sweep, double pieces_ms, double copies_ms) {
+void bound_by_chunks(Sweep& sweep, double chunked_ms, double copies_ms) {
   if (!sweep.bound_ms || !sweep.kernel_ms) return;
   // Medians of kernels differ by less from run to run.
   constexpr double same = 1.02;
   const double whole_ms = *sweep.kernel_ms;
-  if (pieces_ms * same < whole_ms && copies_ms < whole_ms * same) {
-    sweep.bound_ms = std::min(*sweep.bound_ms, std::max(pieces_ms, copies_ms));
+  if (chunked_ms * same < whole_ms && copies_ms < whole_ms * same) {
+    sweep.bound_ms = std::min(*sweep.bound_ms, std::max(chunked_ms, copies_ms));
     sweep.bound_note = fmt::format(
-        "the kernel takes {:.4g} ms in chunks and {:.4g} ms whole; the bound is that of chunks", pieces_ms, whole_ms);
+        "the kernel takes {:.4g} ms in chunks and {:.4g} ms whole; the bound is that of chunks", chunked_ms, whole_ms);
   }
   double least = sweep.automatic_ms.value_or(*sweep.bound_ms);
   for (const auto& [streams, time] : sweep.ms) least = std::min(least, time);

@@ -1,4 +1,5 @@
-// What the published program's tolerance lets pass, what the check here lets pass, and runs that are checked so.
+// Wrong results that the published program's tolerance accepts, those that the check of the built-in workload accepts,
+// and runs that are checked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace shiplap::experiments::eth {
 namespace {
 
-constexpr double tolerance = 1e-5;  // of the published program
+constexpr double tolerance = 1e-5;  // tolerance of the published program
 constexpr std::uint64_t arccos_elements = 1 << 14;
 
 float psi(float x) { return static_cast<float>(2 * std::acos(x) / std::numbers::pi - 1); }
@@ -27,7 +28,7 @@ std::vector<float> after(std::span<const float> x, unsigned calls) {
   return y;
 }
 
-/// Whether the check of the built-in workload takes `y` for right.
+/// Whether the check of the built-in workload accepts `y`.
 bool taken_here(const Workload& w, std::span<float> x, std::vector<float> y) {
   const std::array<std::span<std::byte>, 2> arrays{std::as_writable_bytes(x), std::as_writable_bytes(std::span(y))};
   return w.verify(arrays).empty();
@@ -56,7 +57,8 @@ Figure tolerances(std::vector<Passed>& passed) {
     const std::array<std::span<std::byte>, 2> arrays{std::as_writable_bytes(std::span(x)),
                                                      std::as_writable_bytes(std::span(y))};
     w.fill(arrays);
-    std::vector<float> inside;  // as the published program's random numbers, which are hardly ever 1 or -1
+    std::vector<float> inside;  // values inside (-1, 1), like the published program's random numbers, which are hardly
+                                // ever 1 or -1
     std::ranges::copy_if(x, std::back_inserter(inside), [](float value) { return std::abs(value) < 1; });
     const std::vector<float> right = after(inside, calls);
     const std::vector<float> more = after(inside, calls + 1);

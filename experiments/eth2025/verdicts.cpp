@@ -1,4 +1,4 @@
-// Verdicts on the arccos program, from its sweeps and from what passes for its results.
+// Verdicts on the arccos program, from its sweeps and from the results that its tolerance accepts.
 #include "experiments/eth2025/verdicts.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ Finding optimum_depends(std::span<const Sweep> sweeps) {
   for (const Sweep* s : all) {
     const auto best = *s->best();
     bests.push_back(fmt::format("{} {}", power_text(s->of), best.streams));
-    // The most that were run of a size need not be too many.
+    // The largest number of streams that was run for a size may still be a good one.
     if (s->ms.contains(most))
       too_many_hurt &= s->ms.at(most) > s->ms.at(best.streams) * gain;
     else

@@ -1,4 +1,4 @@
-// What the sweeps say of the report's claims: pure functions of the data.
+// Verdicts on the report's claims, as pure functions of sweeps.
 #pragma once
 
 #include <span>
@@ -13,18 +13,18 @@
 
 namespace shiplap::experiments::eth {
 
-/// Speed-ups that differ by less are alike: the same point of the report is 1.766 in one run and 1.814 in another, and
-/// our figures are of another machine.
+/// Largest relative difference of equal speed-ups. The same point of the report is 1.766 in one run and 1.814 in
+/// another, and our machine is a different one.
 inline constexpr double alike = 0.10;
-/// Another number of streams is as good as the best when it costs no more: the optimum is flat.
+/// Largest relative cost of a number of streams that counts as good as the best, because the optimum is flat.
 inline constexpr double as_good = 0.05;
-/// A speed-up of less is no gain: medians of runs differ by 1 to 2 % anyway.
+/// Least speed-up that counts as a gain, because medians of runs differ by 1 to 2 %.
 inline constexpr double gain = 1.02;
 
-/// A claim about the best speed-up of one sweep against the published one; `what` names the sweep.
+/// Compares the best speed-up of one sweep with the published one; `what` names the sweep.
 Finding best_speedup(std::string_view claim, const Sweep&, const PublishedBest&, const std::string& what);
 
-// Figs 1 and 2: sweeps of one call by elements, in increasing order.
+// Verdicts on Figs 1 and 2, from sweeps of one call by increasing number of elements.
 Finding grows_with_size(std::span<const Sweep>);      ///< "fig1-size"
 Finding optimum_depends(std::span<const Sweep>);      ///< "fig1-streams"
 Finding pays_from(std::span<const Sweep>);            ///< "fig2-from"
@@ -32,38 +32,38 @@ Finding many_streams_pay(std::span<const Sweep>);     ///< "fig2-256"
 Finding overhead_of_streams(std::span<const Sweep>);  ///< "fig2-overhead"
 Finding gt4py_arccos(const Sweep& largest);           ///< "fig2-gt4py"
 
-// Fig. 3: sweeps by calls, in increasing order.
-/// How many calls make the kernel take as long as the copies, by straight lines between sweeps; nullopt where all or
-/// none do, or without a sweep of one call, whose bound are the copies.
+// Verdicts on Fig. 3, from sweeps by increasing number of calls.
+/// Number of calls at which the kernel takes as long as the copies, by linear interpolation between sweeps. nullopt
+/// where the kernel is always or never longer, or without a sweep of one call, whose time is that of the copies.
 std::optional<double> balance_of_calls(std::span<const Sweep>);
-/// Numbers of calls close to a balance, of which there is no sweep yet.
+/// Numbers of calls near the balance for which there is no sweep yet.
 std::vector<std::uint32_t> calls_around(double balance, std::span<const Sweep>, bool few);
 /// "fig3-peak"; `of` names the array.
 Finding peak_of_calls(std::span<const Sweep>, const std::string& of);
 Finding two_is_most(std::span<const Sweep>, const std::string& of);  ///< "fig3-limit"
 Finding falls_beyond(std::span<const Sweep>);                        ///< "fig3-beyond"
 
-// The stencil: sweeps by levels, in increasing order.
+// Verdicts on the stencil, from sweeps by increasing number of levels.
 Finding gain_grows_with_levels(std::span<const Sweep>);     ///< "fig4-growth"
 Finding optimum_moves_with_levels(std::span<const Sweep>);  ///< "fig4-streams"
-/// `one_launch_ms`: one stream in which a launch does a step of all levels.
+/// `one_launch_ms` is the time in one stream with one launch for each step of all levels.
 Finding kernels_side_by_side(const Sweep& level_by_level, std::optional<double> one_launch_ms);  ///< "fig5"
 Finding gain_of_squares(std::span<const Sweep>);                                                 ///< "squares"
 
-/// Which wrong results a tolerance accepts, by the number of arccos calls.
+/// Wrong results that a tolerance accepts, for one number of arccos calls.
 struct Passed {
   unsigned calls = 1;
-  bool zeros_there = false;    ///< zeros, by the published tolerance
-  bool zeros_here = false;     ///< zeros, by the check of the built-in workload
-  bool one_more_here = false;  ///< the results of one call more, by that check
+  bool zeros_there = false;    ///< the published tolerance accepts zeros
+  bool zeros_here = false;     ///< the check of the built-in workload accepts zeros
+  bool one_more_here = false;  ///< that check accepts the results of one call more
 };
 Finding tolerance_of_results(std::span<const Passed>);  ///< "validation"; by increasing calls
 
-/// Times of some levels by number of steps, and the straight line through them (least squares).
+/// The straight line through times over the number of steps (least squares), for one number of levels.
 struct Line {
   std::uint64_t levels = 0;
-  double ms = 0;           ///< where it begins
-  double ms_per_step = 0;  ///< its slope
+  double ms = 0;           ///< intercept
+  double ms_per_step = 0;  ///< slope
   double off = 0;          ///< the largest distance of a point, relative to its time
 };
 /// Throws Error for fewer than two different numbers of steps.

@@ -1,4 +1,4 @@
-// Verdicts on the stencil, from its sweeps and from straight lines through its times.
+// Verdicts on the stencil, from its sweeps and the straight lines through its times.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -129,7 +129,7 @@ Finding gt4py_stencil(std::span<const Line> one_stream, std::span<const Line> be
         "64, and {:.4g} ms of GT4Py",
         line->levels, one_stream[i].ms_per_step, best[i].ms_per_step, 1e3 * line->one_stream_s_per_step,
         1e3 * line->best_s_per_step, 1e3 * line->gt4py_s_per_step);
-    break;  // 4096 levels, of which the report says it
+    break;  // the report makes this claim for 4096 levels
   }
   return out;
 }

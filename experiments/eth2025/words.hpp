@@ -1,4 +1,4 @@
-// Words of the verdicts on the ETH report, and which sweeps they can be based on.
+// Texts of the verdicts on the ETH report, and selection of usable sweeps.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,20 +16,20 @@
 
 namespace shiplap::experiments::eth {
 
-/// A finding of a claim, with what was seen and why it is not the published.
+/// A finding about a claim: the observation, and the reason why it differs from the published value.
 inline Finding found(std::string_view claim, Verdict verdict, std::string observed, std::string why = "") {
   return {.claim = std::string(claim), .verdict = verdict, .observed = std::move(observed), .why = std::move(why)};
 }
 
-/// "2^29", "100".
+/// Text of a number, as a power of two if it is one: "2^29", "100".
 inline std::string power_text(std::uint64_t elements) {
   return std::has_single_bit(elements) ? fmt::format("2^{}", std::countr_zero(elements)) : fmt::format("{}", elements);
 }
 
-/// "1 stream", "4 streams".
+/// Text of a number of streams: "1 stream", "4 streams".
 inline std::string streams(std::uint32_t n) { return fmt::format("{} stream{}", n, n == 1 ? "" : "s"); }
 
-/// Those in which one stream ran.
+/// The sweeps that have a time for one stream.
 inline std::vector<const Sweep*> complete(std::span<const Sweep> sweeps) {
   std::vector<const Sweep*> out;
   for (const Sweep& s : sweeps)
@@ -37,7 +37,7 @@ inline std::vector<const Sweep*> complete(std::span<const Sweep> sweeps) {
   return out;
 }
 
-/// Why sweeps are not there.
+/// Reason why sweeps are missing.
 inline std::string why_missing(std::span<const Sweep> sweeps) {
   const std::string reasons = missing_of(sweeps);
   return reasons.empty() ? "too few of its points were run" : reasons;

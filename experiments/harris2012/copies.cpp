@@ -1,4 +1,4 @@
-// The steps of Harris 2012 about copies: which calls hold the host, rates by events, the whole program.
+// The steps of Harris 2012 about copies: which calls block the host, rates by events, the whole program.
 #include <fmt/format.h>
 
 #include "experiments/cells.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t pattern = 2012;
 
-/// One copy between memory of that kind and the GPU, run again and again; its bytes are compared.
+/// Times one copy between memory of that kind and the GPU, repeatedly, and verifies its bytes.
 CopyTimes time_copy(const Bench& bench, CopyDirection way, MemoryKind memory, Bytes size) {
   const Trial trial = copy_burst(way, size, 1, memory);
   std::vector<Memory> memories;
@@ -74,7 +74,7 @@ Figure copies_figure(const Bench& bench, const std::vector<CopyTimes>& copies, c
   return figure;
 }
 
-/// The article's program: x and y in, the kernel, y out; with pageable and with pinned memory.
+/// The article's program, with pageable and with pinned memory: copies of x and y in, the kernel, copy of y out.
 struct Program {
   std::string memory;
   std::optional<Seconds> time;

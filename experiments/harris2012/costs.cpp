@@ -1,4 +1,4 @@
-// The steps of Harris 2012 about what launches, events and waits cost, and what limits other kernels.
+// The steps of Harris 2012 about the costs of launches, events and waits, and about what limits other kernels.
 #include <fmt/format.h>
 
 #include <set>
@@ -11,7 +11,7 @@
 namespace shiplap::experiments::harris {
 namespace {
 
-/// What a figure of one primitive says; nullopt with the reason where the device does not have it.
+/// The figure of one primitive, or the reason why the device does not have it.
 struct Measured {
   std::optional<Cost> time;
   std::vector<double> samples_us;
@@ -101,7 +101,7 @@ StepResult run_kernels(const Bench& bench) {
                     "In double precision half the flop rate."};
   StepResult result;
   const GpuModel& gpu = bench.profile.gpus.front();
-  // The article's GPU has a printed peak only, which no kernel was said to reach.
+  // For the article's GPU only a theoretical peak is published, not a rate that a kernel reached.
   const std::optional<double> flops = gpu.flop_rate ? std::optional(gpu.flop_rate->value) : peak_flops(bench);
   if (!gpu.memory_bandwidth || !flops) {
     figure.note += " No rows: the profile lacks one of the two limits.";

@@ -1,4 +1,4 @@
-// Verdicts on the article's statements, from figures alone.
+// Verdicts on the article's claims.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,24 +12,26 @@ using shiplap::to_string;
 
 namespace {
 
-/// SAXPY reached 74.4 % of the peak there; ten points more or less are another memory, not another conclusion.
+/// Tolerance of the fraction of peak in percentage points. SAXPY reached 74.4 % in the article; ten points more or less
+/// do not change the conclusion.
 constexpr double share_tolerance = 0.10;
-/// A kernel whose share of the arithmetic peak is less than a fifth of its share of the memory's is not limited by it.
+/// Arithmetic does not limit a kernel whose fraction of the arithmetic peak is less than a fifth of its fraction of the
+/// memory peak.
 constexpr double clearly_less = 0.2;
-/// A clock without a barrier shows the launch when it shows less than a fifth of a long kernel.
+/// A clock without a synchronisation shows only the launch if it shows less than this fraction of a long kernel's time,
 constexpr double launch_share = 0.2;
-/// And when what it shows does not grow by more than this factor while the kernel's time grows tenfold at least.
+/// and if its time grows by no more than this factor while the kernel's time grows at least tenfold.
 constexpr double launch_growth = 3;
-/// A clock with a barrier is right as far as the tables of this project are: 5 %.
+/// Tolerance of times by a clock with a synchronisation.
 constexpr double barrier_tolerance = 0.05;
-/// Half as slow again is a stall, less could be noise.
+/// Least factor of a slow-down that is called a stall; less could be noise.
 constexpr double stall = 1.5;
-/// "Approximately" half a microsecond.
+/// Tolerance factor for "approximately half a microsecond".
 constexpr double grain_factor = 2;
-/// A call that is back after nine tenths of the time has waited for the end, after three tenths it has not.
+/// A call that returns after this fraction of the copy's time or more has waited for its end.
 constexpr double waits = 0.9;
 constexpr double does_not_wait = 0.3;
-/// From this size on a copy is much longer than a call.
+/// Size from which on a copy takes much longer than a call.
 constexpr Bytes large = 16_MiB;
 constexpr double rate_tolerance = 0.05;
 

@@ -1,4 +1,4 @@
-// SAXPY on data that are on the GPU, timed by events and by the host's clock.
+// SAXPY on resident data, timed by events and by the host's clock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ SaxpyTimes measured(const Bench& bench, Workload workload) {
           .assumptions = {}};
 }
 
-/// Of the device as it is now, else as it was when it was measured.
+/// Conditions of the device now, or those of the profile when it was measured.
 const Conditions& conditions_of(const Bench& bench) {
   return bench.info.conditions.contains("gpu.memory_bus_width") ? bench.info.conditions : bench.profile.conditions;
 }

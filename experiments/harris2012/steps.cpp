@@ -85,7 +85,7 @@ Figure saxpy_figure(const Bench& bench, const std::optional<SaxpyTimes>& times, 
 }
 
 Finding theoretical_finding() {
-  // Recomputed, whatever the device: 1546e6 · 48 · 2.
+  // The published peak computed again, on every device: 1546e6 · 48 · 2.
   const double ours = published_clock_mhz * 1e6 * (published_bus_bits / 8.0) * 2 * 1e-9;
   return {.claim = "theoretical",
           .verdict = std::abs(ours - 148) < 0.5 ? Verdict::holds : Verdict::does_not_hold,
@@ -93,13 +93,13 @@ Finding theoretical_finding() {
           .why = ""};
 }
 
-/// The peak of the formula against what a kernel of reads and writes reached when the profile was measured.
+/// Compares the peak by the formula with the rate of the stream kernel in the profile.
 Finding formula_finding(const Bench& bench) {
   const auto peak = theoretical(bench);
   if (!peak) return unknown("formula", "clock and width of the device's memory are not known");
   if (bench.profile.gpus.empty() || !bench.profile.gpus.front().memory_bandwidth)
     return unknown("formula", "the profile has no bandwidth of this memory");
-  // A wrong factor is wrong by 2 at least; well-written kernels reach more than half of a peak.
+  // A wrong factor in the formula would be at least 2, and well-written kernels reach more than half of the peak.
   const Bandwidth reached = bench.profile.gpus.front().memory_bandwidth->value;
   const double share = reached.bytes_per_second / peak->bytes_per_second;
   Finding finding{.claim = "formula",
@@ -144,7 +144,7 @@ std::vector<Cell> clocks_row(const Bench& bench, const SaxpyTimes& t) {
   std::vector<Cell> row(5);
   row[0] = count(t.elements);
   row[1] = us(t.alone);
-  // What the simulation takes as nothing is not a figure: calls that the profile does not have, waits of the host.
+  // Times that the simulation assumes to be 0 are no figures: calls that the profile lacks, and waits of the host.
   if (t.submitted > Seconds{0}) {
     row[2] = us(t.listed);
     if (!bench.info.is_virtual) row[3] = us(t.waited);

@@ -1,4 +1,4 @@
-// What shiplap-reproduce does: lists papers, or runs the experiments of one and keeps what they find in files.
+// The command of shiplap-reproduce: it lists papers, or runs the experiments of one and writes the findings to files.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace shiplap::experiments {
 
 struct ReproduceFlags {
   std::string paper;
-  std::string data;  ///< file of a published sweep, instead of a paper
+  std::string data;  ///< file of a published sweep, used instead of a paper
   std::string device;
   std::string profile;
   std::vector<std::string> only;
@@ -20,7 +20,7 @@ struct ReproduceFlags {
   bool json = false;
 };
 
-/// Adds the options to the program, and what it does with them.
+/// Adds the options and the action to the program.
 void add_reproduce(CLI::App&);
 void run_reproduce(const ReproduceFlags&);
 

@@ -11,7 +11,7 @@ Seconds kernel_time(const PublishedPoint& point, Seconds per_element_and_call) {
   return static_cast<double>(point.size) * static_cast<double>(point.calls) * per_element_and_call;
 }
 
-/// `make(values)` gives a fit whose `predict` is compared with the points.
+/// `make(values)` returns a fit whose `predict` is compared with the points.
 template <class Make>
 auto fitted(std::span<const PublishedPoint> points, std::vector<double> start, Make make) {
   const auto residuals = [&](std::span<const double> values) {

@@ -9,22 +9,23 @@
 
 namespace shiplap::experiments::published_sweep {
 
-/// van Werkhoven et al. 2014, eq 5 (two copy engines): G and g each way, one L+o that stands for both (half each), and
-/// a kernel in proportion to elements and calls.
+/// van Werkhoven et al. 2014, eq 5 (two copy engines): G and g of each direction, one L+o for both together (half
+/// each), and a kernel time proportional to elements and calls.
 struct Eq5Fit {
   van_werkhoven_2014::Direction h2d;
   van_werkhoven_2014::Direction d2h;
   Seconds per_element_and_call{0};
   bool converged = false;
 };
-/// Least squares on relative errors, as `fit_simulation` but without its treatment of outliers. Eq 5 is symmetric in
-/// the two directions when as much comes back as goes in: which G is whose is not identified, and of g only that of the
-/// direction that takes longer. Throws Error where there are fewer points than parameters.
+/// Fits by least squares on relative errors, without the treatment of outliers of `fit_simulation`. When both
+/// directions have the same bytes, eq 5 is symmetric: the two G cannot be assigned to directions, and only the g of the
+/// slower direction is determined. Throws Error with fewer points than parameters.
 Eq5Fit fit_eq5(std::span<const PublishedPoint>);
 Seconds predict(const Eq5Fit&, const PublishedPoint&);
 
-/// Gómez-Luna et al. 2012, eqs 1 and 3 as one form (cc 1.x: one copy engine, no implicit synchronisation, which is the
-/// nearest to a GPU with two): max(t_T, t_E + t_T/n) + t_sc·n. t_T is by the bytes of both directions together.
+/// Gómez-Luna et al. 2012, eqs 1 and 3 as one form: max(t_T, t_E + t_T/n) + t_sc·n. They are for cc 1.x, with one copy
+/// engine and no implicit synchronisation, which is closest to a GPU with two copy engines. t_T is proportional to the
+/// bytes of both directions together.
 struct GomezLunaFit {
   PerByte per_byte;
   Seconds per_stream{0};

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view with_calls = "Calls,Size,NUM_STREAMS,Time";
 constexpr std::string_view without_calls = "Size,NUM_STREAMS,Time";
 
-/// Where in a file something is, for complaints.
+/// A line of a file, for error messages.
 struct FileLine {
   const std::string& source;
   std::size_t line = 0;
@@ -58,7 +58,7 @@ PublishedPoint point_of(std::string_view row, std::size_t columns, const FileLin
   if (cells.size() != columns)
     place.fail(fmt::format("{} cell(s), expected {} as in the header", cells.size(), columns));
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  const std::size_t first = columns - 3;  // the first cell behind Calls
+  const std::size_t first = columns - 3;  // the first cell after Calls
   PublishedPoint point;
   if (first > 0) point.calls = static_cast<std::uint32_t>(count_of(cells[0], "Calls", most, place));
   point.size = count_of(cells[first], "Size", std::uint64_t{1} << 40, place);

@@ -12,7 +12,7 @@
 namespace shiplap::experiments::published_sweep {
 namespace {
 
-/// The most parameters that a model has, see `fit_simulation`.
+/// The largest number of parameters of a model (`fit_simulation`).
 constexpr std::size_t least_points = 16;
 
 struct Predicted {

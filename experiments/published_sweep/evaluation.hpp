@@ -1,4 +1,4 @@
-// How well the models predict published points that they were not fitted on.
+// Accuracy of the models on published points that they were not fitted to.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace shiplap::experiments::published_sweep {
 
-/// The points that are fitted; all others are held out.
+/// Limits of the points that are fitted; all others are held out.
 struct TrainingRule {
   std::uint64_t largest_size = std::uint64_t{1} << 27;  ///< elements
   std::uint32_t most_streams = 64;
@@ -20,7 +20,7 @@ struct TrainingRule {
   bool covers(const PublishedPoint& p) const { return p.size <= largest_size && p.streams <= most_streams; }
 };
 
-/// (Predicted − observed)/observed over some points: the sizes of these numbers, and the middle one with its sign.
+/// Statistics of the relative errors (predicted − observed)/observed over some points.
 struct PublishedErrors {
   std::size_t count = 0;
   double median = 0;
@@ -29,7 +29,7 @@ struct PublishedErrors {
   double bias = 0;   ///< median of the signed numbers
   PublishedPoint worst_at{};
 };
-/// Those of the points that have one value of one quantity in common.
+/// Errors of the points with one value of a quantity.
 struct PublishedGroup {
   std::uint64_t value = 0;
   PublishedErrors errors;
@@ -40,7 +40,7 @@ struct PublishedModel {
   std::string form;
   PublishedErrors training;
   std::optional<PublishedErrors> held_out;  ///< nullopt when the rule holds no point out
-  std::vector<PublishedGroup> by_size;      ///< held-out points, by increasing value, as the next three
+  std::vector<PublishedGroup> by_size;      ///< held-out points by size, in increasing order
   std::vector<PublishedGroup> by_streams;
   std::vector<PublishedGroup> by_calls;
   std::vector<PublishedGroup> by_chunk;  ///< bytes of a copy
@@ -58,11 +58,11 @@ struct PublishedEvaluation {
   std::vector<PublishedModel> models;  ///< simulation, eq 5, Gómez-Luna
 };
 
-/// Fits every model on the points that the rule covers, and only on those. Throws Error naming the data when these are
-/// fewer than the parameters of a model.
+/// Fits every model to the points that the rule covers. Throws Error naming the data when there are fewer than a model
+/// has parameters.
 PublishedEvaluation evaluate_published(const PublishedData&, const TrainingRule& = {});
 
-/// Times in µs or ps and errors as shares of the observed time, named so.
+/// JSON with times in µs or ps, as the keys say, and errors as fractions of the observed time.
 Json to_json(const PublishedEvaluation&);
 
 }  // namespace shiplap::experiments::published_sweep

@@ -14,13 +14,13 @@
 namespace shiplap::experiments::published_sweep {
 namespace {
 
-// NVIDIA's published data of the product: H100 die of the GH200 with 96 GB, 2048 threads a SM.
+// NVIDIA's data sheet of the GH200 with 96 GB: SMs of its H100 die, 2048 threads per SM.
 constexpr unsigned gh200_multiprocessors = 132;
 constexpr std::uint64_t gh200_resident_threads = std::uint64_t{gh200_multiprocessors} * 2048;
 constexpr Bytes gh200_memory{96'000'000'000};
 constexpr std::uint64_t fitted_threads_per_block = 256;
 
-// Sizes of the rows of L+o and g. Copies of 4 KiB are as fast as they are submitted, so that nothing is learnt of g.
+// Sizes of the rows of L+o and g. At 4 KiB, submission limits the rate of copies, so the points do not determine g.
 constexpr std::array row_sizes{4_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_MiB};
 constexpr std::size_t fitted_gaps = row_sizes.size() - 1;
 constexpr unsigned calls_per_chunk = 3;  // copy, launch, copy
@@ -30,15 +30,15 @@ struct Unknowns {
   double h2d_per_byte = 1.2e-11;
   double d2h_per_byte = 1e-11;
   double call = 1.5e-6;
-  std::array<double, 3> latency{3e-5, 3e-5, 3e-5};  // both directions together, at 16 KiB, 256 KiB and 16 MiB
+  std::array<double, 3> latency{3e-5, 3e-5, 3e-5};  // L+o of both directions together, at 16 KiB, 256 KiB and 16 MiB
   std::array<double, fitted_gaps> gap{5e-6, 5e-6, 5e-6, 5e-6, 5e-6, 5e-6};
   double per_element_and_call = 1.5e-12;
-  // Only where the number of calls varies:
+  // These two are fitted only where the number of calls varies.
   double latency_per_call = 1.2e-7;
   double per_element = 1e-12;
 };
 
-// `Visit(unknown)` for each, so that packing, unpacking and intervals cannot disagree on the order.
+// Calls `visit(unknown)` for each unknown. Packing, unpacking and intervals use this one order.
 template <class U, class Visit>
 void for_each_unknown(U& unknowns, bool calls_vary, Visit visit) {
   visit(unknowns.h2d_per_byte);
@@ -66,7 +66,7 @@ Unknowns unpacked(std::span<const double> values, bool calls_vary) {
   return out;
 }
 
-/// By the logarithm of the size between the three that are fitted.
+/// Interpolates between the three fitted sizes over the logarithm of the size.
 double latency_at(const std::array<double, 3>& latency, Bytes size) {
   const double x = std::log2(in_bytes(size));
   if (x <= 14) return latency[0];
@@ -124,7 +124,7 @@ std::vector<double> relative_errors(std::span<const PublishedPoint> points, cons
   return out;
 }
 
-/// The limits of a fitted value by those of all unknowns moved at once: each is a mean of unknowns at most.
+/// Limits of a fitted value when all unknowns are at their limits. Each value is at most a mean of unknowns.
 template <class T>
 void set_limits(Interval<T>& of, const T& low, const T& high) {
   of.low = std::min(low, of.value);
@@ -142,7 +142,7 @@ void set_limits(Profile& of, const Profile& low, const Profile& high) {
                  upper.costs[row].latency_overhead.value);
       set_limits(model.costs[row].gap, lower.costs[row].gap.value, upper.costs[row].gap.value);
     }
-    // Nothing shows that copies which are submitted more slowly than this could not follow each other faster.
+    // The gap has no lower limit, because these copies are limited by submission.
     model.costs[0].gap.low = Seconds{0};
   }
   for (const auto call : {&SubmissionModel::copy, &SubmissionModel::launch})
@@ -211,7 +211,7 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
 SimulationFit fit_simulation(std::span<const PublishedPoint> points, const std::string& file) {
   const bool calls_vary =
       std::ranges::any_of(points, [&](const PublishedPoint& p) { return p.calls != points[0].calls; });
-  // A coarse step: the simulated time of a kernel changes with whole blocks and waves.
+  // The step is coarse, because the simulated time of a kernel changes in steps of blocks and waves.
   const NonlinearFit found = nonlinear_fit(
       [&](std::span<const double> values) { return relative_errors(points, unpacked(values, calls_vary)); },
       packed({}, calls_vary), {.iterations = 40, .tolerance = 1e-4, .outlier = 0.05, .step = 0.03});

@@ -15,7 +15,7 @@ namespace {
 using Vector = std::vector<double>;
 using Matrix = std::vector<Vector>;
 
-/// L of a symmetric positive definite matrix = L·Lᵀ; nullopt for any other.
+/// The factor L of a symmetric positive definite matrix L·Lᵀ; nullopt for any other matrix.
 std::optional<Matrix> cholesky(const Matrix& a) {
   const std::size_t n = a.size();
   Matrix l(n, Vector(n, 0.0));
@@ -57,7 +57,7 @@ Vector exponentials(const Vector& logarithms) {
   return out;
 }
 
-/// Weighted normal equations, without the parameters on which nothing depends.
+/// Weighted normal equations, without the parameters that no residual depends on.
 struct Normal {
   std::vector<std::size_t> active;
   Matrix matrix;
@@ -142,7 +142,7 @@ NonlinearFit nonlinear_fit(const std::function<Vector(std::span<const double>)>&
       now = std::move(there);
       damping /= 100;
     }
-    // No direction is better: a minimum, as far as the differences show.
+    // No step improves the fit, so this is a minimum within the precision of the derivatives.
     if (!better) fit.converged = true;
   }
 

@@ -1,5 +1,5 @@
-// Fits positive parameters to observations by least squares: Levenberg and Marquardt's method over the logarithms of
-// the parameters, with differences for derivatives. Deterministic: same input, same output.
+// Fits positive parameters to observations by least squares, with the method of Levenberg and Marquardt over the
+// logarithms of the parameters and finite differences as derivatives. The result is deterministic.
 #pragma once
 
 #include <functional>
@@ -9,27 +9,28 @@
 namespace shiplap::experiments::published_sweep {
 
 struct NonlinearFitOptions {
-  unsigned iterations = 60;  ///< at most
-  double tolerance = 1e-7;   ///< of the cost from one iteration to the next, relative: below it the fit has converged
-  /// Residuals beyond it count in proportion instead of by their square (Huber), so that a few outliers do not decide
-  /// the fit; 0: all by their square.
+  unsigned iterations = 60;  ///< largest number of iterations
+  double tolerance = 1e-7;   ///< relative change of the cost between iterations below which the fit has converged
+  /// Residuals beyond this count linearly instead of by their square (Huber), so that a few outliers do not dominate
+  /// the fit. 0: all count by their square.
   double outlier = 0;
-  double step = 1e-3;  ///< of the logarithm of a parameter, for derivatives
+  double step = 1e-3;  ///< step of the logarithm of a parameter, for derivatives
 };
 
 struct NonlinearFit {
   std::vector<double> parameters;
-  /// The standard error of the logarithm of each parameter, which is its relative error where small; infinite when no
-  /// residual depends on it. It takes the residuals as independent, which those of a model that lacks a term are not.
+  /// The standard error of the logarithm of each parameter, which is the relative error if small; infinite when no
+  /// residual depends on the parameter. It assumes independent residuals, which is wrong for a model that lacks a term.
   std::vector<double> standard_errors;
-  double cost = 0;  ///< half the sum of squares, outliers counted as above
+  double cost = 0;  ///< half the sum of squared residuals, with outliers counted linearly
   unsigned iterations = 0;
   bool converged = false;
 };
 
-/// `residuals` gives one number for each observation, as many as there are parameters or more, for parameters that are
-/// all positive. A parameter on which no residual depends stays at its start. Throws Error when a start is not positive
-/// and finite, there are fewer residuals than parameters, or a residual at the start is not finite.
+/// Fits the parameters. `residuals` returns one number for each observation, at least as many as there are parameters.
+/// It is called with positive parameters only. A parameter that no residual depends on keeps its start value. Throws
+/// Error when a start value is not positive and finite, when there are fewer residuals than parameters, or when a
+/// residual at the start is not finite.
 NonlinearFit nonlinear_fit(const std::function<std::vector<double>(std::span<const double>)>& residuals,
                            std::vector<double> start, const NonlinearFitOptions& = {});
 

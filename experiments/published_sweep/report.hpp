@@ -1,4 +1,4 @@
-// How well the models predict published points, for people.
+// A report on the accuracy of the models on published points.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace shiplap::experiments::published_sweep {
 
-/// A table of the models' errors on fitted and held-out points, what was fitted, and where the held-out points of the
-/// simulation are off.
+/// Tables of the models' errors on fitted and held-out points, of the fitted parameters, and of the simulation's errors
+/// by groups of held-out points.
 std::string published_report(const PublishedEvaluation&, const TextStyle& = {});
 
 }  // namespace shiplap::experiments::published_sweep
