@@ -1,5 +1,5 @@
-// Adaptive against every fixed choice, an oracle that knows what each batch costs, and the protocol of Gómez-Luna et
-// al. 2012 (§4.4), on histograms of frames whose cost changes while they come in; and a million frames in one go.
+// Compares Adaptive with every fixed choice, with an oracle that knows the cost of each batch, and with the protocol of
+// Gómez-Luna et al. 2012 (§4.4), on histograms of frames whose cost changes over time. Also runs a million frames.
 //   adaptive DEVICE OUT.json [--quick | --logs FOLDER]
 #include <unistd.h>
 
@@ -32,18 +32,19 @@ constexpr std::uint64_t pixels = 176 * 144;
 constexpr std::uint64_t bins = 256;
 constexpr unsigned block = 256;
 
-/// Frames of a batch, and how often the kernel counts one: its first pixel says so, which nobody knows before.
+/// Frames in a batch, and the numbers of passes of the kernel over a frame. The first pixel of a frame selects the
+/// number, so it is unknown in advance.
 struct Input {
   std::uint64_t frames = 0;
-  std::vector<std::uint8_t> passes;  // by level
+  std::vector<std::uint8_t> passes;  // passes by level
 
   std::size_t levels() const { return passes.size(); }
 };
-/// Which level the frames of a batch have.
+/// Returns the level of the frames of a batch.
 using Level = std::function<std::size_t(std::uint64_t batch)>;
 
 #ifdef __CUDACC__
-/// A block takes a frame.
+/// Each block counts one frame.
 __global__ void count(Chunk chunk, View<const std::uint8_t> frames, View<std::uint32_t> histograms) {
   __shared__ std::uint32_t votes[bins];
   const std::uint64_t frame = chunk.first + blockIdx.x;
@@ -74,7 +75,7 @@ Job histograms(const Input& input) {
                     for (std::uint64_t b = 0; b < bins; ++b) histograms[f * bins + b] = votes[b];
                   }
                 });
-  // What a simulated GPU takes: a pass over a frame 13 ns, whatever the profile.
+  // A simulated GPU takes 13 ns for a pass over a frame, on every profile.
   job.binding.duration = [](const Launch& launch) {
     const auto passes =
         static_cast<double>(std::max<std::uint8_t>(1, *reinterpret_cast<std::uint8_t*>(launch.operands[0])));
@@ -83,7 +84,7 @@ Job histograms(const Input& input) {
   return job;
 }
 
-/// Frames that differ from each other, with what the kernel is to make of them; the first pixel of each is 0.
+/// Different frames and their expected histograms. The first pixel of each frame is 0.
 struct Frames {
   std::vector<std::byte> pixels_of_all;
   std::vector<std::uint32_t> expected;
@@ -98,7 +99,7 @@ struct Frames {
   }
 };
 
-/// Batches of every level, in memory already: what is timed is the way through the GPU.
+/// Prepared batches of every level in host memory, so that only their way through the GPU is timed.
 class Rig {
  public:
   Rig(const Node& node, Input input, std::uint32_t in_flight)
@@ -115,7 +116,7 @@ class Rig {
   const Input& input() const { return input_; }
   const SteadyTable& table() const { return adaptive_.table(); }
 
-  /// Throws when a result is wrong.
+  /// Runs `batches` batches under a policy. Throws when a result is wrong.
   AdaptiveReport run(Policy& policy, const Level& level, std::uint64_t batches, const Adaptive::Watch& watch = {}) {
     for (std::size_t slot = 0; slot < adaptive_.slots(); ++slot)
       std::ranges::fill(adaptive_.arrays(slot)[1], std::byte{0xee});
@@ -161,28 +162,28 @@ class Rig {
 /// On an H200 copies in take 1.9 ms of such a batch, a pass 55 us: kernels go from a quarter of the copies' time to
 /// twice.
 const Input drifting_frames{.frames = 4096, .passes = {8, 10, 13, 17, 22, 29, 38, 49, 64}};
-/// As they come from a camera, some at a time.
+/// An input with few frames per batch, as from a camera.
 const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
 
 struct Effort {
   Input input = drifting_frames;
-  std::uint64_t batches = 300;     // of a run: once through the drift
+  std::uint64_t batches = 300;     // batches of a run, which goes once through the drift
   std::uint64_t calibration = 12;  // batches of each level and choice
   int rounds = 7;
   std::uint64_t endurance = 1'000'000 / few_frames.frames;
-  std::string logs{};  // folder for a log of each adaptation that is compared; empty: none
+  std::string logs{};  // folder for a log of each compared adaptation; empty for none
 
   std::size_t drifting(std::uint64_t batch) const {
     const double turn = 2 * 3.14159265358979 * static_cast<double>(batch) / static_cast<double>(batches);
     return static_cast<std::size_t>(std::lround((static_cast<double>(input.levels()) - 1) / 2 * (1 - std::cos(turn))));
   }
 };
-/// One of five batches, twelve at a time, at the highest level.
+/// One in five batches, in groups of twelve, has the highest level.
 std::size_t with_shocks(const Input& input, std::uint64_t batch) {
   return batch % 60 < 48 ? input.levels() / 3 : input.levels() - 1;
 }
 
-/// The best choice for each level, by running it with nothing else.
+/// The best choice for each level, found by running each choice alone.
 std::vector<std::uint32_t> calibrated(Rig& rig, const Effort& effort) {
   std::vector<std::uint32_t> best(rig.input().levels());
   for (std::size_t level = 0; level < best.size(); ++level) {
@@ -198,7 +199,8 @@ std::vector<std::uint32_t> calibrated(Rig& rig, const Effort& effort) {
   return best;
 }
 
-/// What each further stream costs a batch: t_sc of the paper, by what is predicted of the fewest and of the most.
+/// The paper's t_sc: time that each further stream adds to a batch, by the predictions for the fewest and the most
+/// streams.
 Seconds cost_of_a_stream(const SteadyTable& table) {
   std::vector<std::pair<std::uint32_t, Seconds>> spans;
   for (std::size_t c = 0; c < table.choices.size(); ++c)
@@ -207,7 +209,7 @@ Seconds cost_of_a_stream(const SteadyTable& table) {
   return (spans.back().second - spans.front().second) / static_cast<double>(spans.back().first - spans.front().first);
 }
 
-/// What events around kernels cost: batches in one chunk with and without, in turn.
+/// Cost of events around kernels: batches of one chunk with and without events, alternately.
 Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) {
   const Level lowest = [](std::uint64_t) { return std::size_t{0}; };
   std::vector<double> plain, observed;
@@ -224,8 +226,8 @@ Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) 
           {"frames_per_second", {{"plain", plain}, {"observed", observed}}}};
 }
 
-/// Rates in turn, so that whatever drifts meets all alike. The two choices that a sweep found best are measured again
-/// with the others.
+/// Rates of all policies, measured alternately so that drifts affect all equally. The two best choices of a sweep are
+/// measured again with the others.
 Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32_t in_flight,
               const std::vector<std::uint32_t>& best, const Effort& effort) {
   const auto choices = static_cast<std::uint32_t>(rig.table().choices.size());
@@ -247,9 +249,9 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
   std::vector<std::vector<double>> fixed_rates(finalists.size());
   std::uint64_t probes = 0;
   AdaptiveReport last;
-  // Goes on from round to round, as an endless input does.
+  // The adaptation continues from round to round, as with an endless input.
   Adaptation adaptation(rig.table());
-  std::vector<std::pair<BatchSeen, std::optional<Decision>>> seen;  // put into words when nothing is timed
+  std::vector<std::pair<BatchSeen, std::optional<Decision>>> seen;  // entries of the log, written after the timed part
   for (int round = 0; round < effort.rounds; ++round) {
     last = rig.run(adaptation, input, effort.batches, [&](const Adaptive::Progress& progress) {
       if (effort.logs.empty()) return;
@@ -263,7 +265,7 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
     }
     Fixed all_known(known);
     oracle.push_back(rig.run(all_known, input, effort.batches).rate());
-    if (in_flight == 1) {  // the protocol's batches are waited for
+    if (in_flight == 1) {  // the protocol waits for each batch
       experiments::gomez_luna::UnstreamedProbe probe(streams, {.per_stream = cost_of_a_stream(rig.table())});
       probing.push_back(rig.run(probe, input, effort.batches).rate());
       probes = probe.probes();
@@ -314,10 +316,10 @@ std::uint64_t resident_kilobytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
 }
 
-/// Throws CheckFailed when it has become slower, or memory has grown.
+/// Runs a million frames. Throws CheckFailed when the rate has fallen or memory has grown.
 Json endured(Device& device, Rig& rig, const Effort& effort) {
   Adaptation adaptation(rig.table());
-  std::vector<double> rates;  // of each tenth
+  std::vector<double> rates;  // rates of each tenth of the input
   Seconds before{0};
   std::uint64_t seen = 0;
   const Bytes free_before = device.info().free_memory;
@@ -334,7 +336,7 @@ Json endured(Device& device, Rig& rig, const Effort& effort) {
   std::cout << report.items << " frames: " << report.rate() << " a second, first tenth " << rates.front()
             << ", last tenth " << rates.back() << "; resident memory behind the first tenth " << resident_before
             << " KiB, at the end " << resident_after << "; " << report.changes << " changes" << std::endl;
-  // A tenth holds a few shocks, and not always as many.
+  // The number of shocks differs between tenths, so the tolerance is large.
   if (rates.back() < 0.8 * rates.front()) throw CheckFailed("the last tenth is slower than the first");
   if (resident_after > resident_before + 65536) throw CheckFailed("memory has grown by more than 64 MiB");
   return {{"frames", report.items},

@@ -1,4 +1,4 @@
-// How many ops the simulator handles per second on one core, and how long a whole plan takes.
+// Measures the ops that the simulator handles per second on one core, and the time of a whole plan.
 #include <benchmark/benchmark.h>
 
 #include "shiplap/plan/ranking.hpp"

@@ -1,6 +1,6 @@
-// Compares each example with the same work by hand in plain CUDA, alternating in one process; a long stream through a
-// small budget with the bound; and the host time of a chunk. Prints a table and writes JSON. by_hand DEVICE
-// PROFILE|measure OUT.json [SCALE] SCALE: 1 for the sizes of the results, less for a trial
+// Compares each example with the same work by hand in plain CUDA, alternating in one process, and a long stream through
+// a small budget with the bound. Measures the host time of a chunk. Prints a table and writes JSON.
+//   by_hand DEVICE PROFILE|measure OUT.json [SCALE]     SCALE: 1 for the sizes of the results, less for a trial
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

@@ -1,6 +1,6 @@
 // Efficiency of the kernels of the built-in workloads: time on resident data as a fraction of the GPU's limit,
-// alternating with the best library for the same work, if there is one. Prints a table and writes JSON. kernels DEVICE
-// OUT.json [NAME] NAME: only the workloads whose names contain it
+// alternating with the best library for the same work, if there is one. Prints a table and writes JSON.
+//   kernels DEVICE OUT.json [NAME]     NAME: only the workloads whose names contain it
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Comm|Scope: rates of its primitives, where they come from, and what is concluded from them.
+// Comm|Scope: rates of its primitives, their origin, and verdicts on its conclusions.
 #pragma once
 
 #include <map>
@@ -12,37 +12,39 @@
 
 namespace shiplap::experiments::commscope {
 
-inline constexpr double published_local_gb = 72;      ///< AC922, pinned memory of the near socket to the GPU
-inline constexpr double published_far_gb = 41;        ///< AC922, of the far socket
-inline constexpr double published_link_gb = 75;       ///< AC922, NVLink 2.0 of three lanes, one way
-inline constexpr double published_peer_gain_gb = 10;  ///< what peer access adds
-inline constexpr double published_read_loss_gb = 10;  ///< S822LC, kernels that read host memory beside copies
-inline constexpr unsigned published_count = 27;       ///< benchmarks, as the text has it
+inline constexpr double published_local_gb = 72;      ///< GB/s on an AC922, from pinned memory of the near socket to
+                                                      ///< the GPU
+inline constexpr double published_far_gb = 41;        ///< GB/s on an AC922, from pinned memory of the far socket
+inline constexpr double published_link_gb = 75;       ///< GB/s on an AC922, NVLink 2.0 of three lanes in one direction
+inline constexpr double published_peer_gain_gb = 10;  ///< GB/s that peer access adds
+inline constexpr double published_read_loss_gb = 10;  ///< GB/s on an S822LC by which kernels that read host memory are
+                                                      ///< slower than copies
+inline constexpr unsigned published_count = 27;       ///< number of benchmarks by the text
 
-/// Arguments beside the size: {"threads": 1}.
+/// Arguments besides the size: {"threads": 1}.
 using Arguments = std::map<std::string, double>;
 
-/// Rates of primitives, and where they come from.
+/// Rates of primitives, and their origin.
 class Rates {
  public:
   Rates() = default;
   explicit Rates(std::vector<shiplap::Figure> figures) : figures_(std::move(figures)) {}
 
-  /// Measured now on a GPU; on a virtual device what was recorded when its profile was measured, else simulated at
-  /// small sizes. `globs`: of names of primitives.
+  /// Collects the rates of the primitives whose names match `globs`. They are measured on a GPU. On a virtual device
+  /// they are those recorded with its profile, else simulated at small sizes.
   static Rates collect(const Bench&, const std::vector<std::string>& globs);
 
-  /// Of so many bytes (each way) with these arguments among others; nullopt where there is none.
+  /// The rate of a point with this size (in each direction) and these arguments; nullopt where there is none.
   std::optional<Bandwidth> rate(const std::string& primitive, Bytes, const Arguments& = {}) const;
-  /// By increasing size.
+  /// Sizes of a primitive with these arguments, in increasing order.
   std::vector<Bytes> sizes(const std::string& primitive, const Arguments& = {}) const;
-  /// The sizes that all of these have.
+  /// Sizes that all of these primitives have.
   std::vector<Bytes> common(const std::vector<std::string>& primitives) const;
-  /// All values of an argument, increasing.
+  /// All values of an argument, in increasing order.
   std::vector<double> values(const std::string& primitive, const std::string& argument) const;
-  /// In words: "measured", "recorded in profile h200", "simulated".
+  /// Origin in words: "measured", "recorded in profile h200", "simulated".
   const std::string& source() const { return source_; }
-  /// Why there is nothing of a primitive.
+  /// Reason why a primitive has no rates.
   std::string why_not(const std::string& primitive) const;
 
  private:
@@ -57,27 +59,28 @@ struct Series {
   std::string name;
   std::string primitive;
   Arguments arguments{};
-  bool leads = true;  ///< its sizes have rows
+  bool leads = true;  ///< whether each of its sizes has a row
 };
-/// A row for each size that one of the leading series has. What none of a series' rows has is said in the note.
+/// A table with a row for each size of the leading series. The note names series without values.
 Figure table_of(const Rates&, std::string id, std::string where, std::string title, const std::vector<Series>&);
 
-/// One size of Fig. 9.
+/// Rates of one size of Fig. 9.
 struct ZeroCopy {
   Bytes size;
   std::optional<Bandwidth> to_gpu;    ///< copies
-  std::optional<Bandwidth> read;      ///< by kernels, 4 bytes an access in 256 blocks, as published
-  std::optional<Bandwidth> read16;    ///< 16 bytes an access
+  std::optional<Bandwidth> read;      ///< by kernels with 4 bytes per access in 256 blocks, as published
+  std::optional<Bandwidth> read16;    ///< by kernels with 16 bytes per access
   std::optional<Bandwidth> from_gpu;  ///< copies
-  std::optional<Bandwidth> write;     ///< by kernels, 4 bytes
+  std::optional<Bandwidth> write;     ///< by kernels with 4 bytes per access
   std::optional<Bandwidth> write16;   ///< 16 bytes
-  bool steady = true;                 ///< else the rates differed from visit to visit, or scattered
+  bool steady = true;                 ///< false when rates differed between visits, or scattered
 };
-/// Every second power of two from `least` to `most`. On a GPU the six of a size are timed in turn, medians of two
-/// visits or more (experiments/in_turn.hpp), with host memory that is in no cache of the CPU. Throws Unsupported.
+/// Rates at every second power of two from `least` to `most`. On a GPU the six of a size alternate and the results are
+/// medians of at least two visits (experiments/in_turn.hpp), with host memory flushed from the CPU caches. Throws
+/// Unsupported where the device cannot run them.
 std::vector<ZeroCopy> sweep_zero_copy(const Bench&, Bytes least, Bytes most);
 
-// Verdicts, from rates alone.
+// The next functions judge rates.
 Finding judge_flush(const Rates&);
 Finding judge_pageable(const Rates&);
 Finding judge_staging(const Rates&);
@@ -100,7 +103,7 @@ Finding judge_demand_limit(const Rates&);
 Finding judge_prefetch_large(const Rates&);
 Finding judge_prefetch_middle(const Rates&);
 
-/// A benchmark of Table 1 (as its rows, its section 3.4 and its code have them) and what it is here.
+/// A benchmark of Table 1, its section 3.4 or its code, and the corresponding primitive.
 struct Benchmark {
   int number;
   std::string_view memory;
@@ -109,9 +112,9 @@ struct Benchmark {
   std::string_view primitive;
   bool two_gpus;
 };
-/// All 31.
+/// All 31 benchmarks.
 std::vector<Benchmark> benchmarks();
-/// Whether each has a primitive here.
+/// Judges whether each benchmark has a primitive.
 Finding judge_benchmarks(const std::vector<Benchmark>&, const std::vector<std::string>& primitives);
 
 // The steps.

@@ -1,4 +1,4 @@
-// Verdicts on the conclusions of Comm|Scope about copies, nodes, peers and zero-copy, from rates alone.
+// Verdicts on the conclusions of Comm|Scope about copies, nodes, peers and zero-copy, from rates.
 #include "experiments/commscope2019/judge.hpp"
 
 #include <fmt/format.h>
@@ -10,21 +10,21 @@
 namespace shiplap::experiments::commscope {
 namespace {
 
-/// A fifth more or less is an effect; medians of pageable and managed memory differ by less from run to run mostly.
+/// Least ratio that counts as an effect. Medians of pageable and managed memory usually differ by less between runs.
 constexpr double effect = 1.2;
-/// Equal within what two runs differ by.
+/// Largest ratio of equal rates. Two runs differ by this.
 constexpr double same = 1.05;
-/// Far below the link: less than half of what pinned memory reaches.
+/// Rates below this fraction of pinned memory's rate are far below the link.
 constexpr double far_below = 0.5;
-/// The paper's 96 % of a link and more than nine tenths of it are the same statement.
+/// Least fraction of the link for "near the link"; the paper has 96 %.
 constexpr double near_link = 0.9;
-/// A link that carries requests and headers in both directions still carries three quarters.
+/// Least fraction of the link for duplex copies, whose requests and headers share it.
 constexpr double partly_near_link = 0.75;
-/// Twice, roughly; and still clearly more than one way.
+/// Least ratio for "about twice" a single direction.
 constexpr double twice = 1.9;
 constexpr double clearly_more = 1.5;
 
-/// Both ways over the mean of one way, at the largest size that all have.
+/// Judges the duplex rate over the mean of single directions, at the largest size that all have.
 Finding judge_both(const Rates& rates, const char* claim, const std::string& kind) {
   const std::string h2d = "copy." + kind + ".h2d";
   const std::string d2h = "copy." + kind + ".d2h";
@@ -112,7 +112,7 @@ Finding judge_staging(const Rates& rates) {
   const auto own = rates.sizes(host, {{"threads", 1}});
   const auto sizes = rates.sizes(copy);
   if (own.empty() || sizes.empty()) return unknown("staging", rates.why_not(own.empty() ? host : copy));
-  // The largest that is not larger than what the host copies, beyond all caches.
+  // The largest size up to the one that the host copies, which is beyond the caches.
   const auto fitting = std::ranges::find_if(sizes.rbegin(), sizes.rend(), [&](Bytes s) { return s <= own.back(); });
   const Bytes size = fitting == sizes.rend() ? sizes.front() : *fitting;
   const Bandwidth of_host = *rates.rate(host, own.back(), {{"threads", 1}});
@@ -171,7 +171,7 @@ Finding judge_pageable_both(const Rates& rates) {
   Finding finding = judge_both(rates, "pageable_both", "pageable");
   if (finding.observed.empty()) return finding;
   const auto sizes = rates.common({"copy.pageable.both", "copy.pageable.h2d", "copy.pageable.d2h"});
-  // Copies of pageable memory scatter: one size alone is no verdict.
+  // Rates of pageable memory scatter, so the median over several sizes is used.
   std::vector<double> ratios;
   for (const Bytes size : sizes)
     if (size >= 1_MiB || sizes.back() < 1_MiB) ratios.push_back(both_over_one(rates, "pageable", size));
@@ -264,9 +264,9 @@ Finding judge_without_peer(const Rates& rates) {
 Finding judge_resources(const Rates& rates) {
   const auto blocks = rates.values("mapped.read", "blocks");
   if (blocks.size() < 2) return unknown("resources", rates.why_not("mapped.read"));
-  /// As good as all of them.
+  /// Least fraction of the best rate that counts as good as the best.
   constexpr double enough = 0.97;
-  /// Where a tenth of the GPU is enough the rest is free for other kernels.
+  /// Largest fraction of the GPU's blocks that counts as few, which leaves the rest free for other kernels.
   constexpr double few = 0.1;
   double worst = 0;
   std::string observed;

@@ -1,4 +1,4 @@
-// What the verdicts on Comm|Scope share.
+// Helpers of the verdicts on Comm|Scope.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace shiplap::experiments::commscope {
 using shiplap::to_string;
 
 inline double over(Bandwidth a, Bandwidth b) { return a.bytes_per_second / b.bytes_per_second; }
-/// Copies of both ways at once over the mean of one way; all three must be there.
+/// Duplex rate over the mean of both single rates, all of which must exist.
 double both_over_one(const Rates&, const std::string& kind, Bytes);
 
 }  // namespace shiplap::experiments::commscope

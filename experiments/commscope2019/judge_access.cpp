@@ -9,30 +9,30 @@
 namespace shiplap::experiments::commscope {
 namespace {
 
-/// "Matches": within 5 %; nearly so: within a tenth.
+/// Least ratio for "matches": within 5 %.
 constexpr double matches = 0.95;
 constexpr double nearly = 0.9;
-/// A drop that is called significant.
+/// Ratio below which a drop is significant.
 constexpr double drop = 0.9;
-/// Faster, slower: by more than runs differ.
+/// Least ratio for "faster" or "slower". Runs differ by less.
 constexpr double faster = 1.05;
-/// About even: neither is faster.
+/// Least ratio for "about even", where neither is faster.
 constexpr double even = 1 / faster;
-/// More threads help when they bring half as much again.
+/// Least speed-up for "more threads help".
 constexpr double helps = 1.5;
-/// Slower "substantially".
+/// Ratio below which a rate is "substantially" slower.
 constexpr double slow = 0.8;
-/// Not limited by the link: less than half of what copies move over it.
+/// Rates below this fraction of the copies' rate are not limited by the link.
 constexpr double below_link = 0.5;
-/// The paper's machine had its bump of the caches at 16 MB; "intermediate" is from there on up to what it calls large.
+/// Least size that counts as "intermediate". On the paper's machine, effects of the caches end at 16 MB.
 constexpr Bytes middle_least = 1_MiB;
 constexpr Bytes middle_most = 256_MiB;
-/// What counts as very large: beyond all caches and tables of translations of its time.
+/// Least size that counts as "very large": beyond the caches and the address translation tables.
 constexpr Bytes very_large = 1_GiB;
 
 bool complete(const ZeroCopy& one) { return one.steady && one.to_gpu && one.read && one.from_gpu && one.write; }
 
-/// Sizes that were disturbed and say nothing; "" where there are none.
+/// Text on disturbed sizes, which are left out; "" where there are none.
 std::string left_out(const std::vector<ZeroCopy>& all) {
   std::vector<std::string> sizes;
   for (const ZeroCopy& one : all)
@@ -50,12 +50,12 @@ std::vector<ZeroCopy> middle(const std::vector<ZeroCopy>& all) {
   return some;
 }
 
-/// The largest size both have, of which nothing is in the caches where that was measured.
+/// Rates at the largest size that both have, with flushed caches where that was measured.
 struct Against {
   Bytes size;
   Bandwidth managed;
-  Bandwidth plain;                   ///< pageable, as it comes
-  std::optional<Bandwidth> flushed;  ///< pageable, out of no cache
+  Bandwidth plain;                   ///< pageable memory, with whatever is in the caches
+  std::optional<Bandwidth> flushed;  ///< pageable memory, flushed from the caches
 };
 std::optional<Against> against(const Rates& rates, const std::string& managed, const Arguments& arguments,
                                const std::string& copy) {
@@ -219,7 +219,7 @@ Finding judge_demand_locality(const Rates& rates) {
     return unknown("demand_locality", "pages were measured from one place only: no second NUMA node or GPU");
   const Bandwidth peer = *rates.rate("demand.peer", sizes.back());
   const Bandwidth host = *rates.rate("demand.h2d", sizes.back());
-  /// Links that differ by several times, rates by less than a third.
+  /// Largest ratio of rates that counts as independent of the link, whose rates differ by a factor of several.
   constexpr double little = 1.33;
   Finding finding{.claim = "demand_locality",
                   .verdict = Verdict::holds_with_a_change,

@@ -1,4 +1,4 @@
-// Where the rates of Comm|Scope come from, and tables of them.
+// Measurement, lookup or simulation of the rates of Comm|Scope, and tables of them.
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -34,8 +34,8 @@ Bytes size_of(const shiplap::Figure& figure) {
   return found == figure.arguments.end() ? Bytes{} : Bytes{static_cast<std::uint64_t>(found->second)};
 }
 
-/// Of a GPU up to 512 MiB, beyond which no rate changes that is judged here; of a simulation what its host can move
-/// quickly.
+/// Options of the measurement. A GPU is measured up to 512 MiB, beyond which no judged rate changes; a virtual device
+/// up to what its host moves quickly.
 MeasureOptions options_for(const Bench& bench, const std::string& glob) {
   MeasureOptions options;
   options.effort = Effort::standard;
@@ -45,9 +45,9 @@ MeasureOptions options_for(const Bench& bench, const std::string& glob) {
   return options;
 }
 
-/// The six ways of Fig. 9, three each way.
+/// The six curves of Fig. 9, three for each direction.
 std::vector<Trial> zero_copy_trials(const Bench& bench, Bytes size, bool to_gpu) {
-  constexpr std::uint64_t blocks = 256;  // of 256 threads, as published
+  constexpr std::uint64_t blocks = 256;  // blocks of 256 threads, as published
   const auto access = to_gpu ? ZeroCopyTrial::Access::read : ZeroCopyTrial::Access::write;
   std::vector<Trial> trials{
       copy_burst(to_gpu ? CopyDirection::host_to_device : CopyDirection::device_to_host, size, 1)};
@@ -57,7 +57,7 @@ std::vector<Trial> zero_copy_trials(const Bench& bench, Bytes size, bool to_gpu)
   return trials;
 }
 
-/// One way between host and GPU at one size: a copy and kernels, ready, each verified, all of the same memory.
+/// A copy and the kernels of one direction at one size, ready to run on the same memory. Each is verified.
 class OneWay {
  public:
   OneWay(const Bench& bench, Bytes size, bool to_gpu) : memory_(bench.device, {zero_copy_trials(bench, size, to_gpu)}) {
@@ -76,8 +76,8 @@ class OneWay {
     flush_ = bench.device.prepare(*flushed.before, {.buffers = memory_.data(), .kernels = {}});
   }
 
-  /// What was written to compare bytes by is in the caches of the CPU, some of it in those of single cores, from where
-  /// the GPU reads it at other rates than from memory.
+  /// Flushes the CPU caches. They contain the bytes that were written for verification, and the GPU reads them from
+  /// caches at other rates than from memory.
   void flush() {
     if (flush_) flush_->run();
   }
@@ -238,7 +238,7 @@ Figure table_of(const Rates& rates, std::string id, std::string where, std::stri
 std::vector<ZeroCopy> sweep_zero_copy(const Bench& bench, Bytes least, Bytes most) {
   std::vector<ZeroCopy> all;
   std::deque<BothWays> ready;
-  // Smaller ones are visited with all the others between; of a larger one there is room for one at a time.
+  // Sizes up to this are visited alternately with all others. Of larger ones only one at a time fits into memory.
   constexpr Bytes together = 256_MiB;
   const auto settle_ready = [&](unsigned rounds) {
     std::vector<InTurn*> turns;

@@ -1,4 +1,4 @@
-// The steps of Comm|Scope: its tables and figures.
+// The steps of the reproduction of Comm|Scope: its tables and figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Figure machines(const Bench& bench) {
   return figure;
 }
 
-/// Every figure that the paper prints as a number, beside ours.
+/// A table of every number that the paper prints, beside ours.
 Figure numbers(const Rates& rates, const Bench& bench) {
   Figure figure{
       .id = "numbers",

@@ -1,4 +1,4 @@
-// Figs 5 to 7 and Table 2: matrix product, histogram and grayscale at every size, and the best numbers of streams.
+// Figs 5 to 7 and Table 2: matrix product, histogram and grayscale at every size, with the best numbers of streams.
 #include "experiments/gomezluna2012/applications.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Application histogram() {
           "histogram:frames=4,width=176,height=144"};
 }
 Application grayscale() {
-  // A frame is never cut: 32 frames are 32 streams at most.
+  // Frames are not divided, so 32 frames have at most 32 streams.
   return {"RGB to grayscale of 32 frames",
           "grayscale",
           "Fig. 7",
@@ -107,8 +107,8 @@ Finding of_gains(const Application& app, const std::vector<Row>& rows) {
                         ratios.low, ratios.high)};
 }
 
-/// For each size and emulated GPU: the numbers that the equations give, as printed and capped, beside the best of
-/// the sweep, all measured again.
+/// For each size and emulated GPU, measures again the numbers by the equations, as printed and capped, and the best of
+/// the sweep.
 std::vector<Duel> duels(const Application& app, Runner& runner, const std::vector<Row>& rows, Seconds sc280,
                         Seconds sc480) {
   std::vector<Duel> all;
@@ -143,12 +143,12 @@ std::vector<Duel> duels(const Application& app, Runner& runner, const std::vecto
   return all;
 }
 
-// Table 2's estimates of p = 1024 to 4096 double with p: 6.1, 12.2, 24.5.
+// Judges the claim that estimates double with p. Table 2 has 6.1, 12.2 and 24.5 for p = 1024 to 4096.
 Finding of_growth(const std::vector<Row>& rows, Seconds sc280, Seconds sc480) {
   constexpr double twice = 2;
-  constexpr double off = 0.25;  // the published ratios are 1.9 to 2.1; half an octave is no doubling
+  constexpr double off = 0.25;  // largest deviation from a ratio of 2; the published ratios are 1.9 to 2.1
   std::string observed;
-  std::string others;  // ratios that are no doubling
+  std::string others;  // ratios that are not 2
   std::size_t doubled = 0;
   for (const Layout layout : {as_280, as_480}) {
     std::vector<double> estimates;
@@ -159,7 +159,7 @@ Finding of_growth(const std::vector<Row>& rows, Seconds sc280, Seconds sc480) {
     std::string numbers;
     for (const double e : estimates) numbers += fmt::format("{}{:.1f}", numbers.empty() ? "" : ", ", e);
     observed += fmt::format("{}{}: {}", observed.empty() ? "" : "; ", words(layout), numbers);
-    // The last two doublings at most, as for the published GTX 280.
+    // At most the last two ratios count, as for the published GTX 280.
     bool all = estimates.size() > 1;
     for (std::size_t i = estimates.size() > 3 ? estimates.size() - 2 : 1; i < estimates.size(); ++i) {
       const double ratio = estimates[i] / estimates[i - 1];
@@ -200,7 +200,7 @@ Finding of_smallest(const Bench& bench, const Application& app, const std::vecto
                   f.work_in(n, sc280).times.kernel / f.stages.kernel));
 }
 
-/// Throws Unsupported on a simulated GPU whose kernels neither its profile nor the paper tells.
+/// Throws Unsupported on a simulated GPU when neither its profile nor the paper gives the kernel's time.
 void require_kernel(const Bench& bench, const Application& app) {
   const GpuModel& gpu = bench.profile.gpus.front();
   if (!bench.info.is_virtual || app.kernel_implied || (gpu.memory_bandwidth && gpu.flop_rate)) return;

@@ -1,4 +1,4 @@
-// Figs 5 to 7 and Table 2 as data.
+// Makers of Figs 5 to 7 and Table 2.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Fig. 3: 24 MiB in all, from 1 in and 23 out to 23 in and 1 out, in 16 streams.
+// Fig. 3: 24 MiB in total, from 1 MiB in and 23 MiB out to 23 MiB in and 1 MiB out, in 16 streams.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace {
 
 namespace model = gomez_luna_2012;
 
-constexpr unsigned in_all = 24;  // MiB
+constexpr unsigned in_all = 24;  // MiB in both directions together
 constexpr std::uint32_t stream_count = 16;
 constexpr std::array<unsigned, 3> quick_mib{1, 12, 23};
 constexpr std::array<std::string_view, 3> asymmetric_ids{"fig3-cc1", "fig3-hidden", "asymmetry"};
-/// The kernels with 1, 2 and 4 iterations, which are shorter than the copies on the GTX 280.
+/// t_E / t_T of the kernels with 1, 2 and 4 iterations, which are shorter than the copies on the GTX 280.
 constexpr double kernel_short = 0.6;
 
-/// A column of Fig. 3: iterations, and t_E in t_T as the text has it. GTX 280: with 8 iterations copies and kernel
-/// cross over the 13 tests. GTX 480: with 8, 16 and 24 the right part follows the transfers, with 32 and 40 nothing
-/// does.
+/// A kernel of Fig. 3: iterations, and t_E / t_T by the text. On the GTX 280, copies and kernel with 8 iterations take
+/// the same time within the 13 tests. On the GTX 480, the right part of the curves with 8, 16 and 24 iterations follows
+/// the transfers, and those with 32 and 40 do not.
 struct Kernel {
   unsigned iterations = 0;
   double share = 0;
@@ -31,7 +31,7 @@ constexpr std::array<Kernel, 5> on_280{{{1, 0.125}, {2, 0.25}, {4, 0.5}, {8, 1},
 constexpr std::array<Kernel, 5> on_480{{{8, 0.27}, {16, 0.53}, {24, 0.8}, {32, 1.07}, {40, 1.33}}};
 
 struct Point {
-  double share = 0;  ///< t_E in t_T of 12 MiB each way
+  double share = 0;  ///< t_E / t_T for 12 MiB in each direction
   Found found;
 };
 /// A row of the figure.
@@ -65,12 +65,12 @@ std::vector<AsymmetricTest> run_tests(Runner& runner, Layout layout, std::span<c
   return tests;
 }
 
-/// §3.1.2's first revision of the dominant kernel: the copy to the host hidden instead of that to the GPU.
+/// The first revision of the dominant-kernel form in §3.1.2, in which the D2H copy is hidden instead of the H2D copy.
 Seconds hides_copy_out(const model::Work& w, std::uint32_t n) {
   return w.times.kernel + w.times.d2h / n + w.times.h2d + w.per_stream * n;
 }
 
-/// Eqs 1 and 5 hold for these, on the GTX 280 and the GTX 480, eqs 3 and 7 for the others.
+/// Whether copies dominate, for which eqs 1 (GTX 280) and 5 (GTX 480) apply. Eqs 3 and 7 apply to the others.
 bool dominant_copies(const StageTimes& t, bool cc1) {
   return cc1 ? copies_dominate(t, stream_count) : t.h2d > t.kernel;
 }
@@ -118,7 +118,7 @@ Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests,
   return figure;
 }
 
-/// How a form fares over the tests that `where` picks by t_E/t_T of their stages.
+/// Errors of a form over the tests that `where` selects by t_E / t_T of their stages.
 template <class Where, class Form>
 Fit fit(const std::vector<AsymmetricTest>& tests, Layout layout, Seconds per_stream, Where where, Form form) {
   std::vector<double> errors;

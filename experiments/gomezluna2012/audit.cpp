@@ -1,4 +1,4 @@
-// The published figures against the published equations: arithmetic, the same on every device.
+// Comparison of published figures with published equations, which needs no device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 namespace model = gomez_luna_2012;
 
-/// Both GPUs sit in a PCIe 2.0 x16 slot: rates of pinned copies further apart than this are not those of the link.
+/// Largest ratio between rates of pinned copies over the same link. Both GPUs are in a PCIe 2.0 x16 slot.
 constexpr double same_link = 1.5;
-/// The matrices A and C of p: 8 p² bytes each.
+/// Bytes of one of the matrices A and C of size p.
 double matrix_bytes(std::string_view p) { return 8 * std::pow(std::stod(std::string(p)), 2); }
 double gigabytes_per_second_of(double bytes, double ms) { return bytes / (1e6 * ms); }
 
@@ -43,7 +43,7 @@ Figure table2_audit() {
                            gigabytes_per_second_of(2 * matrix_bytes(row.size), t280), row.on_480.estimated, t480,
                            gigabytes_per_second_of(matrix_bytes(row.size), t480)});
   }
-  // What is copied in t_Thd = n² t_sc: a third of t_sc is three times the rate.
+  // A third of t_sc in t_Thd = n² t_sc implies three times the rate.
   constexpr double other_ms = 0.010;
   const PublishedSize& largest = matmul_sizes.back();
   figure.note += fmt::format(
@@ -70,7 +70,8 @@ Finding of_table2() {
                   "GTX 480 do not fit together"};
 }
 
-/// 15 MiB each way on the GTX 280: rates from Table 2's largest matrix, copies out 36 % longer.
+/// Stages of 15 MiB in each direction on the GTX 280, with the rate of Table 2's largest matrix and copies out 36 %
+/// longer.
 StageTimes scalar_stages(double kernel_share) {
   const PublishedSize& largest = matmul_sizes.back();
   const double both = implied_ms(largest.on_280.estimated, gtx280) * (15.0 * (1 << 20)) / matrix_bytes(largest.size);
@@ -108,7 +109,7 @@ Figure own_machine() {
                            in_milliseconds(w.times.d2h), in_milliseconds(unstreamed_time(w)), printed,
                            in_milliseconds(time(printed)), capped, in_milliseconds(time(capped)),
                            100 * (unstreamed_time(w) / time(capped) - 1)});
-    // Where eq 2's number and the cap differ most.
+    // This is the case in which eq 2's number and the cap differ most.
     if (share == 0.98)
       figure.note +=
           fmt::format(" At t_E = {} t_T {:.0f} streams by eq 2 take {:.3g} times as long as {:.0f} by the cap.", share,

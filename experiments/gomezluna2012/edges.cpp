@@ -1,4 +1,4 @@
-// Where the equations, or what the paper leaves unsaid, are off: measured counter-examples.
+// Measured counter-examples to the equations and to unstated assumptions of the paper.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 namespace model = gomez_luna_2012;
 
 constexpr std::array<std::string_view, 3> edge_ids{"eq2-limit", "issue-order", "eq1-last"};
-/// What overlap has to gain to be told from none.
+/// Least relative gain that shows overlap.
 constexpr double some_gain = 0.05;
 
-/// A prediction beside what was observed.
+/// A prediction and the observed time.
 struct Edge {
   std::string what;
   StageTimes stages;
@@ -57,16 +57,16 @@ Figure empty_figure(std::string_view how) {
                               how)};
 }
 
-// t_E a little below t_T: eq 2 asks for as many streams as the difference is small.
+// For t_E slightly below t_T, eq 2 gives a number of streams that grows as the difference shrinks.
 Finding eq2_limit(Runner& runner, Figure& figure) {
-  constexpr double nearly = 0.98;  // eq 2: 50 streams
+  constexpr double nearly = 0.98;  // for this ratio eq 2 gives 50 streams
   constexpr std::array<std::uint32_t, 9> counts{4, 6, 8, 12, 16, 24, 32, 50, 64};
   const Bytes size = 15_MiB;
   const Seconds copies = runner.transfer(true, size) + runner.transfer(false, size);
   const Seconds sc = runner.per_stream(as_280);
   const std::array<Layout, 1> layout{as_280};
   const Found found = runner.run(runner.scalar_add(size, size, copies * nearly), sweep(layout, counts));
-  // What was asked for: how close the kernel came to it depends on the clock of the day.
+  // The intended stages. How close the measured kernel is depends on the GPU's clocks.
   const model::Work asked{{found.stages.h2d, found.stages.transfers() * nearly, found.stages.d2h}, sc};
   const std::vector<Timed> times = found.times(as_280);
   const double printed = model::eq2_streams(asked);

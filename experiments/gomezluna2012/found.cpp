@@ -1,4 +1,4 @@
-// What was found of one workload, asked for by layout and number of streams.
+// Access to the times of one workload by layout and number of streams.
 #include <algorithm>
 
 #include "experiments/gomezluna2012/runner.hpp"

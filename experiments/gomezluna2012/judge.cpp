@@ -129,7 +129,7 @@ std::uint32_t whole_streams(double estimate, const gomez_luna_2012::Work& work, 
   const auto below = static_cast<std::uint32_t>(std::clamp(std::floor(estimate), 1.0, static_cast<double>(most)));
   const auto above = static_cast<std::uint32_t>(std::clamp(std::ceil(estimate), 1.0, static_cast<double>(most)));
   const auto predicted = [&](std::uint32_t n) {
-    return n == 1 ? unstreamed_time(work) : streamed_time(work, n, on);  // one stream is none
+    return n == 1 ? unstreamed_time(work) : streamed_time(work, n, on);  // one stream is the same as no streams
   };
   return predicted(above) < predicted(below) ? above : below;
 }
@@ -210,7 +210,7 @@ Range range_of(std::span<const double> values) {
 }
 
 std::string to_string(const Range& r) {
-  // No "-0".
+  // The addition of 0 avoids the text "-0".
   return fmt::format("{:.0f} to {:.0f} %", std::round(r.low) + 0.0, std::round(r.high) + 0.0);
 }
 
@@ -224,7 +224,7 @@ Verdict verdict_of_gains(const Range& published, std::span<const double> here) {
 }
 
 Finding of_asymmetry(double longer) {
-  // Either figure, within two points.
+  // Both numbers must agree within two percentage points.
   const auto as = [&](double published) {
     return longer * published > 0 && std::abs(longer) > least_asymmetry && std::abs(longer - published) <= 0.02;
   };
@@ -245,7 +245,7 @@ Finding of_blocks(std::uint32_t estimated, const std::vector<std::uint32_t>& bes
     out.observed = text;
     return out;
   }
-  // "Anomalous": the experimental optimum lies below the estimate.
+  // The result is "anomalous" when the observed optimum is below the estimate.
   const bool below = best.back() < estimated;
   return {"blocks", below ? Verdict::holds : Verdict::does_not_hold, text,
           below ? "" : "the optimum is not below the estimate here"};
@@ -276,7 +276,7 @@ Finding of_adaptation(std::span<const double> adapted, std::span<const double> o
 Verdict worse_of(Verdict a, Verdict b) {
   if (a == Verdict::cannot_be_checked) return b;
   if (b == Verdict::cannot_be_checked) return a;
-  return std::max(a, b);  // in the order in which they are declared
+  return std::max(a, b);  // verdicts are declared in increasing order
 }
 
 }  // namespace shiplap::experiments::gomez_luna

@@ -1,4 +1,4 @@
-// Runs workloads: observed on a GPU in turn with each other, simulated on a virtual device.
+// Runs workloads: measured alternately on a GPU, simulated on a virtual device.
 #include "experiments/gomezluna2012/runner.hpp"
 
 #include <fmt/format.h>
@@ -42,8 +42,7 @@ std::string scalar_add_name(Bytes in, Bytes out, std::uint64_t iterations) {
   return fmt::format("scalar-add:in={},out={},iterations={}", in.count, out.count, iterations);
 }
 
-/// Copies of whole arrays alone, one behind the other in one stream: from where they are on the host to memory of their
-/// own on the GPU, or back.
+/// Copies of whole arrays in one stream, between host memory and separate device memory.
 class ArrayCopies {
  public:
   ArrayCopies(Device& device, const Job& job, bool to_device, const std::function<bool(const Array&)>& which) {
@@ -73,11 +72,11 @@ class ArrayCopies {
       }
     }
     if (given.empty()) return;
-    // What comes back is what was there.
+    // The device memory gets the arrays' content, so that copies back do not change it.
     Prepared(device, std::move(loads), given, {}).run();
     prepared_.emplace(device, std::move(copies), given, KernelBinding{});
   }
-  /// In ms.
+  /// Runs the copies and returns the time in ms.
   double run() { return prepared_ ? in_milliseconds(prepared_->run().timeline.makespan) : 0; }
 
  private:
@@ -85,7 +84,7 @@ class ArrayCopies {
   std::optional<Prepared> prepared_;
 };
 
-/// A workload on a GPU with the job's stages and all choices ready to run in turn, each verified once.
+/// A workload on a GPU, with its stages and all choices ready to run alternately. Each is verified once.
 class Observation {
  public:
   Observation(const Bench& bench, const Workload& workload, const std::vector<Choice>& choices)
@@ -121,7 +120,7 @@ class Observation {
 
   InTurn& turns() { return *turns_; }
 
-  /// Throws CheckFailed when the last runs left something else than the first.
+  /// Returns the times. Throws CheckFailed when the results of the last runs differ from those of the first.
   Found found() const {
     if (const std::string difference = data_.verify(); !difference.empty())
       throw CheckFailed(fmt::format("{}: {}", data_.job().name, difference));
@@ -160,7 +159,7 @@ class Observation {
 
   WorkloadData data_;
   Found found_;
-  std::deque<Ready> ready_;  // the runs below point to them
+  std::deque<Ready> ready_;  // the runs point to these elements
   std::deque<ArrayCopies> copies_;
   std::optional<Prepared> kernel_;
   std::unique_ptr<Execution> launch_;
@@ -168,7 +167,7 @@ class Observation {
 };
 
 void require_link(const Profile& profile) {
-  if (profile.links.empty()) profile.link(0);  // throws, naming what was published
+  if (profile.links.empty()) profile.link(0);  // throws an Error that names what is missing
 }
 
 }  // namespace
@@ -315,7 +314,7 @@ Seconds Runner::per_stream(Layout layout) {
       points.push_back({static_cast<double>(t.streams), t.ms - in_milliseconds(without), 1});
     }
     if (points.size() < 2) throw Unsupported("too few numbers of streams could run to tell what a stream costs");
-    // Not less than the clock can tell; the paper's optima need something.
+    // The value is at least the resolution of the clock, because the paper's optima divide by it.
     per_stream_[l] = std::max(microseconds(0.1), milliseconds(fit_line(points).slope.value));
   }
   return per_stream_.at(layout);

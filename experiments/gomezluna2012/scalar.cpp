@@ -21,17 +21,18 @@ constexpr std::array<unsigned, 6> quick_tests{0, 4, 8, 11, 15, 19};
 constexpr std::array<std::string_view, 10> scalar_ids{"fig1-transfers", "fig1-kernel", "eq2",  "fig2-left",
                                                       "fig2-right",     "overhead",    "t-sc", "fig4-cc1",
                                                       "fig4-cc2",       "one-engine"};
-/// "Clearly longer" kernels.
+/// Least ratio of t_E to t_T for "clearly longer" kernels.
 constexpr double clearly = 1.2;
 
-/// One column of Figs 1 and 2: a number of iterations.
+/// One column of Figs 1 and 2, for one number of iterations.
 struct Test {
-  unsigned number = 0;  ///< of the 20
+  unsigned number = 0;  ///< number of the test, of 20
   double iterations = 0;
   Found found;
 };
 
-/// t_E in t_T: the published axes give iterations only, and the graphs go from dominant transfers to a dominant kernel.
+/// Ratio t_E / t_T of a test. The published axes give iterations only, and the graphs go from dominant transfers to a
+/// dominant kernel.
 double kernel_share(unsigned test) { return 0.3 + 1.4 * test / (tests_published - 1); }
 
 std::span<const std::uint32_t> counts_of(const Bench& bench) {
@@ -49,7 +50,7 @@ std::vector<Test> run_tests(Runner& runner) {
     constexpr std::array<Layout, 2> emulated{as_280, as_480};
     constexpr std::array<Layout, 1> own{today};
     std::vector<Choice> choices = sweep(emulated, counts_of(runner.bench()));
-    // No equation is for these: fewer of them.
+    // No equation covers these choices, so few are run.
     for (Choice& choice : sweep(own, quick_streams)) choices.push_back(std::move(choice));
     tests.push_back({t, iterations, runner.run(workload, choices)});
   }
@@ -65,7 +66,8 @@ bool copies_in_longer(const StageTimes& t, std::uint32_t) { return t.h2d > t.ker
 bool kernel_longer(const StageTimes& t, std::uint32_t) { return t.h2d < t.kernel; }
 bool everywhere(const StageTimes&, std::uint32_t) { return true; }
 
-/// A form against all runs of a layout in a region; with t_E of one launch, or as the sum over the streams' kernels.
+/// Errors of a form over all runs of a layout in a region, with t_E of one launch or as the sum over the streams'
+/// kernels.
 Fit fit(const std::vector<Test>& tests, Layout layout, Seconds per_stream, Where where, Form form,
         bool summed = false) {
   std::vector<double> errors;
@@ -79,10 +81,10 @@ Fit fit(const std::vector<Test>& tests, Layout layout, Seconds per_stream, Where
 
 Seconds cc1(const model::Work& w, std::uint32_t n) { return streamed_time(w, n, model::Architecture::cc1); }
 Seconds cc2(const model::Work& w, std::uint32_t n) { return streamed_time(w, n, model::Architecture::cc2); }
-// Which transfer is hidden could not be told in §3.1.1; eq 3 hides both.
+// §3.1.1 could not determine which transfer is hidden; eq 3 hides both.
 Seconds dominant_transfers(const model::Work& w, std::uint32_t n) { return model::eq5(w, n); }
 
-/// A line of the table of hypotheses.
+/// A row of the table of hypotheses.
 struct Hypothesis {
   std::string_view figure, layout, region, form;
   Fit printed, summed;
@@ -142,7 +144,7 @@ Figure hypotheses_figure(const std::vector<Hypothesis>& all) {
   return figure;
 }
 
-/// A row for each number of iterations, a column for each number of streams.
+/// A figure with a row for each number of iterations and a column for each number of streams.
 Figure graph(const Runner& runner, const std::vector<Test>& tests, std::string id, std::string where,
              const PublishedGpu* gpu, std::string title, std::string unit,
              const std::function<Cell(const Test&, std::uint32_t)>& cell) {
@@ -294,7 +296,8 @@ Finding of_per_stream(const Bench& bench, Seconds sc280, Seconds sc480) {
 }
 
 Finding of_one_engine(const Bench& bench, const std::vector<Test>& tests) {
-  // The share of the copies' time that the shortest kernel leaves: below 1 they overlap each other.
+  // Smallest ratio of the streamed time to the copies' time at the shortest kernel. Below 1 the copies of both
+  // directions overlap.
   double least = 1e9;
   for (const Timed& t : tests.front().found.times(today))
     least = std::min(least, t.ms / in_milliseconds(tests.front().found.stages.transfers()));

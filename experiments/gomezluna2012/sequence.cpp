@@ -15,14 +15,14 @@ namespace {
 namespace model = gomez_luna_2012;
 
 constexpr double all_frames = 4096;
-constexpr unsigned chunk = 32;  // frames
+constexpr unsigned chunk = 32;  // frames in a chunk
 constexpr double chunks_of_half = 2048 / chunk;
 constexpr std::array<std::uint32_t, 5> frame_counts{2, 4, 8, 16, 32};
 constexpr std::array<std::string_view, 2> frame_sizes{"352x288", "704x576"};
 constexpr std::array<std::string_view, 3> sequence_ids{"table3", "adaptation", "distribution"};
-/// "Much longer", of kernels.
+/// Least ratio of kernel times for "much longer".
 constexpr double much_longer = 1.5;
-/// What the published gains may be off by, in points: they follow from rounded frames per second.
+/// Published gains in %, which follow from rounded frames per second.
 constexpr Range published_gains{8, 18};
 
 std::string batch(std::string_view size, std::string_view data, unsigned frames, unsigned copies = 32) {
@@ -31,7 +31,8 @@ std::string batch(std::string_view size, std::string_view data, unsigned frames,
                      size.substr(x + 1), data, copies);
 }
 
-/// With the kernel time of the GTX 480, which Table 2 implies by eq 6 for 64 frames, where the profile has no rates.
+/// The workload of a chunk. Where the profile has no rates, its kernel time is that of the GTX 480, which Table 2
+/// implies by eq 6 for 64 frames.
 Workload frames_of(const Runner& runner, std::string_view size, std::string_view data, unsigned frames) {
   Workload workload = find_workload(batch(size, data, frames));
   const auto published = std::ranges::find(histogram_sizes, size, &PublishedSize::size);
@@ -39,17 +40,18 @@ Workload frames_of(const Runner& runner, std::string_view size, std::string_view
   return workload;
 }
 
-/// Chunks of 32 frames of either half.
+/// Times of chunks of 32 frames, for both halves.
 struct Halves {
   std::string_view size;
   Found uniform;
   Found degenerate;
 };
 
-/// What a chunk of a half takes.
+/// Times of a chunk of one half.
 struct Half {
   double unstreamed_ms = 0;
-  Timed by_estimate;  ///< the number that the equations put first, from the stages of the un-streamed chunk
+  Timed by_estimate;  ///< time with the number of streams that is best by the equations, from the stages of the chunk
+                      ///< without streams
   Timed best;
 };
 
@@ -67,8 +69,8 @@ double per_second(double uniform_ms, double degenerate_ms) {
   return all_frames / (1e-3 * chunks_of_half * (uniform_ms + degenerate_ms));
 }
 
-/// The protocol of §4.4 put together from times of chunks: one un-streamed chunk of each half, and one of the second
-/// that is still run with the number of the first, in which the change shows.
+/// Frames per second of the protocol of §4.4, computed from times of chunks: one chunk of each half runs without
+/// streams, and one chunk of the second half still runs with the number of the first, which reveals the change.
 double adapted_per_second(const Half& uniform, const Half& degenerate, double degenerate_as_before_ms) {
   const double ms = uniform.unstreamed_ms + (chunks_of_half - 1) * uniform.by_estimate.ms + degenerate_as_before_ms +
                     degenerate.unstreamed_ms + (chunks_of_half - 2) * degenerate.by_estimate.ms;
@@ -76,13 +78,13 @@ double adapted_per_second(const Half& uniform, const Half& degenerate, double de
 }
 
 struct Gains {
-  std::vector<double> streamed;  ///< in %, of the emulated GPUs with the estimated numbers
-  std::vector<double> adapted;   ///< the same with what the protocol costs
-  std::vector<double> ours;      ///< of Adaptive over the protocol, in %; of a GPU
-  std::size_t disturbed = 0;     ///< cases that are left out of `streamed`
-  std::size_t changes = 0;       ///< cases in which the two halves ask for different numbers
+  std::vector<double> streamed;  ///< gains in % of the emulated GPUs with the estimated numbers
+  std::vector<double> adapted;   ///< gains in % including the cost of the protocol
+  std::vector<double> ours;      ///< gains in % of Adaptive over the protocol, on a GPU only
+  std::size_t disturbed = 0;     ///< number of cases that are left out of `streamed`
+  std::size_t changes = 0;       ///< number of cases in which the two halves need different numbers of streams
   std::vector<double> today;
-  Range shares;  ///< t_E over t_T of all chunks
+  Range shares;  ///< range of t_E / t_T over all chunks
 };
 
 std::vector<Cell> row_of(std::string_view machine, std::string_view how, std::string_view size, double alone,
@@ -157,8 +159,8 @@ void add_rows(Figure& figure, Gains& gains, const Halves& h, Runner& runner) {
   }
 }
 
-// 2048 frames as one job of 64 chunks, so that chunks overlap each other too, with copies each way in streams of their
-// own.
+// Adds 2048 frames as one job of 64 chunks, so that chunks overlap each other too. Copies of each direction have a
+// stream of their own.
 void add_overlapping(Figure& figure, std::string_view size, Runner& runner) {
   if (runner.bench().quick && !runner.simulated()) return;
   const Choice choice{.strategy = "streams", .chunks = 64, .layout = Layout::three, .order = IssueOrder::depth};

@@ -11,7 +11,7 @@ StepResult matmul_tests(const Bench&);      ///< Fig. 5, Table 2
 StepResult histogram_tests(const Bench&);   ///< Fig. 6, Table 2
 StepResult grayscale_tests(const Bench&);   ///< Fig. 7, Table 2
 StepResult sequence(const Bench&);          ///< Table 3
-StepResult edges(const Bench&);             ///< where the equations, as printed, are off
-StepResult audit(const Bench&);             ///< the published figures against the published equations
+StepResult edges(const Bench&);             ///< cases in which the printed equations are wrong
+StepResult audit(const Bench&);             ///< published figures against published equations
 
 }  // namespace shiplap::experiments::gomez_luna

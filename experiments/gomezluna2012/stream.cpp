@@ -29,7 +29,7 @@ StreamRates stream_rates(const Bench& bench, const Workload& first, const Worklo
   first.fill(stream.arrays(0));
   second.fill(stream.arrays(1));
   const auto rate = [&](Policy& policy) {
-    // The histograms, which each run has to bring anew.
+    // Clears the histograms, which each run must compute again.
     for (const std::size_t slot : {0u, 1u}) std::ranges::fill(stream.arrays(slot).back(), std::byte{0xff});
     const AdaptiveReport report = stream.run(policy, [chunks](Batch& one) {
       one.slot = one.number < chunks / 2 ? 0 : 1;

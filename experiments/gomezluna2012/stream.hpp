@@ -1,4 +1,4 @@
-// The chunks of Table 3 as they come: one input without a pause, each chunk waited for, under a policy.
+// The chunks of Table 3 as a continuous input under a policy. The host waits for each chunk.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace shiplap::experiments::gomez_luna {
 
-/// Frames a second of the whole input, half of whose chunks have other data than the other half.
+/// Frames per second of the whole input, whose two halves have different data.
 struct StreamRates {
   double unstreamed = 0;
-  double protocol = 0;        ///< §4.4
-  double adaptive = 0;        ///< ours, on the same choices
-  std::uint64_t probes = 0;   ///< chunks that the protocol ran without streams
-  std::uint64_t changes = 0;  ///< of ours
+  double protocol = 0;        ///< protocol of §4.4
+  double adaptive = 0;        ///< Adaptive, on the same choices
+  std::uint64_t probes = 0;   ///< number of chunks that the protocol ran without streams
+  std::uint64_t changes = 0;  ///< number of changes by Adaptive
 };
 
-/// On a GPU; every result verified. Medians of runs in turn. `first` and `second` are of one shape.
+/// Measures on a GPU and verifies every result. The rates are medians of alternating runs. `first` and `second` must
+/// have the same shape.
 StreamRates stream_rates(const Bench&, const Workload& first, const Workload& second, const KernelCost&, Layout,
                          std::span<const std::uint32_t> streams, Seconds per_stream, std::uint64_t chunks);
 

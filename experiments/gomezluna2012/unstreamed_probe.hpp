@@ -1,4 +1,4 @@
-// The protocol by which Gómez-Luna et al. (JPDC 2012, §4.4) adapt the number of streams, for comparison.
+// The protocol of Gómez-Luna et al. (JPDC 2012, §4.4) that adapts the number of streams, for comparison.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,27 @@ namespace shiplap::experiments::gomez_luna {
 
 struct UnstreamedProbeOptions {
   gomez_luna_2012::Architecture architecture = gomez_luna_2012::Architecture::cc2;
-  Seconds per_stream{0};            ///< t_sc of the paper: what each stream costs
-  double threshold = 0.15;          ///< of observed over expected, minus 1; the paper gives none
-  std::uint32_t confirmations = 2;  ///< batches in a row beyond it before a new probe; the paper gives none
+  Seconds per_stream{0};            ///< time that each stream adds, t_sc of the paper
+  double threshold = 0.15;          ///< largest deviation of observed over expected, minus 1; the paper gives none
+  std::uint32_t confirmations = 2;  ///< consecutive batches beyond the threshold before a new probe; the paper gives
+                                    ///< none
 };
 
-/// The first batch runs without streams, and t_Thd, t_E and t_Tdh are taken of it; the paper's equations give the
-/// number of streams for those that follow, and the time that they should take. Where they do not, one batch runs
-/// without streams again. Where the equation itself is off by more than the threshold, the first batch in streams
-/// stands for it: otherwise every second batch would be without.
+/// The policy of the protocol. The first batch runs without streams, and t_Thd, t_E and t_Tdh are measured on it. The
+/// paper's equations then give the number of streams for the next batches and their expected time. When the observed
+/// time differs, one batch runs without streams again. When the equation itself is wrong by more than the threshold,
+/// the time of the first batch in streams replaces the expected time; otherwise every second batch would run without
+/// streams.
 class UnstreamedProbe final : public Policy {
  public:
-  /// `streams[i]` is the number of streams of choice i; one of them is 1. Throws Error without one.
+  /// `streams[i]` is the number of streams of choice i. Throws Error when none of them is 1.
   explicit UnstreamedProbe(std::vector<std::uint32_t> streams, const UnstreamedProbeOptions& = {});
 
   std::uint32_t choice(std::uint64_t batch) override;
   Wanted wanted(std::uint64_t batch) const override;
   std::optional<Decision> observe(const BatchSeen&) override;
 
-  /// Batches without streams until now.
+  /// Number of batches without streams until now.
   std::uint64_t probes() const { return probes_; }
 
  private:
@@ -38,11 +40,11 @@ class UnstreamedProbe final : public Policy {
   UnstreamedProbeOptions options_;
   std::uint32_t alone_ = 0;  ///< the choice without streams
   std::uint32_t current_ = 0;
-  std::optional<std::uint64_t> probe_;  ///< the batch that is one, until it was observed
+  std::optional<std::uint64_t> probe_;  ///< number of the probe batch, until it was observed
   bool probe_next_ = true;
-  std::optional<Seconds> expected_;  ///< of a batch in streams
-  bool is_first_ = false;            ///< the next batch in streams is the first behind a probe
-  std::uint32_t beyond_ = 0;         ///< batches in a row
+  std::optional<Seconds> expected_;  ///< expected time of a batch in streams
+  bool is_first_ = false;            ///< the next batch in streams is the first after a probe
+  std::uint32_t beyond_ = 0;         ///< consecutive batches beyond the threshold
   std::uint64_t probes_ = 0;
 };
 

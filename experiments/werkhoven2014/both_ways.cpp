@@ -1,4 +1,4 @@
-// Table II: G of each direction while the other one is busy, with copies and with kernels that write host memory.
+// Table II: G of each direction in duplex, with copies and with kernels that write host memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@ using van_werkhoven_2014::UnderLoad;
 
 constexpr std::array<std::string_view, 2> both_ways_ids{"table2", "contention"};
 
-/// Time for a byte of one op more, by the argument that tells the points of a primitive apart; launches of 8 MiB where
-/// that argument is the grid, copies of 16 MiB and more where it is the size.
+/// Time per byte of one op more, by the argument that distinguishes the points of a primitive. Where that is the grid,
+/// kernels access 8 MiB; where it is the size, copies have 16 MiB or more.
 std::map<double, PerByte> rates(const Bench& bench, const std::string& primitive, const char* argument,
                                 const char* count) {
-  std::map<double, std::map<double, double>> times;  // by argument, by bytes in all, in seconds
+  std::map<double, std::map<double, double>> times;  // seconds by argument and total bytes
   const bool by_size = std::string_view(argument) == "bytes";
   const MeasureOptions options{.effort = bench.quick ? Effort::quick : Effort::standard,
                                .largest = !by_size      ? table2_launch

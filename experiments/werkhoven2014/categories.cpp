@@ -1,6 +1,6 @@
-// Figs 1-3 and 7: the equations for streams on a device of each category, in both scenarios, and how many streams are
-// best. A device with two copy engines stands for the older ones too: copies of both directions in one stream, and
-// results held until the last kernel has ended.
+// Figs 1-3 and 7: the equations for streams on a device of each category, in both scenarios, and the best number of
+// streams. A device with two copy engines emulates the older ones: copies of both directions share one stream, and
+// copies out wait until the last kernel has ended.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using van_werkhoven_2014::Work;
 constexpr std::array<std::string_view, 6> category_ids{"eqs1-2",   "eqs3-4",        "eq5",
                                                        "drawback", "second-engine", "number-of-streams"};
 
-// Each way. Large enough that 128 chunks are still of 512 KiB.
+// Bytes in each direction, which gives 512 KiB in each of 128 chunks.
 constexpr Bytes each_way = 64_MiB;
 
 std::string_view name_of_category(Category category) {
@@ -47,14 +47,14 @@ Choice choice_of(Category category, std::uint32_t chunks) {
   return {.strategy = "streams", .chunks = chunks, .layout = layout, .order = IssueOrder::breadth};
 }
 
-/// One stream each for copies in, kernels and copies out: what the emulated engine is but for the shared stream of
-/// copies.
+/// Choice with one stream each for copies in, kernels and copies out. It differs from the emulated single engine only
+/// in that the directions do not share a stream.
 Choice on_two_engines(std::uint32_t chunks) {
   return {.strategy = "streams", .chunks = chunks, .layout = Layout::three, .order = IssueOrder::breadth};
 }
 
-/// Categories that the device is or can stand for. One copy engine does not make two; implicit synchronisation cannot
-/// be taken away.
+/// Categories of the device, its own and those that it can emulate. A device cannot emulate a second copy engine, nor
+/// the absence of implicit synchronisation.
 std::vector<Category> possible(const Bench& bench) {
   std::vector<Category> all{Category::implicit_sync_one_engine};
   if (bench.profile.gpus.front().implicit_sync != ImplicitSync::none) return all;
@@ -63,7 +63,7 @@ std::vector<Category> possible(const Bench& bench) {
   return all;
 }
 
-/// A job of one scenario.
+/// The job of one scenario.
 struct Case {
   Scenario scenario{};
   Job job;
@@ -87,7 +87,8 @@ void add_point(Case& scenario, const Bench& bench, Category category, std::uint3
   scenario.points.push_back(std::move(point));
 }
 
-/// On a GPU: adds a number to each element so many times that one or the other dominates.
+/// Scenario on a GPU: the kernel adds a number to each element repeatedly, with a number of iterations that makes the
+/// wanted stage dominate.
 Case observed_scenario(const Bench& bench, Scenario which, std::span<const std::uint32_t> chunks) {
   const unsigned iterations = which == Scenario::kernel ? 4000 : which == Scenario::between ? 1200 : 1;
   const Workload workload =
@@ -110,7 +111,8 @@ Case observed_scenario(const Bench& bench, Scenario which, std::span<const std::
   return scenario;
 }
 
-/// On a virtual device: times alone, with a kernel in proportion to the copies, which every profile with a link has.
+/// Scenario on a virtual device: times without data, with a kernel time proportional to the copies, which every profile
+/// with a link supports.
 Case simulated_scenario(const Bench& bench, Scenario which, std::span<const std::uint32_t> chunks) {
   const LinkModel& link = bench.profile.links.front();
   const double factor = which == Scenario::kernel ? 1.5 : which == Scenario::between ? 0.7 : 0.1;
@@ -128,7 +130,7 @@ Case simulated_scenario(const Bench& bench, Scenario which, std::span<const std:
   return scenario;
 }
 
-/// The paper's equation for a point, chosen by t_E > T_hd.
+/// The paper's equation for a point, selected by t_E > T_hd.
 std::string_view equation(const CategoryPoint& p) {
   const bool kernel_dominates = p.stages.kernel > p.stages.h2d;
   if (p.category == Category::two_engines) return "eq 5";
@@ -228,8 +230,8 @@ Figure equations_figure(const Bench& bench, Category category, std::span<const C
   return f;
 }
 
-/// The printed rule and the number that it gives. One g stands for both; where the bytes are equal §VI's rules for eqs
-/// 4 and 5 have no case, and the one for the longer direction is taken.
+/// The printed rule and its number of streams. One g is used for both directions. For equal bytes, §VI's rules for eqs
+/// 4 and 5 have no case, and the one for the slower direction is used.
 StreamsChoice printed_rule(const Work& work, Category category, Scenario scenario) {
   const bool kernel_dominates = work.kernel > work.in * work.h2d.per_byte;
   StreamsChoice c{.category = category, .scenario = scenario, .rule = "none", .wanted = std::nullopt};
@@ -261,7 +263,7 @@ std::vector<StreamsChoice> streams_choices(const Bench& bench, std::span<const C
         if (p.category == category) points.push_back(p);
       if (points.empty()) continue;
       const CategoryPoint& best = *std::ranges::min_element(points, {}, &CategoryPoint::observed);
-      // Parameters of copies as small as those of the best number.
+      // The parameters are those of copies of the size at the best number of chunks.
       const auto work = paper_parameters(s.job, best.chunks, bench.profile, category == Category::two_engines);
       StreamsChoice c = printed_rule(*work, category, s.scenario);
       c.best = best.chunks;

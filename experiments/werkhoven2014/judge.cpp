@@ -9,11 +9,11 @@
 namespace shiplap::experiments::werkhoven {
 namespace {
 
-// A line through the points of Figs 5 and 6 that is off by more is none.
+// Largest relative deviation from a straight line through the points of Figs 5 and 6.
 constexpr double straight = 0.05;
-// Copies that are slowed down by less than this are not: what repeated runs of the same copies differ by.
+// Least relative slow-down of copies that counts. Repeated runs of the same copies differ by this.
 constexpr double slowed = 0.02;
-// An error below this is the rounding of two computations of the same form, and has no sign.
+// Relative error below which two computations agree up to rounding.
 constexpr double rounding = 1e-4;
 
 bool near(double ours, double published, double tolerance) { return std::abs(ours / published - 1) <= tolerance; }

@@ -1,4 +1,4 @@
-// Verdicts on Figs 8-10: what is fastest, and how good the estimates are.
+// Verdicts on Figs 8-10: the fastest implementation, and the errors of the estimates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using van_werkhoven_2014::Category;
 using Times = std::array<std::optional<Seconds>, 4>;
 
-/// Whether the times as the paper has them are the fastest, those with other grids and numbers of streams, or neither.
+/// Whether an implementation is the fastest in the paper's variant, only in a tuned variant, or in neither.
 enum class Fastest : std::uint8_t { yes, tuned, no };
 
 Times better_of(const OceanTimes& t) {
@@ -34,7 +34,7 @@ Fastest found(const OceanTimes& t, std::size_t wanted) {
   return is_fastest(better_of(t), wanted) ? Fastest::tuned : Fastest::no;
 }
 
-/// "; better as hybrid 16.5 ms (21 chunks, 16 blocks)", "; in three streams streams 14.9 ms".
+/// Text on other variants: "; better as hybrid 16.5 ms (21 chunks, 16 blocks)", "; in three streams streams 14.9 ms".
 std::string others_text(const OceanTimes& t) {
   std::string text;
   for (std::size_t i = 0; i < implementations.size(); ++i)
@@ -46,7 +46,7 @@ std::string others_text(const OceanTimes& t) {
   return text;
 }
 
-/// Whether three streams instead of one a stream would make Streams the fastest.
+/// Whether Streams would be the fastest with three streams instead of a stream for each chunk.
 bool fastest_in_three_streams(const OceanTimes& t) {
   if (!t.three_streams) return false;
   Times best = better_of(t);
@@ -54,7 +54,8 @@ bool fastest_in_three_streams(const OceanTimes& t) {
   return is_fastest(best, streams);
 }
 
-/// Sets the verdict on several cases: all hold, all hold at least with other grids and numbers of streams, or not.
+/// Sets the verdict on several cases: "holds" when all do, "holds with a change" when all do at least in tuned
+/// variants.
 void conclude(Finding& f, std::span<const Fastest> cases) {
   if (std::ranges::find(cases, Fastest::no) != cases.end()) {
     f.verdict = Verdict::does_not_hold;
@@ -66,9 +67,9 @@ void conclude(Finding& f, std::span<const Fastest> cases) {
   }
 }
 
-/// How far an error, predicted over observed minus 1, is off: half is as far as twice.
+/// Size of a relative error, symmetric for factors: half the time is as wrong as twice the time.
 double distance(double error) { return std::abs(std::log1p(error)); }
-/// The farther of both.
+/// The larger of two errors.
 double farther(double a, double b) { return distance(a) < distance(b) ? b : a; }
 
 const Machine& machine_of(Category category) { return *std::ranges::find(machines(), category, &Machine::category); }
@@ -94,7 +95,7 @@ Finding judge_buoydiff(const OceanTimes& t, std::string_view how) {
   return f;
 }
 
-/// Says in which cases of kernel `state` Implicit is the fastest, and what is faster in the others.
+/// Judges in which cases of kernel `state` Implicit is the fastest, and which implementation is faster in the others.
 Finding judge_state(std::span<const OceanTimes* const> all, std::string_view how) {
   std::vector<Fastest> cases;
   std::string text;
@@ -120,7 +121,7 @@ Finding judge_state(std::span<const OceanTimes* const> all, std::string_view how
   return f;
 }
 
-/// Whether the estimates name the fastest implementation; nullopt without estimates of all four.
+/// Judges whether the estimates name the fastest implementation; nullopt without estimates of all four.
 std::optional<Finding> judge_classification(std::span<const OceanTimes* const> all) {
   std::size_t cases = 0;
   std::size_t agree = 0;
@@ -154,13 +155,13 @@ std::optional<Finding> judge_classification(std::span<const OceanTimes* const> a
 /// The errors of the estimates of one implementation over all cases.
 struct EstimateErrors {
   bool seen = false;
-  double worst = 0;            ///< of the paper's equation
-  double while_both_move = 0;  ///< of the other reading of §VIII
-  double simulated = 0;        ///< of the simulation
+  double worst = 0;            ///< largest error of the paper's equation
+  double while_both_move = 0;  ///< largest error by the other reading of §VIII
+  double simulated = 0;        ///< largest error of the simulation
   bool other_everywhere = true;
   bool simulated_everywhere = true;
-  std::string where;          ///< of the worst
-  std::string three_streams;  ///< what the worst is in three streams; "" where that was not run
+  std::string where;          ///< case with the largest error
+  std::string three_streams;  ///< time of that case with three streams; "" where that was not run
 };
 
 EstimateErrors errors_of(std::span<const OceanTimes> all, std::size_t i) {

@@ -27,18 +27,20 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-// The paper has no errors for the equations by themselves. This is the worst error that it reports of any estimate.
+// Largest error that counts as good. The paper has no errors for single equations, so this is the worst error of any of
+// its estimates.
 constexpr double good_enough = worst_hybrid;
-// A number of streams that costs no more than this is as good as the best: the paper means to limit a search.
+// Largest relative cost of a number of streams that counts as good as the best, because the paper's rules only limit a
+// search.
 constexpr double good_choice = 0.05;
-// The least rise at the most streams that is called a drawback: more than repeated runs differ by.
+// Least relative increase at the largest number of streams that counts as a drawback. Repeated runs differ by less.
 constexpr double rise = 0.02;
 
-/// Absolute errors of one form, with where the worst is.
+/// Absolute errors of one form, and the point of the worst one.
 struct Errors {
   std::vector<double> all;
   double worst = 0;
-  double worst_as_used = 0;  // of no more streams than the paper uses
+  double worst_as_used = 0;  // worst error up to the number of streams that the paper uses
   std::string where;
 
   void add(double error, const CategoryPoint& p) {
@@ -54,7 +56,7 @@ struct Errors {
   }
 };
 
-/// A way to read the equations, with what was changed for it; nothing for the paper's own.
+/// A reading of the equations, with its change; without a change for the paper's own.
 struct Reading {
   std::string_view name;
   std::string_view change;
@@ -104,7 +106,7 @@ Finding judge_category(std::string_view claim, std::span<const CategoryPoint> po
 }
 
 Finding judge_drawback(std::span<const CategoryPoint> points) {
-  // Each scenario: how much longer the most chunks take than the best number.
+  // For each scenario, the relative increase of the time from the best to the largest number of chunks.
   double most_rise = 0;
   double most_model_fall = 0;
   for (const CategoryPoint& last : points) {

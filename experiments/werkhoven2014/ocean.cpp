@@ -1,4 +1,5 @@
-// Figs 8-10: the ocean kernels as Explicit, Implicit, Streams and Hybrid, observed beside the paper's estimates.
+// Figs 8-10: observed times of the ocean kernels as Explicit, Implicit, Streams and Hybrid, beside the paper's
+// estimates.
 #include "experiments/werkhoven2014/ocean.hpp"
 
 #include <fmt/format.h>
@@ -160,7 +161,7 @@ Figure figure_of(const Bench& bench, const Machine& machine, std::span<const Oce
   return f;
 }
 
-/// The bound of §III for the fastest that was seen of each kernel, where all four implementations were.
+/// The bound of §III beside the fastest observed time of each kernel for which all four implementations ran.
 std::vector<OverlapBound> bounds_of(const Bench& bench, std::span<const OceanRun> runs,
                                     std::span<const OceanTimes> all) {
   std::vector<OverlapBound> bounds;
@@ -187,7 +188,7 @@ std::vector<OverlapBound> bounds_of(const Bench& bench, std::span<const OceanRun
   return bounds;
 }
 
-/// The same programs with their bytes, on a device that computes them on the host: small, and compared.
+/// A figure of small runs of the same programs with their bytes on a virtual device, verified.
 Figure reduced_figure(const Bench& bench) {
   Figure f{
       .id = "reduced",

@@ -14,7 +14,7 @@ namespace {
 
 using van_werkhoven_2014::Category;
 
-/// Each as the paper has it, with other grids, and streams and Hybrid in three streams.
+/// The paper's variants of all implementations, variants with other grids, and Streams and Hybrid with three streams.
 std::vector<Choice> choices_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
@@ -32,7 +32,7 @@ std::vector<Choice> choices_of(const Bench& bench) {
   return choices;
 }
 
-/// Hybrid in other numbers of streams, with a stream each and in three streams.
+/// Hybrid with other numbers of chunks, with a stream each and with three streams.
 std::vector<Choice> sweep_of(const Bench& bench) {
   std::vector<std::uint64_t> grids = limited_grids(bench);
   grids.insert(grids.begin(), 0);
@@ -45,15 +45,15 @@ std::vector<Choice> sweep_of(const Bench& bench) {
   return choices;
 }
 
-/// Both readings of §VIII.
+/// Estimates by both readings of §VIII.
 struct Estimates {
   std::optional<Seconds> throughout;
   std::optional<Seconds> while_both_move;
 };
 
-/// The paper's, for implementations as it has them. Hybrid by eq 5 with Table II, as it says; eq 6 with G of one
-/// direction. The other reading takes the profile's rates while a kernel accesses host memory: of one that fills the
-/// GPU, and for eq 6 of one that reads and writes while it does both.
+/// The paper's estimates for its own variants: Hybrid by eq 5 with Table II, Implicit by eq 6 with G of one direction.
+/// The other reading uses the profile's rates beside a kernel that fills the GPU and accesses host memory, and for eq 6
+/// those of a kernel that reads and writes at once.
 Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job, const Choice& choice) {
   using namespace van_werkhoven_2014;
   const bool other_hybrid = choice.chunks != streams_used || choice.layout == Layout::three;
@@ -84,8 +84,8 @@ Estimates estimates_of(const Bench& bench, const PaperLink& link, const Job& job
           .while_both_move = as_printed::hybrid_time(slowed_while_both_move(work, running), choice.chunks)};
 }
 
-/// The best of Hybrid in other numbers of streams, by few rounds: it takes part in the run that counts. The kernel's
-/// cost is kept for that.
+/// The best variant of Hybrid by a few rounds, which then takes part in the main run. The measured kernel cost is
+/// returned for that run.
 std::optional<Choice> best_of_sweep(const Bench& bench, std::size_t kernel, KernelCost& cost) {
   constexpr unsigned few = 3;
   const std::vector<Choice> sweep = sweep_of(bench);
@@ -121,7 +121,7 @@ OceanRun observed_run(const Bench& bench, const PaperLink& link, std::size_t ker
   return run;
 }
 
-/// Kernel time on a device where nothing is measured: derived, or what is assumed of the paper's machines.
+/// Kernel cost without a measurement: derived from the profile, or assumed for the paper's machines.
 KernelCost cost_of(const Job& job, const Profile& profile, std::size_t kernel) {
   try {
     return derived_cost(job, profile);
@@ -132,7 +132,7 @@ KernelCost cost_of(const Job& job, const Profile& profile, std::size_t kernel) {
   }
 }
 
-/// Times alone, at the published size: no bytes are moved.
+/// Simulated times at the published size, without moving bytes.
 OceanRun simulated_run(const Bench& bench, const PaperLink& link, std::size_t kernel) {
   OceanRun run{.kernel = kernel, .job = find_workload(ocean_kernels()[kernel].workload).job};
   run.job.cost = cost_of(run.job, bench.profile, kernel);
@@ -148,7 +148,7 @@ OceanRun simulated_run(const Bench& bench, const PaperLink& link, std::size_t ke
                             .while_both_move = estimates.while_both_move,
                             .simulated = std::nullopt});
     } catch (const Error& why) {
-      // No figures for mapped memory, say. The equation may still have one.
+      // The profile may lack figures, as for mapped memory. The equation may still have a time.
       run.refused[choice.strategy] = why.what();
       if (estimates.throughout)
         run.points.push_back({.choice = choice, .time = {}, .equation = estimates.throughout, .simulated = {}});
@@ -180,7 +180,7 @@ std::vector<Category> ocean_categories(const Bench& bench) {
 }
 
 std::vector<std::uint64_t> limited_grids(const Bench& bench) {
-  // A few blocks keep the link busy; one in eight SMs, and one in four.
+  // A few blocks keep the link busy: one for every eight SMs, and one for every four.
   const std::uint64_t eighth = std::max(1u, bench.info.sm_count / 8);
   if (bench.quick && !bench.info.is_virtual) return {eighth};
   return {eighth, std::max<std::uint64_t>(eighth + 1, bench.info.sm_count / 4)};

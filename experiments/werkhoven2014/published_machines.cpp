@@ -1,4 +1,4 @@
-// Figs 8-10 as the paper's own equations and parameters give them: what its machines would do. Nothing is run.
+// Figs 8-10 for the paper's machines by the paper's equations and parameters, without running anything.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,18 +14,19 @@ namespace {
 
 using namespace van_werkhoven_2014;
 
-/// All that the paper gives of a machine, and what has to be assumed beside it.
+/// Published parameters of a machine, and assumptions for the others.
 struct Parameters {
   loggp::Parameters h2d;
   loggp::Parameters d2h;
-  UnderLoad mapped;                 // beside mapped writes
-  std::optional<UnderLoad> copies;  // beside copies
+  UnderLoad mapped;                 // G beside mapped writes
+  std::optional<UnderLoad> copies;  // G beside copies
 };
 
 Parameters parameters_of(const Machine& machine) {
   Parameters p{table1(true), table1(false), table2()[pcie3_mapped].per_byte, std::nullopt};
   if (machine.category == Category::one_engine) return p;
-  // L+o and g of PCIe 2.0 are not published either; at 42 streams Table I's come to a fifth of a millisecond.
+  // L+o and g of PCIe 2.0 are not published either. Those of Table I are used, which add a fifth of a millisecond at 42
+  // streams.
   p.h2d.per_byte = p.d2h.per_byte = assumed_pcie2;
   p.mapped = table2()[pcie2_mapped].per_byte;
   if (machine.category == Category::two_engines) p.copies = table2()[pcie2_explicit].per_byte;
@@ -34,8 +35,8 @@ Parameters parameters_of(const Machine& machine) {
 
 struct MachineEstimates {
   std::array<Seconds, 4> times;
-  Seconds printed_streams;         // by t_E > T_hd
-  Seconds hybrid_while_both_move;  // the other reading of §VIII
+  Seconds printed_streams;         // time of Streams, with the equation selected by t_E > T_hd
+  Seconds hybrid_while_both_move;  // time of Hybrid by the other reading of §VIII
 };
 
 MachineEstimates estimate(const OceanKernel& kernel, const Machine& machine, Seconds time) {
@@ -50,10 +51,11 @@ MachineEstimates estimate(const OceanKernel& kernel, const Machine& machine, Sec
           .hybrid_while_both_move = as_printed::hybrid_time(slowed_while_both_move(one_way, p.mapped), streams_used)};
 }
 
-/// The simulation of the same on the built-in profile, which has Table I.
+/// Simulated time of the same on the built-in profile, which has the parameters of Table I.
 Seconds simulated(const OceanKernel& kernel, Seconds time, std::string_view strategy) {
   Profile profile = find_profile("gtx-titan-2014");
-  // The surface of buoydiff is copied inside the GPU; reads and writes at the 230 GB/s that the kernels are assumed at.
+  // The surface of buoydiff is copied within device memory. Reads and writes together have the 230 GB/s that the
+  // kernels are assumed to reach.
   profile.gpus.front().copy_bandwidth = Interval<Bandwidth>::exact(gigabytes_per_second(115));
   Job job = find_workload(kernel.workload).job;
   job.cost = {.points = {{job.items, Interval<Seconds>::exact(time)}}, .limited = {}, .origin = "assumed"};
@@ -65,7 +67,7 @@ Seconds simulated(const OceanKernel& kernel, Seconds time, std::string_view stra
   return simulate(schedule, profile).timeline.makespan;
 }
 
-/// buoydiff as Implicit, by eq 6 with either G: what the end of Fig. 9's axis says of them.
+/// Text on buoydiff as Implicit by eq 6 with either G, compared with the end of Fig. 9's axis.
 std::string tallest_bar(const Machine& machine) {
   const OceanKernel& kernel = ocean_kernels()[buoydiff];
   const Parameters p = parameters_of(machine);
@@ -146,7 +148,7 @@ Figure figure_of(const Machine& machine) {
   return f;
 }
 
-/// Both assumed kernel times, as cases of their own. The equations are what is in question: they are no observation.
+/// Times by the equations for both assumed kernel times, as separate cases. They are no observations.
 std::vector<OceanTimes> times_of(const Machine& machine) {
   std::vector<OceanTimes> all;
   for (std::size_t k = 0; k < ocean_kernels().size(); ++k)
@@ -160,7 +162,7 @@ std::vector<OceanTimes> times_of(const Machine& machine) {
   return all;
 }
 
-/// What eq 6 says of Implicit against the bounds on the GTX Titan, whose parameters are published.
+/// Times of Implicit by eq 6 against the bounds, on the GTX Titan, whose parameters are published.
 std::vector<OverlapBound> bounds() {
   const PerByte in = table1(true).per_byte;
   const PerByte out = table1(false).per_byte;

@@ -1,19 +1,19 @@
-// The steps of the reproduction of van Werkhoven et al. 2014: one file each.
+// The steps of the reproduction of van Werkhoven et al. 2014, each in its own file.
 #pragma once
 
 #include "experiments/experiment.hpp"
 
 namespace shiplap::experiments::werkhoven {
 
-/// Tables I and Figs 5 and 6: the link's parameters, and copies alone beside the model made of them.
+/// Table I, Figs 5 and 6: the parameters of the link, and bursts of copies beside the model with these parameters.
 StepResult run_transfers(const Bench&);
-/// Table II: both directions at once.
+/// Table II: duplex.
 StepResult run_both_ways(const Bench&);
-/// Figs 1-3 and 7: every equation for streams on a device of its category, and how many streams are best.
+/// Figs 1-3 and 7: every equation for streams on a device of its category, and the best number of streams.
 StepResult run_categories(const Bench&);
-/// Figs 8-10 by the paper's equations and parameters: no device is asked.
+/// Figs 8-10 by the paper's equations and parameters, without a device.
 StepResult run_published_machines(const Bench&);
-/// Figs 8-10 on the device, which stands for each category in turn.
+/// Figs 8-10 on the device, which emulates each category.
 StepResult run_ocean(const Bench&);
 
 }  // namespace shiplap::experiments::werkhoven

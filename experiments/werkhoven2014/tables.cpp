@@ -14,7 +14,7 @@ namespace {
 using van_werkhoven_2014::UnderLoad;
 using van_werkhoven_2014::Work;
 
-// Of copies that are parts of a transfer, where only the profile is there to ask.
+// Size of the copies of a transfer, where parameters come from the profile.
 constexpr Bytes piece_of_profile = 4_MiB;
 
 double number_in(const Figure& figure, const std::vector<Cell>& row, std::string_view column) {
@@ -29,7 +29,7 @@ const std::string* text_at(const std::vector<Cell>& row, std::size_t column) {
   return column < row.size() ? std::get_if<std::string>(&row[column]) : nullptr;
 }
 
-/// Both directions, where the figure has them.
+/// Parameters of both directions, if the figure has them.
 std::optional<std::pair<loggp::Parameters, loggp::Parameters>> parameters_in(const Figure& table1) {
   std::vector<loggp::Parameters> found;
   for (const auto& row : table1.rows) {
@@ -42,7 +42,7 @@ std::optional<std::pair<loggp::Parameters, loggp::Parameters>> parameters_in(con
                      .gap = microseconds(number_in(table1, row, "g here"))});
   }
   if (found.size() != 2) return std::nullopt;
-  return std::pair{found[0], found[1]};  // to the GPU, to the host
+  return std::pair{found[0], found[1]};  // H2D, D2H
 }
 
 TableTwo rows_in(const Figure& figure) {

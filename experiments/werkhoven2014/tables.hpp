@@ -1,4 +1,4 @@
-// Tables I and II as the paper's estimates take them: of this run where their steps were run, else of the profile.
+// Tables I and II as inputs of the paper's estimates: from this run if their steps were run, else from the profile.
 #pragma once
 
 #include <optional>
@@ -11,46 +11,47 @@
 
 namespace shiplap::experiments::werkhoven {
 
-/// That a kernel writes in one launch; a level of the ocean's grid has as much.
+/// Bytes that a kernel writes in one launch, the size of a level of the ocean's grid.
 inline constexpr Bytes table2_launch = 8_MiB;
 
-/// One grid of kernels that write host memory beside copies to the GPU.
+/// G for one grid of kernels that write host memory beside H2D copies.
 struct MappedRow {
   std::string grid;  ///< "132 blocks"
   van_werkhoven_2014::UnderLoad per_byte;
 };
 /// Table II of one device.
 struct TableTwo {
-  std::optional<van_werkhoven_2014::UnderLoad> copies;  ///< by two copy engines
-  std::vector<MappedRow> mapped{};                      ///< from few blocks to many
+  std::optional<van_werkhoven_2014::UnderLoad> copies;  ///< duplex copies by two copy engines
+  std::vector<MappedRow> mapped{};                      ///< rows by increasing number of blocks
 };
 
-/// How rows of the figures of this device are told from published ones, and the modes of Table II.
+/// Label of this device's rows beside published ones; the names of Table II's modes follow.
 inline constexpr std::string_view here = "here";
 inline constexpr std::string_view mode_copies = "explicit-explicit";
 inline constexpr std::string_view mode_mapped = "explicit-mapped";
 
-/// G of copies in step with kernels that write as much, over kernels and pauses: a profile has the copies' rate while a
-/// kernel runs, which is not what a run of both takes for a byte. `alone`: G and g of such copies by themselves.
+/// Average G of copies beside kernels that write the same number of bytes, over kernels and pauses between them. A
+/// profile has the copies' rate only while a kernel runs. `alone` has G and g of such copies without kernels.
 van_werkhoven_2014::UnderLoad over_kernels_and_pauses(const ZeroCopyBeside&, const loggp::Parameters& alone,
                                                       Seconds kernel_gap);
-/// What a profile says of Table II.
+/// Table II from a profile.
 TableTwo table2_of(const Profile&);
 
-/// What the paper's equations take of a link.
+/// The link parameters of the paper's equations.
 struct PaperLink {
   loggp::Parameters h2d;                                ///< Table I
   loggp::Parameters d2h;                                ///< Table I
   std::optional<van_werkhoven_2014::UnderLoad> copies;  ///< Table II, explicit-explicit
-  std::optional<van_werkhoven_2014::UnderLoad> mapped;  ///< Table II, explicit-mapped, by the grid with most blocks
-  std::string origin;                                   ///< a sentence on where both are from
+  std::optional<van_werkhoven_2014::UnderLoad> mapped;  ///< Table II, explicit-mapped, for the grid with most blocks
+  std::string origin;                                   ///< origin of both tables, as a sentence
 };
-/// From the figures table1 and table2 where they were made before, else from the profile, which must have a link.
+/// Link parameters from the figures table1 and table2 if they were made before, else from the profile, which must have
+/// a link.
 PaperLink paper_link(const Bench&);
 
-/// t_E of streams: the sum over the kernels of all chunks, which need not be the time of one launch.
+/// t_E of streams: the sum of the kernel times of all chunks, which can differ from the time of one launch.
 Seconds summed_kernels(const Job&, std::uint32_t chunks);
-/// A job in so many chunks over this link. The job has a cost.
+/// Inputs of the equations for a job in `chunks` chunks over this link. The job must have a cost.
 van_werkhoven_2014::Work work_of(const PaperLink&, const Job&, std::uint32_t chunks);
 
 }  // namespace shiplap::experiments::werkhoven

@@ -1,4 +1,5 @@
-// Table I, Figs 5 and 6: the parameters of the link by §V's own recipe, and copies alone beside the model made of them.
+// Table I, Figs 5 and 6: the parameters of the link, measured as in §V, and bursts of copies beside the model with
+// these parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +14,13 @@
 namespace shiplap::experiments::werkhoven {
 namespace {
 
-// "16 MB" of Figs 5 and 6: the authors' published benchmark counts in binary units.
+// The "16 MB" of Figs 5 and 6, in binary units as in the authors' published benchmark.
 constexpr Bytes figure_size = 16_MiB;
-// G comes from transfers of at least this much, as in the paper, and g from copies as large as those of Figs 5 and 6.
+// Least size of the transfers that determine G, as in the paper. g comes from copies of the sizes in Figs 5 and 6.
 constexpr Bytes large = 16_MiB;
 constexpr Bytes smallest_piece = 64_KiB;
 constexpr Bytes largest_piece = 4_MiB;
-// On a virtual device, whose host moves the bytes.
+// Largest copy on a virtual device, whose host moves the bytes.
 constexpr Bytes largest_virtual_piece = 256_KiB;
 
 constexpr std::array<std::string_view, 7> transfer_ids{"table1",    "latency",   "fig5",         "fig6",
@@ -55,8 +56,8 @@ loggp::Fit fit_of(const Bench& bench, bool to_device) {
   return loggp::fit({.minimal = minimal, .large = singles, .bursts = bursts});
 }
 
-/// L+o as the authors' public benchmark times it: by the host's clock, until the host knows of the end. Nothing where
-/// the device has no such clock.
+/// L+o timed like the authors' public benchmark, by the host's clock until the host knows that the copy has ended;
+/// nullopt on a device without such a clock.
 std::optional<Seconds> host_latency(const Bench& bench, bool to_device) {
   const std::string primitive = to_device ? "latency.copy.h2d" : "latency.copy.d2h";
   const auto found = measure(bench.device, {.effort = Effort::quick, .only = primitive, .progress = bench.progress});
