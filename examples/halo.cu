@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Of a row and those above and below; the first and the last row are their own neighbours.
+/// Smoothed value from a row and its neighbours above and below. The first and the last row are their own neighbours.
 SHIPLAP_HOST_DEVICE float smoothed(shiplap::View<const float> u, std::uint64_t rows, std::uint64_t columns,
                                    std::uint64_t row, std::uint64_t column) {
   const std::uint64_t above = row > 0 ? row - 1 : row;

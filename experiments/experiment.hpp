@@ -88,7 +88,7 @@ struct Step {
 /// The reproduction of one paper.
 struct Experiment {
   std::string_view name;      ///< "werkhoven2014"
-  std::string_view title;     ///< of the paper
+  std::string_view title;     ///< title of the paper
   std::string_view citation;  ///< authors, venue, year
   std::span<const Claim> claims;
   std::span<const Step> steps;  ///< steps; at least one has a finding for each claim

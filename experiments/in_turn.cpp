@@ -18,13 +18,13 @@ Settled settled(std::span<const std::vector<double>> visits) {
   std::vector<double> samples;
   unsigned agreeing = 0;
   for (std::size_t v = 0; v < visits.size(); ++v) {
-    if (medians[v] - fastest > std::max(steady_share * fastest, steady_floor_ms)) continue;
+    if (medians[v] - fastest > std::max(steady_tolerance * fastest, steady_floor_ms)) continue;
     samples.insert(samples.end(), visits[v].begin(), visits[v].end());
     ++agreeing;
   }
   const Estimate middle = median_estimate(samples);
   const double scatter = quantile(samples, 0.75) - quantile(samples, 0.25);
-  const bool together = scatter <= std::max(scatter_share * middle.value, scatter_floor_ms);
+  const bool together = scatter <= std::max(scatter_tolerance * middle.value, scatter_floor_ms);
   return {.ms = middle.value,
           .noise = middle.value > 0 ? (middle.high - middle.low) / 2 / middle.value : 0,
           .steady = (agreeing > 1 && together) || all_equal({samples})};

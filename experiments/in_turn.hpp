@@ -13,10 +13,10 @@ using TimedRun = std::function<double()>;
 
 /// Largest relative difference between the medians of two visits that agree. Medians within 3 µs, the precision of
 /// clocks and submission, agree too. The effects that are looked for exceed a tenth.
-inline constexpr double steady_share = 0.05;
+inline constexpr double steady_tolerance = 0.05;
 inline constexpr double steady_floor_ms = 3e-3;
 /// Largest relative width of the middle half of all samples that do not scatter. A width of 3 µs is allowed too.
-inline constexpr double scatter_share = 0.10;
+inline constexpr double scatter_tolerance = 0.10;
 inline constexpr double scatter_floor_ms = 5e-3;
 /// Most visits of a run that does not become steady.
 inline constexpr unsigned most_visits = 4;

@@ -31,7 +31,7 @@ struct Comparison {
   double predicted_ms = 0;
   std::vector<double> by_hand_ms;
   std::vector<double> shiplap_ms;
-  bool right = true;  ///< both ways computed the right result
+  bool right = true;  ///< both variants computed the right result
 
   double ratio() const { return shiplap::median(shiplap_ms) / shiplap::median(by_hand_ms); }
 };
@@ -55,7 +55,7 @@ inline const Way& best_of(const std::vector<Way>& ways, unsigned repeats) {
   return *best;
 }
 
-/// Runs both ways alternately; the first one changes from round to round.
+/// Runs both variants alternately; the first one changes from round to round.
 inline void compare(Comparison& into, const Way& by_hand, const Way& shiplap, unsigned rounds) {
   into.by_hand = by_hand.what;
   into.shiplap = shiplap.what;

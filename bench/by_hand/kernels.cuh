@@ -1,4 +1,4 @@
-// The kernels of the examples, which both ways use.
+// The kernels of the examples, which both variants use.
 #pragma once
 
 #include <cstdint>

@@ -89,7 +89,7 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
   return result;
 }
 
-/// Host time of a chunk: many small chunks, only the calls of both ways.
+/// Host time of a chunk: many small chunks, only the calls of both variants.
 void submission(const Setting& s, shiplap::Json& more) {
   constexpr int chunks = 256;
   const std::size_t n = chunks * 4096ull;

@@ -51,7 +51,7 @@ std::vector<Comparison> several_gpus(const Setting& s) {
     }
     return true;
   }));
-  results.push_back(shared(s, "both ways, one against all", mix_job(in.elements, out.elements),
+  results.push_back(shared(s, "duplex, one GPU against all", mix_job(in.elements, out.elements),
                            [&] { return mixed_right(out.elements); }));
   return results;
 }

@@ -19,8 +19,9 @@ constexpr std::array claims{
     Claim{"link", "4.1, 4.2, Fig. 6",
           "Copies of pinned memory come close to the link: 72 of 75 GB/s (96 %) on the AC922."},
     Claim{"pinned_both", "4.1, Fig. 7",
-          "Both ways at once copies of pinned memory move about twice as much as one way."},
-    Claim{"pageable_both", "4.1, Fig. 7", "Both ways at once copies of pageable memory move hardly more than one way."},
+          "Duplex copies of pinned memory move about twice as much as copies in one direction."},
+    Claim{"pageable_both", "4.1, Fig. 7",
+          "Duplex copies of pageable memory move hardly more than copies in one direction."},
     Claim{"locality", "4.2, Fig. 6",
           "Where the link is fast, rates depend strongly on which socket the memory is on: 72 and 41 GB/s on the "
           "AC922."},
@@ -55,17 +56,20 @@ constexpr std::array steps{
 constexpr std::array<std::string_view, 16> faults{
     "The text counts 27 benchmarks; its Table 1 has 29 rows, section 3.4 describes one more (on demand between two "
     "GPUs "
-    "both ways), and Fig. 6 shows copies from pageable to pinned memory that are in no row: 31 (claim 'Table 1').",
+    "duplex), and Fig. 6 shows copies from pageable to pinned memory that are in no row: 31 (claim 'Table 1').",
     "Table 1 gives the second zero-copy row of mapped memory as D2D; from the text it can only be D2H, a kernel that "
     "writes host memory.",
     "72 of 75 GB/s is 96 %, not the printed 95 %; and section 4.1 sets the same AC922 beside 80 GB/s, which is what "
     "the "
-    "other machine, the S822LC, carries both ways together.",
-    "The link between the CPUs of the AC922 is given as 64 GB/s both ways together, yet 41 GB/s were measured one way: "
+    "other machine, the S822LC, carries in both directions together.",
+    "The link between the CPUs of the AC922 is given as 64 GB/s in both directions together, yet 41 GB/s were measured "
+    "one way: "
     "64 GB/s has to be for each direction.",
-    "Likewise the S822LC: 38.4 GB/s both ways together is set beside the 80 GB/s of NVLink as comparable, which 38.4 "
+    "The S822LC has the same error: 38.4 GB/s in both directions together is set beside the 80 GB/s of NVLink as "
+    "comparable, which 38.4 "
     "GB/s each way would be to its 40 (likely the same slip).",
-    "UPI is said to join CPUs and GPUs of the 4029GP; it joins the CPUs, and its GPUs hang on PCIe 3.0 and NVLink 2.0 "
+    "UPI is said to join CPUs and GPUs of the 4029GP; it joins the CPUs, and its GPUs are attached to PCIe 3.0 and "
+    "NVLink 2.0 "
     "(Table 2).",
     "Section 2.1.1 times zero-copy from and to the host by the host's clock, section 3.3 by events, as the public code "
     "does: here by events (Fig. 9).",
@@ -81,9 +85,9 @@ constexpr std::array<std::string_view, 16> faults{
     "The CPU caches of the x86 machine may not have been flushed: the public code hands the instruction the variable "
     "that holds the address, not the address, in every version from 0.4.0 to 0.9.0. Here a test proves by latencies "
     "that the memory itself is flushed, and flushed and unflushed rates stand beside each other (Fig. 2).",
-    "Copies of pageable memory both ways are said to take turns because the driver allows one copy into its buffers at "
+    "Duplex copies of pageable memory are said to take turns because the driver allows one copy into its buffers at "
     "a time. Nothing says whether one thread submitted both; here each way has a submitting thread of its own (claim "
-    "'Both ways at once copies of pageable memory').",
+    "'Duplex copies of pageable memory').",
     "The call is cudaEventElapsedTime, not cudaEventGetElapsedTime; the AC922 is the 8335-GTH of Table 2, the 3885-GTG "
     "of the text is a misprint; and a single NVLink 1.0 is named on a machine with NVLink 2.0.",
     "Error bars are the standard deviation of five runs, without a word on whether it is divided by 5 or 4.",

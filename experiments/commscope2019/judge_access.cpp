@@ -82,9 +82,9 @@ Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
     return std::min(over(*one.read, *one.to_gpu), over(*one.write, *one.from_gpu));
   };
   // One size alone may be disturbed: the one in the middle of all shares speaks for them.
-  std::vector<ZeroCopy> by_share(some.begin(), some.end());
-  std::ranges::sort(by_share, {}, share);
-  const ZeroCopy& usual = by_share[(by_share.size() - 1) / 2];
+  std::vector<ZeroCopy> by_fraction(some.begin(), some.end());
+  std::ranges::sort(by_fraction, {}, share);
+  const ZeroCopy& usual = by_fraction[(by_fraction.size() - 1) / 2];
   Finding finding{
       .claim = "zero_copy",
       .verdict = Verdict::holds,
@@ -93,7 +93,7 @@ Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
       .why = ""};
   if (share(usual) < matches) {
     finding.verdict = share(usual) >= nearly ? Verdict::holds_with_a_change : Verdict::does_not_hold;
-    finding.why = fmt::format("{:.3g} % of copies, the median of {} sizes", 100 * share(usual), by_share.size());
+    finding.why = fmt::format("{:.3g} % of copies, the median of {} sizes", 100 * share(usual), by_fraction.size());
   }
   finding.observed = with(finding.observed, left_out(all));
   return finding;

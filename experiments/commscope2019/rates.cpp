@@ -95,8 +95,8 @@ class OneWay {
   std::unique_ptr<Execution> flush_;
 };
 
-struct BothWays {
-  BothWays(const Bench& bench, Bytes of) : size(of), to_gpu(bench, of, true), from_gpu(bench, of, false) {
+struct DuplexRates {
+  DuplexRates(const Bench& bench, Bytes of) : size(of), to_gpu(bench, of, true), from_gpu(bench, of, false) {
     std::vector<TimedRun> runs;
     to_gpu.add_to(runs);
     from_gpu.add_to(runs);
@@ -213,7 +213,7 @@ Figure table_of(const Rates& rates, std::string id, std::string where, std::stri
                 .title = std::move(title),
                 .columns = {{"size", ""}},
                 .rows = {},
-                .note = fmt::format("Rates {}; decimal GB/s, both ways together where there are two. The paper shows "
+                .note = fmt::format("Rates {}; decimal GB/s, the sum of both directions for duplex. The paper shows "
                                     "its own as pictures only.",
                                     rates.source())};
   std::set<Bytes> sizes;
@@ -237,14 +237,14 @@ Figure table_of(const Rates& rates, std::string id, std::string where, std::stri
 
 std::vector<ZeroCopy> sweep_zero_copy(const Bench& bench, Bytes least, Bytes most) {
   std::vector<ZeroCopy> all;
-  std::deque<BothWays> ready;
+  std::deque<DuplexRates> ready;
   // Sizes up to this are visited alternately with all others. Of larger ones only one at a time fits into memory.
   constexpr Bytes together = 256_MiB;
   const auto settle_ready = [&](unsigned rounds) {
     std::vector<InTurn*> turns;
-    for (BothWays& one : ready) turns.push_back(&*one.turns);
+    for (DuplexRates& one : ready) turns.push_back(&*one.turns);
     settle(turns, rounds);
-    for (const BothWays& one : ready) all.push_back(one.found());
+    for (const DuplexRates& one : ready) all.push_back(one.found());
     ready.clear();
   };
   const unsigned rounds = bench.quick ? 5 : 11;

@@ -47,7 +47,7 @@ Figure machines(const Bench& bench) {
                 .rows = {},
                 .note =
                     "Of this machine what the device or its profile tells. The CPU-to-CPU link of the AC922 cannot "
-                    "be 64 GB/s both ways together: one way alone carried 41."};
+                    "be 64 GB/s in both directions together: one direction alone carried 41."};
   figure.rows.push_back({words("AC922, published"), words("2x POWER9"), words("4x V100 32 GB"), words("x-bus, 64 GB/s"),
                          words("NVLink 2.0 x3"), words("NVLink 2.0 x3"), words("4.15.0"), words("9.2"), words("396.26"),
                          words("64 KiB")});
@@ -90,7 +90,7 @@ Figure numbers(const Rates& rates, const Bench& bench) {
 Figure ratios(const Rates& rates) {
   Figure figure{.id = "fig7_ratio",
                 .where = "Fig. 7",
-                .title = "both ways over the mean of one way",
+                .title = "duplex rate over the mean of both directions alone",
                 .columns = {{"size each way", ""}, {"pinned", "times"}, {"pageable", "times"}},
                 .rows = {},
                 .note = "Published in words: about twice for pinned, hardly more than once for pageable memory."};
@@ -203,7 +203,7 @@ StepResult run_copies(const Bench& bench) {
                                {{"pageable to GPU", "copy.pageable.h2d"},
                                 {"pageable to pinned by one thread", "host.copy", {{"threads", 1}}},
                                 {"pinned to GPU", "copy.pinned.h2d"}}),
-                      table_of(rates, "fig7", "Fig. 7", "one way and both ways at once",
+                      table_of(rates, "fig7", "Fig. 7", "one direction and duplex",
                                {{"pinned to GPU", "copy.pinned.h2d", {}, false},
                                 {"pinned to host", "copy.pinned.d2h", {}, false},
                                 {"pinned both", "copy.pinned.both"},
@@ -231,9 +231,9 @@ StepResult run_peers(const Bench& bench) {
   const Rates rates = Rates::collect(bench, {"peer.copy*", "peer.staged*", "copy.pinned.h2d"});
   return {.figures = {table_of(rates, "fig8", "Fig. 8", "copies between two GPUs with and without peer access",
                                {{"with peer access", "peer.copy"},
-                                {"with it, both ways", "peer.copy.both"},
+                                {"with it, duplex", "peer.copy.both"},
                                 {"without peer access", "peer.staged"},
-                                {"without it, both ways", "peer.staged.both"}})},
+                                {"without it, duplex", "peer.staged.both"}})},
           .findings = {judge_gpu_links(rates), judge_peer_access(rates), judge_without_peer(rates)}};
 }
 
@@ -278,7 +278,7 @@ StepResult run_managed(const Bench& bench) {
                                 {"copy to GPU", "copy.pinned.h2d", {}, false},
                                 {"prefetch to host", "prefetch.d2h"},
                                 {"copy to host", "copy.pinned.d2h", {}, false},
-                                {"prefetch both ways", "prefetch.both"}})},
+                                {"prefetch, duplex", "prefetch.both"}})},
           .findings = {judge_demand_to_gpu(rates), judge_demand_to_host(rates), judge_threads(rates),
                        judge_demand_locality(rates), judge_demand_limit(rates), judge_prefetch_large(rates),
                        judge_prefetch_middle(rates)}};

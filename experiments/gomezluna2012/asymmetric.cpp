@@ -110,7 +110,8 @@ Figure figure_of(const Runner& runner, const std::vector<AsymmetricTest>& tests,
     }
   }
   figure.note = fmt::format(
-      "Times are {}; iterations are those of the paper, kernels here such that t_E has the same place between the "
+      "Times are {}; iterations are those of the paper, kernels here have a length at which t_E has the same place "
+      "between the "
       "copies' times. t_E is the sum over the kernels of the 16 streams. Dominant: by the stages of that point, as the "
       "paper tells eqs 1 and 3, 5 and 7 apart. The paper names the first and the last test "
       "and their number; the steps between are ours.",

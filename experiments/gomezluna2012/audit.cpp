@@ -72,11 +72,11 @@ Finding of_table2() {
 
 /// Stages of 15 MiB in each direction on the GTX 280, with the rate of Table 2's largest matrix and copies out 36 %
 /// longer.
-StageTimes scalar_stages(double kernel_share) {
+StageTimes scalar_stages(double kernel_ratio) {
   const PublishedSize& largest = matmul_sizes.back();
   const double both = implied_ms(largest.on_280.estimated, gtx280) * (15.0 * (1 << 20)) / matrix_bytes(largest.size);
   const double in = both / (2 + gtx280.d2h_longer);
-  return {.h2d = milliseconds(in), .kernel = milliseconds(kernel_share * both), .d2h = milliseconds(both - in)};
+  return {.h2d = milliseconds(in), .kernel = milliseconds(kernel_ratio * both), .d2h = milliseconds(both - in)};
 }
 
 Figure own_machine() {

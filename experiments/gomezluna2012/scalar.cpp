@@ -33,7 +33,7 @@ struct Test {
 
 /// Ratio t_E / t_T of a test. The published axes give iterations only, and the graphs go from dominant transfers to a
 /// dominant kernel.
-double kernel_share(unsigned test) { return 0.3 + 1.4 * test / (tests_published - 1); }
+double kernel_ratio(unsigned test) { return 0.3 + 1.4 * test / (tests_published - 1); }
 
 std::span<const std::uint32_t> counts_of(const Bench& bench) {
   if (bench.quick) return quick_streams;
@@ -45,7 +45,7 @@ std::vector<Test> run_tests(Runner& runner) {
   const Seconds copies = runner.transfer(true, scalar_size) + runner.transfer(false, scalar_size);
   for (unsigned t = 0; t < tests_published; ++t) {
     if (runner.bench().quick && std::ranges::find(quick_tests, t) == quick_tests.end()) continue;
-    const Workload workload = runner.scalar_add(scalar_size, scalar_size, copies * kernel_share(t));
+    const Workload workload = runner.scalar_add(scalar_size, scalar_size, copies * kernel_ratio(t));
     const double iterations = workload.job.flops / (static_cast<double>(scalar_size.count) / 4);
     constexpr std::array<Layout, 2> emulated{as_280, as_480};
     constexpr std::array<Layout, 1> own{today};
@@ -303,7 +303,7 @@ Finding of_one_engine(const Bench& bench, const std::vector<Test>& tests) {
     least = std::min(least, t.ms / in_milliseconds(tests.front().found.stages.transfers()));
   const bool holds = least >= 1;
   return {"one-engine", holds ? Verdict::holds : Verdict::does_not_hold,
-          fmt::format("the best streamed time is {:.2f} t_T where t_E is {:.1f} t_T", least, kernel_share(0)),
+          fmt::format("the best streamed time is {:.2f} t_T where t_E is {:.1f} t_T", least, kernel_ratio(0)),
           holds ? ""
                 : fmt::format("copies of the two directions overlap; copy engines of the device: {}",
                               bench.info.copy_engines)};

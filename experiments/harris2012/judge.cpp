@@ -14,12 +14,12 @@ namespace {
 
 /// Tolerance of the fraction of peak in percentage points. SAXPY reached 74.4 % in the article; ten points more or less
 /// do not change the conclusion.
-constexpr double share_tolerance = 0.10;
+constexpr double fraction_tolerance = 0.10;
 /// Arithmetic does not limit a kernel whose fraction of the arithmetic peak is less than a fifth of its fraction of the
 /// memory peak.
 constexpr double clearly_less = 0.2;
 /// A clock without a synchronisation shows only the launch if it shows less than this fraction of a long kernel's time,
-constexpr double launch_share = 0.2;
+constexpr double launch_fraction = 0.2;
 /// and if its time grows by no more than this factor while the kernel's time grows at least tenfold.
 constexpr double launch_growth = 3;
 /// Tolerance of times by a clock with a synchronisation.
@@ -58,10 +58,10 @@ Finding judge_effective(const SaxpyTimes& times, std::optional<Bandwidth> peak) 
         "{:.3g} times the peak; possible causes are data in a cache and a reported clock that is not the "
         "memory's",
         share);
-  } else if (share < published - share_tolerance) {
+  } else if (share < published - fraction_tolerance) {
     finding.verdict = Verdict::does_not_hold;
     finding.why = fmt::format("a smaller share of the peak than the published {}", percent(published));
-  } else if (share > published + share_tolerance) {
+  } else if (share > published + fraction_tolerance) {
     finding.verdict = Verdict::holds_with_a_change;
     finding.why = fmt::format("a larger share of the peak than the published {}", percent(published));
   } else {
@@ -102,7 +102,7 @@ Finding judge_launch(std::span<const SaxpyTimes> sizes) {
     finding.why = "what a launch costs the host is not in the profile";
   } else if (most->alone < 10 * least->alone || most->alone < 5 * least->submitted) {
     finding.why = "no kernel was long enough beside its launch";
-  } else if (ratio(launch, most->waited) < launch_share && ratio(launch, least->submitted) < launch_growth) {
+  } else if (ratio(launch, most->waited) < launch_fraction && ratio(launch, least->submitted) < launch_growth) {
     finding.verdict = Verdict::holds;
   } else {
     finding.verdict = Verdict::does_not_hold;

@@ -50,7 +50,7 @@ Figure theoretical_figure(const Bench& bench) {
 Figure saxpy_figure(const Bench& bench, const std::optional<SaxpyTimes>& times, const std::string& why_not) {
   const Bytes traffic = read_by(published_elements) + written_by(published_elements);
   const Seconds published = traffic / gigabytes_per_second(published_effective);
-  const double published_share =
+  const double published_fraction =
       gigabytes_per_second(published_effective).bytes_per_second / published_peak().bytes_per_second;
   Figure figure{.id = "saxpy",
                 .where = "Effective bandwidth",
@@ -63,7 +63,7 @@ Figure saxpy_figure(const Bench& bench, const std::optional<SaxpyTimes>& times, 
                             {"throughput", "GFLOP/s"},
                             {"first run", "ms"}},
                 .rows = {{std::string("Tesla M2050, published"), static_cast<double>(traffic.count) * 1e-6,
-                          ms(published), published_effective, 100 * published_share,
+                          ms(published), published_effective, 100 * published_fraction,
                           harris_2012::gigaflops(2 * published_elements, published), std::monostate{}}},
                 .note = of_simulation(bench) +
                         "Of the published row only the bandwidth was printed: time, share and throughput follow from "

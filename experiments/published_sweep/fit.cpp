@@ -158,7 +158,7 @@ std::vector<Missing> missing_parameters() {
   for (const char* way : {"h2d", "d2h"}) {
     out.push_back({fmt::format("links[0].{}.duplex", way),
                    "not separable in the published times: unequal rates of the two directions and lower rates while "
-                   "both are busy explain them equally well; G and g are those of a pipeline that copies both ways"});
+                   "both are busy explain them equally well; G and g are those of a pipeline with duplex copies"});
   }
   for (const char* object : {"gpus[0]", "links[0]", "host", "submission"}) out.push_back({object, absent});
   return out;

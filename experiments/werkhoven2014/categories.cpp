@@ -196,7 +196,7 @@ Figure equations_figure(const Bench& bench, Category category, std::span<const C
   const bool one_form = category == Category::two_engines;
   if (one_form) {
     f.note +=
-        "Eq 5 is for both scenarios, with G and g of copies both ways at once. As in the paper each stream has "
+        "Eq 5 is for both scenarios, with G and g of duplex copies. As in the paper each stream has "
         "a stream, in which kernels can run side by side; three streams, one each for copies in, kernels and "
         "copies out, have them one after the other. ";
     f.columns.push_back({"in three streams", "ms"});

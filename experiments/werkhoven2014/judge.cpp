@@ -157,7 +157,7 @@ std::vector<Finding> judge_transfer_errors(std::span<const Transfer> transfers) 
   return findings;
 }
 
-std::vector<Finding> judge_both_ways(const BothWays& found) {
+std::vector<Finding> judge_duplex(const DuplexRates& found) {
   const auto rates = [](const van_werkhoven_2014::UnderLoad& l) {
     return fmt::format("{} and {}", to_string(bandwidth(l.h2d)), to_string(bandwidth(l.d2h)));
   };
@@ -165,10 +165,10 @@ std::vector<Finding> judge_both_ways(const BothWays& found) {
     return std::pair{l.h2d.seconds / found.alone.h2d.seconds, l.d2h.seconds / found.alone.d2h.seconds};
   };
   std::string seen = fmt::format("to the GPU and to the host, alone {}", rates(found.alone));
-  if (found.copies) seen += fmt::format("; copies both ways {}", rates(*found.copies));
+  if (found.copies) seen += fmt::format("; duplex copies {}", rates(*found.copies));
   if (found.mapped) seen += fmt::format("; copies beside mapped writes {}", rates(*found.mapped));
   if (!found.copies && !found.mapped) {
-    const std::string why = "nothing moves both ways at once here that is known of";
+    const std::string why = "no duplex rates of this device are known";
     return {{"table2", Verdict::cannot_be_checked, "", why}, {"contention", Verdict::cannot_be_checked, "", why}};
   }
   const auto same = [](const van_werkhoven_2014::UnderLoad& ours, std::size_t row) {

@@ -54,14 +54,14 @@ Finding judge_line(std::string_view claim, std::span<const Transfer>, bool to_de
 std::vector<Finding> judge_transfer_errors(std::span<const Transfer>);
 
 /// G of both directions, alone and in duplex.
-struct BothWays {
+struct DuplexRates {
   van_werkhoven_2014::UnderLoad alone;
   std::optional<van_werkhoven_2014::UnderLoad> copies;  ///< duplex copies by two copy engines
   std::optional<van_werkhoven_2014::UnderLoad> mapped;  ///< copies H2D while a kernel that fills the GPU writes results
                                                         ///< to mapped memory
 };
 /// Claims table2 and contention.
-std::vector<Finding> judge_both_ways(const BothWays&);
+std::vector<Finding> judge_duplex(const DuplexRates&);
 
 /// The stage that takes longest. `between`: the kernel takes longer than the H2D copies and less than the copies of
 /// both directions together, where two obvious tests for the dominant stage disagree.

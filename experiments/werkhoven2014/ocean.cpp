@@ -89,8 +89,9 @@ std::string note_of(const Bench& bench, const Machine& machine, std::span<const 
       "the text.",
       others.empty()
           ? std::string()
-          : fmt::format(", and in {} chunks both ways{}", words_of(others),
-                        bench.info.is_virtual ? "" : ", of which the best is measured again in turn with all others"),
+          : fmt::format(
+                ", and both also in {} chunks{}", words_of(others),
+                bench.info.is_virtual ? "" : ", of which the best is measured again alternately with all others"),
       paper_link(bench).origin);
   std::set<std::string> told;
   for (const OceanRun& run : runs) {

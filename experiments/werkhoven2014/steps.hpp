@@ -8,7 +8,7 @@ namespace shiplap::experiments::werkhoven {
 /// Table I, Figs 5 and 6: the parameters of the link, and bursts of copies beside the model with these parameters.
 StepResult run_transfers(const Bench&);
 /// Table II: duplex.
-StepResult run_both_ways(const Bench&);
+StepResult run_duplex(const Bench&);
 /// Figs 1-3 and 7: every equation for streams on a device of its category, and the best number of streams.
 StepResult run_categories(const Bench&);
 /// Figs 8-10 by the paper's equations and parameters, without a device.

@@ -15,7 +15,7 @@ using van_werkhoven_2014::UnderLoad;
 using van_werkhoven_2014::Work;
 
 // Size of the copies of a transfer, where parameters come from the profile.
-constexpr Bytes piece_of_profile = 4_MiB;
+constexpr Bytes copy_size_of_profile = 4_MiB;
 
 double number_in(const Figure& figure, const std::vector<Cell>& row, std::string_view column) {
   const auto found = std::ranges::find(figure.columns, column, &Column::name);
@@ -99,8 +99,8 @@ PaperLink paper_link(const Bench& bench) {
     link.origin = "L+o, G and g are Table I of this run";
   } else {
     const LinkModel& model = bench.profile.links.front();
-    link.h2d = of_profile(model.h2d, piece_of_profile);
-    link.d2h = of_profile(model.d2h, piece_of_profile);
+    link.h2d = of_profile(model.h2d, copy_size_of_profile);
+    link.d2h = of_profile(model.d2h, copy_size_of_profile);
     link.origin = "Table I was not made in this run: L+o, G and g are the profile's";
   }
   const Figure* two = made("table2");

@@ -21,7 +21,7 @@ constexpr Bytes large = 16_MiB;
 constexpr Bytes smallest_piece = 64_KiB;
 constexpr Bytes largest_piece = 4_MiB;
 // Largest copy on a virtual device, whose host moves the bytes.
-constexpr Bytes largest_virtual_piece = 256_KiB;
+constexpr Bytes largest_virtual_copy = 256_KiB;
 
 constexpr std::array<std::string_view, 7> transfer_ids{"table1",    "latency",   "fig5",         "fig6",
                                                        "error-h2d", "error-d2h", "largest-error"};
@@ -50,7 +50,7 @@ loggp::Fit fit_of(const Bench& bench, bool to_device) {
   const Bytes largest = bench.info.is_virtual ? 64_MiB : bench.quick ? 256_MiB : 1_GiB;
   const auto minimal = samples(bench, "copy.pinned." + way, 1_B, 1_B, 1_B);
   const auto singles = samples(bench, "copy.pinned." + way, large, largest, largest);
-  const Bytes piece = bench.info.is_virtual ? largest_virtual_piece : largest_piece;
+  const Bytes piece = bench.info.is_virtual ? largest_virtual_copy : largest_piece;
   auto bursts = samples(bench, "burst.pinned." + way, smallest_piece, piece, piece);
   std::erase_if(bursts, [](const loggp::Sample& s) { return s.messages < 2; });
   return loggp::fit({.minimal = minimal, .large = singles, .bursts = bursts});
@@ -86,7 +86,7 @@ Figure table1_figure(const Bench& bench, const std::map<bool, loggp::Fit>& fits)
           "copies of 16 MiB and more, g from bursts of {} to {}, by events. The paper does not say by which clock "
           "its L+o was taken; the authors' public benchmark uses the host's and waits for the device, which is in a "
           "column of its own.",
-          to_string(smallest_piece), to_string(bench.info.is_virtual ? largest_virtual_piece : largest_piece))};
+          to_string(smallest_piece), to_string(bench.info.is_virtual ? largest_virtual_copy : largest_piece))};
   for (const bool to_device : {true, false}) {
     const loggp::Parameters theirs = table1(to_device);
     auto& row = f.rows.emplace_back();

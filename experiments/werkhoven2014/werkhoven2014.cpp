@@ -23,10 +23,9 @@ constexpr std::array claims{
         "16 MB to 1 GB to the GPU in 1 to 256 streams: the model errs by at most 1.18 %, always with too long a time"},
     Claim{"error-d2h", "§V-A", "the same to the host: at most 2.47 % one way and 0.65 % the other"},
     Claim{"largest-error", "§V-A", "the largest errors are those of the smallest size, 16 MB"},
-    Claim{
-        "table2", "Table II",
-        "both ways at once: PCIe 2.0 0.1742 and 0.1747 ns/byte with copies, 0.2492 and 0.2237 with mapped writes; PCIe "
-        "3.0 0.1193 and 0.1480 with mapped writes"},
+    Claim{"table2", "Table II",
+          "duplex: PCIe 2.0 0.1742 and 0.1747 ns/byte with copies, 0.2492 and 0.2237 with mapped writes; PCIe "
+          "3.0 0.1193 and 0.1480 with mapped writes"},
     Claim{
         "contention", "§V-A, §VIII",
         "a direction is slower while the other is busy, and mapped writes slow copies to the GPU down more than copies "
@@ -58,7 +57,7 @@ constexpr std::array claims{
 
 constexpr std::array steps{
     Step{"transfers", "Table I, Figs 5 and 6: the link's parameters, and copies beside their model", run_transfers},
-    Step{"both-ways", "Table II: both directions at once", run_both_ways},
+    Step{"both-ways", "Table II: duplex", run_duplex},
     Step{"categories", "Figs 1-3 and 7: streams on each category of device, and how many", run_categories},
     Step{"published-machines", "Figs 8-10 by the paper's equations and parameters", run_published_machines},
     Step{"ocean", "Figs 8-10: state and buoydiff in four implementations", run_ocean},
@@ -74,7 +73,8 @@ constexpr std::array<std::string_view, 19> faults{
     "How g was measured is not said. The authors' public benchmark subtracts L+o 100 times from a sum of 10 averages, "
     "which makes g too large by 9(L+o)/31 = 2.7 µs, as much as Table I's g; here g comes from bursts of two lengths "
     "(claim table1).",
-    "The measure of error is not defined; a performance that is underestimated is taken as a time predicted too long.",
+    "The measure of error is not defined; a performance that is underestimated is assumed to mean a time predicted too "
+    "long.",
     "Eqs 1 or 2, 3 or 4 apply to a “dominant” kernel or transfers, which is never defined. Chosen by t_E > T_hd the "
     "estimate jumps; the larger of both is the exact critical path (claims eqs1-2 and eqs3-4, Fig. 7 as printed "
     "against "

@@ -21,7 +21,7 @@ constexpr Bytes certainly_large = 16_MiB;
 constexpr double first_of_all = 0.5;
 /// A number of copies is a multiple of a group when it differs by no more than this, or by this fraction of a group.
 constexpr double most_off = 0.6;
-constexpr double most_off_share = 0.2;
+constexpr double most_off_fraction = 0.2;
 /// Fraction of the samples that must be whole groups.
 constexpr double enough_in_groups = 0.8;
 
@@ -225,7 +225,7 @@ std::optional<unsigned> fit_stream_groups(const Observations& observations, cons
   for (unsigned of_a_group = streams / 2; of_a_group > 1; of_a_group /= 2) {
     const auto in_whole_groups = std::ranges::count_if(before, [&](double copies) {
       return std::abs(copies - of_a_group * std::round(copies / of_a_group)) <
-             std::min(most_off, most_off_share * of_a_group);
+             std::min(most_off, most_off_fraction * of_a_group);
     });
     if (static_cast<double>(in_whole_groups) >= enough_in_groups * static_cast<double>(before.size()))
       return streams / of_a_group;

@@ -16,7 +16,7 @@ constexpr Bytes copied_one_way = 128_MiB;
 constexpr Bytes copied_one_way_quick = 64_MiB;
 /// Bytes that are copied in each direction in duplex. They exceed the caches of a CPU, so the CPU writes back to memory
 /// what the threads write.
-constexpr Bytes copied_both_ways = 512_MiB;
+constexpr Bytes copied_in_duplex = 512_MiB;
 /// Piece size at which only many threads keep enough copies in flight.
 constexpr Bytes large_piece = 16_MiB;
 constexpr double threads_of_large_pieces = 8;
@@ -78,7 +78,7 @@ std::vector<Point> staged_both_points(const Setting& setting) {
   std::vector<Point> points;
   for (const double t : thread_counts(setting))
     for (const Bytes piece : {staging_piece, large_piece}) {
-      const Bytes size = piece * (std::min(copied_both_ways, setting.largest).count / piece.count);
+      const Bytes size = piece * (std::min(copied_in_duplex, setting.largest).count / piece.count);
       if (t < 2 || (t < threads_of_large_pieces && piece != staging_piece) || in_bytes(size) < in_bytes(piece) * t)
         continue;
       points.push_back(staged_point(size, piece, t));

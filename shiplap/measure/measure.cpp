@@ -48,7 +48,7 @@ constexpr unsigned most_runs_of_warm_up = 10'000;
 
 /// The largest copy may use 1 / this of the free device memory. A duplex burst takes up to four times the largest copy,
 /// and half of the memory stays free.
-constexpr std::uint64_t share_of_largest_copy = 8;
+constexpr std::uint64_t largest_copy_divisor = 8;
 /// Page size of which all sizes are multiples, where memory is cut into pieces or accessed by threads.
 constexpr Bytes smallest_page = 4_KiB;
 
@@ -326,7 +326,7 @@ MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
   if (options.largest.count == 0) throw UsageError("the largest copy to measure must be at least 1 byte");
   Setting setting{.effort = options.effort, .largest = options.largest, .info = device.info()};
   if (setting.info.free_memory.count > 0)
-    setting.largest = std::max(1_B, std::min(setting.largest, setting.info.free_memory / share_of_largest_copy));
+    setting.largest = std::max(1_B, std::min(setting.largest, setting.info.free_memory / largest_copy_divisor));
   if (setting.largest >= smallest_page) setting.largest = smallest_page * (setting.largest.count / smallest_page.count);
 
   std::vector<std::vector<Point>> points(rows.size());

@@ -97,7 +97,7 @@ std::span<const PrimitiveRow> memory_kind_rows() {
                    copy_of<device_to_host, MemoryKind::pageable>},
       PrimitiveRow{{"copy.pageable.both", "one copy in each direction with pageable memory, by two threads", "events"},
                    both_points,
-                   both_ways_of<MemoryKind::pageable>},
+                   duplex_of<MemoryKind::pageable>},
       PrimitiveRow{
           {"copy.pageable.h2d.flushed", "the same as copy.pageable.h2d with nothing in the CPU's caches", "events"},
           flushed_points,
@@ -108,7 +108,7 @@ std::span<const PrimitiveRow> memory_kind_rows() {
           flushed_copy_of<device_to_host, MemoryKind::pageable>},
       PrimitiveRow{{"copy.pinned.both", "one copy in each direction with pinned memory, by two threads", "events"},
                    both_points,
-                   both_ways_of<MemoryKind::pinned>},
+                   duplex_of<MemoryKind::pinned>},
       PrimitiveRow{
           {"copy.pinned.h2d.flushed", "the same as copy.pinned.h2d with nothing in the CPU's caches", "events"},
           some_points,

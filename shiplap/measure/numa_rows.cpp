@@ -82,7 +82,7 @@ std::span<const PrimitiveRow> numa_rows() {
       PrimitiveRow{
           {"numa.copy.pinned.both", "one copy in each direction with pinned memory of each NUMA node", "events"},
           large_on_nodes,
-          placed<both_ways_of<MemoryKind::pinned>>},
+          placed<duplex_of<MemoryKind::pinned>>},
       PrimitiveRow{{"numa.copy.pinned.h2d.flushed", "numa.copy.pinned.h2d with the CPU caches flushed before each copy",
                     "events"},
                    large_on_nodes,
@@ -96,7 +96,7 @@ std::span<const PrimitiveRow> numa_rows() {
       PrimitiveRow{
           {"numa.copy.pageable.both", "one copy in each direction with pageable memory of each NUMA node", "events"},
           large_on_nodes,
-          placed<both_ways_of<MemoryKind::pageable>>},
+          placed<duplex_of<MemoryKind::pageable>>},
       PrimitiveRow{{"numa.mapped.read", "kernels that read mapped memory of each NUMA node", "events"},
                    kernels_on_nodes,
                    placed<mapped_by_many_blocks<ZeroCopyTrial::Access::read>>},

@@ -94,7 +94,7 @@ Trial flushed_copy_of(MeasurableDevice&, const Arguments& arguments) {
   return flushed_copy(way, bytes(arguments), kind);
 }
 template <MemoryKind kind>
-Trial both_ways_of(MeasurableDevice&, const Arguments& arguments) {
+Trial duplex_of(MeasurableDevice&, const Arguments& arguments) {
   return duplex_copies(bytes(arguments), kind);
 }
 

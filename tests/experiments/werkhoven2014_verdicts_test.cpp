@@ -70,18 +70,18 @@ TEST(Werkhoven2014Verdicts, transfer_errors_are_judged_by_size_and_sign) {
 }
 
 TEST(Werkhoven2014Verdicts, contention_needs_slower_copies_and_mapped_writes_to_be_worse) {
-  BothWays found{.alone = {{1e-10}, {1e-10}}, .copies = {}, .mapped = {}};
-  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::cannot_be_checked);
+  DuplexRates found{.alone = {{1e-10}, {1e-10}}, .copies = {}, .mapped = {}};
+  EXPECT_EQ(about(judge_duplex(found), "contention").verdict, Verdict::cannot_be_checked);
   found.copies = {{1.1e-10}, {1.1e-10}};
   found.mapped = {{1.4e-10}, {1.2e-10}};
-  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::holds);
-  EXPECT_EQ(about(judge_both_ways(found), "table2").verdict, Verdict::does_not_hold);
+  EXPECT_EQ(about(judge_duplex(found), "contention").verdict, Verdict::holds);
+  EXPECT_EQ(about(judge_duplex(found), "table2").verdict, Verdict::does_not_hold);
   found.mapped = {{1.05e-10}, {1.2e-10}};
-  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::holds_with_a_change);
+  EXPECT_EQ(about(judge_duplex(found), "contention").verdict, Verdict::holds_with_a_change);
   found.copies = found.mapped = found.alone;
-  EXPECT_EQ(about(judge_both_ways(found), "contention").verdict, Verdict::does_not_hold);
+  EXPECT_EQ(about(judge_duplex(found), "contention").verdict, Verdict::does_not_hold);
   found.mapped = table2()[pcie3_mapped].per_byte;
-  EXPECT_EQ(about(judge_both_ways(found), "table2").verdict, Verdict::holds);
+  EXPECT_EQ(about(judge_duplex(found), "table2").verdict, Verdict::holds);
 }
 
 CategoryPoint category_point(Category category, std::uint32_t chunks, double ms, double printed, double corrected) {

@@ -14,7 +14,7 @@ namespace {
 
 using van_werkhoven_2014::UnderLoad;
 
-constexpr std::array<std::string_view, 2> both_ways_ids{"table2", "contention"};
+constexpr std::array<std::string_view, 2> duplex_ids{"table2", "contention"};
 
 /// Time per byte of one op more, by the argument that distinguishes the points of a primitive. Where that is the grid,
 /// kernels access 8 MiB; where it is the size, copies have 16 MiB or more.
@@ -100,27 +100,27 @@ Figure table2_figure(const Bench& bench, const TableTwo& found, const std::optio
   for (const MappedRow& row : found.mapped)
     f.rows.push_back(
         row_of(std::string(here), fmt::format("{}, {}", mode_mapped, row.grid), bench.info.name, row.per_byte));
-  if (!found.copies) f.note += " No row for copies both ways: one copy engine, or not known of this device.";
-  if (found.mapped.empty()) f.note += " No row for mapped writes: not known of this device.";
+  if (!found.copies) f.note += " No row for duplex copies: the device has one copy engine, or its rates are not known.";
+  if (found.mapped.empty()) f.note += " No row for mapped writes: their rates on this device are not known.";
   return f;
 }
 
 }  // namespace
 
-StepResult run_both_ways(const Bench& bench) {
+StepResult run_duplex(const Bench& bench) {
   StepResult result;
   if (bench.profile.links.empty()) {
-    cannot_check(result, both_ways_ids, fmt::format("profile {} has no link to copy over", bench.profile.name));
+    cannot_check(result, duplex_ids, fmt::format("profile {} has no link to copy over", bench.profile.name));
     result.figures.push_back(table2_figure(bench, {}, std::nullopt));
     return result;
   }
   const PaperLink link = paper_link(bench);
   const UnderLoad alone{link.h2d.per_byte, link.d2h.per_byte};
   const TableTwo found = bench.info.is_virtual ? table2_of(bench.profile) : of_measurement(bench);
-  BothWays judged{.alone = alone, .copies = found.copies, .mapped = std::nullopt};
+  DuplexRates judged{.alone = alone, .copies = found.copies, .mapped = std::nullopt};
   if (!found.mapped.empty()) judged.mapped = found.mapped.back().per_byte;
   result.figures.push_back(table2_figure(bench, found, alone));
-  result.findings = judge_both_ways(judged);
+  result.findings = judge_duplex(judged);
   return result;
 }
 
