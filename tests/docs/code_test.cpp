@@ -1,0 +1,75 @@
+// The code blocks of README.md and docs/ compile.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/docs/run_command.hpp"
+#include "tests/docs/translation_unit.hpp"
+
+namespace shiplap::docs {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const std::string root = SHIPLAP_SOURCE_DIR;
+
+std::vector<Block> code_of_the_project() { return code_of(pages_of(root)); }
+
+Outcome compile(const std::string& unit, const std::string& name, const std::string& command) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
+  std::ofstream(path) << unit;
+  return run_command(command + " -std=c++20 -w -I " + quoted(root) + " " + quoted(path.string()));
+}
+
+Outcome compile_on_the_host(std::span<const Block> blocks) {
+  return compile(translation_unit(blocks, root + "/tests/docs/preambles", Compiler::host), "docs_code.cpp",
+                 quoted(SHIPLAP_CXX) + " -fsyntax-only");
+}
+
+TEST(DocsCode, every_block_compiles_with_the_host_compiler) {
+  const auto blocks = code_of_the_project();
+  ASSERT_THAT(blocks, Not(IsEmpty()));
+  const Outcome outcome = compile_on_the_host(blocks);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
+TEST(DocsCode, every_block_compiles_with_nvcc) {
+  const std::string nvcc = SHIPLAP_NVCC;
+  if (nvcc.empty()) GTEST_SKIP() << "this build has no CUDA compiler";
+  // -cuda stops before the host compiler: device code and host code have been parsed by then.
+  const Outcome outcome =
+      compile(translation_unit(code_of_the_project(), root + "/tests/docs/preambles", Compiler::nvcc), "docs_code.cu",
+              quoted(nvcc) + " -cuda --extended-lambda -o /dev/null");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
+TEST(DocsCode, a_broken_block_is_named_by_file_and_line) {
+  const Block broken{"docs/some.md", 17, "cpp", {}, false, "int n = 1;\nn = undeclared;\n"};
+  const Outcome outcome = compile_on_the_host({&broken, 1});
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("docs/some.md:18"));
+}
+
+TEST(DocsCode, a_launch_is_a_call_for_the_host_compiler) {
+  const Block launch{
+      "docs/some.md", 1, "cuda", {}, false, "__global__ void f(int) {}\nvoid g() { f<<<1,\n2>>>(3); }\n"};
+  EXPECT_THAT(translation_unit({&launch, 1}, root, Compiler::host), HasSubstr("void g() { f\n(3); }"));
+  EXPECT_THAT(translation_unit({&launch, 1}, root, Compiler::nvcc), HasSubstr("f<<<1,\n2>>>(3)"));
+}
+
+TEST(DocsCode, a_block_with_a_header_of_the_toolkit_is_for_nvcc_alone) {
+  const Block thrust{"docs/some.md", 1, "cuda", {}, false, "#include <thrust/sort.h>\nint marker;\n"};
+  EXPECT_THAT(translation_unit({&thrust, 1}, root, Compiler::host), Not(HasSubstr("marker")));
+  EXPECT_THAT(translation_unit({&thrust, 1}, root, Compiler::nvcc), HasSubstr("marker"));
+}
+
+TEST(DocsCode, an_unknown_preamble_is_refused) {
+  const Block block{"docs/some.md", 1, "cpp", {"nonsense"}, false, "int n;\n"};
+  EXPECT_THROW(translation_unit({&block, 1}, root + "/tests/docs/preambles", Compiler::host), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace shiplap::docs

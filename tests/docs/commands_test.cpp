@@ -1,0 +1,137 @@
+// The command lines of README.md and docs/ have subcommands and flags that the program knows, and those that are marked
+// to run do run.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "tests/docs/markdown.hpp"
+#include "tests/docs/run_command.hpp"
+
+namespace shiplap::docs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string root = SHIPLAP_SOURCE_DIR;
+const std::string program = SHIPLAP_PROGRAM;
+
+/// "$ build/shiplap plan saxpy" as "shiplap plan saxpy"; empty for a line that is no command of the program. In a list
+/// of commands two blanks begin the remark.
+std::string command_in(std::string line) {
+  static const std::regex command(R"(^\s*(\$ )?(\./)?(build/)?(shiplap .*)$)");
+  std::smatch found;
+  if (!std::regex_match(line, found, command)) return {};
+  line = found[4];
+  line = line.substr(0, line.find("  "));
+  return line.substr(0, line.find(" #"));
+}
+
+/// Every command line in blocks and code spans of a page.
+std::vector<Span> commands_of(const Page& page) {
+  std::vector<Span> commands;
+  for (const Block& block : page.blocks) {
+    if (block.language == "cpp" || block.language == "cuda" || block.language == "text") continue;
+    std::istringstream in(block.text);
+    unsigned number = block.line;
+    for (std::string line; std::getline(in, line); ++number)
+      if (const std::string command = command_in(line); !command.empty())
+        commands.push_back({page.file, number, command});
+  }
+  for (const Span& code : page.code)
+    if (const std::string command = command_in(code.text); !command.empty())
+      commands.push_back({page.file, code.line, command});
+  return commands;
+}
+
+/// The help of a subcommand as the program prints it, kept from call to call.
+const std::string& help_of(const std::string& subcommand) {
+  static std::map<std::string, std::string> known;
+  const auto [at, is_new] = known.try_emplace(subcommand);
+  if (is_new) {
+    const Outcome outcome = run_command(quoted(program) + " " + subcommand + " --help");
+    if (outcome.status == 0) at->second = outcome.output;
+  }
+  return at->second;
+}
+
+bool is_option(const std::string& help, const std::string& flag) {
+  for (std::size_t at = help.find(flag); at != help.npos; at = help.find(flag, at + 1)) {
+    const char after = at + flag.size() < help.size() ? help[at + flag.size()] : ' ';
+    const char before = at > 0 ? help[at - 1] : ' ';
+    if ((after == ' ' || after == '\n' || after == ',' || after == '=') && (before == ' ' || before == ','))
+      return true;
+  }
+  return false;
+}
+
+/// What is wrong with a command line; empty when nothing is. Words in capitals stand for something.
+std::string problem_of(const Span& command) {
+  std::istringstream in(command.text.substr(command.text.find(' ') + 1));
+  std::string subcommand;
+  in >> subcommand;
+  const std::string at = command.file + ":" + std::to_string(command.line) + ": " + command.text + ": ";
+  if (subcommand.rfind("--", 0) == 0) return is_option(help_of(""), subcommand) ? "" : at + "unknown " + subcommand;
+  if (std::isupper(static_cast<unsigned char>(subcommand[0])) != 0) return {};
+  std::string rest;
+  if (subcommand == "profiles") {
+    in >> rest;
+    if (!rest.empty() && rest[0] != '-' && rest[0] != '|') subcommand += " " + rest;
+  }
+  // The program of the experiments is not part of every build.
+  if (subcommand == "reproduce" && help_of(subcommand).empty()) return {};
+  const std::string& help = help_of(subcommand);
+  if (help.empty()) return at + "no subcommand " + subcommand;
+  for (std::string word; in >> word && word != "|" && word != ">";) {
+    const std::string flag = word.substr(0, word.find('='));
+    if (flag.size() > 1 && flag[0] == '-' && std::isdigit(static_cast<unsigned char>(flag[1])) == 0)
+      if (!is_option(help, flag)) return at + "no option " + flag;
+  }
+  return {};
+}
+
+TEST(DocsCommands, every_command_line_has_a_known_subcommand_and_known_options) {
+  std::vector<std::string> problems;
+  for (const Page& page : pages_of(root)) {
+    // The change log speaks of earlier versions too.
+    if (page.file == "CHANGELOG.md") continue;
+    for (const Span& command : commands_of(page))
+      if (const std::string problem = problem_of(command); !problem.empty()) problems.push_back(problem);
+  }
+  EXPECT_EQ(lines_of(problems), "");
+}
+
+TEST(DocsCommands, an_unknown_subcommand_or_option_is_found) {
+  EXPECT_THAT(problem_of({"a.md", 3, "shiplap nonsense --json"}), HasSubstr("a.md:3"));
+  EXPECT_THAT(problem_of({"a.md", 4, "shiplap plan saxpy --nonsense 3"}), HasSubstr("no option --nonsense"));
+  EXPECT_EQ(problem_of({"a.md", 5, "shiplap plan saxpy --chunks 3 --json"}), "");
+}
+
+TEST(DocsCommands, a_remark_is_no_part_of_a_command) {
+  const Page page = parse("a.md", "```\n$ build/shiplap plan saxpy   rank them\nshiplap devices\nanswer\n```\n");
+  std::vector<std::string> texts;
+  for (const Span& command : commands_of(page)) texts.push_back(command.text);
+  EXPECT_THAT(texts, ElementsAre("shiplap plan saxpy", "shiplap devices"));
+}
+
+TEST(DocsCommands, those_that_are_marked_to_run_succeed) {
+  const std::string folder = testing::TempDir() + "/docs_commands";
+  std::filesystem::create_directories(folder);
+  const std::string path = std::filesystem::path(program).parent_path().string();
+  for (const Page& page : pages_of(root))
+    for (const Block& block : page.blocks) {
+      if (!block.runs) continue;
+      for (const Span& command : commands_of({page.file, {block}, {}, {}, {}})) {
+        const Outcome outcome =
+            run_command("cd " + quoted(folder) + " && PATH=" + quoted(path) + ":$PATH " + command.text);
+        EXPECT_EQ(outcome.status, 0) << command.file << ":" << command.line << ": " << command.text << "\n"
+                                     << outcome.output;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace shiplap::docs
