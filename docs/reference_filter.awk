@@ -3,10 +3,18 @@
 FNR == 1 {
   header = FILENAME ~ /\.hpp$/
   top = header
-  folder = FILENAME ~ /\/?docs\/[^\/]*$/ ? "docs/" : FILENAME ~ /\/?docs\/reproductions\/[^\/]*$/ ? "docs/reproductions/" : ""
-  page = FILENAME
-  sub(/^.*\//, "", page)
-  sub(/\.md$/, "", page)
+  root = ENVIRON["PWD"] "/"
+  page = index(FILENAME, root) == 1 ? substr(FILENAME, length(root) + 1) : FILENAME
+  folder = page
+  sub(/[^\/]*$/, "", folder)
+  page = name_of(page)
+}
+
+# A page by its path: "docs/how-to/race.md" -> docs-how-to-race
+function name_of(path) {
+  sub(/\.md$/, "", path)
+  gsub(/\//, "-", path)
+  return path
 }
 
 # As the heading's anchor has it: "Figures and comparisons" -> figures-and-comparisons
@@ -28,13 +36,11 @@ function link(text, target,    hash, file) {
   hash = index(target, "#")
   if (target ~ /^https?:/) return "[" text "](" target ")"
   if (hash > 0) {
-    file = hash > 1 ? substr(target, 1, hash - 1) : page
-    sub(/^.*\//, "", file)
-    sub(/\.md$/, "", file)
+    file = hash > 1 ? name_of(from_root(substr(target, 1, hash - 1))) : page
     return "[" text "](#" file "-" substr(target, hash + 1) ")"
   }
   file = from_root(target)
-  if (file ~ /^docs\/[^\/]*\.md$/ || file ~ /^docs\/reproductions\/[^\/]*\.md$/ || file ~ /^(CONTRIBUTING|README)\.md$/)
+  if (file ~ /^docs\/.*\.md$/ || file ~ /^(CONTRIBUTING|README)\.md$/)
     return "[" text "](" target ")"
   return "<a href=\"../../../" file "\">" text "</a>"
 }
