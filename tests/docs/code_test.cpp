@@ -1,5 +1,6 @@
 // The code blocks of README.md and docs/ compile.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -18,14 +19,19 @@ const std::string root = SHIPLAP_SOURCE_DIR;
 
 std::vector<Block> code_of_the_project() { return code_of(pages_of(root)); }
 
-Outcome compile(const std::string& unit, const std::string& name, const std::string& command) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
+/// Compiles the unit as a file of its own, so that tests can run at the same time.
+Outcome compile(const std::string& unit, const std::string& extension, const std::string& command) {
+  const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / (name + "_" + std::to_string(getpid()) + extension);
   std::ofstream(path) << unit;
-  return run_command(command + " -std=c++20 -w -I " + quoted(root) + " " + quoted(path.string()));
+  const Outcome outcome = run_command(command + " -std=c++20 -w -I " + quoted(root) + " " + quoted(path.string()));
+  std::filesystem::remove(path);
+  return outcome;
 }
 
 Outcome compile_on_the_host(std::span<const Block> blocks) {
-  return compile(translation_unit(blocks, root + "/tests/docs/preambles", Compiler::host), "docs_code.cpp",
+  return compile(translation_unit(blocks, root + "/tests/docs/preambles", Compiler::host), ".cpp",
                  quoted(SHIPLAP_CXX) + " -fsyntax-only");
 }
 
@@ -41,8 +47,8 @@ TEST(DocsCode, every_block_compiles_with_nvcc) {
   if (nvcc.empty()) GTEST_SKIP() << "this build has no CUDA compiler";
   // -cuda stops before the host compiler: device code and host code have been parsed by then.
   const Outcome outcome =
-      compile(translation_unit(code_of_the_project(), root + "/tests/docs/preambles", Compiler::nvcc), "docs_code.cu",
-              quoted(nvcc) + " -cuda --extended-lambda -o /dev/null");
+      compile(translation_unit(code_of_the_project(), root + "/tests/docs/preambles", Compiler::nvcc), ".cu",
+              quoted(nvcc) + " -ccbin " + quoted(SHIPLAP_NVCC_HOST) + " -cuda --extended-lambda -o /dev/null");
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 

@@ -1,6 +1,7 @@
 // The command lines of README.md and docs/ have subcommands and flags that the program knows, and those that are marked
 // to run do run.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <map>
@@ -118,7 +119,7 @@ TEST(DocsCommands, a_remark_is_no_part_of_a_command) {
 }
 
 TEST(DocsCommands, those_that_are_marked_to_run_succeed) {
-  const std::string folder = testing::TempDir() + "/docs_commands";
+  const std::string folder = testing::TempDir() + "/docs_commands_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   const std::string path = std::filesystem::path(program).parent_path().string();
   for (const Page& page : pages_of(root))
@@ -131,6 +132,7 @@ TEST(DocsCommands, those_that_are_marked_to_run_succeed) {
                                      << outcome.output;
       }
     }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ bool has_toolkit_header(const std::string& text) {
 }
 
 bool stands_at_namespace_level(const std::string& text) {
-  static const std::regex declaration(R"((^|\n)(__global__|struct |class |template|namespace |int main))");
+  static const std::regex declaration(R"((^|\n)(__global__|struct |class |template|namespace |int main|auto \w+\())");
   return std::regex_search(text, declaration);
 }
 

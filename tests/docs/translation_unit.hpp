@@ -19,8 +19,8 @@ enum class Compiler {
 bool is_code(const Block&);
 
 /// The translation unit. Each block stands in a namespace of its own behind its preambles, which are the files
-/// FOLDER/NAME.inc. A block that declares a kernel, a type, a template or main stands at namespace level; another one
-/// is the body of a function. `#include` lines go to the top. `#line` has messages name the Markdown file and its
+/// FOLDER/NAME.inc. A block that declares a kernel, a type, a template or a function stands at namespace level; another
+/// one is the body of a function. `#include` lines go to the top. `#line` has messages name the Markdown file and its
 /// line. Throws std::runtime_error for a preamble that does not exist.
 std::string translation_unit(std::span<const Block>, const std::string& folder, Compiler);
 
