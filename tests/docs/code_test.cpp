@@ -15,9 +15,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const std::string root = SHIPLAP_SOURCE_DIR;
+const std::string source_root = SHIPLAP_SOURCE_DIR;
 
-std::vector<Block> code_of_the_project() { return code_of(pages_of(root)); }
+std::vector<Block> code_of_the_project() { return code_of(pages_of(source_root)); }
 
 /// Compiles the unit as a file of its own, so that tests can run at the same time.
 Outcome compile(const std::string& unit, const std::string& extension, const std::string& command) {
@@ -25,13 +25,14 @@ Outcome compile(const std::string& unit, const std::string& extension, const std
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / (name + "_" + std::to_string(getpid()) + extension);
   std::ofstream(path) << unit;
-  const Outcome outcome = run_command(command + " -std=c++20 -w -I " + quoted(root) + " " + quoted(path.string()));
+  const Outcome outcome =
+      run_command(command + " -std=c++20 -w -I " + quoted(source_root) + " " + quoted(path.string()));
   std::filesystem::remove(path);
   return outcome;
 }
 
 Outcome compile_on_the_host(std::span<const Block> blocks) {
-  return compile(translation_unit(blocks, root + "/tests/docs/preambles", Compiler::host), ".cpp",
+  return compile(translation_unit(blocks, source_root + "/tests/docs/preambles", Compiler::host), ".cpp",
                  quoted(SHIPLAP_CXX) + " -fsyntax-only");
 }
 
@@ -47,7 +48,7 @@ TEST(DocsCode, every_block_compiles_with_nvcc) {
   if (nvcc.empty()) GTEST_SKIP() << "this build has no CUDA compiler";
   // -cuda stops before the host compiler: device code and host code have been parsed by then.
   const Outcome outcome =
-      compile(translation_unit(code_of_the_project(), root + "/tests/docs/preambles", Compiler::nvcc), ".cu",
+      compile(translation_unit(code_of_the_project(), source_root + "/tests/docs/preambles", Compiler::nvcc), ".cu",
               quoted(nvcc) + " -ccbin " + quoted(SHIPLAP_NVCC_HOST) + " -cuda --extended-lambda -o /dev/null");
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
@@ -62,19 +63,20 @@ TEST(DocsCode, a_broken_block_is_named_by_file_and_line) {
 TEST(DocsCode, a_launch_is_a_call_for_the_host_compiler) {
   const Block launch{
       "docs/some.md", 1, "cuda", {}, false, "__global__ void f(int) {}\nvoid g() { f<<<1,\n2>>>(3); }\n"};
-  EXPECT_THAT(translation_unit({&launch, 1}, root, Compiler::host), HasSubstr("void g() { f\n(3); }"));
-  EXPECT_THAT(translation_unit({&launch, 1}, root, Compiler::nvcc), HasSubstr("f<<<1,\n2>>>(3)"));
+  EXPECT_THAT(translation_unit({&launch, 1}, source_root, Compiler::host), HasSubstr("void g() { f\n(3); }"));
+  EXPECT_THAT(translation_unit({&launch, 1}, source_root, Compiler::nvcc), HasSubstr("f<<<1,\n2>>>(3)"));
 }
 
 TEST(DocsCode, a_block_with_a_header_of_the_toolkit_is_for_nvcc_alone) {
   const Block thrust{"docs/some.md", 1, "cuda", {}, false, "#include <thrust/sort.h>\nint marker;\n"};
-  EXPECT_THAT(translation_unit({&thrust, 1}, root, Compiler::host), Not(HasSubstr("marker")));
-  EXPECT_THAT(translation_unit({&thrust, 1}, root, Compiler::nvcc), HasSubstr("marker"));
+  EXPECT_THAT(translation_unit({&thrust, 1}, source_root, Compiler::host), Not(HasSubstr("marker")));
+  EXPECT_THAT(translation_unit({&thrust, 1}, source_root, Compiler::nvcc), HasSubstr("marker"));
 }
 
 TEST(DocsCode, an_unknown_preamble_is_refused) {
   const Block block{"docs/some.md", 1, "cpp", {"nonsense"}, false, "int n;\n"};
-  EXPECT_THROW(translation_unit({&block, 1}, root + "/tests/docs/preambles", Compiler::host), std::runtime_error);
+  EXPECT_THROW(translation_unit({&block, 1}, source_root + "/tests/docs/preambles", Compiler::host),
+               std::runtime_error);
 }
 
 }  // namespace

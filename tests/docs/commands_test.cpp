@@ -17,7 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string root = SHIPLAP_SOURCE_DIR;
 const std::string program = SHIPLAP_PROGRAM;
 
 /// "$ build/shiplap plan saxpy" as "shiplap plan saxpy"; empty for a line that is no command of the program. In a list
@@ -70,7 +69,7 @@ bool is_option(const std::string& help, const std::string& flag) {
 }
 
 /// What is wrong with a command line; empty when nothing is. Words in capitals stand for something.
-std::string problem_of(const Span& command) {
+std::string command_problem(const Span& command) {
   std::istringstream in(command.text.substr(command.text.find(' ') + 1));
   std::string subcommand;
   in >> subcommand;
@@ -96,19 +95,19 @@ std::string problem_of(const Span& command) {
 
 TEST(DocsCommands, every_command_line_has_a_known_subcommand_and_known_options) {
   std::vector<std::string> problems;
-  for (const Page& page : pages_of(root)) {
+  for (const Page& page : pages_of(SHIPLAP_SOURCE_DIR)) {
     // The change log speaks of earlier versions too.
     if (page.file == "CHANGELOG.md") continue;
     for (const Span& command : commands_of(page))
-      if (const std::string problem = problem_of(command); !problem.empty()) problems.push_back(problem);
+      if (const std::string problem = command_problem(command); !problem.empty()) problems.push_back(problem);
   }
   EXPECT_EQ(lines_of(problems), "");
 }
 
 TEST(DocsCommands, an_unknown_subcommand_or_option_is_found) {
-  EXPECT_THAT(problem_of({"a.md", 3, "shiplap nonsense --json"}), HasSubstr("a.md:3"));
-  EXPECT_THAT(problem_of({"a.md", 4, "shiplap plan saxpy --nonsense 3"}), HasSubstr("no option --nonsense"));
-  EXPECT_EQ(problem_of({"a.md", 5, "shiplap plan saxpy --chunks 3 --json"}), "");
+  EXPECT_THAT(command_problem({"a.md", 3, "shiplap nonsense --json"}), HasSubstr("a.md:3"));
+  EXPECT_THAT(command_problem({"a.md", 4, "shiplap plan saxpy --nonsense 3"}), HasSubstr("no option --nonsense"));
+  EXPECT_EQ(command_problem({"a.md", 5, "shiplap plan saxpy --chunks 3 --json"}), "");
 }
 
 TEST(DocsCommands, a_remark_is_no_part_of_a_command) {
@@ -122,7 +121,7 @@ TEST(DocsCommands, those_that_are_marked_to_run_succeed) {
   const std::string folder = testing::TempDir() + "/docs_commands_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   const std::string path = std::filesystem::path(program).parent_path().string();
-  for (const Page& page : pages_of(root))
+  for (const Page& page : pages_of(SHIPLAP_SOURCE_DIR))
     for (const Block& block : page.blocks) {
       if (!block.runs) continue;
       for (const Span& command : commands_of({page.file, {block}, {}, {}, {}})) {
