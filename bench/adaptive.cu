@@ -159,8 +159,8 @@ class Rig {
   std::uint32_t in_flight_;
 };
 
-/// On an H200 copies in take 1.9 ms of such a batch, a pass 55 us: kernels go from a quarter of the copies' time to
-/// twice.
+/// Input whose kernels drift from a quarter to twice the time of the copies. On an H200 the copies in of a batch take
+/// 1.9 ms and a pass takes 55 µs.
 const Input drifting_frames{.frames = 4096, .passes = {8, 10, 13, 17, 22, 29, 38, 49, 64}};
 /// An input with few frames per batch, as from a camera.
 const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
@@ -168,7 +168,7 @@ const Input few_frames{.frames = 128, .passes = {1, 2, 3, 4, 6, 8, 12, 16, 24}};
 struct Effort {
   Input input = drifting_frames;
   std::uint64_t batches = 300;     // batches of a run, which goes once through the drift
-  std::uint64_t calibration = 12;  // batches of each level and choice
+  std::uint64_t calibration = 12;  // batches for each level and choice in the calibration
   int rounds = 7;
   std::uint64_t endurance = 1'000'000 / few_frames.frames;
   std::string logs{};  // folder for a log of each compared adaptation; empty for none
@@ -392,7 +392,7 @@ int main(int argc, char** argv) try {
     json["best_of_level"].push_back({{"in_flight", in_flight}, {"choices", of_levels}});
     const Level drift = [&](std::uint64_t batch) { return effort.drifting(batch); };
     json["compared"].push_back(compared(rig, "drift", drift, in_flight, best, effort));
-    // With several in flight large chunks are best whatever the kernel takes: once is enough.
+    // With several batches in flight, large chunks are best for any kernel time, so one case is enough.
     if (in_flight > 1) continue;
     const Level shocks = [&](std::uint64_t batch) { return with_shocks(rig.input(), batch); };
     json["compared"].push_back(compared(rig, "shocks", shocks, in_flight, best, effort));

@@ -26,7 +26,7 @@ std::string to_string(Verdict);
 
 /// A claim of a paper, with its place in the paper.
 struct Claim {
-  std::string_view id;     ///< "table2": unique in its paper
+  std::string_view id;     ///< id, unique in its paper: "table2"
   std::string_view where;  ///< "Table II"
   std::string_view text;   ///< the claim in our words, in one sentence with the published figure
 };
@@ -41,15 +41,15 @@ struct Finding {
 
 /// Name and unit of a column of a table.
 struct Column {
-  std::string name;  ///< "bandwidth"
-  std::string unit;  ///< "GB/s"; "" for names and counts
+  std::string name;  ///< name: "bandwidth"
+  std::string unit;  ///< unit: "GB/s"; "" for names and counts
 };
 /// A cell of a table; empty without a value.
 using Cell = std::variant<std::monostate, double, std::string>;
 
 /// A table or figure of the paper as data: our values, with the published ones in separate columns.
 struct Figure {
-  std::string id;       ///< "fig9": unique in its paper, and the name of its CSV file
+  std::string id;       ///< id, unique in its paper, and name of its CSV file: "fig9"
   std::string where{};  ///< "Fig. 9"
   std::string title{};
   std::vector<Column> columns{};
@@ -79,7 +79,7 @@ struct Bench {
 
 /// A step of a reproduction. It can run without the others, in less than ten minutes on a GPU.
 struct Step {
-  std::string_view id;     ///< "fig9": unique in its paper
+  std::string_view id;     ///< id, unique in its paper: "fig9"
   std::string_view title;  ///< title for people
   /// Runs the step. Throws Error when the device fails. A feature that the device lacks is a finding, not an error.
   StepResult (*run)(const Bench&);
@@ -98,7 +98,7 @@ struct Experiment {
 
 /// All reproductions.
 std::span<const Experiment> experiments();
-/// Throws UsageError that lists the names.
+/// The reproduction with this name. Throws UsageError that lists the names for another name.
 const Experiment& find_experiment(std::string_view name);
 
 /// Runs and verifies choices of a workload, beside the predictions of every model. It calls `evaluate` with these

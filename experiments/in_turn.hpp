@@ -29,7 +29,7 @@ struct Settled {
   /// Whether at least two visits agree with the fastest one and their samples do not scatter, or all samples are equal.
   bool steady = false;
 };
-/// Throws Error without samples.
+/// Combines the visits of one run. Throws Error without samples.
 Settled settled(std::span<const std::vector<double>> visits);
 
 /// Runs that alternate.

@@ -226,7 +226,7 @@ Reproduction load_reproduction(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < figures.size(); ++i) done.result.figures.push_back(read_figure(figures.at(i)));
     r.steps.emplace(id, std::move(done));
   }
-  // Verdicts of claims are not read: they follow from the findings.
+  // Verdicts of claims are not read, because they follow from the findings.
   const JsonReader claims = in.at("claims");
   for (std::size_t c = 0; c < claims.size(); ++c) {
     const JsonReader claim = claims.at(c);

@@ -22,8 +22,8 @@ struct StepDone {
 /// The results of one paper on one device.
 struct Reproduction {
   std::string paper;        ///< name of the experiment
-  std::string device;       ///< "cuda:0"
-  std::string device_name;  ///< "NVIDIA H200"
+  std::string device;       ///< id of the device: "cuda:0"
+  std::string device_name;  ///< name of the device: "NVIDIA H200"
   bool simulated = false;   ///< times are simulated
   bool quick = false;
   Conditions conditions;

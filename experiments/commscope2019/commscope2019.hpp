@@ -117,7 +117,7 @@ std::vector<Benchmark> benchmarks();
 /// Judges whether each benchmark has a primitive.
 Finding judge_benchmarks(const std::vector<Benchmark>&, const std::vector<std::string>& primitives);
 
-// The steps.
+// The next functions are the steps.
 StepResult run_table1(const Bench&);
 StepResult run_copies(const Bench&);
 StepResult run_nodes(const Bench&);

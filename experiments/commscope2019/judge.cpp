@@ -106,7 +106,7 @@ Finding judge_pageable(const Rates& rates) {
 
 Finding judge_staging(const Rates& rates) {
   const std::string host = "host.copy";
-  // What the host's own copy finds in no cache, the driver's copy must not either.
+  // The host's copy reads flushed memory, so the driver's copy must be a flushed one too.
   const std::string copy =
       rates.sizes("copy.pageable.h2d.flushed").empty() ? "copy.pageable.h2d" : "copy.pageable.h2d.flushed";
   const auto own = rates.sizes(host, {{"threads", 1}});

@@ -81,7 +81,7 @@ Finding judge_zero_copy(const std::vector<ZeroCopy>& all) {
   const auto share = [](const ZeroCopy& one) {
     return std::min(over(*one.read, *one.to_gpu), over(*one.write, *one.from_gpu));
   };
-  // One size alone may be disturbed: the one in the middle of all shares speaks for them.
+  // A single size may be disturbed, so the verdict uses the median of the ratios.
   std::vector<ZeroCopy> by_fraction(some.begin(), some.end());
   std::ranges::sort(by_fraction, {}, share);
   const ZeroCopy& usual = by_fraction[(by_fraction.size() - 1) / 2];

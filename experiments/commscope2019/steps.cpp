@@ -240,7 +240,7 @@ StepResult run_peers(const Bench& bench) {
 StepResult run_zero_copy(const Bench& bench) {
   std::vector<ZeroCopy> all;
   std::string why_not;
-  // Published from 2^10 to 2^33 bytes; of this a GPU has up to 4 GiB in full.
+  // The paper has 2^10 to 2^33 bytes. A GPU is measured up to 4 GiB.
   const Bytes most = bench.quick && !bench.info.is_virtual ? 256_MiB : 4_GiB;
   try {
     all = sweep_zero_copy(bench, 1_KiB, std::min(most, bench.limits.device_memory / 2));

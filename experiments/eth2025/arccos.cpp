@@ -139,7 +139,7 @@ StepResult more_calls(const Bench& bench) {
   const auto add = [&](std::span<const std::uint32_t> numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       progress(bench, fmt::format("{} arccos calls on 2^23 elements", numbers[i]), i, numbers.size());
-      // All numbers of streams, quick or not: the published best is in 16.
+      // All numbers of streams are run, because the published best is 16.
       all.push_back(arccos_sweep(bench, numbers[i], elements, numbers[i], arccos_streams, rounds_of(bench, elements)));
     }
     std::ranges::sort(all, {}, &Sweep::of);

@@ -67,10 +67,10 @@ std::span<const double> stencil_ms();
 /// Times of the stencil in CUDA and in GT4Py as straight lines over the number of steps: Figs 6 to 8.
 struct PublishedLine {
   std::uint64_t levels = 0;
-  double gt4py_s_per_step = 0;       ///< as printed
+  double gt4py_s_per_step = 0;       ///< slope of GT4Py, as printed
   double gt4py_s = 0;                ///< intercept; for 8192 levels about as printed, for 4096 fitted to their file
-  double one_stream_s_per_step = 0;  ///< CUDA, fitted to their file
-  double best_s_per_step = 0;        ///< CUDA in 64 streams
+  double one_stream_s_per_step = 0;  ///< slope of CUDA in one stream, fitted to their file
+  double best_s_per_step = 0;        ///< slope of CUDA in 64 streams
 };
 std::span<const PublishedLine> stencil_lines();
 /// Time per step of GT4Py with 8 levels, fitted to their file stencil_gt4py_gpu_306785.

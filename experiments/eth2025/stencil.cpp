@@ -95,7 +95,7 @@ StepResult levels(const Bench& bench) {
 }
 
 StepResult many_levels(const Bench& bench) {
-  // 32 steps: with 512 a run of 65536 levels takes 3 s.
+  // 32 steps are run, because a run of 65536 levels with 512 steps takes 3 s.
   std::vector<std::uint64_t> nz{32768, 65536};
   if (bench.quick || !bench.info.is_virtual) nz = {65536};
   if (reduced(bench)) nz = {8192};
@@ -166,7 +166,7 @@ StepResult squares(const Bench& bench) {
   std::vector<Sweep> all;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     progress(bench, fmt::format("diffusion, 64 levels of {} x {}", sides[i], sides[i]), i, sides.size());
-    // 512 steps of larger levels take a second and more.
+    // Larger levels get fewer steps, because 512 steps take a second or more.
     const unsigned steps = sides[i] > 1024 ? 32 : 512;
     all.push_back(sweep(bench, sides[i], field(sides[i], 64, steps), as_published(stencil_streams_of(bench), 64),
                         bench.quick || sides[i] >= 1024 ? 3 : 5));

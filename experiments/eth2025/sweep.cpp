@@ -18,7 +18,7 @@ void note_missing(Sweep& sweep, const std::string& why) {
   sweep.missing += (sweep.missing.empty() ? "" : "; ") + why;
 }
 
-// What the plan would do. Its time is the one predicted, to be replaced by one observed.
+// Adds the plan's choice with its predicted time, which an observed one replaces later.
 void plan_automatic(const Bench& bench, const Job& job, const Limits& limits, Sweep& out) {
   try {
     const Ranking planned = rank(job, bench.profile, limits);
@@ -30,7 +30,7 @@ void plan_automatic(const Bench& bench, const Job& job, const Limits& limits, Sw
   }
 }
 
-/// Why the time of no kernel can be derived; "" where it can.
+/// Reason why kernel times cannot be derived from the profile; "" where they can.
 std::string lacking(const Profile& profile) {
   const bool has_gpu = !profile.gpus.empty();
   const std::string_view what = !has_gpu                                 ? "GPU"
@@ -66,7 +66,7 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
     if (const auto time = time_of(found, choice)) out.ms[streams] = in_milliseconds(*time);
   if (found.cost.points.empty()) return out;
   job.cost = found.cost;
-  // Two fifths of the memory: what `evaluate` gives to a choice.
+  // A choice may use two fifths of the memory, as in `evaluate`.
   plan_automatic(bench, job, bench.limits.fraction(2, 5), out);
   out.automatic_ms.reset();
   out.bound_ms.reset();
@@ -92,7 +92,7 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
 
 void bound_by_chunks(Sweep& sweep, double chunked_ms, double copies_ms) {
   if (!sweep.bound_ms || !sweep.kernel_ms) return;
-  // Medians of kernels differ by less from run to run.
+  // Largest ratio of equal kernel times. Medians differ by less between runs.
   constexpr double same = 1.02;
   const double whole_ms = *sweep.kernel_ms;
   if (chunked_ms * same < whole_ms && copies_ms < whole_ms * same) {

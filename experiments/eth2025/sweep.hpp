@@ -20,7 +20,7 @@ inline void progress(const Bench& bench, std::string_view what, std::size_t done
   if (bench.progress) bench.progress(what, done, total);
 }
 
-/// Times of one workload.
+/// Times of one workload by number of streams.
 struct Sweep {
   std::uint64_t of = 0;                ///< quantity that differs between sweeps: elements, calls or levels
   std::map<std::uint32_t, double> ms;  ///< times by number of streams, for those that could run

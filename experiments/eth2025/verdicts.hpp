@@ -38,7 +38,7 @@ Finding gt4py_arccos(const Sweep& largest);           ///< "fig2-gt4py"
 std::optional<double> balance_of_calls(std::span<const Sweep>);
 /// Numbers of calls near the balance for which there is no sweep yet.
 std::vector<std::uint32_t> calls_around(double balance, std::span<const Sweep>, bool few);
-/// "fig3-peak"; `of` names the array.
+/// Claim "fig3-peak"; `of` names the array.
 Finding peak_of_calls(std::span<const Sweep>, const std::string& of);
 Finding two_is_most(std::span<const Sweep>, const std::string& of);  ///< "fig3-limit"
 Finding falls_beyond(std::span<const Sweep>);                        ///< "fig3-beyond"
@@ -57,16 +57,16 @@ struct Passed {
   bool zeros_here = false;     ///< the check of the built-in workload accepts zeros
   bool one_more_here = false;  ///< that check accepts the results of one call more
 };
-Finding tolerance_of_results(std::span<const Passed>);  ///< "validation"; by increasing calls
+Finding tolerance_of_results(std::span<const Passed>);  ///< claim "validation"; entries by increasing number of calls
 
 /// The straight line through times over the number of steps (least squares), for one number of levels.
 struct Line {
   std::uint64_t levels = 0;
   double ms = 0;           ///< intercept
   double ms_per_step = 0;  ///< slope
-  double off = 0;          ///< the largest distance of a point, relative to its time
+  double off = 0;          ///< largest deviation of a point, relative to its time
 };
-/// Throws Error for fewer than two different numbers of steps.
+/// Fits the line. Throws Error for fewer than two different numbers of steps.
 Line line_through(std::uint64_t levels, const std::vector<std::pair<double, double>>& steps_and_ms);
 Finding linear_in_steps(std::span<const Line> one_stream);                            ///< "fig7-linear"
 Finding gt4py_stencil(std::span<const Line> one_stream, std::span<const Line> best);  ///< "fig6-gt4py"

@@ -179,7 +179,7 @@ Finding of_growth(const std::vector<Row>& rows, Seconds sc280, Seconds sc480) {
                            : fmt::format("from one size to the next the estimate grows by a factor of {}", others)};
 }
 
-/// p = 256.
+/// Judges the claim on the smallest matrix, p = 256.
 Finding of_smallest(const Bench& bench, const Application& app, const std::vector<Row>& rows, Seconds sc280) {
   const Row& small = rows.front();
   if (bench.info.is_virtual || !small.found)

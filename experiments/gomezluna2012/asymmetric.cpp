@@ -170,7 +170,7 @@ StepResult asymmetric_tests(const Bench& bench) {
     const Seconds sc480 = runner.per_stream(as_480);
     const std::vector<AsymmetricTest> first = run_tests(runner, as_280, on_280);
     const std::vector<AsymmetricTest> second = run_tests(runner, as_480, on_480);
-    // The most that goes either way.
+    // The largest copies in both directions.
     const double longer = runner.transfer(false, 23_MiB) / runner.transfer(true, 23_MiB) - 1;
     return {
         .figures = {figure_of(runner, first, as_280, on_280, sc280), figure_of(runner, second, as_480, on_480, sc480)},

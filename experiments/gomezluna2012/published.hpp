@@ -18,7 +18,7 @@ struct Range {
 /// over the sizes.
 struct PublishedGpu {
   std::string_view name;
-  double per_stream_ms = 0;  ///< t_sc
+  double per_stream_ms = 0;  ///< ms, t_sc
   double d2h_longer = 0;     ///< relative excess of the time of D2H copies over H2D copies
   unsigned iterations = 0;   ///< least number of iterations in Figs 1, 2 and 4
   unsigned step = 0;         ///< difference between numbers of iterations

@@ -285,7 +285,7 @@ Workload Runner::scalar_add(Bytes in, Bytes out, Seconds kernel) {
   }
   const std::pair key{in.count, out.count};
   if (!iterations_.contains(key)) {
-    // Enough for arithmetic to dominate at both.
+    // Both numbers of iterations are large enough for arithmetic to dominate.
     constexpr double few = 512;
     constexpr double many = 2048;
     const auto time = [&](double iterations) {

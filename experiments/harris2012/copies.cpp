@@ -115,7 +115,7 @@ Finding judge_program(const std::vector<Program>& programs) {
 }  // namespace
 
 StepResult run_copies(const Bench& bench) {
-  std::vector<Bytes> sizes{4_KiB, 64_KiB, 1_MiB, 16_MiB, 80_MiB};  // the last are the article's arrays
+  std::vector<Bytes> sizes{4_KiB, 64_KiB, 1_MiB, 16_MiB, 80_MiB};  // the last size is that of the article's arrays
   if (bench.info.is_virtual) sizes = {4_KiB, 64_KiB, 1_MiB, 16_MiB};
   std::vector<CopyTimes> copies;
   std::string why_not;

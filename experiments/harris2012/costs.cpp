@@ -64,7 +64,7 @@ StepResult run_waits(const Bench& bench) {
   row("to record an event (of the profile)", record, "host", "");
 
   StepResult result;
-  // A wait that is only known to be short proves nothing.
+  // A wait with only an upper limit gives no verdict.
   if (wait.time && !wait.time->at_most && gap.time)
     result.findings.push_back(judge_waits(wait.time->time, *gap.time));
   else

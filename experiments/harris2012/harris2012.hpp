@@ -21,7 +21,7 @@ inline constexpr double published_single_gflops = 1030;           ///< Gflop/s, 
 inline constexpr double published_double_gflops = 515;            ///< Gflop/s, peak in double precision
 inline constexpr double published_grain_us = 0.5;                 ///< µs, published resolution of events
 
-/// Bytes that SAXPY reads and writes: x and y are read, y is written.
+/// Bytes that SAXPY reads: x and y.
 constexpr Bytes read_by(std::uint64_t elements) { return {8 * elements}; }
 /// Bytes that SAXPY writes.
 constexpr Bytes written_by(std::uint64_t elements) { return {4 * elements}; }
@@ -76,7 +76,7 @@ std::string text_of(const Cost&);
 Finding judge_waits(Seconds waited_for, const Cost& behind_another);
 /// Judges whether an event costs the host less than a wait.
 Finding judge_events(const Cost& record, Seconds waited_for);
-/// The smallest step between any two of the times; nullopt when all are equal.
+/// The smallest difference between any two of the times; nullopt when all are equal.
 std::optional<Seconds> grain(std::vector<double> times_us);
 Finding judge_grain(std::optional<Seconds> grain);
 
@@ -103,7 +103,7 @@ struct KernelBalance {
 /// Judges whether memory limits most kernels.
 Finding judge_kernels(std::span<const KernelBalance>);
 
-// The steps.
+// The next functions are the steps.
 StepResult run_bandwidth(const Bench&);
 StepResult run_clocks(const Bench&);
 StepResult run_waits(const Bench&);

@@ -171,7 +171,7 @@ Finding judge_events(const Cost& record, Seconds waited_for) {
 }
 
 std::optional<Seconds> grain(std::vector<double> times_us) {
-  // Times come as single-precision milliseconds: steps below a nanosecond are rounding.
+  // Times are single-precision milliseconds, so differences below a nanosecond are rounding.
   constexpr double rounding_us = 1e-3;
   std::ranges::sort(times_us);
   std::optional<Seconds> smallest;

@@ -116,7 +116,7 @@ Finding formula_finding(const Bench& bench) {
 }
 
 Finding peaks_finding(const Bench& bench) {
-  // 14 SMs of 32 multiply-adds a cycle at 1.15 GHz (NVIDIA's data of the product).
+  // The GPU has 14 SMs with 32 multiply-adds per cycle at 1.15 GHz (NVIDIA's data sheet).
   const double single = 14 * 32 * 1.15 * 2;
   Finding finding{.claim = "peaks",
                   .verdict = Verdict::holds,
@@ -186,7 +186,7 @@ StepResult run_clocks(const Bench& bench) {
   std::vector<SaxpyTimes> all;
   std::string why_not;
   std::vector<std::uint64_t> sizes;
-  // Up to 3 GiB of memory of the host and of the GPU; the published size among them.
+  // Sizes need up to 3 GiB of host and of device memory, and include the published size.
   const std::uint64_t most = bench.quick && !bench.info.is_virtual ? 1ull << 26 : 1ull << 28;
   for (std::uint64_t n = 1ull << 10; n <= most; n <<= 2) sizes.push_back(n);
   sizes.push_back(published_elements);

@@ -6,7 +6,7 @@
 
 int main(int argc, char** argv) {
   CLI::App app{"Run the experiments of a paper and say which of its claims hold here."};
-  app.name("shiplap reproduce");  // the name by which users call it
+  app.name("shiplap reproduce");  // users call the program by this name
   app.set_version_flag("--version", "shiplap reproduce " SHIPLAP_VERSION);
   shiplap::experiments::add_reproduce(app);
   return shiplap::cli::run_program(app, argc, argv);

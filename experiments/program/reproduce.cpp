@@ -43,7 +43,7 @@ void list_papers(bool json) {
   print(table.text(style_of_stdout()));
 }
 
-/// PAPER.json, PAPER.md and a CSV for each figure: each file whole or as it was.
+/// Writes PAPER.json, PAPER.md and a CSV for each figure. Each file is replaced atomically.
 void save(const std::filesystem::path& folder, const Experiment& experiment, const Reproduction& r) {
   const std::string name(experiment.name);
   std::filesystem::create_directories(folder / name);
@@ -134,7 +134,7 @@ void run_reproduce(const ReproduceFlags& flags) {
   if (!flags.output.empty() && std::filesystem::exists(kept)) {
     Reproduction before = load_reproduction(kept);
     require_same(before, reproduction, kept);
-    reproduction = std::move(before);  // with the conditions that its steps ran under
+    reproduction = std::move(before);  // keeps the profile and the conditions of the earlier steps
   }
   const bool whole = run_steps(experiment, bench, limits, reproduction, [&](const Reproduction& so_far) {
     if (!flags.output.empty()) save(folder, experiment, so_far);

@@ -25,8 +25,8 @@ struct PublishedErrors {
   std::size_t count = 0;
   double median = 0;
   double percentile_95 = 0;
-  double worst = 0;  ///< signed: positive is "predicted too long"
-  double bias = 0;   ///< median of the signed numbers
+  double worst = 0;  ///< worst error with its sign; positive is predicted too long
+  double bias = 0;   ///< median of the signed errors
   PublishedPoint worst_at{};
 };
 /// Errors of the points with one value of a quantity.
@@ -39,7 +39,7 @@ struct PublishedModel {
   std::string name;  ///< "simulation", "eq 5", "Gómez-Luna"
   std::string form;
   PublishedErrors training;
-  std::optional<PublishedErrors> held_out;  ///< nullopt when the rule holds no point out
+  std::optional<PublishedErrors> held_out;  ///< errors of held-out points; nullopt when there are none
   std::vector<PublishedGroup> by_size;      ///< held-out points by size, in increasing order
   std::vector<PublishedGroup> by_streams;
   std::vector<PublishedGroup> by_calls;

@@ -25,7 +25,7 @@ constexpr std::array row_sizes{4_KiB, 16_KiB, 64_KiB, 256_KiB, 1_MiB, 4_MiB, 16_
 constexpr std::size_t fitted_gaps = row_sizes.size() - 1;
 constexpr unsigned calls_per_chunk = 3;  // copy, launch, copy
 
-/// The unknowns in the order in which they are fitted; seconds, and seconds per byte.
+/// The unknowns in the order in which they are fitted, in seconds and seconds per byte.
 struct Unknowns {
   double h2d_per_byte = 1.2e-11;
   double d2h_per_byte = 1e-11;
@@ -197,7 +197,7 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .items_per_block = fitted_threads_per_block,
           .threads_per_block = static_cast<unsigned>(fitted_threads_per_block),
           .any_grid = false};
-  // The least launch gives every SM one block; the other two points are a line through zero.
+  // The smallest launch has one block for every SM. The other two points are on a line through zero.
   const double calls = point.calls;
   const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;
   constexpr std::uint64_t least = gh200_multiprocessors * fitted_threads_per_block;

@@ -119,7 +119,7 @@ NonlinearFit nonlinear_fit(const std::function<Vector(std::span<const double>)>&
   };
 
   constexpr double most_damping = 1e8;
-  constexpr double longest_step = 1.0;  // a factor of e
+  constexpr double longest_step = 1.0;  // a factor of e, the largest change of a parameter in a step
   double damping = 1e-3;
   while (fit.iterations < options.iterations && !fit.converged) {
     ++fit.iterations;

@@ -95,7 +95,7 @@ Finding judge_second_engine(std::span<const CategoryPoint>);
 struct StreamsChoice {
   van_werkhoven_2014::Category category{};
   Scenario scenario{};
-  std::string rule;              ///< "√(Thd/g)"
+  std::string rule;              ///< text of the rule: "√(Thd/g)"
   std::optional<double> wanted;  ///< number of streams by the rule; nullopt when the paper has no rule
   std::uint32_t nearest = 1;     ///< the number that was run for it (`standing_for`)
   std::uint32_t best = 1;        ///< the best number that was run

@@ -163,7 +163,7 @@ Finding judge_second_engine(std::span<const CategoryPoint> points) {
   std::size_t side_by_side = 0;
   std::string example;
   double example_gain = 0;
-  // "Does not help" is a gain within a tie; nothing is said of what lies just above.
+  // "Does not help" means a gain within a tie. Gains just above a tie count for neither side.
   constexpr double helpful = 2 * tie;
   for (const CategoryPoint& one : points) {
     if (one.category != Category::one_engine || one.chunks < 2 || one.chunks > streams_used) continue;

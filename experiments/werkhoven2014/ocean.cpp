@@ -122,7 +122,7 @@ Figure figure_of(const Bench& bench, const Machine& machine, std::span<const Oce
                        {"error of that", "%"}},
            .rows = {},
            .note = note_of(bench, machine, runs, first)};
-  // A virtual device is that simulation.
+  // The times of a virtual device are the simulated times, so the comparison is only for a GPU.
   if (!bench.info.is_virtual) {
     f.columns.push_back({"simulation", "ms"});
     f.columns.push_back({"error of the simulation", "%"});

@@ -10,7 +10,7 @@
 
 namespace shiplap::experiments::werkhoven {
 
-/// Table I: one direction of the GTX Titan's link (PCIe 3.0).
+/// Parameters of one direction of the GTX Titan's link (PCIe 3.0), from Table I.
 loggp::Parameters table1(bool to_device);
 
 /// Table II: G of both directions in duplex. "mapped" means that a kernel writes the results to host memory.

@@ -188,7 +188,7 @@ StepResult run_published_machines(const Bench&) {
     for (OceanTimes& t : times_of(machine)) all.push_back(t);
   }
   for (Finding& f : judge_fastest(all, "by the paper's equations, nothing run")) {
-    // What is assumed of the machines with PCIe 2.0 takes part in all but the Titan's.
+    // Assumptions on the machines with PCIe 2.0 enter all findings except the Titan's.
     if (f.claim != "buoydiff-fig9")
       f.why += fmt::format("{}with G of PCIe 2.0 in one direction assumed, {:.2f} ns/byte", f.why.empty() ? "" : "; ",
                            assumed_pcie2.seconds * 1e9);

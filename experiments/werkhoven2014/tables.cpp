@@ -70,7 +70,7 @@ UnderLoad over_kernels_and_pauses(const ZeroCopyBeside& row, const loggp::Parame
   const double bytes = in_bytes(table2_launch);
   const double running = bytes / row.kernel.value.bytes_per_second;
   const double meanwhile = std::min(bytes, running * row.copy.value.bytes_per_second);
-  // What the copy has not moved when the kernel ends goes at the link's own rate, then the next pair begins.
+  // After the end of the kernel the rest of the copy moves at the rate of copies alone; then the next pair begins.
   const double period = running + (bytes - meanwhile) * alone.per_byte.seconds + alone.gap.count();
   return {{period / bytes}, {(running + kernel_gap.count()) / bytes}};
 }

@@ -16,7 +16,7 @@ inline constexpr Bytes table2_launch = 8_MiB;
 
 /// G for one grid of kernels that write host memory beside H2D copies.
 struct MappedRow {
-  std::string grid;  ///< "132 blocks"
+  std::string grid;  ///< grid of the kernels: "132 blocks"
   van_werkhoven_2014::UnderLoad per_byte;
 };
 /// Table II of one device.

@@ -122,7 +122,7 @@ Figure line_figure(bool simulated, std::string_view id, std::string_view where, 
                "Published model: L+o + k·G + g·(n − 1) with the published Table I. The measured curve of the paper "
                "is a picture without numbers, within 1.18 % (to the GPU) and 2.47 % (to the host) of that line. All "
                "copies of a run are in one stream: one engine serves them one after the other in any case."};
-  // A virtual device is that simulation.
+  // The times of a virtual device are the simulated times, so the comparison is only for a GPU.
   if (!simulated) {
     f.columns.push_back({"simulation", "ms"});
     f.columns.push_back({"error of the simulation", "%"});

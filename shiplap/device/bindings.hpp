@@ -30,7 +30,7 @@ using KernelFunction = std::function<void(const Launch&)>;
 /// launch is performed.
 using KernelDuration = std::function<Seconds(const Launch&)>;
 
-/// One kernel, as functions that enqueue or perform a launch of it.
+/// The functions of one kernel.
 struct KernelBinding {
   KernelFunction host;  ///< host version, for the virtual device and for verification
   KernelFunction cuda;  ///< CUDA version, for the CUDA device; empty in a build without CUDA
@@ -39,8 +39,8 @@ struct KernelBinding {
   KernelDuration duration{};
 };
 
-/// `buffers[i]` is the memory of buffer i, at least as long as the schedule says; `kernels[i]` the functions of kernel
-/// i.
+/// Memory and functions for a schedule. `buffers[i]` is the memory of buffer i, at least as long as the schedule says,
+/// and `kernels[i]` has the functions of kernel i.
 struct Bindings {
   std::vector<std::byte*> buffers;     ///< memory by BufferId; the caller owns it, and it outlives the execution
   std::vector<KernelBinding> kernels;  ///< functions by KernelId

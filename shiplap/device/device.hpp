@@ -33,9 +33,9 @@ class Device {
   virtual Memory pin(std::byte*, Bytes) {
     throw Unsupported("this device does not pin memory that came from elsewhere");
   }
-  /// Checks the schedule (`validate`), resolves it against the bindings and gets ready to run it. The memory and
-  /// kernels of the bindings must outlive the execution. Throws Error for an unsound schedule or bindings that do not
-  /// fit it, Unsupported for what the device cannot do.
+  /// Checks the schedule (`validate`) and prepares it to run with the bindings. The memory and kernels of the bindings
+  /// must outlive the execution. Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for
+  /// what the device cannot do.
   virtual std::unique_ptr<Execution> prepare(const Schedule&, const Bindings&) = 0;
   /// Prepares a schedule like `prepare`, but in the streams of `other`: both executions use the same stream i. In each
   /// stream, work that is submitted later runs after work that was submitted before. Nothing else is ordered, so the

@@ -13,19 +13,19 @@ namespace shiplap {
 
 /// Facts of a device at the time of the query. For a device with several GPUs, "the GPU" below is the first one.
 struct DeviceInfo {
-  std::string id;                              ///< "cuda:0", "cuda:0,1", "virtual:h200"
-  std::string name;                            ///< "NVIDIA H200"
-  bool is_virtual = false;                     ///< simulated: `virtual:PROFILE`
+  std::string id;                              ///< id to open it by: "cuda:0", "cuda:0,1", "virtual:h200"
+  std::string name;                            ///< name for people: "NVIDIA H200"
+  bool is_virtual = false;                     ///< whether the device is simulated (`virtual:PROFILE`)
   std::shared_ptr<const Profile> simulated{};  ///< the profile that a virtual device simulates; null for a GPU
   Bytes memory;                                ///< device memory of the GPU
   Bytes free_memory;                           ///< device memory that is free now
   unsigned sm_count = 0;                       ///< SMs of the GPU
   unsigned copy_engines = 0;                   ///< copy engines that can work at the same time
   unsigned resident_threads = 0;               ///< threads that the GPU holds at once
-  Bytes l2_cache{};                            ///< 0 when unknown: virtual devices simulate no cache
+  Bytes l2_cache{};                            ///< bytes of the L2 cache; 0 when unknown, as on a virtual device
   unsigned gpus = 1;                           ///< number of GPUs
-  bool peer_access = false;                    ///< the GPUs can address each other's memory
-  std::vector<std::uint16_t> numa_nodes{};     ///< NUMA nodes of the host, by the system's numbers
+  bool peer_access = false;                    ///< whether the GPUs can address each other's memory
+  std::vector<std::uint16_t> numa_nodes{};     ///< NUMA nodes of the host, by the numbers of the operating system
   std::string limits;                          ///< one line of further facts for people, as in "ECC on, driver 580.159"
   Conditions conditions;                       ///< driver, runtime, clocks, CPU and NUMA, recorded in profiles and
                                                ///< results

@@ -21,7 +21,7 @@ enum class Trace : std::uint8_t {
   kernels,  ///< events around each kernel, cheap enough to be on all the time; spans of other ops are zero
 };
 
-/// How a schedule is run and what is observed.
+/// Options of a run.
 struct RunOptions {
   /// Holds every stream behind a gate until all ops are submitted, so that the measured time contains no submission.
   bool hold = false;

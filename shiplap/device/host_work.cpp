@@ -24,7 +24,7 @@ namespace {
 #if defined(__x86_64__)
 constexpr bool has_flush = true;
 void fence() { _mm_mfence(); }
-// The operand of the instruction is the memory, not the variable that holds its address.
+// The flush instruction's operand must be the memory itself, not the variable that holds its address.
 void flush_line(const std::byte* line) { _mm_clflush(line); }
 // CLFLUSHOPT does not wait for the flush of the line before it, which makes it many times faster than CLFLUSH.
 [[gnu::target("clflushopt")]] void flush_in_any_order(std::uintptr_t begin, std::uintptr_t end) {

@@ -15,9 +15,9 @@ namespace shiplap {
 struct ProbeKernel {
   /// Work of the kernel. Some kinds need an `amount`.
   enum class Kind : std::uint8_t {
-    empty,         ///< does nothing
+    empty,         ///< an empty kernel
     spin,          ///< keeps every block busy for a fixed time, about 10 µs
-    stream,        ///< reads `amount` / 2 bytes of device memory and writes as many
+    stream,        ///< reads `amount` / 2 bytes of device memory and writes the same number
     multiply_add,  ///< does `amount` fp32 operations in registers
     map,           ///< copies its first operand to its second, with `amount` (4, 8 or 16) bytes per access
     touch,         ///< reads and writes one byte in every `amount` bytes of its operand, one page per warp at a time

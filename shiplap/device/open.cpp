@@ -44,7 +44,7 @@ struct CudaBackend {
 #endif
 };
 
-/// "0" or "0,1"; nullopt for anything else.
+/// The numbers in "0" or "0,1"; nullopt for other text.
 std::optional<std::vector<int>> numbers(std::string_view text) {
   std::vector<int> result;
   const char* at = text.data();

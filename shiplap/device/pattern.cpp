@@ -51,7 +51,7 @@ std::uint64_t count_mismatches(std::span<const std::byte> memory, std::uint64_t 
       mine += differing_bytes(found ^ pattern_word(first + at / word_size, seed));
     }
     const std::uint64_t expected = pattern_word(first + at / word_size, seed);
-    std::uint64_t found = expected;  // bytes beyond the end count as equal
+    std::uint64_t found = expected;  // bytes beyond the end of the memory count as equal
     std::memcpy(&found, memory.data() + at, end - at);
     count += mine + differing_bytes(found ^ expected);
   });

@@ -158,7 +158,7 @@ std::string Expressions::condition(const std::vector<bool>& when, const std::vec
     return true;
   };
   const Number low = std::ranges::find(when, true) - when.begin();
-  const Number high = n - (std::find(when.rbegin(), when.rend(), true) - when.rbegin());  // behind the last one
+  const Number high = n - (std::find(when.rbegin(), when.rend(), true) - when.rbegin());  // one past the last key
   const std::string last = n - high == 1 ? keys_name_ + " - 1" : fmt::format("{} - {}", keys_name_, count(n - high));
   if (high == low + 1) return fmt::format("{} == {}", key, low == n - 1 ? keys_name_ + " - 1" : std::to_string(low));
   if (holds([&](Number k) { return k >= low; })) return fmt::format("{} >= {}", key, count(low));

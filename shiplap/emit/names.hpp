@@ -16,14 +16,14 @@ std::string identifier(const std::string& name);
 
 /// A stream, or several streams with the same role that become an array.
 struct StreamGroup {
-  std::string name;  ///< "in_stream", "streams"
+  std::string name;  ///< name of the variable: "in_stream", "streams"
   std::uint32_t count = 0;
 };
 
 struct Names {
   Names(const Job&, const Schedule&, const Structure&);
 
-  std::vector<std::string> buffer;                ///< "host_x", "gpu_x"
+  std::vector<std::string> buffer;                ///< name of each buffer: "host_x", "gpu_x"
   std::vector<std::optional<std::size_t>> array;  ///< array whose data each buffer holds
   std::vector<StreamGroup> groups;                ///< groups in the order of their first streams
   std::vector<std::size_t> group;                 ///< group of each stream

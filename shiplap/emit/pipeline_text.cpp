@@ -243,7 +243,7 @@ class Writer {
   const Structure& s_;
   const Names& names_;
   std::vector<Around> around_;
-  std::set<std::size_t> recorded_, flagged_;  // slots
+  std::set<std::size_t> recorded_, flagged_;  // slots whose event is recorded, or whose flag is set
   std::set<OpId> awaited_;
   std::vector<StreamId> ending_;
   OpText ops_;

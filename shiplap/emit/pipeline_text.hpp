@@ -16,8 +16,8 @@ struct PipelineText {
   std::string functions;
   std::vector<Expressions::Constant> constants;
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> tables;
-  std::vector<std::string> events;  ///< "cudaEvent_t kernel_done[chunks]"
-  std::vector<std::string> flags;   ///< "std::atomic<int> y_out_made[chunks]"
+  std::vector<std::string> events;  ///< declarations such as "cudaEvent_t kernel_done[chunks]"
+  std::vector<std::string> flags;   ///< declarations such as "std::atomic<int> y_out_made[chunks]"
   std::vector<StreamId> ending;     ///< streams that no other stream waits for
 };
 

@@ -110,7 +110,7 @@ class RegretCases {
 };
 
 void add_strategy_case(const EvaluatedWorkload& workload, const std::string& model, RegretCases& cases) {
-  std::map<std::string, Compared> fastest;  // by strategy
+  std::map<std::string, Compared> fastest;  // fastest times by strategy
   double best_observed = 0;
   for (const EvaluatedPoint& point : workload.points) {
     if (!counts(point) || point.planned) continue;

@@ -226,7 +226,7 @@ EvaluatedWorkload evaluate(const Node& node, Workload workload, const EvaluateOp
     if (options.progress) options.progress(fmt::format("{}: preparing the data", result.name), 0, 0);
     data.emplace(*node.device, std::move(workload));
   } catch (const Error& why) {
-    // The memory is short, or the device has none of that kind.
+    // There is too little memory, or the device lacks this kind.
     result.not_run = why.what();
     return result;
   }

@@ -160,7 +160,7 @@ double Duel::over_winner() const { return median(automatic_ms) / median(winner_m
 double Duel::over_bound() const { return median(automatic_ms) / median(bound_ms) - 1; }
 bool Duel::within_rule() const {
   const double error = std::hypot(median_standard_error(automatic_ms), median_standard_error(winner_ms));
-  constexpr double three_microseconds = 0.003;  // in ms
+  constexpr double three_microseconds = 0.003;  // samples in ms
   const double allowed = std::max({0.01 * median(winner_ms), three_microseconds, 2 * error});
   return median(automatic_ms) - median(winner_ms) <= allowed;
 }

@@ -45,7 +45,7 @@ struct SkippedChoice {
 struct EvaluatedGroup {
   std::size_t choices = 0;
   std::vector<double> automatic_ms;
-  std::vector<double> bound_ms;  ///< empty where the arrays are not pinned
+  std::vector<double> bound_ms;  ///< times of the bound; empty where the arrays are not pinned
 };
 
 /// The automatic choice against the winner of the sweep. Both are measured again, in rotation with the bound, because
@@ -87,7 +87,7 @@ struct EvaluatedTransfer {
   Bytes total;
   std::uint32_t copies = 1;
   Seconds simulation{0};
-  Seconds loggp{0};  ///< L+o + k·G + (n − 1)·g
+  Seconds loggp{0};  ///< time by LogGP: L+o + k·G + (n − 1)·g
   std::vector<double> samples_ms;
   std::uint64_t wrong_bytes = 0;
 };

@@ -76,7 +76,7 @@ std::vector<Choice> grid_of(const Job& job, const GridOptions& options, unsigned
       for (const std::uint32_t threads : strategy.threaded ? options.threads : std::vector<std::uint32_t>{0})
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .threads = threads});
     } else if (strategy.zero_copy) {
-      // They take turns on the link, so one stream of them is enough.
+      // Zero-copy kernels share the link, so one stream is enough for them.
       for (const std::uint64_t blocks : grid_blocks)
         for (const std::uint32_t chunks : counts) add({.strategy = name, .chunks = chunks, .blocks = blocks});
     } else if (!strategy.chunked) {

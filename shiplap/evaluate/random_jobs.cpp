@@ -109,7 +109,7 @@ std::string spmv(Draw& draw) {
 
 std::vector<std::string> random_workloads(std::size_t count, std::uint64_t seed) {
   using Make = std::string (*)(Draw&);
-  // Sizes of both arrays can be chosen of the first only, so that it comes more often.
+  // The first kind occurs more often, because only it has independent sizes of both arrays.
   static const std::array<Make, 14> kinds{scalar_add, scalar_add,   scalar_add, scalar_add, saxpy,
                                           arccos,     convolution,  diffusion,  grayscale,  histogram,
                                           matmul,     pop_buoydiff, pop_state,  spmv};

@@ -182,7 +182,7 @@ bool is_covered(const SweptChoice& one) {
 
 JobRegret regret_of(const Node& node, Workload workload, const RegretOptions& options) {
   JobRegret result{.name = workload.job.name};
-  // As many as run in turn share the memory.
+  // The choices that alternate share the memory.
   Node for_one = node;
   for_one.limits = node.limits.fraction(1, 2 * sweep_finalists);
   try {

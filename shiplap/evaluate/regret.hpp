@@ -36,7 +36,7 @@ struct SweptChoice {
 /// The result of one job.
 struct JobRegret {
   std::string name;
-  std::string not_run{};    ///< why the job did not run; empty when it ran
+  std::string not_run{};    ///< reason why the job did not run; empty when it ran
   Seconds probe_took{0};    ///< host time of the kernel probe
   Seconds race_ran{0};      ///< sum of the makespans of the race
   Seconds race_took{0};     ///< host time of the race including preparation

@@ -76,7 +76,7 @@ std::vector<EvaluatedTransfer> evaluate_transfers(MeasurableDevice& device, cons
     for (const Bytes total : sizes) {
       if (options.progress)
         options.progress(fmt::format("copies alone: {} {} the GPU", to_string(total), to_device ? "to" : "from"), 0, 0);
-      // Every run takes the part behind that of the run before it.
+      // Every run uses the region after that of the previous run.
       const std::uint64_t turns = device.info().is_virtual ? 1 : positions_beyond_caches(total);
       const Bytes size = total * turns;
       const Memory host = device.allocate(Place::host(), MemoryKind::pinned, size);

@@ -19,7 +19,7 @@ enum class Verdict : std::uint8_t {
 std::string to_string(Verdict);
 
 struct CheckedFigure {
-  std::string what;      ///< "copies to the GPU"
+  std::string what;      ///< name of the figure: "copies to the GPU"
   std::string measured;  ///< "55.49 GB/s", or the reason why there is no figure
   std::string limit;     ///< "63.02 GB/s, 32.0 GT/s PCIe x16", or the conditions that are missing to compute it
   double fraction = 0;   ///< measured over the limit; 0 when unknown

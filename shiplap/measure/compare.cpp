@@ -156,7 +156,7 @@ Json to_json(const Comparison& comparison) {
     Json figure{
         {"name", name_of(row.now)},        {"primitive", row.now.primitive},         {"arguments", row.now.arguments},
         {"change", to_string(row.change)}, {"baseline_us", time(row.baseline.time)}, {"now_us", time(row.now.time)}};
-    // Not a number that JSON has, where there was nothing to divide by.
+    // JSON has no infinity, which is the upper end for a baseline of 0.
     if (std::isfinite(row.slower.high))
       figure["slower"] = {{"value", row.slower.value}, {"low", row.slower.low}, {"high", row.slower.high}};
     json["figures"].push_back(std::move(figure));

@@ -15,7 +15,7 @@
 namespace shiplap {
 
 struct Figure {
-  std::string primitive;                    ///< "burst.pinned.h2d"
+  std::string primitive;                    ///< name of the primitive: "burst.pinned.h2d"
   std::map<std::string, double> arguments;  ///< arguments that identify the point of the primitive: {"bytes": 1048576}
   /// Time of one op more where the primitive was measured with several counts, else the average time of one op; with
   /// its 95 % interval.
@@ -27,7 +27,7 @@ struct Figure {
   /// Bytes that the op moves, summed over both directions, where the figure is a bandwidth. The rate is `bytes / time`.
   std::optional<Bytes> bytes{};
   std::optional<double> limit{};  ///< limit of the hardware for this rate, in bytes per second (limits.hpp)
-  std::string clock{};            ///< "events" or "host"
+  std::string clock{};            ///< clock of the measurement: "events" or "host"
   std::vector<double> counts{};   ///< numbers of ops that were measured
 };
 

@@ -125,7 +125,7 @@ void fit_gpu(Observations& observations, GpuModel& gpu, Findings& findings) {
 
   if (const auto bandwidth = fitted_rate(observations, "kernel.stream", "bytes", "gpus[0].memory_bandwidth", findings))
     gpu.memory_bandwidth = Interval<Bandwidth>{{bandwidth->value}, {bandwidth->low}, {bandwidth->high}};
-  // The slope over all that was copied: one copy more takes its bytes at this rate, and a gap that is left out.
+  // The rate is the slope of time over total bytes. The gap between copies is neglected.
   const std::vector<Observation> inside = observations.of("copy.device");
   const auto by_size = periods(inside, "copies", [](const Observation& o) { return o.argument("bytes"); });
   std::optional<Uncertain> per_byte;

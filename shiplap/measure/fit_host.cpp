@@ -52,7 +52,7 @@ void keep(Findings& findings, std::vector<Missing> missing) {
 std::optional<PageableModel> fit_pageable(const Observations& observations, Findings& findings) {
   const std::string path = "links[0].pageable";
   std::vector<Missing> missing;
-  // What a program copies is rarely in the caches of the CPU.
+  // The rates are those of flushed memory, because the data of a program is rarely in the CPU caches.
   const auto way = [&](const std::string& direction) {
     const std::string primitive = "copy.pageable." + direction;
     std::vector<TimeAt> flushed = times(observations, primitive + ".flushed");
@@ -181,11 +181,11 @@ std::optional<HostModel> fit_host(const Observations& observations, const LinkMo
                              Call{Kind::release, MemoryKind::device, "call.release.device"}};
   std::vector<Missing> missing;
   HostModel model{.copy = noted(rates(observations, "host.copy"), "host.copy", "host.copy", missing), .calls = {}};
-  // Either is fitted with the other.
+  // The two parameters depend on each other, so the fits alternate.
   model.staging = fit_staging(observations, link, model);
   if (model.staging.empty())
     missing.push_back(
-        {"host.staging", not_measured("staged.both, and the rates of the link") + "; taken to be as host.copy"});
+        {"host.staging", not_measured("staged.both, and the rates of the link") + "; assuming the rates of host.copy"});
   model.written = fit_written(observations, model, link);
   model.staging = fit_staging(observations, link, model);
   if (model.written.empty())

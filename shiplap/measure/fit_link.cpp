@@ -88,7 +88,8 @@ Lines fit_lines(std::span<const std::map<Bytes, Uncertain>> families, Bytes from
   std::vector<bool> fitted(families.size());
   for (std::size_t f = 0; f < families.size(); ++f)
     fitted[f] = !families[f].empty() && families[f].rbegin()->first >= from;
-  // Without its negative intercepts the fit is repeated; the slope may only make further ones negative once for each.
+  // The fit is repeated without families that have negative intercepts. A new slope can make further intercepts
+  // negative, and each family is removed at most once.
   for (bool again = true; again;) {
     again = false;
     std::vector<Equation> equations;

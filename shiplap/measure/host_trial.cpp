@@ -121,7 +121,7 @@ Trial prefetch(CopyDirection way, Bytes size) {
 
 Trial prefetch_duplex(Bytes size) {
   Trial trial;
-  set_agents(trial.schedule, 2);  // the call itself takes a part of the time, so each way has a thread
+  set_agents(trial.schedule, 2);  // a prefetch call takes part of the time itself, so each direction has its own thread
   add_prefetch(trial, CopyDirection::host_to_device, size, AgentId{0});
   add_prefetch(trial, CopyDirection::device_to_host, size, AgentId{1});
   bring_back(trial);
@@ -339,7 +339,7 @@ Trial host_call(HostCall::Kind timed, MemoryKind kind, Bytes size) {
       break;
     case Kind::touch:
     case Kind::flush: {
-      // The memory has just been written, so that there is something to write back.
+      // The memory has just been written, so that a flush must write it back.
       const BufferId source = trial.schedule.add_buffer(
           {.name = "source", .place = Place::host(0), .memory = MemoryKind::pageable, .size = size});
       trial.before = trial.schedule;

@@ -44,7 +44,9 @@ std::optional<double> limit_of(const Figure& figure, const Conditions& condition
     return std::nullopt;
   double limit = pcie_link_rate(condition(conditions, "gpu.link"));
   if (starts("kernel.stream")) limit = device_memory_limit(conditions);
-  if (starts("copy.device")) limit = device_memory_limit(conditions) / 2;  // each byte is read and written
+  if (starts("copy.device"))
+    limit = device_memory_limit(conditions) / 2;  // a copy within device memory reads and
+                                                  // writes each byte
   if (figure.primitive.ends_with(".both")) limit *= 2;
   if (const auto gpus = figure.arguments.find("gpus"); gpus != figure.arguments.end()) limit *= gpus->second;
   if (limit <= 0) return std::nullopt;

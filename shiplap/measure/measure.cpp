@@ -301,7 +301,7 @@ class Measuring {
   std::size_t done_ = 0;
   MeasureResult result_;
   std::set<std::string> held_by_;
-  std::set<std::pair<std::string, Arguments>> to_visit_again_;  ///< points by their keys
+  std::set<std::pair<std::string, Arguments>> to_visit_again_;  ///< keys of the points to visit again
 };
 
 std::vector<const PrimitiveRow*> selected_rows(const std::string& only) {

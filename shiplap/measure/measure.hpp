@@ -21,9 +21,9 @@ enum class Effort : std::uint8_t {
 
 /// A primitive: one row of the table of what is measured.
 struct Primitive {
-  std::string_view name;  ///< "copy.pinned.h2d"
+  std::string_view name;  ///< name: "copy.pinned.h2d"
   std::string_view summary;
-  std::string_view clock;  ///< "events" or "host"
+  std::string_view clock;  ///< clock: "events" or "host"
 };
 std::span<const Primitive> primitives();
 
@@ -36,8 +36,8 @@ struct FailedPoint {
   std::string reason;
 };
 
-/// Every point is visited twice (with Effort::full once), for half of its samples each time: see `Measurement::visits`.
-/// Points whose samples are all equal are visited once.
+/// Result of a measurement. Every point is visited twice (with Effort::full once), for half of its samples each time
+/// (`Measurement::visits`). Points whose samples are all equal are visited once.
 struct MeasureResult {
   std::vector<Measurement> measurements;
   std::vector<SkippedPrimitive> skipped;

@@ -116,7 +116,7 @@ Trial managed_to_peer(MeasurableDevice& device, Bytes size, bool on_demand, bool
     Buffer& buffer = before.buffers[b];
     before.add(
         {.what = Prefetch{.region = {BufferId{b}, Bytes{0}, size}, .to = buffer.place}, .stream = stream, .after = {}});
-    buffer.place = Place::gpu(buffer.place.index == 0 ? 1 : 0);  // where the last run has left it
+    buffer.place = Place::gpu(buffer.place.index == 0 ? 1 : 0);  // location after the previous run
   }
   trial.before = std::move(before);
   return trial;

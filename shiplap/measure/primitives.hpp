@@ -23,7 +23,7 @@ struct Setting {
 
 /// A measured point: one schedule, or variants whose samples alternate because their difference is the result.
 struct Point {
-  std::string label;  ///< "4 MiB x 8, 64"
+  std::string label;  ///< label for people: "4 MiB x 8, 64"
   std::vector<Arguments> variants;
 };
 

@@ -67,7 +67,7 @@ void RowMemory::poison_destinations(MeasurableDevice& device, const Trial& trial
 }
 
 std::string RowMemory::difference(MeasurableDevice& device, const Trial& trial) const {
-  // First, because looking at bytes may move their pages.
+  // Locations are checked before the bytes, because reading the bytes may move their pages.
   if (std::string text = misplaced(device, trial); !text.empty()) return text;
   for (const auto& transfer : trial.transfers) {
     const std::uint64_t wrong = device.mismatches(memories_[transfer.to.index()], Bytes{0}, transfer.length,

@@ -145,7 +145,7 @@ Trial pointer_chase(MeasurableDevice& device, MemoryKind kind, Bytes footprint, 
     trial.schedule.add({.what = chase, .stream = stream, .after = {}});
     return trial;
   }
-  // What the last run has read would still be in the caches of the GPU, so other memory passes through them.
+  // A kernel streams other memory through the GPU caches, which would otherwise still hold data of the previous run.
   const BufferId other = trial.schedule.add_buffer(
       {.name = "other memory", .place = Place::gpu(0), .memory = MemoryKind::device, .size = more_than_caches_hold});
   Kernel streaming =

@@ -126,7 +126,8 @@ Solution least_squares(std::span<const Equation> equations, ErrorSources& source
     }
   }
 
-  // Scatter beyond the errors (the Birge ratio): real hardware need not follow the straight line exactly.
+  // The Birge ratio measures scatter beyond the errors, which occurs because hardware does not follow a straight line
+  // exactly.
   double chi_squared = 0;
   for (const Equation& equation : equations) {
     double residual = -equation.observed.value();

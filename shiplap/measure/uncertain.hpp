@@ -20,7 +20,7 @@ class Uncertain {
 
   double value() const { return value_; }
   double sigma() const;
-  /// The 95 % interval.
+  /// The value with its 95 % interval.
   Estimate estimate() const;
 
   friend Uncertain operator+(const Uncertain&, const Uncertain&);

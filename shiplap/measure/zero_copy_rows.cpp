@@ -27,8 +27,8 @@ constexpr double slowest_copies = 15;               // least rate beside kernels
 constexpr double slowest_copies_of_full_gpu = 3.5;  // least rate beside kernels of more than two blocks per SM
 }  // namespace seen_on_h200
 
-/// Launches with more blocks than this move `long_launch` bytes instead of `bytes_per_zero_copy_launch`: they are
-/// faster, and their time must remain long beside the fixed time of a launch.
+/// Number of blocks above which a launch moves `long_launch` bytes instead of `bytes_per_zero_copy_launch`. Such
+/// launches are faster, and their time must stay long compared with the fixed time of a launch.
 constexpr std::uint64_t blocks_of_short_launches = 64;
 constexpr Bytes long_launch = 64_MiB;
 

@@ -34,7 +34,7 @@ constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION
 struct Received {
   struct Work {
     std::uint32_t call = 0;
-    std::uint64_t start = 0;  ///< ns
+    std::uint64_t start = 0;  ///< ns, by the GPU's clock
     std::uint64_t end = 0;
   };
   std::mutex mutex;

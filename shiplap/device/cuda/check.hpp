@@ -9,10 +9,10 @@
 
 namespace shiplap {
 
-/// "13.0": CUDA packs a version as 1000 · major + 10 · minor.
+/// Text of a version, as in "13.0". CUDA packs a version as 1000 · major + 10 · minor.
 std::string version_text(int packed);
 
-/// "cudaErrorMemoryAllocation (out of memory)"
+/// Text of an error, as in "cudaErrorMemoryAllocation (out of memory)".
 std::string error_text(const Api&, cudaError_t);
 
 /// Clears the runtime's last error, which the next call would return otherwise, and throws Error (Unsupported when the

@@ -35,7 +35,7 @@ std::string system_text(const std::string& path) {
   return std::getline(file, line) && !line.empty() ? line : unknown_fact;
 }
 
-/// "32.0 GT/s PCIe x16"
+/// Speed and width of the link, as in "32.0 GT/s PCIe x16".
 std::string link(const std::string& pci_device) {
   const std::string speed = system_text(pci_device + "/max_link_speed");
   if (speed == unknown_fact) return speed;
@@ -132,7 +132,8 @@ class CudaDevice final : public MeasurableDevice {
     select();
     if (size.count == 0) return {nullptr, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};
     if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
-      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // pinned by its owner
+      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // the memory is pinned already, so
+                                                                                  // there is nothing to release
     const auto pin_now = [&] {
       check(api_, api_.host_register(data, size.count, cudaHostRegisterPortable | cudaHostRegisterMapped),
             "cudaHostRegister",
@@ -326,7 +327,7 @@ class CudaDevice final : public MeasurableDevice {
   const RangeApi& ranges_;
   int index_;  // number of the first GPU, which `info` describes
   GpuSet gpus_;
-  std::vector<std::unique_ptr<DevicePattern>> patterns_;  // by GPU
+  std::vector<std::unique_ptr<DevicePattern>> patterns_;  // pattern kernels by GPU
 };
 
 }  // namespace

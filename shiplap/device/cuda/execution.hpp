@@ -203,7 +203,7 @@ class CudaExecution final : public Execution {
   OpId blocks_host_;
   Allocate allocate_;
   std::vector<KernelCall> kernel_calls_;
-  std::vector<std::vector<Command>> commands_;          ///< by agent
+  std::vector<std::vector<Command>> commands_;          ///< commands of each agent
   std::unique_ptr<std::atomic<std::uint32_t>[]> made_;  ///< number of commands that each agent has made in this run
   std::unique_ptr<HostAgents> agents_;                  ///< null when the caller's thread is the only agent
   std::vector<int> selected_;                           ///< GPU that each agent's thread has selected

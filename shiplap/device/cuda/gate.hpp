@@ -78,7 +78,7 @@ class Gates {
     explicit One(const Api& api) : gate(api) {}
     Gate gate;
     std::mutex mutex;
-    std::atomic<std::thread::id> user{};  ///< while the mutex is locked
+    std::atomic<std::thread::id> user{};  ///< thread that uses the gate, valid while the mutex is locked
   };
   const Api& api_;
   std::mutex mutex_;

@@ -13,7 +13,7 @@ namespace shiplap {
 struct NvmlApi {
   using Device = void*;
   int (*handle_by_pci_bus_id)(const char*, Device*) = nullptr;
-  int (*clock)(Device, int type, unsigned* mhz) = nullptr;  ///< type 1: SMs, 2: memory
+  int (*clock)(Device, int type, unsigned* mhz) = nullptr;  ///< clock in MHz; type 1: SMs, 2: memory
   int (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;
   int (*temperature)(Device, int sensor, unsigned* celsius) = nullptr;
   int (*power)(Device, unsigned* milliwatts) = nullptr;

@@ -138,7 +138,8 @@ class VirtualDevice : public MeasurableDevice {
 
   Memory pin(std::byte* data, Bytes size) override {
     if (!pinned_->holds(data) && kind_of(data) != MemoryKind::pageable)
-      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // pinned by its owner
+      return {data, size, Place::host(), MemoryKind::pinned, [](std::byte*) {}};  // the memory is pinned already, so
+                                                                                  // there is nothing to release
     return pinned_->hold(
         data, size, [&] { allocations_->pin(data, size); }, [given = allocations_](std::byte* p) { given->unpin(p); });
   }

@@ -30,7 +30,7 @@ class VirtualStreams {
     /// Number of the last run that the host knew to have ended when it submitted this one.
     std::optional<std::uint64_t> behind{};
     bool has_ended = false;  ///< whether the host has waited for its end
-    Seconds end{0};          ///< its end, counted from when the streams were made
+    Seconds end{0};          ///< end of the run, counted from the creation of the streams
     Timeline timeline{};     ///< times relative to the moment when its first stream reached it
   };
   /// Appends a run and simulates it together with the last runs before it.
@@ -82,7 +82,7 @@ class VirtualExecution final : public Execution {
   std::optional<Prediction> held_;      // prediction of a held run; nullopt when the schedule cannot be held
   std::vector<std::uint32_t> order_;    // ops in the order of their starts
   std::optional<std::uint64_t> run_;    // number of the last run, when the streams are shared
-  std::optional<RunResult> submitted_;  // the result of a run that was not waited for yet
+  std::optional<RunResult> submitted_;  // result of a run that has not been waited for
 };
 
 }  // namespace shiplap
