@@ -51,7 +51,8 @@ void add_predict(CLI::App& app) {
       ->capture_default_str();
   add_json_flag(*command, flags->json);
   command->footer(
-      "Of each strategy the choice that plan would make, or the one asked for. docs/models.md has the closed forms.");
+      "Of each strategy the choice that plan would make, or the one asked for. docs/explanation/models.md has the "
+      "closed forms.");
   command->callback([flags] { run_predict(*flags); });
 }
 

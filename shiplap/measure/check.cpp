@@ -14,10 +14,10 @@ namespace shiplap {
 namespace {
 
 /// Fractions of a limit. A figure from `good` on is normal for such hardware; a figure below `wrong` means a fault.
-/// Sound nodes were measured twice: an H200 on PCIe 5 (profiles/h200.json; docs/measuring.md lists its fractions) and,
-/// for copies alone, a GTX Titan on PCIe 3 (van Werkhoven 2014, Table I). Copies in one direction reach 88 % and 76 %;
-/// packet headers take the rest (payloads of 256 and 128 bytes). `good` is 4 to 15 percentage points below the lowest
-/// measured fraction. `wrong` is a guess.
+/// Sound nodes were measured twice: an H200 on PCIe 5 (profiles/h200.json; docs/reference/primitives.md lists its
+/// fractions) and, for copies alone, a GTX Titan on PCIe 3 (van Werkhoven 2014, Table I). Copies in one direction reach
+/// 88 % and 76 %; packet headers take the rest (payloads of 256 and 128 bytes). `good` is 4 to 15 percentage points
+/// below the lowest measured fraction. `wrong` is a guess.
 struct Thresholds {
   double good = 0;
   double wrong = 0;

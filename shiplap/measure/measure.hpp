@@ -66,8 +66,8 @@ struct MeasureOptions {
 /// released between rows. Throws UsageError when `only` matches nothing.
 MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
-/// Fits the measurements to a profile of one GPU and its link; see docs/measuring.md for each parameter's definition.
-/// Parameters without measurements are listed in `missing`.
+/// Fits the measurements to a profile of one GPU and its link; see docs/reference/parameters.md for each parameter's
+/// definition. Parameters without measurements are listed in `missing`.
 Profile fit(std::span<const Measurement>, const DeviceInfo&);
 /// Fits the samples of a measured profile again with this version's code. Name, source and conditions stay. Throws
 /// UsageError when the profile was not measured or holds no samples.

@@ -1,6 +1,6 @@
 // The closed forms of van Werkhoven, Maassen, Seinstra, Bal: "Performance models for CPU-GPU data transfers" (CCGrid
-// 2014), corrected where the printed text contradicts itself. The printed forms are in `as_printed`. docs/models.md
-// lists every difference with a counter-example.
+// 2014), corrected where the printed text contradicts itself. The printed forms are in `as_printed`.
+// docs/explanation/models.md lists every difference with a counter-example.
 #pragma once
 
 #include <cstdint>

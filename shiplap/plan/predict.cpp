@@ -30,8 +30,8 @@ Job with_cost(const Job& job, bool high) {
   return moved;
 }
 
-// Errors of the simulator itself, set on random jobs on an H200 (docs/evaluation.md): an absolute time for every
-// prediction, and relative errors for streams that chunks share and for zero-copy kernels that were not measured.
+// Errors of the simulator itself, set on random jobs on an H200 (docs/explanation/accuracy.md): an absolute time for
+// every prediction, and relative errors for streams that chunks share and for zero-copy kernels that were not measured.
 constexpr Seconds unexplained = microseconds(5);
 constexpr double other_streams = 0.12;
 constexpr double unmeasured_zero_copy = 0.3;

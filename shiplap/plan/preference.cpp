@@ -6,7 +6,7 @@ namespace shiplap {
 namespace {
 
 // A less simple candidate is preferred only where it is predicted faster by more than these fractions. They are about
-// as large as the errors of the predictions that were found on an H200 with random jobs (docs/evaluation.md).
+// as large as the errors of the predictions that were found on an H200 with random jobs (docs/explanation/accuracy.md).
 
 // Streams that several chunks share are predicted to several per cent only.
 constexpr double close_layout = 0.05;

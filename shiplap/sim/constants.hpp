@@ -5,13 +5,13 @@
 
 namespace shiplap::sim {
 
-/// Number of streams with a waiting kernel from which on copies are slower. Measured on one H200 (docs/measuring.md,
-/// "What streams do to each other"): one such stream costs nothing, two or more do.
+/// Number of streams with a waiting kernel from which on copies are slower. Measured on one H200
+/// (docs/reference/primitives.md, "What streams do to each other"): one such stream costs nothing, two or more do.
 inline constexpr std::uint32_t streams_that_slow_copies = 2;
 
 /// Factor by which a zero-copy kernel and copies of the same direction slow each other down: each gets half of the
 /// link. This is an assumption, not a measurement. It is used for kernels that were not measured themselves
-/// (docs/measuring.md, "Zero-copy").
+/// (docs/explanation/simulator.md, "Zero-copy").
 inline constexpr double slowdown_in_same_direction = 2;
 
 /// Number of kernels with many launches that fit on a simulated GPU at the same time. Each occupies almost no space.

@@ -1,5 +1,5 @@
 // Errors of the simulator by strategy, as fractions of the time. About nine of ten pipelines have a smaller error. They
-// were measured on one H200 with random jobs (docs/evaluation.md). For other machines they are estimates.
+// were measured on one H200 with random jobs (docs/explanation/accuracy.md). For other machines they are estimates.
 #pragma once
 
 namespace shiplap::model_error {

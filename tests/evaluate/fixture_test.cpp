@@ -1,6 +1,6 @@
 // A recording of every strategy on one H200 (tests/evaluate/fixture), against what this version predicts from the
 // profile that was measured before it. The bounds are those of the strategy's prediction interval or of the bars in
-// docs/evaluation.md, not what is reached today.
+// docs/explanation/accuracy.md, not what is reached today.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST(Fixture, of_pinned_memory_is_predicted_within_its_bounds) {
 }
 
 TEST(Fixture, of_memory_that_is_not_pinned_is_predicted_within_what_runs_of_one_choice_differ_by) {
-  // Runs differ by 10 to 60 % (docs/evaluation.md).
+  // Runs differ by 10 to 60 % (docs/explanation/accuracy.md).
   expect_within(errors_of("unpinned.json"), {{"pageable", {0.35, 0.35}},
                                              {"staged", {0.35, 0.35}},
                                              {"managed", {0.35, 0.35}},
