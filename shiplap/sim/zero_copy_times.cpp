@@ -41,7 +41,7 @@ Flows flows_of(const Schedule& schedule, const Kernel& kernel, std::uint16_t gpu
 /// The direction of the copies that move beside the kernel.
 enum class CopiesBeside : std::uint8_t { none, to_device, from_device };
 
-/// The time of the kernel's reads, or of its writes, while these copies move.
+/// The time of the kernel's reads, or of its writes, while copies of this direction move.
 double one_direction_time(const Flows& flows, bool reads, CopiesBeside copies) {
   const DirectionTraffic& traffic = reads ? flows.reads : flows.writes;
   if (traffic.bytes <= 0) return 0;

@@ -36,7 +36,7 @@ Compute::Kernel kernel(std::uint32_t op, double work, std::uint64_t blocks, std:
 }
 
 TEST(Compute, slows_kernels_down_alike_that_ask_for_more_than_the_whole_rate) {
-  // Each takes half of the rate and a quarter of the room: three ask for 1.5 of it.
+  // Each takes half of the rate and a quarter of the space: three ask for 1.5 of it.
   const auto end = ends({kernel(0, 3, 5, 10, 20), kernel(1, 3, 5, 10, 20), kernel(2, 3, 5, 10, 20)});
   for (const auto& [op, time] : end) EXPECT_NEAR(time, 4.5, 1e-12) << op;
 }
@@ -54,7 +54,7 @@ TEST(Compute, runs_kernels_at_full_speed_that_ask_for_no_more_than_the_rate) {
   EXPECT_NEAR(end.at(1), 3, 1e-12);
 }
 
-TEST(Compute, lets_kernels_wait_for_room_even_where_rate_is_left) {
+TEST(Compute, lets_kernels_wait_for_space_even_where_rate_is_left) {
   const auto end = ends({kernel(0, 2, 10, 100, 10), kernel(1, 2, 10, 100, 10)});
   EXPECT_NEAR(end.at(0), 2, 1e-12);
   EXPECT_NEAR(end.at(1), 4, 1e-12);
@@ -65,7 +65,7 @@ TEST(Compute, runs_one_kernel_at_a_time_where_the_gpu_can_no_more) {
   EXPECT_NEAR(end.at(1), 4, 1e-12);
 }
 
-TEST(Compute, runs_waves_and_leaves_the_room_of_the_last_one_to_others) {
+TEST(Compute, runs_waves_and_leaves_the_space_of_the_last_one_to_others) {
   // 25 blocks in waves of 10, each of 1 s: after 2 s half of the GPU is free for the 5 blocks of the other.
   const auto end = ends({kernel(0, 3, 25, 10, 10), kernel(1, 2, 5, 10, 10)});
   EXPECT_NEAR(end.at(0), 3, 1e-12);
