@@ -377,7 +377,7 @@ std::vector<RateOfThreads> staging_rates(const HostModel&, Bytes rings);
 /// HostModel::written at a size. It is linear between two rows, proportional to the size below the first row, and
 /// constant above the last row. It is 0 without rows.
 Seconds just_written_delay(const HostModel&, Bytes size);
-/// The gap of a copy of this size by the rule of GapAt. Throws Error when there is no row.
+/// The gap of a copy of this size, interpolated as in CopyCost. Throws Error when there is no row.
 Seconds gap_at(const std::vector<GapAt>&, Bytes size);
 /// g of a copy of this size in duplex. It is the gap of one direction alone when the profile has no duplex gaps.
 Seconds duplex_gap_at(const DirectionModel&, Bytes size);

@@ -17,8 +17,8 @@ constexpr std::size_t engine_count = 6;  ///< number of values of Engine
 /// The name of the engine, such as "copy H2D" or "compute".
 std::string to_string(Engine);
 
-/// The times of an op, counted from the start of the timeline, at which the first op could be submitted at the
-/// earliest.
+/// The times of an op since the start of the timeline, which is the earliest time at which the first op can be
+/// submitted.
 struct Span {
   Seconds start{0};              ///< when the op started
   Seconds end{0};                ///< when the op ended
