@@ -104,9 +104,9 @@ TEST(ProfileJson, refuses_limits_that_do_not_enclose_the_value) {
 
 TEST(ProfileJson, refuses_sizes_that_do_not_increase) {
   expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/2/size", 65536), "links[0].h2d.costs[2]",
-               "behind the one before it");
+               "larger than the row before it");
   expect_names(refusal_with(planted_profile(), "/links/0/d2h/duplex/gaps/1/size", 1), "links[0].d2h.duplex.gaps[1]",
-               "behind the one before it");
+               "larger than the row before it");
   expect_names(refusal_with(planted_profile(), "/links/0/h2d/costs/0/size", 0), "links[0].h2d.costs[0].size", "from 1");
 }
 

@@ -213,7 +213,7 @@ TEST(ProfileBatches, are_refused_where_their_keys_are_missing_or_their_rows_do_n
     expect_complaint(refusal(json), name, "missing");
   }
   expect_complaint(refusal(changed("/links/0/h2d/batched/1/size", 4096)), "links[0].h2d.batched[1]",
-                   "behind the one before it");
+                   "larger than the row before it");
   expect_complaint(refusal(changed("/links/0/h2d/batched/0/gap/value", -1)), "links[0].h2d.batched[0].gap.value",
                    ">= 0");
 }
@@ -306,23 +306,24 @@ TEST(ProfileTables, of_one_gpu_needs_no_peers_and_no_reason) {
 
 TEST(ProfileTables, refuses_no_threads_and_rows_that_do_not_increase) {
   expect_complaint(refusal_with(full(), "/host/copy/0/threads", 0), "host.copy[0].threads", "an integer from 1");
-  expect_complaint(refusal_with(full(), "/host/copy/1/threads", 1), "host.copy[1]", "behind the one before it");
+  expect_complaint(refusal_with(full(), "/host/copy/1/threads", 1), "host.copy[1]", "larger than the row before it");
   expect_complaint(refusal_with(full(), "/host/staging/0/threads", 0), "host.staging[0].threads", "an integer from 1");
   expect_complaint(refusal_with(full(), "/host/staging/2/rings", 1 << 20), "host.staging[2]",
-                   "behind the one before it");
-  expect_complaint(refusal_with(full(), "/host/staging/2/threads", 4), "host.staging[2]", "behind the one before it");
+                   "larger than the row before it");
+  expect_complaint(refusal_with(full(), "/host/staging/2/threads", 4), "host.staging[2]",
+                   "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/managed/demand_d2h/0/threads", 0),
                    "links[0].managed.demand_d2h[0].threads", "an integer from 1");
   expect_complaint(refusal_with(full(), "/links/0/managed/demand_d2h/0/threads", 4), "links[0].managed.demand_d2h[1]",
-                   "behind the one before it");
+                   "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/pageable/h2d/1/size", 4096), "links[0].pageable.h2d[1]",
-                   "behind the one before it");
+                   "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/managed/demand_h2d/1/size", 1), "links[0].managed.demand_h2d[1]",
-                   "behind the one before it");
+                   "larger than the row before it");
   expect_complaint(refusal_with(full(), "/host/calls/pin/1/size", 65536), "host.calls.pin[1]",
-                   "behind the one before it");
+                   "larger than the row before it");
   expect_complaint(refusal_with(full(), "/peers/0/staged/1/size", 1048576), "peers[0].staged[1]",
-                   "behind the one before it");
+                   "larger than the row before it");
   expect_complaint(refusal_with(full(), "/links/0/pageable/d2h/0/size", 0), "links[0].pageable.d2h[0].size",
                    "an integer from 1");
 }

@@ -198,7 +198,7 @@ TEST(ValidateHostCalls, allocates_and_releases_whole_buffers) {
   for (const Call kind : {Call::allocate, Call::release}) {
     EachKind s;
     s.call(kind, {s.pinned, 0_B, 7_B});
-    EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) is of 7 B of buffer x, which has 8 B");
+    EXPECT_REFUSED(s.schedule, to_string(kind) + " of chunk 0 (op 0) concerns 7 B of buffer x, which has 8 B");
   }
 }
 
