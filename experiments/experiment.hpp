@@ -98,7 +98,7 @@ struct Experiment {
 
 /// All reproductions.
 std::span<const Experiment> experiments();
-/// The reproduction with this name. Throws UsageError that lists the names for another name.
+/// The reproduction with this name. Throws UsageError with the list of names when there is none.
 const Experiment& find_experiment(std::string_view name);
 
 /// Runs and verifies choices of a workload, beside the predictions of every model. It calls `evaluate` with these

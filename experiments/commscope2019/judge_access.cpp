@@ -50,7 +50,7 @@ std::vector<ZeroCopy> middle(const std::vector<ZeroCopy>& all) {
   return some;
 }
 
-/// Rates at the largest size that both have, with flushed caches where that was measured.
+/// Rates of managed and of pageable memory, at the largest size for which both were measured.
 struct Against {
   Bytes size;
   Bandwidth managed;

@@ -35,7 +35,7 @@ inline constexpr double same_constant = 1.25;
 struct Fit {
   std::size_t points = 0;
   double median = 0;  ///< median of the absolute errors
-  double worst = 0;   ///< the error of the largest absolute value, with its sign
+  double worst = 0;   ///< error with the largest absolute value, signed
 };
 Fit fit_of(std::span<const double> errors);
 /// Text of a fit: "1.2 % median, -7.4 % worst of 96 points".

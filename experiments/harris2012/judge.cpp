@@ -22,7 +22,7 @@ constexpr double clearly_less = 0.2;
 constexpr double launch_fraction = 0.2;
 /// and if its time grows by no more than this factor while the kernel's time grows at least tenfold.
 constexpr double launch_growth = 3;
-/// Tolerance of times by a clock with a synchronisation.
+/// Relative tolerance of kernel times that the host's clock measures with a synchronisation.
 constexpr double barrier_tolerance = 0.05;
 /// Least factor of a slow-down that is called a stall; less could be noise.
 constexpr double stall = 1.5;

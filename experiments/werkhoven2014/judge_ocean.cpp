@@ -198,7 +198,7 @@ Finding judge_error(std::size_t i, const EstimateErrors& e) {
   f.verdict = other_good ? Verdict::holds_with_a_change : Verdict::does_not_hold;
   const auto add = [&](const std::string& text) { f.why += (f.why.empty() ? "" : ", ") + text; };
   if (e.other_everywhere)
-    add(fmt::format("taken as slower only while both directions move the largest error is {}",
+    add(fmt::format("by the other reading, slower only while both directions are busy, the largest error is {}",
                     signed_percent(e.while_both_move)));
   if (!e.three_streams.empty()) add(e.three_streams);
   if (e.simulated_everywhere) add(fmt::format("the simulation's is {}", signed_percent(e.simulated)));

@@ -94,7 +94,7 @@ std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations&, const D
 /// Time of one op more, from the largest and the smallest count; nullopt with fewer than two counts.
 std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times_by_count);
 
-/// Time of one more `count`, for each family of observations with the same `key_of`.
+/// Additional time when the argument `count` grows by one, for each family of observations with the same `key_of`.
 template <class KeyOf>
 auto periods(const std::vector<Observation>& observations, const char* count, const KeyOf& key_of) {
   using Key = decltype(key_of(observations.front()));

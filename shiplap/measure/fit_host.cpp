@@ -191,7 +191,7 @@ std::optional<HostModel> fit_host(const Observations& observations, const LinkMo
   if (model.written.empty())
     missing.push_back({"host.written",
                        "not seen: needs verified points of staged.h2d in small pieces at which the copy engine and not "
-                       "the threads set the pace; taken to be nothing"});
+                       "the threads is slower; assuming 0"});
   for (const Call& call : calls)
     if (auto rows = times(observations, call.primitive); !rows.empty())
       model.calls.emplace(name_in_profile(call.kind, call.memory), std::move(rows));

@@ -17,7 +17,7 @@ constexpr Bytes certainly_large = 16_MiB;
 
 // The next constants decide how many stream groups follow from the number of copies before a stream.
 
-/// A stream with fewer copies before it is the first.
+/// Number of copies below which a stream counts as the first.
 constexpr double first_of_all = 0.5;
 /// A number of copies is a multiple of a group when it differs by no more than this, or by this fraction of a group.
 constexpr double most_off = 0.6;

@@ -17,7 +17,7 @@ constexpr Bytes copied_one_way_quick = 64_MiB;
 /// Bytes that are copied in each direction in duplex. They exceed the caches of a CPU, so the CPU writes back to memory
 /// what the threads write.
 constexpr Bytes copied_in_duplex = 512_MiB;
-/// Piece size at which only many threads keep enough copies in flight.
+/// Size of large pieces, of which only many threads together keep enough in flight.
 constexpr Bytes large_piece = 16_MiB;
 constexpr double threads_of_large_pieces = 8;
 /// Sizes of pieces that stay in the CPU caches between the thread and the copy engine.

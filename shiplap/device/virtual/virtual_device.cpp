@@ -24,7 +24,8 @@ namespace {
 /// Time of a block of the spin kernel, the same as on a GPU (`spin_cycles` in cuda/probe_kernels.hpp).
 constexpr Seconds spin_block_time = microseconds(10);
 
-/// The blocks of memory that the device has allocated, by address. The memory may outlive the device, and so may this.
+/// The blocks of memory that the device has allocated, by address. A block may outlive the device, so this object may
+/// too.
 class Allocations {
  public:
   void add(const std::byte* data, const Buffer& buffer) {
