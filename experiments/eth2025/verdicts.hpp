@@ -62,8 +62,8 @@ Finding tolerance_of_results(std::span<const Passed>);  ///< claim "validation";
 /// The straight line through times over the number of steps (least squares), for one number of levels.
 struct Line {
   std::uint64_t levels = 0;
-  double ms = 0;           ///< intercept
-  double ms_per_step = 0;  ///< slope
+  double ms = 0;           ///< intercept in ms
+  double ms_per_step = 0;  ///< slope in ms per step
   double off = 0;          ///< largest deviation of a point, relative to its time
 };
 /// Fits the line. Throws Error for fewer than two different numbers of steps.

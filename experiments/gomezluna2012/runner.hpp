@@ -29,7 +29,7 @@ gomez_luna_2012::Architecture architecture_of(Layout);
 /// The choice of the paper's listing: all copies in, all kernels, all copies out.
 Choice streams(Layout, std::uint32_t count, IssueOrder = IssueOrder::breadth);
 Choice unstreamed();
-/// `streams` for each layout and each number.
+/// The choices that `streams` gives for each layout and each number of streams.
 std::vector<Choice> sweep(std::span<const Layout>, std::span<const std::uint32_t> counts);
 
 /// Time of one choice.
