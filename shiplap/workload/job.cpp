@@ -338,13 +338,18 @@ LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t reside
   const Seconds alone = kernel_time(job, items, 0, at_once);
   constexpr double least_share = 1e-6;  // keeps the quotient below finite
   constexpr double most_waves = 1e9;    // keeps the conversion to an integer in range
-  const double share = alone > at_full_rate ? std::max(least_share, at_full_rate / alone) : 1.0;
+  constexpr double rounding = 1e-9;     // of the two times, which are sums and products of the same figures
+  const double part = at_full_rate / alone;
+  const double share = part < 1 - rounding ? std::max(least_share, part) : 1.0;
   // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.
   const std::uint64_t by_blocks = (result.blocks + room - 1) / room;
   const auto by_share = share < 1 ? static_cast<std::uint64_t>(std::min(most_waves, 1 / (1 - share))) : by_blocks;
   const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_share, 1, by_blocks));
+  // Rounded up, full waves stay as many. A single wave is rounded down, so that launches that run at the same time do
+  // not use more than the GPU's rate together.
+  const double at_full = static_cast<double>(result.blocks) / (waves * share);
   result.full_rate_blocks = std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(result.blocks) / (waves * share))));
+      1, static_cast<std::uint64_t>(waves > 1 ? std::ceil(at_full * (1 - rounding)) : at_full * (1 + rounding)));
   return result;
 }
 

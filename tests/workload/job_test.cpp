@@ -239,5 +239,18 @@ TEST(LaunchGrid, lets_small_kernels_run_side_by_side_only_as_far_as_their_cost_l
   EXPECT_EQ(launch_grid(job, 1000, 256 * 100, 1).full_rate_blocks, 10u) << "nothing to share with";
 }
 
+TEST(LaunchGrid, never_lets_launches_use_more_than_the_rate_of_the_gpu_together) {
+  // Proportional costs: whatever rounding makes of the times, no launch leaves a part of a block to others.
+  for (std::uint64_t items = 2; items <= 300; ++items) {
+    Job job = in_out_job(1_MiB, 1_MiB, milliseconds(25.12), items);
+    const std::uint64_t chunk = (items + 3) / 4;
+    EXPECT_EQ(launch_grid(job, chunk, 256 * 1000, 4).full_rate_blocks, chunk) << items;
+  }
+  // One block at 0.9 of the rate: two at once would need 1.8 times the rate.
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(9), 10);
+  job.cost.points = {point(1, 1000), point(10, 9000)};
+  EXPECT_EQ(launch_grid(job, 1, 256 * 1000, 10).full_rate_blocks, 1u);
+}
+
 }  // namespace
 }  // namespace shiplap
