@@ -80,7 +80,7 @@ PlannedWorkload plan_workload(const Node& node, Workload workload, const PlanOpt
 }
 
 ReportOptions report_options_of(const RunFlags& flags, const Node& node, WorkloadData& data) {
-  ReportOptions options{.repeats = flags.repeat, .bound = true};
+  ReportOptions options{.repeats = flags.repeat, .ideal_overlap = true};
   if (flags.repeat == 0) options.repeats = node.has_gpu() ? repeats_on_a_gpu : 1;
   if (node.has_gpu()) options.warm_up = warm_up_on_a_gpu;
   if (is_traced(flags)) options.trace = Trace::best;
@@ -122,8 +122,8 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   if (flags.gantt) print("\n" + run_gantt(report, style));
   if (flags.explain) {
     print("\n" + explain_report(*report.planned.schedule, report.planned.timeline, report.timeline, style));
-    print("\n" + distance_report({report.planned.timeline, plan.ranking.bound.value},
-                                 {report.timeline, report.bound->value}, style));
+    print("\n" + distance_report({report.planned.timeline, plan.ranking.ideal_overlap.time.value},
+                                 {report.timeline, report.ideal_overlap->value}, style));
     print("observed by " + report.trace_source + "\n");
   }
   if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", flags.trace));

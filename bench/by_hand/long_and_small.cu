@@ -1,16 +1,16 @@
-// Compares a long stream through a small budget with the same by hand and with the bound, and a small job with three
-// calls. Measures the host time of a chunk.
+// Compares a long stream through a small budget with the same by hand and with ideal overlap, and a small job with
+// three calls. Measures the host time of a chunk.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bench/by_hand/kernels.cuh"
 #include "bench/by_hand/pipelines.cuh"
 #include "bench/by_hand/setting.cuh"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 
 namespace by_hand {
 
-/// A stream of 200 GiB in each direction through a budget, compared with the same by hand and with the bound.
+/// A stream of 200 GiB in each direction through a budget, compared with the same by hand and with ideal overlap.
 Comparison long_stream(const Setting& s, shiplap::Json& more) {
   Comparison result{.name = "larger than memory"};
   const auto n = static_cast<std::size_t>(s.scale * (4ull << 30)) / sizeof(uint4);
@@ -24,7 +24,7 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
   options.device_memory = budget;
   const auto plan = shiplap::plan(s.node, job, options);
   auto prepared = shiplap::prepare(s.gpu, plan, job);
-  auto bound = shiplap::prepare_duplex(s.gpu, plan.job, {.device_memory = budget});
+  auto copies = shiplap::prepare_duplex(s.gpu, plan.job, {.device_memory = budget});
   note(result, plan);
   // The way by hand has chunks of one size and as many slots as fit.
   ThreeStreams streams(1024);
@@ -56,11 +56,11 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
                     }});
   const Way& best = best_of(ways, 3);
   result.right = mixed_right(out.elements);
-  std::vector<double> bounds;
+  std::vector<double> copies_alone;
   std::vector<double> memory;
   std::vector<double> device_clock;
   prepared.run();
-  bound.run({.hold = true});
+  copies.run({.hold = true});
   for (unsigned i = 0; i < runs; ++i) {
     shiplap::RunResult observed;
     if (i % 2 == 0) result.by_hand_ms.push_back(timed(best.run));
@@ -68,9 +68,9 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
     if (i % 2 == 1) result.by_hand_ms.push_back(timed(best.run));
     device_clock.push_back(shiplap::in_milliseconds(observed.timeline.makespan));
     memory.push_back(static_cast<double>(s.gpu.info().free_memory.count));
-    bounds.push_back(shiplap::in_milliseconds(bound.run({.hold = true}).timeline.makespan));
+    copies_alone.push_back(shiplap::in_milliseconds(copies.run({.hold = true}).timeline.makespan));
   }
-  prepared.run();  // this run restores `out`, which the copies of the bound have overwritten
+  prepared.run();  // this run restores `out`, which the copies of ideal overlap have overwritten
   result.right = result.right && mixed_right(out.elements);
   result.by_hand = best.what;
   result.shiplap = shiplap::to_string(plan.chosen.choice);
@@ -82,8 +82,8 @@ Comparison long_stream(const Setting& s, shiplap::Json& more) {
       {"budget_gib", static_cast<double>(budget.count) / (1ull << 30)},
       {"device_memory_gib",
        static_cast<double>(shiplap::memory_at(prepared.schedule(), shiplap::Place::gpu()).count) / (1ull << 30)},
-      {"share_of_bound", shiplap::median(bounds) / shiplap::median(device_clock)},
-      {"share_of_bound_by_wall_clock", shiplap::median(bounds) / shiplap::median(result.shiplap_ms)},
+      {"fraction_of_ideal_overlap", shiplap::median(copies_alone) / shiplap::median(device_clock)},
+      {"fraction_of_ideal_overlap_by_wall_clock", shiplap::median(copies_alone) / shiplap::median(result.shiplap_ms)},
       {"free_memory_least", least},
       {"free_memory_most", most}};
   return result;

@@ -112,7 +112,7 @@ StepResult one_call(const Bench& bench) {
   result.figures = {
       speedups(heading(bench, "fig1", "Fig. 1", "speed-up of one arccos call by number of streams"), elements, large,
                arccos_streams_of(bench)),
-      bests(heading(bench, "fig1-best", "Fig. 1", "the best of each size, beside the plan's choice and the bound",
+      bests(heading(bench, "fig1-best", "Fig. 1", "the best of each size, beside the plan's choice and ideal overlap",
                     "Published: run 257136."),
             elements, large, one_call_best()),
       runtime_figure(bench, all)};
@@ -155,7 +155,7 @@ StepResult more_calls(const Bench& bench) {
       speedups(heading(bench, "fig3", "Fig. 3", "speed-up of 2^23 elements by number of streams"), column, all,
                arccos_streams),
       bests(heading(bench, "fig3-best", "Fig. 3",
-                    "the best of each number of calls, beside the plan's choice and the bound", run),
+                    "the best of each number of calls, beside the plan's choice and ideal overlap", run),
             column, all, calls_best()),
       beside_sweeps(heading(bench, "fig3-times", "Fig. 3", "times of 2^23 elements", run), all, elements)};
   result.findings = {best_speedup("fig3-best", of(32), *find(calls_best(), 32), "32 calls on 2^23 elements"),
@@ -195,10 +195,11 @@ StepResult largest_array(const Bench& bench) {
   result.figures = {
       speedups(heading(bench, "largest", where, fmt::format("speed-up of {} by number of streams", of)), column, all,
                arccos_streams_of(bench)),
-      bests(heading(bench, "largest-best", where,
-                    fmt::format("the best of each number of calls on {}, beside the plan's choice and the bound", of),
-                    size == 29 ? run : ""),
-            column, all, published)};
+      bests(
+          heading(bench, "largest-best", where,
+                  fmt::format("the best of each number of calls on {}, beside the plan's choice and ideal overlap", of),
+                  size == 29 ? run : ""),
+          column, all, published)};
   if (size == 29)
     result.figures.push_back(
         beside_sweeps(heading(bench, "largest-times", where, "times of 2^29 elements", run), all, elements));

@@ -14,11 +14,11 @@ std::string note_of(const Heading& heading, std::span<const Sweep> sweeps) {
   return heading.note + (heading.note.empty() ? "" : " ") + "Not there: " + missing + ".";
 }
 
-/// Notes on sweeps whose bound is not that of the whole kernel.
-std::string bound_notes(std::span<const Sweep> sweeps) {
+/// Notes on sweeps whose ideal overlap is not that of the whole kernel.
+std::string ideal_overlap_notes(std::span<const Sweep> sweeps) {
   std::string text;
   for (const Sweep& s : sweeps)
-    if (!s.bound_note.empty()) text += fmt::format(" {}: {}.", s.of, s.bound_note);
+    if (!s.ideal_overlap_note.empty()) text += fmt::format(" {}: {}.", s.of, s.ideal_overlap_note);
   return text;
 }
 
@@ -68,9 +68,9 @@ Figure bests(const Heading& heading, const Column& of, std::span<const Sweep> sw
                     {"plan's choice", ""},
                     {"its time", "ms"},
                     {"its speed-up", ""},
-                    {"bound", "ms"},
+                    {"ideal overlap", "ms"},
                     {"most speed-up", ""}};
-  figure.note = note_of(heading, sweeps) + bound_notes(sweeps);
+  figure.note = note_of(heading, sweeps) + ideal_overlap_notes(sweeps);
   for (const Sweep& sweep : sweeps) {
     const auto best = sweep.best();
     const auto said = find(published, sweep.of);
@@ -85,7 +85,7 @@ Figure bests(const Heading& heading, const Column& of, std::span<const Sweep> sw
     row.push_back(sweep.automatic.empty() ? Cell() : Cell(sweep.automatic));
     row.push_back(cell(sweep.automatic_ms));
     row.push_back(cell(sweep.automatic_speedup()));
-    row.push_back(cell(sweep.bound_ms));
+    row.push_back(cell(sweep.ideal_overlap_ms));
     row.push_back(cell(sweep.most()));
   }
   return figure;

@@ -28,7 +28,7 @@ Figure empty_figure(const Heading&);
 /// streams.
 Figure speedups(const Heading&, const Column& of, std::span<const Sweep>, std::span<const std::uint32_t> streams);
 /// A table with a row for each sweep: one stream, the best number of streams, the published best, the plan's choice,
-/// and the bound.
+/// and ideal overlap.
 Figure bests(const Heading&, const Column& of, std::span<const Sweep>, std::span<const PublishedBest>);
 
 /// Entries of `first`, and those of `second` that `first` lacks, for sweeps with different numbers of steps.

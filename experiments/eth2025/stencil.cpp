@@ -142,9 +142,9 @@ StepResult level_launches(const Bench& bench) {
     result.findings = {unknown("fig4-best", why), unknown("fig5", why)};
     return result;
   }
-  // With a launch for each level, the plan's choice and the bound are not comparable.
+  // With a launch for each level, the plan's choice and ideal overlap are not comparable.
   by_level.automatic_ms.reset();
-  by_level.bound_ms.reset();
+  by_level.ideal_overlap_ms.reset();
   // Comparison with the published values of the same field and number of steps.
   Finding best =
       best_speedup("fig4-best", by_level, *find(steps == 512 ? levels_best() : levels_best_of_32_steps(), nz), what);

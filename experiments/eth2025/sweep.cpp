@@ -24,7 +24,7 @@ void plan_automatic(const Bench& bench, const Job& job, const Limits& limits, Sw
     const Ranking planned = rank(job, bench.profile, limits);
     out.automatic = to_string(planned.best().choice);
     out.automatic_ms = in_milliseconds(planned.best().predicted.value);
-    out.bound_ms = in_milliseconds(planned.bound.value);
+    out.ideal_overlap_ms = in_milliseconds(planned.ideal_overlap.time.value);
   } catch (const Error& why) {
     note_missing(out, why.what());
   }
@@ -69,44 +69,45 @@ Sweep observed(const Bench& bench, Workload workload, const std::vector<InStream
   // A choice may use two fifths of the memory, as in `evaluate`.
   plan_automatic(bench, job, bench.limits.fraction(2, 5), out);
   out.automatic_ms.reset();
-  out.bound_ms.reset();
+  out.ideal_overlap_ms.reset();
   std::vector<double> automatic;
-  std::vector<double> bounds;
+  std::vector<double> ideal;
   for (const EvaluatedGroup& group : found.groups) {
     automatic.insert(automatic.end(), group.automatic_ms.begin(), group.automatic_ms.end());
-    bounds.insert(bounds.end(), group.bound_ms.begin(), group.bound_ms.end());
+    ideal.insert(ideal.end(), group.ideal_overlap_ms.begin(), group.ideal_overlap_ms.end());
   }
   if (!automatic.empty()) out.automatic_ms = median(automatic);
-  if (!bounds.empty()) out.bound_ms = median(bounds);
+  if (!ideal.empty()) out.ideal_overlap_ms = median(ideal);
   out.kernel_ms = in_milliseconds(found.kernel);
   Seconds pieces = found.kernel;
   for (const InStreams& each : choices) {
     const std::uint64_t chunks = std::min<std::uint64_t>(each.choice.chunks, job.items);
     pieces = std::min(pieces, found.cost.at((job.items + chunks - 1) / chunks) * static_cast<double>(chunks));
   }
-  bound_by_chunks(out, in_milliseconds(pieces), in_milliseconds(bound(job, bench.profile).copies));
+  ideal_overlap_of_chunks(out, in_milliseconds(pieces), in_milliseconds(ideal_overlap(job, bench.profile).copies));
   return out;
 }
 
 }  // namespace
 
-void bound_by_chunks(Sweep& sweep, double chunked_ms, double copies_ms) {
-  if (!sweep.bound_ms || !sweep.kernel_ms) return;
+void ideal_overlap_of_chunks(Sweep& sweep, double chunked_ms, double copies_ms) {
+  if (!sweep.ideal_overlap_ms || !sweep.kernel_ms) return;
   // Largest ratio of equal kernel times. Medians differ by less between runs.
   constexpr double same = 1.02;
   const double whole_ms = *sweep.kernel_ms;
   if (chunked_ms * same < whole_ms && copies_ms < whole_ms * same) {
-    sweep.bound_ms = std::min(*sweep.bound_ms, std::max(chunked_ms, copies_ms));
-    sweep.bound_note = fmt::format(
-        "the kernel takes {:.4g} ms in chunks and {:.4g} ms whole; the bound is that of chunks", chunked_ms, whole_ms);
+    sweep.ideal_overlap_ms = std::min(*sweep.ideal_overlap_ms, std::max(chunked_ms, copies_ms));
+    sweep.ideal_overlap_note =
+        fmt::format("the kernel takes {:.4g} ms in chunks and {:.4g} ms whole; ideal overlap is that of chunks",
+                    chunked_ms, whole_ms);
   }
-  double least = sweep.automatic_ms.value_or(*sweep.bound_ms);
+  double least = sweep.automatic_ms.value_or(*sweep.ideal_overlap_ms);
   for (const auto& [streams, time] : sweep.ms) least = std::min(least, time);
-  if (least * same >= *sweep.bound_ms) return;
-  sweep.bound_note =
-      fmt::format("no bound: {:.4g} ms were reached, less than the {:.4g} ms of the kernel or the copies alone", least,
-                  *sweep.bound_ms);
-  sweep.bound_ms.reset();
+  if (least * same >= *sweep.ideal_overlap_ms) return;
+  sweep.ideal_overlap_note =
+      fmt::format("no limit: {:.4g} ms were reached, less than the {:.4g} ms of the kernel or the copies alone", least,
+                  *sweep.ideal_overlap_ms);
+  sweep.ideal_overlap_ms.reset();
 }
 
 std::optional<double> Sweep::speedup(std::uint32_t streams) const {
@@ -122,8 +123,8 @@ std::optional<double> Sweep::automatic_speedup() const {
 }
 
 std::optional<double> Sweep::most() const {
-  if (!ms.contains(1) || !bound_ms || *bound_ms <= 0) return std::nullopt;
-  return ms.at(1) / *bound_ms;
+  if (!ms.contains(1) || !ideal_overlap_ms || *ideal_overlap_ms <= 0) return std::nullopt;
+  return ms.at(1) / *ideal_overlap_ms;
 }
 
 std::optional<Sweep::Best> Sweep::best() const {

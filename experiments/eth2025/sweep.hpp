@@ -28,16 +28,16 @@ struct Sweep {
   std::string automatic;               ///< the plan's choice
   /// The longer of the kernel on resident data and both copies at once. For a kernel that is faster in chunks, which
   /// stay in the L2 cache, the time of the chunks is used. nullopt where runs are faster still.
-  std::optional<double> bound_ms;
+  std::optional<double> ideal_overlap_ms;
   std::optional<double> kernel_ms{};  ///< time of the whole kernel on resident data
-  std::string bound_note{};           ///< reason why the bound is not that of the whole kernel; "" where it is
+  std::string ideal_overlap_note{};   ///< reason why ideal overlap is not that of the whole kernel; "" where it is
   std::string missing;                ///< reason why some or all times are missing; "" where none are
 
   /// Time in one stream over that in `streams` streams; nullopt where either is missing.
   std::optional<double> speedup(std::uint32_t streams) const;
   /// Time in one stream over that of the plan's choice.
   std::optional<double> automatic_speedup() const;
-  /// Time in one stream over the bound.
+  /// Time in one stream over ideal overlap.
   std::optional<double> most() const;
 
   struct Best {
@@ -48,10 +48,10 @@ struct Sweep {
   std::optional<Best> best() const;
 };
 
-/// Corrects the bound of a sweep for kernels that are faster in chunks. `chunked_ms` is the kernel's time in the number
-/// of chunks in which it is fastest. The measured bound is the longer of the whole kernel and both copies at once. A
-/// run that is faster than a bound refutes it.
-void bound_by_chunks(Sweep&, double chunked_ms, double copies_ms);
+/// Corrects ideal overlap of a sweep for kernels that are faster in chunks. `chunked_ms` is the kernel's time in the
+/// number of chunks in which it is fastest. The measured ideal overlap is the longer of the whole kernel and both
+/// copies at once. A run that is faster than ideal overlap refutes it.
+void ideal_overlap_of_chunks(Sweep&, double chunked_ms, double copies_ms);
 
 /// A choice and the number of streams that it represents.
 struct InStreams {

@@ -22,14 +22,14 @@ Finding best_speedup(std::string_view claim, const Sweep& s, const PublishedBest
   if (const auto automatic = s.automatic_speedup())
     observed += fmt::format("; the plan's choice {:.3f} ({})", *automatic, s.automatic);
   const auto most = s.most();
-  const std::string bound = most ? fmt::format("; the bound allows {:.3f}", *most) : "";
+  const std::string limit = most ? fmt::format("; ideal overlap allows {:.3f}", *most) : "";
   const double ratio = best->speedup / published.speedup;
   if (ratio > 1 + alike)
     return found(claim, Verdict::holds_with_a_change, observed,
-                 fmt::format("overlapping gains more here than the published {:.4g}{}", published.speedup, bound));
+                 fmt::format("overlapping gains more here than the published {:.4g}{}", published.speedup, limit));
   if (ratio < 1 - alike)
     return found(claim, Verdict::does_not_hold, observed,
-                 fmt::format("overlapping gains less here than the published {:.4g}{}", published.speedup, bound));
+                 fmt::format("overlapping gains less here than the published {:.4g}{}", published.speedup, limit));
   const auto there = s.speedup(published.streams);
   if (there && *there < best->speedup / (1 + as_good))
     return found(claim, Verdict::holds_with_a_change, observed,
@@ -153,9 +153,9 @@ Finding gt4py_arccos(const Sweep& largest) {
 
 std::optional<double> balance_of_calls(std::span<const Sweep> sweeps) {
   const auto one = std::ranges::find(sweeps, std::uint64_t{1}, &Sweep::of);
-  if (one == sweeps.end() || !one->bound_ms || !one->kernel_ms || *one->kernel_ms >= *one->bound_ms)
+  if (one == sweeps.end() || !one->ideal_overlap_ms || !one->kernel_ms || *one->kernel_ms >= *one->ideal_overlap_ms)
     return std::nullopt;
-  const double copies = *one->bound_ms;
+  const double copies = *one->ideal_overlap_ms;
   const Sweep* before = nullptr;
   for (const Sweep& s : sweeps) {
     if (!s.kernel_ms) continue;

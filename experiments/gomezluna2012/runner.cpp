@@ -14,7 +14,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/evaluate/evaluate.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/sim/simulate.hpp"

@@ -8,7 +8,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/model/harris_2012.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/sim/simulate.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/plan/ranking.hpp"
@@ -46,7 +46,7 @@ class WorkloadRun {
         profile_(node.profile),
         whole_(node.limits),
         for_one_(limits_of_one_choice(node.limits)),
-        for_bound_(node.limits.fraction(1, 10)),
+        for_ideal_overlap_(node.limits.fraction(1, 10)),
         options_(options),
         data_(data),
         sm_count_(device_.info().sm_count) {}
@@ -62,6 +62,7 @@ class WorkloadRun {
     // Predictions are made first, so that no observation can affect them.
     progress("predicting");
     result.bound = bound(job, profile_).time;
+    result.ideal_overlap = ideal_overlap(job, profile_).time;
     std::vector<Entry> entries;
     for (const Choice& choice : grid_of(job, options_.grid, sm_count_)) predict_choice(choice, false, entries, result);
     Ranking planned;
@@ -79,9 +80,9 @@ class WorkloadRun {
 
     automatic_choice_ = planned.best().choice;
     automatic_ = prepare(device_, data_.job(), automatic_choice_, for_one_);
-    bound_.emplace(device_, job, for_bound_);
+    ideal_overlap_.emplace(device_, job, for_ideal_overlap_);
     milliseconds_of(*automatic_);
-    bound_->run();
+    ideal_overlap_->run();
     total_ = entries.size();
     for (std::size_t first = 0; first < entries.size();) {
       const std::size_t last = end_of_group(entries, first);
@@ -113,10 +114,11 @@ class WorkloadRun {
     }
   }
 
-  // The group has as many choices as fit into the memory beside the automatic choice and the bound, and at least one.
+  // The group has as many choices as fit into the memory beside the automatic choice and ideal overlap, and at least
+  // one.
   std::size_t end_of_group(const std::vector<Entry>& entries, std::size_t first) const {
     Bytes taken = need_of(automatic_->schedule(), data_.job()).gpu;
-    taken += bound_->device_memory();
+    taken += ideal_overlap_->device_memory();
     const Bytes left = taken < whole_.device_memory ? whole_.device_memory - taken : Bytes{0};
     const Bytes most = std::min(options_.ready, left);
     Bytes gpu;
@@ -153,12 +155,12 @@ class WorkloadRun {
     // One more untimed run of each, because the first run after the preparation of others takes longer.
     for (Ready& r : ready) milliseconds_of(r.prepared);
     milliseconds_of(*automatic_);
-    bound_->run();
-    EvaluatedGroup group{.choices = ready.size(), .automatic_ms = {}, .bound_ms = {}};
+    ideal_overlap_->run();
+    EvaluatedGroup group{.choices = ready.size(), .automatic_ms = {}, .ideal_overlap_ms = {}};
     for (unsigned round = 0; round < options_.rounds; ++round) {
       for (Ready& r : ready) r.point->samples_ms.push_back(milliseconds_of(r.prepared));
       group.automatic_ms.push_back(milliseconds_of(*automatic_));
-      group.bound_ms.push_back(in_milliseconds(bound_->run()));
+      group.ideal_overlap_ms.push_back(in_milliseconds(ideal_overlap_->run()));
     }
     for (const Ready& r : ready) {
       r.point->group = result.groups.size();
@@ -178,12 +180,15 @@ class WorkloadRun {
     progress("the automatic choice against the winner");
     Prepared again = prepare(device_, data_.job(), winner->choice, for_one_);
     milliseconds_of(again);
-    Duel duel{
-        .automatic = automatic_choice_, .winner = winner->choice, .automatic_ms = {}, .winner_ms = {}, .bound_ms = {}};
+    Duel duel{.automatic = automatic_choice_,
+              .winner = winner->choice,
+              .automatic_ms = {},
+              .winner_ms = {},
+              .ideal_overlap_ms = {}};
     for (unsigned round = 0; round < options_.duel_rounds; ++round) {
       duel.automatic_ms.push_back(milliseconds_of(*automatic_));
       duel.winner_ms.push_back(milliseconds_of(again));
-      duel.bound_ms.push_back(in_milliseconds(bound_->run()));
+      duel.ideal_overlap_ms.push_back(in_milliseconds(ideal_overlap_->run()));
     }
     result.duel = std::move(duel);
   }
@@ -192,13 +197,13 @@ class WorkloadRun {
   const Profile& profile_;
   Limits whole_;
   Limits for_one_;
-  Limits for_bound_;
+  Limits for_ideal_overlap_;
   const EvaluateOptions& options_;
   WorkloadData& data_;
   unsigned sm_count_;
   Choice automatic_choice_;
   std::optional<Prepared> automatic_;
-  std::optional<BoundRuns> bound_;
+  std::optional<IdealOverlapRuns> ideal_overlap_;
   std::size_t done_ = 0;
   std::size_t total_ = 0;
 };

@@ -16,7 +16,7 @@ namespace shiplap {
 struct EvaluateOptions {
   GridOptions grid{};
   unsigned rounds = 11;       ///< timed runs of each choice of a group
-  unsigned duel_rounds = 51;  ///< timed runs of automatic choice, winner and bound in the duel; 0: no duel
+  unsigned duel_rounds = 51;  ///< timed runs of automatic choice, winner and ideal overlap in the duel; 0: no duel
   /// Whether an error of the device ends the evaluation. Otherwise it is recorded as the reason why the workload did
   /// not run.
   bool failures_end = false;
@@ -30,8 +30,9 @@ Evaluation begin_evaluation(const Node&);
 /// Evaluates a workload: predicts every choice, prepares them in groups that fit into the memory, verifies each, runs
 /// each group in rotation, and compares the automatic choice with the winner. The kernel is timed on resident data
 /// first if its job states no cost. The node's limits are those of the whole device: each choice may use two fifths of
-/// its memory, the automatic choice another two fifths, and the bound the rest. A choice that is not supported or needs
-/// too much memory is skipped with the reason. A wrong result is recorded as such. Throws Error when the device fails.
+/// its memory, the automatic choice another two fifths, and ideal overlap the rest. A choice that is not supported or
+/// needs too much memory is skipped with the reason. A wrong result is recorded as such. Throws Error when the device
+/// fails.
 EvaluatedWorkload evaluate(const Node&, Workload, const EvaluateOptions& = {});
 
 /// Evaluates copies without kernels, one direction at a time: every size in every number of equal copies, back to back

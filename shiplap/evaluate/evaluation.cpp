@@ -52,13 +52,13 @@ Json duel_json(const Duel& duel) {
           {"winner", to_json(duel.winner)},
           {"automatic_ms", estimate_json(duel.automatic_ms)},
           {"winner_ms", estimate_json(duel.winner_ms)},
-          {"bound_ms", estimate_json(duel.bound_ms)},
+          {"ideal_overlap_ms", estimate_json(duel.ideal_overlap_ms)},
           {"over_winner", duel.over_winner()},
-          {"over_bound", duel.bound_ms.empty() ? Json(nullptr) : Json(duel.over_bound())},
+          {"over_ideal_overlap", duel.ideal_overlap_ms.empty() ? Json(nullptr) : Json(duel.over_ideal_overlap())},
           {"within_rule", duel.within_rule()},
           {"automatic_samples_ms", samples_json(duel.automatic_ms)},
           {"winner_samples_ms", samples_json(duel.winner_ms)},
-          {"bound_samples_ms", samples_json(duel.bound_ms)}};
+          {"ideal_overlap_samples_ms", samples_json(duel.ideal_overlap_ms)}};
 }
 
 Json workload_json(const EvaluatedWorkload& workload) {
@@ -67,7 +67,8 @@ Json workload_json(const EvaluatedWorkload& workload) {
             {"not_run", workload.not_run.empty() ? Json(nullptr) : Json(workload.not_run)},
             {"kernel_ms", in_milliseconds(workload.kernel)},
             {"kernel_cost", to_json(workload.cost)},
-            {"predicted_bound_ms", milliseconds_json(workload.bound)},
+            {"bound_ms", in_milliseconds(workload.bound)},
+            {"predicted_ideal_overlap_ms", milliseconds_json(workload.ideal_overlap)},
             {"points", Json::array()},
             {"skipped", Json::array()},
             {"groups", Json::array()},
@@ -78,9 +79,9 @@ Json workload_json(const EvaluatedWorkload& workload) {
   for (const EvaluatedGroup& group : workload.groups)
     json["groups"].push_back({{"choices", group.choices},
                               {"automatic_ms", estimate_json(group.automatic_ms)},
-                              {"bound_ms", estimate_json(group.bound_ms)},
+                              {"ideal_overlap_ms", estimate_json(group.ideal_overlap_ms)},
                               {"automatic_samples_ms", samples_json(group.automatic_ms)},
-                              {"bound_samples_ms", samples_json(group.bound_ms)}});
+                              {"ideal_overlap_samples_ms", samples_json(group.ideal_overlap_ms)}});
   return json;
 }
 
@@ -157,7 +158,7 @@ Json statistics_json(const Evaluation& evaluation) {
 }  // namespace
 
 double Duel::over_winner() const { return median(automatic_ms) / median(winner_ms) - 1; }
-double Duel::over_bound() const { return median(automatic_ms) / median(bound_ms) - 1; }
+double Duel::over_ideal_overlap() const { return median(automatic_ms) / median(ideal_overlap_ms) - 1; }
 bool Duel::within_rule() const {
   const double error = std::hypot(median_standard_error(automatic_ms), median_standard_error(winner_ms));
   constexpr double three_microseconds = 0.003;  // samples in ms

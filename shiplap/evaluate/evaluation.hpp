@@ -40,26 +40,26 @@ struct SkippedChoice {
   std::string reason;
 };
 
-/// Choices that were prepared together and ran in rotation. The automatic choice and the bound ran with them, so that a
-/// drift between groups becomes visible.
+/// Choices that were prepared together and ran in rotation. The automatic choice and ideal overlap ran with them, so
+/// that a drift between groups becomes visible.
 struct EvaluatedGroup {
   std::size_t choices = 0;
   std::vector<double> automatic_ms;
-  std::vector<double> bound_ms;  ///< times of the bound; empty where the arrays are not pinned
+  std::vector<double> ideal_overlap_ms;  ///< times of ideal overlap; empty where the arrays are not pinned
 };
 
-/// The automatic choice against the winner of the sweep. Both are measured again, in rotation with the bound, because
-/// the winner of a sweep wins partly by chance.
+/// The automatic choice against the winner of the sweep. Both are measured again, in rotation with ideal overlap,
+/// because the winner of a sweep wins partly by chance.
 struct Duel {
   Choice automatic;
   Choice winner;  ///< fastest of all points except the automatic choice
   std::vector<double> automatic_ms;
   std::vector<double> winner_ms;
-  std::vector<double> bound_ms;
+  std::vector<double> ideal_overlap_ms;
 
   double over_winner() const;  ///< median of the automatic choice over that of the winner, minus 1
-  double over_bound()
-      const;  ///< median of the automatic choice over that of the bound, minus 1; throws without a bound
+  double over_ideal_overlap()
+      const;  ///< median of the automatic choice over that of ideal overlap, minus 1; throws without ideal overlap
   /// Whether the automatic choice is slower by at most 1 %, 3 µs or two standard errors of the difference, whichever is
   /// largest.
   bool within_rule() const;
@@ -70,7 +70,8 @@ struct EvaluatedWorkload {
   MemoryKind memory = MemoryKind::pinned;
   KernelCost cost{};  ///< cost of the kernel that the predictions used
   Seconds kernel{0};
-  Interval<Seconds> bound{};
+  Seconds bound{0};                   ///< the predicted time that no strategy is below (see Bound)
+  Interval<Seconds> ideal_overlap{};  ///< predicted
   std::vector<EvaluatedPoint> points{};
   std::vector<SkippedChoice> skipped{};
   std::string not_run{};  ///< reason why the workload did not run, else ""

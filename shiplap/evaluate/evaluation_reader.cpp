@@ -68,7 +68,7 @@ Duel read_duel(const JsonReader& json) {
           .winner = choice_from_json(json.at("winner")),
           .automatic_ms = read_samples(json.at("automatic_samples_ms")),
           .winner_ms = read_samples(json.at("winner_samples_ms")),
-          .bound_ms = read_samples(json.at("bound_samples_ms"))};
+          .ideal_overlap_ms = read_samples(json.at("ideal_overlap_samples_ms"))};
 }
 
 EvaluatedWorkload read_workload(const JsonReader& json) {
@@ -77,7 +77,8 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
                              .kernel = seconds_of_ms(json.at("kernel_ms").number()),
                              .not_run = read_text_or_none(json, "not_run")};
   if (const auto cost = json.find("kernel_cost")) workload.cost = kernel_cost_from_json(*cost);
-  workload.bound = milliseconds_from_json(json.at("predicted_bound_ms"));
+  if (const auto bound = json.find("bound_ms")) workload.bound = seconds_of_ms(bound->number());
+  workload.ideal_overlap = milliseconds_from_json(json.at("predicted_ideal_overlap_ms"));
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) workload.points.push_back(read_point(points.at(i)));
   const JsonReader skipped = json.at("skipped");
@@ -87,7 +88,7 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
   for (std::size_t i = 0; i < groups.size(); ++i)
     workload.groups.push_back({.choices = groups.at(i).at("choices").unsigned_integer(),
                                .automatic_ms = read_samples(groups.at(i).at("automatic_samples_ms")),
-                               .bound_ms = read_samples_or_none(groups.at(i), "bound_samples_ms")});
+                               .ideal_overlap_ms = read_samples_or_none(groups.at(i), "ideal_overlap_samples_ms")});
   if (const auto duel = json.find("duel")) workload.duel = read_duel(*duel);
   return workload;
 }

@@ -29,6 +29,7 @@ EvaluatedWorkload predict_workload_again(EvaluatedWorkload recorded, const Profi
   const Job job = job_of(recorded);
   recorded.kernel = job.cost.at(job.items);
   recorded.bound = bound(job, profile).time;
+  recorded.ideal_overlap = ideal_overlap(job, profile).time;
   std::vector<EvaluatedPoint> points;
   for (EvaluatedPoint& point : recorded.points) {
     try {

@@ -1,4 +1,4 @@
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/pattern.hpp"
-#include "shiplap/plan/ranking.hpp"
+#include "shiplap/plan/ideal_overlap.hpp"
 
 namespace shiplap {
 namespace {
@@ -133,14 +133,14 @@ Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits, st
   return loaded(device, job, kernel_schedule(job, items, pieces, limits, 0));
 }
 
-BoundRuns::BoundRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)
+IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)
     : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {}
 
-Seconds BoundRuns::run() {
+Seconds IdealOverlapRuns::run() {
   return std::max(copies_.run({.hold = true}).timeline.makespan, kernel_.run({.hold = true}).timeline.makespan);
 }
 
-Bytes BoundRuns::device_memory() const {
+Bytes IdealOverlapRuns::device_memory() const {
   return memory_at(copies_.schedule(), Place::gpu()) + memory_at(kernel_.schedule(), Place::gpu());
 }
 

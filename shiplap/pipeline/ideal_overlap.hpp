@@ -1,5 +1,5 @@
-// The two parts of a job's bound, ready to be run beside a choice: the copies of both directions at once, and the whole
-// kernel on resident data.
+// The two stages of ideal overlap, ready to be run beside a choice: the copies of both directions at once, and the
+// whole kernel on resident data.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ Prepared prepare_duplex(Device&, const Job&, const Limits&, std::uint32_t gpus =
 /// of the items.
 Prepared prepare_kernel(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
 
-/// Both parts of a job's bound, ready to run beside a choice.
-class BoundRuns {
+/// Both stages of ideal overlap, ready to run beside a choice. Their times are measured as the runs of the choice are.
+class IdealOverlapRuns {
  public:
-  /// Each part uses at most the limit of device memory.
-  BoundRuns(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
-  /// Runs both parts, one after the other, and returns the larger makespan.
+  /// Each stage uses at most the limit of device memory.
+  IdealOverlapRuns(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
+  /// Runs both stages, one after the other, and returns the larger makespan.
   Seconds run();
-  /// Device memory of both parts.
+  /// Device memory of both stages.
   Bytes device_memory() const;
 
  private:

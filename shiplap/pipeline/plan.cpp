@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 
@@ -207,7 +207,7 @@ std::string Plan::explain() const {
       pins ? fmt::format(" The arrays are pinned for it, which takes {} once.", shiplap::to_string(pinning)) : "";
   return fmt::format("{}: {}, predicted {} ({} to {}), bound {}.{} {}", job.name, shiplap::to_string(chosen.choice),
                      shiplap::to_string(chosen.predicted.value), shiplap::to_string(chosen.predicted.low),
-                     shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.value), pinned,
+                     shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.time), pinned,
                      race   ? race->to_string() + "."
                      : pins ? ""
                             : ranking.why);

@@ -9,7 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe_zero_copy.hpp"
 
 namespace shiplap {

@@ -8,16 +8,16 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 
 namespace shiplap {
 namespace {
 
-// The two parts of the bound share what memory the choice leaves; some of it stays free for the driver.
-constexpr unsigned percent_for_a_part_of_the_bound = 40;
+// The two stages of ideal overlap share the memory that the choice leaves. Some of it stays free for the driver.
+constexpr unsigned percent_for_a_stage = 40;
 
-Limits limits_of_the_bound(const Device& device, const Limits& limits) {
-  return limits.at_most(device.info().free_memory / 100 * percent_for_a_part_of_the_bound);
+Limits limits_of_a_stage(const Device& device, const Limits& limits) {
+  return limits.at_most(device.info().free_memory / 100 * percent_for_a_stage);
 }
 
 Interval<Seconds> median_of(const std::vector<Seconds>& samples) {
@@ -29,7 +29,9 @@ Interval<Seconds> median_of(const std::vector<Seconds>& samples) {
 
 Report begin_report(const Device& device, const Plan& plan) {
   const DeviceInfo info = device.info();
-  return {.job = plan.job.name, .device = info.id, .simulated = info.is_virtual, .planned = plan.chosen};
+  Report report{.job = plan.job.name, .device = info.id, .simulated = info.is_virtual, .planned = plan.chosen};
+  if (plan.ranking.bound.time > Seconds{0}) report.bound = plan.ranking.bound.time;
+  return report;
 }
 
 void add_sample(Report& report, const RunResult& result) {
@@ -43,8 +45,9 @@ class RepeatedRuns {
  public:
   RepeatedRuns(Device& device, const Plan& plan, const Job& job, const ReportOptions& options)
       : options_(options), prepared_(prepare(device, plan, job)) {
-    if (options.bound)
-      bound_.emplace(device, planned_job(plan, job), limits_of_the_bound(device, plan.limits), plan.chosen.choice.gpus);
+    if (options.ideal_overlap)
+      ideal_overlap_.emplace(device, planned_job(plan, job), limits_of_a_stage(device, plan.limits),
+                             plan.chosen.choice.gpus);
     if (!options.refill) originals_.emplace(job);
   }
 
@@ -61,11 +64,11 @@ class RepeatedRuns {
     verify(report);
     for (unsigned i = 0; i < options_.warm_up; ++i) {
       once();
-      if (bound_) bound_->run();
+      if (ideal_overlap_) ideal_overlap_->run();
     }
     for (unsigned i = 0; i < options_.repeats; ++i) {
       add_sample(report, once());
-      if (bound_) report.bound_samples.push_back(bound_->run());
+      if (ideal_overlap_) report.ideal_overlap_samples.push_back(ideal_overlap_->run());
     }
     if (options_.trace != Trace::none) {
       renew();
@@ -92,7 +95,7 @@ class RepeatedRuns {
 
   const ReportOptions& options_;
   Prepared prepared_;
-  std::optional<BoundRuns> bound_;
+  std::optional<IdealOverlapRuns> ideal_overlap_;
   std::optional<Originals> originals_;
 };
 
@@ -110,19 +113,19 @@ Report report_of(const Device& device, const Plan& plan, const RunResult& result
 
 Report run(Device& device, const Plan& plan, const Job& job, const ReportOptions& options) {
   if (options.repeats == 0) throw UsageError("repeats: a report is made of one run at least");
-  const bool is_single = options.repeats == 1 && options.warm_up == 0 && !options.bound &&
+  const bool is_single = options.repeats == 1 && options.warm_up == 0 && !options.ideal_overlap &&
                          options.trace == Trace::none && !options.refill && !options.verify;
   if (is_single) return report_of(device, plan, prepare(device, plan, job).run({.stop = options.stop}));
   Report report = begin_report(device, plan);
   RepeatedRuns(device, plan, job, options).run(report);
   report.observed = median_of(report.samples);
-  if (options.bound) report.bound = median_of(report.bound_samples);
+  if (options.ideal_overlap) report.ideal_overlap = median_of(report.ideal_overlap_samples);
   return report;
 }
 
 std::optional<double> Report::efficiency() const {
   if (!bound) return std::nullopt;
-  return bound->value / observed.value;
+  return *bound / observed.value;
 }
 
 std::string Report::to_string() const {
@@ -157,12 +160,13 @@ Json Report::to_json() const {
             {"observed", estimate(observed)},
             {"submission_ms", in_milliseconds(submission)},
             {"host_total_ms", in_milliseconds(host_total)},
-            {"bound", bound ? estimate(*bound) : Json(nullptr)},
+            {"bound_ms", bound ? Json(in_milliseconds(*bound)) : Json(nullptr)},
             {"efficiency", share ? Json(*share) : Json(nullptr)},
+            {"ideal_overlap", ideal_overlap ? estimate(*ideal_overlap) : Json(nullptr)},
             {"verified", difference ? Json(difference->empty()) : Json(nullptr)},
             {"difference", difference && !difference->empty() ? Json(*difference) : Json(nullptr)},
             {"samples_ms", all_ms(samples)},
-            {"bound_samples_ms", all_ms(bound_samples)}};
+            {"ideal_overlap_samples_ms", all_ms(ideal_overlap_samples)}};
   if (timeline.spans.empty()) return json;
   json["trace_source"] = trace_source;
   json["timeline"] = Json::array();

@@ -22,12 +22,16 @@ struct Report {
   /// The choice, with its prediction and the schedule that ran. The predicted timeline is empty when that schedule was
   /// built anew for the job that ran (has_reach_by_function) and has other ops.
   Candidate planned;
-  std::vector<Seconds> samples{};            ///< makespan of every timed run, by device events or the host's clock
-  Interval<Seconds> observed{};              ///< median of `samples`, with the 95 % interval of the median
-  Seconds submission{0};                     ///< host time of all submitting calls of the last timed run
-  Seconds host_total{0};                     ///< host time of the last timed run until the host knew its end
-  std::vector<Seconds> bound_samples{};      ///< the bound, measured between the timed runs; empty where it was not
-  std::optional<Interval<Seconds>> bound{};  ///< median of `bound_samples`
+  std::vector<Seconds> samples{};  ///< makespan of every timed run, by device events or the host's clock
+  Interval<Seconds> observed{};    ///< median of `samples`, with the 95 % interval of the median
+  Seconds submission{0};           ///< host time of all submitting calls of the last timed run
+  Seconds host_total{0};           ///< host time of the last timed run until the host knew its end
+  /// The lower bound on the plan's profile (see Bound); none for a plan without a ranking. A run below it shows that
+  /// the profile is not of this node as it is now.
+  std::optional<Seconds> bound{};
+  /// Times of ideal overlap (see IdealOverlap), measured between the timed runs; empty where it was not measured.
+  std::vector<Seconds> ideal_overlap_samples{};
+  std::optional<Interval<Seconds>> ideal_overlap{};  ///< median of `ideal_overlap_samples`
   /// What differed from the host reference first; "" when the result was right; none when nothing verified it.
   std::optional<std::string> difference{};
   Timeline timeline{};         ///< of one further, traced run; its spans are empty without a trace
@@ -35,7 +39,7 @@ struct Report {
 
   /// Whether a verification found no difference.
   bool verified() const { return difference && difference->empty(); }
-  /// Bound over observed time; none where the bound was not measured.
+  /// The bound as a fraction of the observed time; none without a bound.
   std::optional<double> efficiency() const;
   /// One line.
   std::string to_string() const;
@@ -45,11 +49,11 @@ struct Report {
 
 /// How often a plan is run for a report, and what is observed beside its time.
 struct ReportOptions {
-  unsigned repeats = 1;       ///< number of timed runs, at least 1
-  unsigned warm_up = 0;       ///< number of untimed runs before them
-  bool bound = false;         ///< whether the bound is measured between the timed runs
-  Trace trace = Trace::none;  ///< how a further run is traced
-  std::stop_token stop{};     ///< see RunOptions::stop
+  unsigned repeats = 1;        ///< number of timed runs, at least 1
+  unsigned warm_up = 0;        ///< number of untimed runs before them
+  bool ideal_overlap = false;  ///< whether the time of ideal overlap is measured between the timed runs
+  Trace trace = Trace::none;   ///< how a further run is traced
+  std::stop_token stop{};      ///< see RunOptions::stop
   /// Fills the job's arrays anew. Called before runs whose result is verified or stays. Without it, inout and carried
   /// arrays are restored to what they held before, so that they end as after a single run.
   std::function<void()> refill{};

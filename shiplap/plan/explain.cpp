@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace shiplap {
@@ -27,18 +28,29 @@ std::string largest_part(const Distance& d) {
 
 }  // namespace
 
-std::string explain(const Ranking& ranking, const Bound& bound) {
+std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap& ideal) {
+  const double percent = share_in_percent(candidate.distance.total, ideal.time.value);
+  const char* why = percent >= 0 ? ""
+                    : find_strategy(candidate.choice.strategy).mapped
+                        ? " (zero-copy needs no copy)"
+                        : " (its chunks are faster than their part of the whole)";
+  return fmt::format(
+      "{:.1f} % {} ideal overlap{}, the time of {} alone ({})", std::abs(percent), percent < 0 ? "below" : "above", why,
+      ideal.copies >= ideal.kernel ? "the copies in both directions" : "the whole kernel", to_string(ideal.time.value));
+}
+
+std::string explain(const Ranking& ranking) {
   const Candidate& best = ranking.best();
   const auto [engine, busy] = busiest_engine(best.timeline);
   std::string text = fmt::format(
-      "{} is predicted to take {}, {:.1f} % above the bound of {}, which is set by the {} (copies {}, kernel {}). {} "
-      "is busy for {:.0f} % of the "
-      "time.",
-      to_string(best.choice), to_string(best.predicted.value),
-      share_in_percent(best.distance.total, ranking.bound.value), to_string(ranking.bound.value), ranking.bound_by,
-      to_string(bound.copies), to_string(bound.kernel), to_string(engine),
+      "{} is predicted to take {}, {:.3f} times the bound of {}, which is set by {} (link {}, kernel {}). That is "
+      "{}. {} is busy for {:.0f} % of the time.",
+      to_string(best.choice), to_string(best.predicted.value), best.predicted.value / ranking.bound.time,
+      to_string(ranking.bound.time), ranking.bound.set_by(), to_string(ranking.bound.link),
+      to_string(ranking.bound.kernel), beside_ideal_overlap(best, ranking.ideal_overlap), to_string(engine),
       share_in_percent(busy, best.predicted.value));
-  if (best.distance.total.count() > 0) text += fmt::format(" Most of the rest is {}.", largest_part(best.distance));
+  if (best.distance.total.count() > 0)
+    text += fmt::format(" Most of the time above ideal overlap is {}.", largest_part(best.distance));
   const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(),
                                   [&](const Candidate& c) { return c.choice.strategy != best.choice.strategy; });
   if (other != ranking.candidates.end())

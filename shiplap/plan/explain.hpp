@@ -7,6 +7,6 @@
 
 namespace shiplap {
 
-std::string explain(const Ranking&, const Bound&);
+std::string explain(const Ranking&);
 
 }  // namespace shiplap

@@ -77,13 +77,12 @@ Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {
 Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space) {
   if (space.gpus == 0) throw UsageError("a job runs on one GPU at least, not on none");
   for (const std::string& name : space.strategies) find_strategy(name);
-  const Bound b = bound(job, profile, space.gpus);
   Ranking result{.job = job.name,
                  .profile = profile.name,
                  .profile_hash = parameter_hash(profile),
                  .kernel_cost_origin = job.cost.origin,
-                 .bound = b.time,
-                 .bound_by = b.copies >= b.kernel ? "copies in both directions" : "kernel",
+                 .bound = bound(job, profile, space.gpus),
+                 .ideal_overlap = ideal_overlap(job, profile, space.gpus),
                  .candidates = {},
                  .refused = {},
                  .assumptions = {},
@@ -98,7 +97,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
   for (Candidate& candidate : listed(std::move(best)))
     result.candidates.push_back(complete_prediction(job, profile, limits, std::move(candidate)));
   set_probabilities(result.candidates);
-  result.why = explain(result, b);
+  result.why = explain(result);
   return result;
 }
 

@@ -8,6 +8,8 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/plan/bound.hpp"
+#include "shiplap/plan/ideal_overlap.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -34,8 +36,9 @@ struct SearchSpace {
   bool is_restricted() const;
 };
 
-/// Where the time above the bound goes, by taking one cause after the other out of the simulation. Times add up to
-/// `total`, the predicted time minus the bound.
+/// Where the time above ideal overlap goes, by taking one cause after the other out of the simulation. Times add up to
+/// `total`, the predicted time minus that of ideal overlap. `total` and the rest in `fill_and_drain` are negative for a
+/// choice that is faster: a zero-copy kernel needs no copies, and chunks may stay in a cache.
 struct Distance {
   Seconds host{0};            ///< memory is not pinned: host threads, staging by the driver, moving pages
   Seconds submission{0};      ///< the host cannot submit faster
@@ -43,7 +46,7 @@ struct Distance {
   Seconds gap{0};             ///< g of copies running alone, per copy
   Seconds duplex_gap{0};      ///< the lower rate of small copies: what g grows by while both directions are busy
   Seconds fill_and_drain{0};  ///< engines that wait for the first chunk or have had the last one; what is left
-  Seconds total{0};           ///< predicted time minus bound
+  Seconds total{0};           ///< predicted time minus that of ideal overlap
 };
 
 /// One way to do the job, with its prediction.
@@ -54,7 +57,7 @@ struct Candidate {
   std::optional<Seconds> closed_form{};        ///< the papers' equation for the same choice
   bool tied_with_best = false;                 ///< whether its interval overlaps that of the first candidate
   double probability_best = 0;                 ///< within its ranking (probability.hpp); 0 outside a ranking
-  Distance distance{};                         ///< what keeps it from the bound
+  Distance distance{};                         ///< what keeps it from ideal overlap
   Timeline timeline{};                         ///< the simulated timeline of `schedule`
 };
 
@@ -70,8 +73,8 @@ struct Ranking {
   std::string profile;                   ///< name of the profile
   std::string profile_hash;              ///< parameter_hash of the profile
   std::string kernel_cost_origin;        ///< KernelCost::origin
-  Interval<Seconds> bound;               ///< the time to beat: see Bound
-  std::string bound_by;                  ///< "copies in both directions" or "kernel"
+  Bound bound;                           ///< the time that no strategy is below
+  IdealOverlap ideal_overlap;            ///< the time of the longest stage alone, which pipelines approach
   std::vector<Candidate> candidates;     ///< best of each strategy first, then by predicted time; at least one
   std::vector<Refused> refused;          ///< strategies that cannot do this job
   std::vector<std::string> assumptions;  ///< one sentence each
@@ -81,20 +84,6 @@ struct Ranking {
   const Candidate& best() const { return candidates.front(); }
 };
 
-/// The time to beat: max(whole kernel on resident data, both whole-array copies at once in opposite directions),
-/// simulated.
-struct Bound {
-  Interval<Seconds> time;  ///< the larger of the two, with the profile's uncertainty
-  Seconds kernel{0};       ///< of all items on resident data
-  Seconds copies{0};       ///< all of them, both ways at once
-};
-/// Throws Unsupported naming the link that the profile does not have.
-Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1);
-/// The schedule whose makespan, held, is the copies' part of the bound; empty of ops when nothing is copied. Buffers:
-/// the job's arrays, then scratch. Arrays larger than the device memory that may be used go through a buffer that fits.
-/// Several GPUs copy equal parts.
-Schedule duplex_schedule(const Job&, Bytes device_memory, std::uint32_t gpus = 1);
-
 /// Searches the space by simulation and ranks what it finds. `limits` must be those of the run. Throws UsageError when
 /// the space names something that does not exist, Unsupported when no strategy can do the job.
 Ranking rank(const Job&, const Profile&, const Limits& limits, const SearchSpace& = {});
@@ -102,13 +91,18 @@ Ranking rank(const Job&, const Profile&, const Limits& limits, const SearchSpace
 Ranking rank(const Job&, const Profile&, const SearchSpace& = {});
 
 /// Predicts one choice: builds and simulates its schedule, and derives the interval from the sensitivities to the
-/// profile's intervals, added in quadrature. `limits` must be those of the run: they set the ring.
+/// profile's intervals, added in quadrature. The low end of the interval is never below the bound. `limits` must be
+/// those of the run: they set the ring.
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
 /// Predicts under `limits_of(profile)`.
 Candidate predict(const Job&, const Profile&, const Choice&);
 /// Adds interval, closed form and distance to a candidate that was simulated. A candidate without its schedule is
 /// simulated first.
 Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate);
+
+/// "3.2 % above ideal overlap, the time of copies in both directions alone (1.2 ms)". For a choice that is faster:
+/// "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
+std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
 /// Every part of it, for people too.
 Json to_json(const Choice&);

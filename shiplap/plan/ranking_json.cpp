@@ -73,7 +73,7 @@ Json to_json(const Candidate& candidate) {
   json["closed_form_ms"] = candidate.closed_form ? Json(in_milliseconds(*candidate.closed_form)) : Json(nullptr);
   json["tied_with_best"] = candidate.tied_with_best;
   if (candidate.probability_best > 0) json["probability_best"] = candidate.probability_best;
-  json["distance_to_bound"] = to_json(candidate.distance);
+  json["distance_to_ideal_overlap"] = to_json(candidate.distance);
   return json;
 }
 
@@ -84,8 +84,10 @@ Json to_json(const Ranking& plan) {
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},
             {"kernel_cost", plan.kernel_cost_origin},
-            {"bound", time_json(plan.bound)},
-            {"bound_by", plan.bound_by}};
+            {"bound_ms", in_milliseconds(plan.bound.time)},
+            {"bound_by", plan.bound.set_by()},
+            {"ideal_overlap", time_json(plan.ideal_overlap.time)},
+            {"ideal_overlap_by", plan.ideal_overlap.set_by()}};
   json["candidates"] = Json::array();
   for (const Candidate& candidate : plan.candidates) json["candidates"].push_back(to_json(candidate));
   json["refused"] = Json::array();

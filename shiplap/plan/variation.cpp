@@ -98,6 +98,16 @@ Profile moved(const Profile& original, ParameterGroup group, End end) {
   return profile;
 }
 
+Job moved(const Job& job, End end) {
+  Job result = job;
+  for (auto& point : result.cost.points) move(point.work, end);
+  for (auto& limited : result.cost.limited) move(limited.work, end);
+  for (auto& row : result.cost.zero_copy)
+    for (auto* points : {&row.alone, &row.beside})
+      for (auto& point : *points) move(point.work, end);
+  return result;
+}
+
 Profile freed_of(const Profile& original, Cause cause) {
   Profile profile = parameters_of(original);
   switch (cause) {

@@ -142,7 +142,7 @@ void add_duels(const Evaluation& e, std::vector<Section>& sections) {
                   Table({{"workload"},
                          {"automatic choice"},
                          {"time", Align::right},
-                         {"over bound", Align::right},
+                         {"over ideal overlap", Align::right},
                          {"winner of the sweep"},
                          {"over winner", Align::right},
                          {"as good"}})};
@@ -150,13 +150,13 @@ void add_duels(const Evaluation& e, std::vector<Section>& sections) {
     if (!w.duel) continue;
     const Duel& d = *w.duel;
     section.table.add({label(w), to_string(d.automatic), to_string(milliseconds(median(d.automatic_ms))),
-                       d.bound_ms.empty() ? "–" : signed_percent(d.over_bound()), to_string(d.winner),
+                       d.ideal_overlap_ms.empty() ? "–" : signed_percent(d.over_ideal_overlap()), to_string(d.winner),
                        signed_percent(d.over_winner()), d.within_rule() ? "yes" : "no"});
   }
   if (section.table.empty()) return;
   section.notes.push_back(
-      "As good: slower by at most 1 %, 3 µs or two standard errors. The bound, the larger of the kernel alone and the "
-      "copies in both directions at once, was measured between the runs.");
+      "As good: slower by at most 1 %, 3 µs or two standard errors. Ideal overlap, the larger of the kernel "
+      "alone and the copies in both directions at once, was measured between the runs.");
   section.notes.push_back(fmt::format(
       "The automatic choice, which ran in every group of choices, moved by at most {} from one group of a workload to "
       "another.",

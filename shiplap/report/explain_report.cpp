@@ -95,28 +95,30 @@ Timeline with_shared_copies(Timeline timeline) {
 
 }  // namespace
 
-std::string distance_report(const Bounded& predicted, const Bounded& observed, const TextStyle& style) {
+std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAndIdeal& observed,
+                            const TextStyle& style) {
   if (predicted.timeline.spans.empty() || predicted.timeline.spans.size() != observed.timeline.spans.size())
-    throw Error("the distance to the bound needs the spans of every op, predicted and observed");
+    throw Error("the distance to ideal overlap needs the spans of every op, predicted and observed");
   // A device tells the directions apart where the simulator knows one engine for both.
   const auto is_shared = [](const Span& span) { return span.engine == Engine::copy_shared; };
   if (std::ranges::any_of(predicted.timeline.spans, is_shared) &&
       !std::ranges::any_of(observed.timeline.spans, is_shared))
-    return distance_report(predicted, {with_shared_copies(observed.timeline), observed.bound}, style);
+    return distance_report(predicted, {with_shared_copies(observed.timeline), observed.ideal_overlap}, style);
   const auto longest = std::ranges::max_element(
       engines, {}, [&](const auto& engine) { return along(observed.timeline, engine.first).busy; });
-  Table table({{fmt::format("distance to the bound, along {}", longest->second)},
+  Table table({{fmt::format("distance to ideal overlap, along {}", longest->second)},
                {"predicted", Align::right},
                {"observed", Align::right}});
   const auto add = [&](const char* name, const auto& part) {
     table.add({name, signed_time(part(predicted)), signed_time(part(observed))});
   };
-  const auto of = [&](const Bounded& b) { return along(b.timeline, longest->first); };
-  add("before its first op", [&](const Bounded& b) { return of(b).first_start; });
-  add("between its ops", [&](const Bounded& b) { return of(b).last_end - of(b).first_start - of(b).busy; });
-  add("after its last op", [&](const Bounded& b) { return b.timeline.makespan - of(b).last_end; });
-  add("its ops themselves, beyond the bound", [&](const Bounded& b) { return of(b).busy - b.bound; });
-  add("makespan beyond the bound", [&](const Bounded& b) { return b.timeline.makespan - b.bound; });
+  const auto of = [&](const TimelineAndIdeal& b) { return along(b.timeline, longest->first); };
+  add("before its first op", [&](const TimelineAndIdeal& b) { return of(b).first_start; });
+  add("between its ops", [&](const TimelineAndIdeal& b) { return of(b).last_end - of(b).first_start - of(b).busy; });
+  add("after its last op", [&](const TimelineAndIdeal& b) { return b.timeline.makespan - of(b).last_end; });
+  add("its ops themselves, minus ideal overlap",
+      [&](const TimelineAndIdeal& b) { return of(b).busy - b.ideal_overlap; });
+  add("makespan minus ideal overlap", [&](const TimelineAndIdeal& b) { return b.timeline.makespan - b.ideal_overlap; });
   return table.text(style);
 }
 

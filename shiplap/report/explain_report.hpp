@@ -14,13 +14,14 @@ namespace shiplap {
 /// and the ops whose own duration is off most. Both timelines must have spans of this schedule, else Error.
 std::string explain_report(const Schedule&, const Timeline& predicted, const Timeline& observed, const TextStyle& = {});
 
-/// A timeline and the least time that anything could take.
-struct Bounded {
+/// A timeline and the time of ideal overlap: of the longest stage alone.
+struct TimelineAndIdeal {
   const Timeline& timeline;
-  Seconds bound;
+  Seconds ideal_overlap;
 };
-/// The distance of both to their bound along the engine that is busy longest as observed: before its first op, between
-/// its ops, after its last one, and by how much its ops are longer than the bound. Throws Error without spans.
-std::string distance_report(const Bounded& predicted, const Bounded& observed, const TextStyle& = {});
+/// The distance of both to ideal overlap along the engine that is busy longest as observed: before its first op, between
+/// its ops, after its last one, and by how much its ops are longer or shorter than
+/// ideal overlap. Throws Error without spans.
+std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAndIdeal& observed, const TextStyle& = {});
 
 }  // namespace shiplap

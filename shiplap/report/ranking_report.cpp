@@ -42,7 +42,7 @@ std::string table_of(const Ranking& plan, const RankingReportOptions& options) {
                : laid_out       ? (choice.order == IssueOrder::depth ? "depth" : "breadth")
                                 : "–",
                choice.blocks > 0 ? std::to_string(choice.blocks) : "–", with_range(candidate.predicted),
-               fmt::format("{:.3f}", candidate.predicted.value / plan.bound.value),
+               fmt::format("{:.3f}", candidate.predicted.value / plan.bound.time),
                fmt::format("{:.0f} %", 100 * candidate.probability_best),
                candidate.closed_form ? to_string(*candidate.closed_form) : "–",
                i > 0 && candidate.tied_with_best ? "tie" : ""});
@@ -89,8 +89,8 @@ std::vector<std::string> refusals(const std::vector<Refused>& refused) {
 
 }  // namespace
 
-std::string distance_report(const Distance& distance, Seconds bound, const TextStyle& style) {
-  if (!(distance.total / bound > 0.0005)) return "";
+std::string distance_report(const Distance& distance, Seconds ideal_overlap, const TextStyle& style) {
+  if (!(distance.total / ideal_overlap > 0.0005)) return "";
   const std::array<std::pair<const char*, Seconds>, 6> causes{
       {{"fill and drain: the first chunk in, the last chunk out", distance.fill_and_drain},
        {"gap between copies (g)", distance.gap},
@@ -98,10 +98,10 @@ std::string distance_report(const Distance& distance, Seconds bound, const TextS
        {"latency of copies, launches and dependencies (L+o)", distance.latency},
        {"submission by the host", distance.submission},
        {"memory that is not pinned: host threads, moving pages", distance.host}}};
-  Table table({{"above the bound", Align::left}, {"time", Align::right}, {"of bound", Align::right}});
+  Table table({{"above ideal overlap", Align::left}, {"time", Align::right}, {"of ideal overlap", Align::right}});
   for (const auto& [cause, time] : causes)
-    if (time.count() != 0) table.add({cause, to_string(time), percent(time / bound)});
-  table.add({"together", to_string(distance.total), percent(distance.total / bound)});
+    if (time.count() != 0) table.add({cause, to_string(time), percent(time / ideal_overlap)});
+  table.add({"together", to_string(distance.total), percent(distance.total / ideal_overlap)});
   return table.text(style);
 }
 
@@ -117,10 +117,11 @@ std::string ranking_report(const Ranking& plan, const RankingReportOptions& opti
   out += "\n" + table_of(plan, options);
 
   const Candidate& best = plan.best();
-  const Seconds above = best.predicted.value - plan.bound.value;
-  out += fmt::format("\nbound {}, set by: {}\n", bold(with_range(plan.bound), style), plan.bound_by);
-  out += fmt::format("rank 1 is {} ({}) above it\n", to_string(above), percent(above / plan.bound.value));
-  if (const std::string distance = distance_report(best.distance, plan.bound.value, style); !distance.empty())
+  const IdealOverlap& ideal = plan.ideal_overlap;
+  out += fmt::format("\nbound {}, set by {}: no strategy is faster\n", bold(to_string(plan.bound.time), style),
+                     plan.bound.set_by());
+  out += fmt::format("rank 1 is {}\n", beside_ideal_overlap(best, ideal));
+  if (const std::string distance = distance_report(best.distance, ideal.time.value, style); !distance.empty())
     out += "\n" + distance;
 
   if (!plan.why.empty()) out += "\n" + bold("why", style) + "\n  " + wrap(plan.why, style.width - 2, "  ") + "\n";

@@ -1,4 +1,4 @@
-// A plan for people: the ranking, the bound and what lies between the best and it, refusals, assumptions and the why.
+// A plan for people: the ranking, the bound, ideal overlap and what lies between it and the best, refusals, assumptions and the why.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct RankingReportOptions {
 
 std::string ranking_report(const Ranking&, const RankingReportOptions& = {});
 
-/// Where the time above the bound goes, one line for each cause; "" when that is less than 0.05 % of the bound.
-std::string distance_report(const Distance&, Seconds bound, const TextStyle& = {});
+/// Where the time above ideal overlap goes, one line for each cause; "" when that is less than 0.05 % of ideal overlap.
+std::string distance_report(const Distance&, Seconds ideal_overlap, const TextStyle& = {});
 
 /// What the profile lacks and a prediction took as nothing; "" when there is nothing to say.
 std::string assumptions_report(const std::vector<std::string>& assumptions, const TextStyle& = {});

@@ -38,7 +38,10 @@ std::string run_report(const Report& run, const TextStyle& style) {
   };
   table.add({"predicted", with_range(run.planned.predicted), "–", "–"});
   add(observed_word(run), run.observed, run.samples);
-  if (run.bound) add(run.simulated ? "bound, simulated" : "bound, measured between", *run.bound, run.bound_samples);
+  if (run.ideal_overlap)
+    add(run.simulated ? "ideal overlap, simulated" : "ideal overlap, measured between", *run.ideal_overlap,
+        run.ideal_overlap_samples);
+  if (run.bound) table.add({"bound", to_string(*run.bound), "–", "–"});
   out += table.text(style) + "\n";
 
   out += fmt::format("error       {} (predicted against {})\n",

@@ -1,4 +1,4 @@
-// A run for people: predicted beside observed, the distance to the bound, the spread, and whether the result is right.
+// A run for people: predicted beside observed, ideal overlap and the bound, the spread, and whether the result is right.
 #pragma once
 
 #include <string>

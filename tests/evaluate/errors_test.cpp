@@ -157,7 +157,7 @@ TEST(Duel, allows_one_per_cent_or_three_microseconds) {
                 .winner = {},
                 .automatic_ms = std::vector<double>(9, automatic_ms),
                 .winner_ms = std::vector<double>(9, winner_ms),
-                .bound_ms = {}};
+                .ideal_overlap_ms = {}};
   };
   EXPECT_TRUE(duel(10.09, 10).within_rule());
   EXPECT_FALSE(duel(10.11, 10).within_rule());

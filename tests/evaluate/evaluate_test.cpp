@@ -143,7 +143,7 @@ TEST(Evaluate, forms_groups_that_fit_each_with_the_automatic_choice_and_the_boun
   for (const EvaluatedGroup& group : result.groups) {
     EXPECT_LE(group.choices, 2u);
     EXPECT_EQ(group.automatic_ms.size(), 3u);
-    EXPECT_EQ(group.bound_ms.size(), 3u);
+    EXPECT_EQ(group.ideal_overlap_ms.size(), 3u);
     choices += group.choices;
   }
   EXPECT_EQ(choices, result.points.size());

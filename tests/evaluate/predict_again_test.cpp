@@ -54,12 +54,12 @@ TEST(EvaluationFile, is_read_as_it_was_written_but_for_what_it_rounds) {
   ASSERT_EQ(is.groups.size(), of.groups.size());
   for (std::size_t i = 0; i < of.groups.size(); ++i) {
     take_rounded(is.groups[i].automatic_ms, of.groups[i].automatic_ms);
-    take_rounded(is.groups[i].bound_ms, of.groups[i].bound_ms);
+    take_rounded(is.groups[i].ideal_overlap_ms, of.groups[i].ideal_overlap_ms);
   }
   ASSERT_TRUE(is.duel);
   take_rounded(is.duel->automatic_ms, of.duel->automatic_ms);
   take_rounded(is.duel->winner_ms, of.duel->winner_ms);
-  take_rounded(is.duel->bound_ms, of.duel->bound_ms);
+  take_rounded(is.duel->ideal_overlap_ms, of.duel->ideal_overlap_ms);
   ASSERT_EQ(read.transfers.size(), written.transfers.size());
   for (std::size_t i = 0; i < written.transfers.size(); ++i)
     take_rounded(read.transfers[i].samples_ms, written.transfers[i].samples_ms);

@@ -246,7 +246,7 @@ TEST(Eth2025, verdicts_on_calls_follow_the_data) {
   const auto by_calls = [](double at_8, double at_32, double at_256) {
     std::vector<Sweep> out{planted(8, {{1, 1.0}, {32, 1 / at_8}}), planted(32, {{1, 1.0}, {32, 1 / at_32}}),
                            planted(256, {{1, 1.0}, {32, 1 / at_256}})};
-    out.back().bound_ms = 1 / 1.20;
+    out.back().ideal_overlap_ms = 1 / 1.20;
     return out;
   };
   EXPECT_EQ(peak_of_calls(by_calls(1.5, 2.0, 1.19), "it").verdict, Verdict::holds);
@@ -263,7 +263,7 @@ TEST(Eth2025, the_peak_of_calls_is_looked_for_where_kernel_and_copies_take_as_lo
     const double kernel = 0.04 * calls;
     Sweep s = planted(calls, {{1, 2 + kernel}, {32, std::max(1.0, kernel)}});
     s.kernel_ms = kernel;
-    s.bound_ms = std::max(1.0, kernel);
+    s.ideal_overlap_ms = std::max(1.0, kernel);
     return s;
   };
   std::vector<Sweep> sweeps;
@@ -286,33 +286,33 @@ TEST(Eth2025, the_peak_of_calls_is_looked_for_where_kernel_and_copies_take_as_lo
   EXPECT_FALSE(balance_of_calls(std::vector{ideal(1), ideal(8)}).has_value());
 }
 
-TEST(Eth2025, a_bound_that_chunks_are_faster_than_is_that_of_the_chunks_or_none) {
+TEST(Eth2025, takes_ideal_overlap_from_chunks_that_are_faster_than_the_whole_or_has_none) {
   // The whole kernel 91 ms, in 16 chunks that stay in the cache 84 ms, copies 5 ms; best run 90.2 ms.
   Sweep cached = planted(2048, {{1, 100.5}, {16, 90.2}});
-  cached.bound_ms = 91.0;
+  cached.ideal_overlap_ms = 91.0;
   cached.kernel_ms = 91.0;
   Sweep s = cached;
-  bound_by_chunks(s, 84, 5);
-  EXPECT_DOUBLE_EQ(*s.bound_ms, 84);
+  ideal_overlap_of_chunks(s, 84, 5);
+  EXPECT_DOUBLE_EQ(*s.ideal_overlap_ms, 84);
   EXPECT_NEAR(*s.most(), 100.5 / 84, 1e-12);
-  EXPECT_THAT(s.bound_note, HasSubstr("84 ms in chunks and 91 ms whole"));
-  // Faster than the chunks too: no bound, and no word of what it allows.
+  EXPECT_THAT(s.ideal_overlap_note, HasSubstr("84 ms in chunks and 91 ms whole"));
+  // Faster than the chunks too: no limit, and no word of what it allows.
   s = cached;
   s.ms[64] = 80;
-  bound_by_chunks(s, 84, 5);
-  EXPECT_FALSE(s.bound_ms.has_value());
-  EXPECT_THAT(s.bound_note, HasSubstr("80"));
-  EXPECT_EQ(best_speedup("deep", s, {2048, 1.0, 16}, "it").why.find("bound"), std::string::npos);
+  ideal_overlap_of_chunks(s, 84, 5);
+  EXPECT_FALSE(s.ideal_overlap_ms.has_value());
+  EXPECT_THAT(s.ideal_overlap_note, HasSubstr("80"));
+  EXPECT_EQ(best_speedup("deep", s, {2048, 1.0, 16}, "it").why.find("ideal overlap"), std::string::npos);
   // No chunk is faster: as measured. Likewise where copies take longer than any kernel.
   s = cached;
-  bound_by_chunks(s, 91, 5);
-  EXPECT_DOUBLE_EQ(*s.bound_ms, 91);
-  EXPECT_EQ(s.bound_note, "");
+  ideal_overlap_of_chunks(s, 91, 5);
+  EXPECT_DOUBLE_EQ(*s.ideal_overlap_ms, 91);
+  EXPECT_EQ(s.ideal_overlap_note, "");
   Sweep copies = planted(8192, {{1, 60.9}, {64, 26.4}});
-  copies.bound_ms = 22.1;
+  copies.ideal_overlap_ms = 22.1;
   copies.kernel_ms = 12.0;
-  bound_by_chunks(copies, 8.0, 21.5);
-  EXPECT_DOUBLE_EQ(*copies.bound_ms, 22.1);
+  ideal_overlap_of_chunks(copies, 8.0, 21.5);
+  EXPECT_DOUBLE_EQ(*copies.ideal_overlap_ms, 22.1);
 }
 
 TEST(Eth2025, verdicts_on_the_stencil_follow_the_data) {
@@ -366,7 +366,7 @@ TEST(Eth2025, sweeps_run_choices_on_a_device_and_keep_what_could_not_run) {
   const Sweep s = sweep(opened.bench, 7, "diffusion:nx=16,ny=16,nz=8,steps=2", level_by_level(stencil_streams, 8), 1);
   EXPECT_EQ(s.of, 7u);
   EXPECT_EQ(s.ms.size(), 4u) << s.missing;  // 1, 2, 4 and 8 streams
-  EXPECT_TRUE(s.automatic_ms && s.bound_ms);
+  EXPECT_TRUE(s.automatic_ms && s.ideal_overlap_ms);
   EXPECT_FALSE(s.automatic.empty());
   EXPECT_EQ(s.missing, "");
   Sweep too_large = sweep(opened.bench, 7, "saxpy:n=8", {{1, {.strategy = "streams"}}, {9, {.chunks = 9}}}, 1);

@@ -230,7 +230,7 @@ TEST(SentencesOfEth2025, a_peak_is_set_beside_the_balance_of_kernel_and_copies_o
   // The copies take 1 ms, the kernel 0.04 ms a call: as long at 25.
   for (eth::Sweep& s : sweeps) {
     s.kernel_ms = 0.04 * static_cast<double>(s.of);
-    s.bound_ms = std::max(1.0, *s.kernel_ms);
+    s.ideal_overlap_ms = std::max(1.0, *s.kernel_ms);
   }
   EXPECT_THAT(eth::peak_of_calls(sweeps, "it").why, HasSubstr("at 0.5 times as many"));
 }

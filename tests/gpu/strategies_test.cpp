@@ -40,7 +40,7 @@ TEST_F(StrategiesOnGpu, bring_every_byte_through_in_the_memory_they_are_for_in_r
       }
 }
 
-TEST_F(StrategiesOnGpu, are_run_and_measured_against_the_bound_from_any_memory) {
+TEST_F(StrategiesOnGpu, are_run_and_measured_against_ideal_overlap_from_any_memory) {
   for (const MemoryKind memory : {MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed}) {
     Workload workload = find_workload("saxpy:n=1000003");
     for (Array& array : workload.job.arrays) array.memory = memory;
@@ -57,12 +57,12 @@ TEST_F(StrategiesOnGpu, are_run_and_measured_against_the_bound_from_any_memory) 
         .job = data.job(), .ranking = {}, .chosen = predict(data.job(), h200, choice, limits), .limits = limits};
     const Report report = run(*device, planned, data.job(),
                               {.repeats = 3,
-                               .bound = true,
+                               .ideal_overlap = true,
                                .trace = Trace::best,
                                .refill = [&data] { data.refill(); },
                                .verify = [&data] { return data.verify(); }});
     EXPECT_TRUE(report.verified()) << to_string(choice) << ": " << *report.difference;
-    EXPECT_GT(report.bound.value().value, Seconds{0}) << to_string(choice);
+    EXPECT_GT(report.ideal_overlap.value().value, Seconds{0}) << to_string(choice);
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/workload/built_in/spmv.hpp"
@@ -74,16 +74,18 @@ TEST(Probe, probes_items_in_the_middle_of_the_job_and_several_in_a_row_where_a_w
 /// The plan of one choice, without a ranking.
 Plan plan_of(const WorkloadData& data, const Choice& choice) {
   const Limits limits = limits_of(planted_profile());
-  return {.job = data.job(),
-          .ranking = {},
-          .chosen = predict(data.job(), planted_profile(), choice, limits),
-          .limits = limits};
+  Plan plan{.job = data.job(),
+            .ranking = {},
+            .chosen = predict(data.job(), planted_profile(), choice, limits),
+            .limits = limits};
+  plan.ranking.bound = bound(data.job(), planted_profile());
+  return plan;
 }
 
-/// Options of a verified report beside the bound.
+/// Options of a verified report beside ideal overlap.
 ReportOptions verified(WorkloadData& data, unsigned repeats) {
   return {.repeats = repeats,
-          .bound = true,
+          .ideal_overlap = true,
           .refill = [&data] { data.refill(); },
           .verify = [&data] { return data.verify(); }};
 }
@@ -97,7 +99,7 @@ TEST(Run, observes_on_the_virtual_device_what_was_predicted_and_verifies) {
   const Report report = run(*gpu, planned, data.job(), options);
   EXPECT_TRUE(report.verified()) << *report.difference;
   EXPECT_EQ(report.samples.size(), 2u);
-  EXPECT_EQ(report.bound_samples.size(), 2u);
+  EXPECT_EQ(report.ideal_overlap_samples.size(), 2u);
   EXPECT_NEAR(report.observed.value / planned.chosen.predicted.value, 1, 1e-12);
   EXPECT_EQ(report.timeline.spans.size(), report.planned.schedule->ops.size());
   EXPECT_GT(report.efficiency().value(), 0);
@@ -118,7 +120,7 @@ TEST(Run, reports_what_differs_when_the_kernel_is_wrong) {
   EXPECT_NE(report.difference->find("y["), std::string::npos) << *report.difference;
 }
 
-TEST(Bound, measures_copies_and_kernel_of_a_job_larger_than_the_device_memory_in_pieces) {
+TEST(IdealOverlap, measures_copies_and_kernel_of_a_job_larger_than_the_device_memory_in_pieces) {
   Profile small = planted_profile();
   small.gpus[0].memory = 6_MiB;
   const auto gpu = open_virtual(small, "virtual:small");
@@ -160,7 +162,7 @@ TEST(Run, runs_a_job_once_without_being_asked_for_more) {
   const Report report = run(*gpu, plan_of(data, {.strategy = "explicit"}), data.job());
   EXPECT_EQ(launches, 1u);
   EXPECT_EQ(report.samples.size(), 1u);
-  EXPECT_FALSE(report.bound);
+  EXPECT_FALSE(report.ideal_overlap);
   EXPECT_FALSE(report.difference) << "nothing verified it";
   EXPECT_THROW(run(*gpu, plan_of(data, {}), data.job(), {.repeats = 0}), UsageError);
 }
@@ -170,12 +172,12 @@ TEST(Run, leaves_arrays_that_are_read_and_written_as_after_a_single_run) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   WorkloadData data(*gpu, saxpy_workload());
   ASSERT_TRUE(std::ranges::any_of(data.job().arrays, [](const Array& a) { return a.role == Role::inout; }));
-  run(*gpu, plan_of(data, {.chunks = 4}), data.job(), {.repeats = 5, .warm_up = 2, .bound = true});
+  run(*gpu, plan_of(data, {.chunks = 4}), data.job(), {.repeats = 5, .warm_up = 2, .ideal_overlap = true});
   EXPECT_EQ(data.verify(), "");
 }
 
-// The cost of the kernel is in the plan only. The bound of a job whose kernel takes longest is that of its kernel.
-TEST(Run, measures_the_bound_of_the_job_as_it_was_planned) {
+// The cost of the kernel is in the plan only. Ideal overlap of a job whose kernel takes longest is its kernel.
+TEST(Run, measures_ideal_overlap_of_the_job_as_it_was_planned) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   std::vector<float> x(1 << 16, 1.0f);
   const Job job = Job{x.size()}.inout("x", x).host_kernel([](Chunk, auto) {});
@@ -186,8 +188,8 @@ TEST(Run, measures_the_bound_of_the_job_as_it_was_planned) {
   Job slow = job;
   slow.cost = {.points = {{x.size(), Interval<Seconds>::exact(milliseconds(50))}}, .origin = "stated"};
   planned = plan(node_of(*gpu, planted_profile()), slow, options);
-  const Report report = run(*gpu, planned, job, {.repeats = 2, .bound = true});
-  EXPECT_GE(report.bound.value().value, milliseconds(50));
+  const Report report = run(*gpu, planned, job, {.repeats = 2, .ideal_overlap = true});
+  EXPECT_GE(report.ideal_overlap.value().value, milliseconds(50));
   EXPECT_LE(report.efficiency().value(), 1.0);
 }
 

@@ -19,10 +19,10 @@ Evaluation two_groups() {
   EvaluatedWorkload workload{
       .name = "work", .memory = MemoryKind::pageable, .points = {point(1, 10, 10.5), point(8, 10, 8)}};
   workload.skipped = {{{.strategy = "explicit"}, "its arrays are pageable"}};
-  workload.groups = {{.choices = 1, .automatic_ms = {10}, .bound_ms = {}},
-                     {.choices = 1, .automatic_ms = {10.4}, .bound_ms = {}}};
+  workload.groups = {{.choices = 1, .automatic_ms = {10}, .ideal_overlap_ms = {}},
+                     {.choices = 1, .automatic_ms = {10.4}, .ideal_overlap_ms = {}}};
   workload.duel = Duel{
-      .automatic = {.chunks = 1}, .winner = {.chunks = 8}, .automatic_ms = {10}, .winner_ms = {10}, .bound_ms = {}};
+      .automatic = {.chunks = 1}, .winner = {.chunks = 8}, .automatic_ms = {10}, .winner_ms = {10}, .ideal_overlap_ms = {}};
   return {.device = "cuda:0",
           .device_name = "a GPU",
           .conditions = {},

@@ -1,0 +1,49 @@
+// A lower bound of a job's time on a node, which holds for every strategy.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+
+/// A time that no strategy of shiplap is below, neither predicted nor observed on the node that the profile describes.
+/// It is the longer of `link` and `kernel` on the GPU for which this is longest, or on the first GPU alone if that is
+/// shorter, because some strategies use one GPU. Both are computed with the fast end of every interval, so the bound
+/// has no interval itself.
+///
+/// `link`: every byte of the arrays that are copied in chunks crosses the link of its GPU once in each direction that
+/// its role says, and every GPU gets all of each array that stays. At every moment the link is in one of the states
+/// whose rates the profile or the job knows, or slower: copies in one direction; copies in both directions, on a GPU
+/// with two copy engines; a zero-copy kernel that reads, writes or does both; such a kernel beside copies. A zero-copy
+/// kernel has the rates of the profile's tables and those that were measured of the job's own kernel. Jobs of pageable
+/// or managed arrays have the rates of staging by the driver and of moving pages too, beside those of pinned memory,
+/// because the arrays can be pinned. The link's time is the shortest mixture of these states that moves the bytes of
+/// both directions (a linear program of two constraints, solved exactly). Two ways in one direction at once are states
+/// as well, where the simulator knows them. Before the first byte of pinned memory there is the shorter of the latency
+/// of a copy (L+o) and that of a launch, because nothing else can start a transfer.
+///
+/// `kernel`: every item is computed once. The time per item is the least that any launch of at most all items has by
+/// the kernel's cost: a chunk whose data stay in the cache counts, and so does a zero-copy kernel, which is never
+/// faster than the kernel on resident data. Launches that run at the same time share the GPU's rate, so together
+/// they are no faster per item than the fastest launch. A launch is never shorter than the floor of the cost, and the
+/// launch latency precedes the first one.
+///
+/// The bound leaves out what some strategy avoids: gaps and latencies of further copies, handovers, submission, copies
+/// by host threads, filling and draining. The bytes of a mapped array are counted over at most 4096 chunks, so gaps of
+/// its mapping between smaller chunks count as moved.
+struct Bound {
+  Seconds time{0};    ///< the longer of the two
+  Seconds link{0};    ///< least time of the link for all bytes
+  Seconds kernel{0};  ///< least time of the kernel for all items
+  /// "the link" or "the kernel": which of the two is longer.
+  std::string set_by() const { return link >= kernel ? "the link" : "the kernel"; }
+};
+/// The bound of a job whose items are split between `gpus` GPUs. Throws Unsupported naming the link that the profile
+/// does not have, and Error when the cost of the kernel is unknown.
+Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1);
+
+}  // namespace shiplap

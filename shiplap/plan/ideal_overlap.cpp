@@ -1,0 +1,86 @@
+#include "shiplap/plan/ideal_overlap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "shiplap/plan/variation.hpp"
+#include "shiplap/sim/simulate.hpp"
+#include "shiplap/strategy/limits.hpp"
+
+namespace shiplap {
+
+Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus) {
+  Schedule schedule;
+  std::size_t copies = 0;
+  for (const Array& a : job.arrays) {
+    schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
+    copies += (is_input(a.role) ? 1 : 0) + (is_output(a.role) ? 1 : 0);
+  }
+  schedule.agents.clear();
+  std::vector<StreamId> in;
+  std::vector<StreamId> out;
+  for (std::uint16_t gpu = 0; gpu < gpus; ++gpu) {
+    const std::string name = gpus == 1 ? "" : fmt::format(" of GPU {}", gpu);
+    in.push_back(schedule.add_stream("in" + name, Place::gpu(gpu)));
+    out.push_back(schedule.add_stream("out" + name, Place::gpu(gpu)));
+    schedule.agents.push_back({.name = gpus == 1 ? "main" : fmt::format("for GPU {}", gpu), .numa_node = {}});
+  }
+  const auto copy = [&](std::size_t index, bool to_device, std::uint16_t gpu) {
+    const Array& array = job.arrays[index];
+    const Bytes begin = array.size * gpu / gpus;
+    const Bytes end = array.size * (gpu + 1u) / gpus;
+    const Bytes piece = std::min(end - begin, device_memory / copies);
+    if (piece.count == 0) return;
+    const BufferId device = schedule.add_buffer({.name = array.name + (to_device ? " in" : " out"),
+                                                 .place = Place::gpu(gpu),
+                                                 .memory = MemoryKind::device,
+                                                 .size = piece});
+    // Both directions of an inout array move at once: the way back lands in a buffer of its own.
+    const BufferId host =
+        array.role == Role::inout && !to_device
+            ? schedule.add_buffer(
+                  {.name = array.name + " back", .place = Place::host(), .memory = array.memory, .size = array.size})
+            : BufferId{static_cast<std::uint32_t>(index)};
+    for (Bytes offset = begin; offset < end; offset += piece) {
+      const Bytes length = std::min(piece, end - offset);
+      const Region h{host, offset, length};
+      const Region d{device, Bytes{0}, length};
+      schedule.add({.what = to_device ? Copy{h, d} : Copy{d, h},
+                    .stream = to_device ? in[gpu] : out[gpu],
+                    .agent = AgentId{gpu},
+                    .after = {},
+                    .chunk = 0});
+    }
+  };
+  for (std::uint16_t gpu = 0; gpu < gpus; ++gpu)
+    for (std::size_t a = 0; a < job.arrays.size(); ++a) {
+      if (is_input(job.arrays[a].role)) copy(a, true, gpu);
+      if (is_output(job.arrays[a].role)) copy(a, false, gpu);
+    }
+  return schedule;
+}
+
+IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t gpus) {
+  IdealOverlap result;
+  // What the link can do, whatever memory the arrays are in.
+  Job pinned = job;
+  for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
+  const Schedule copies = duplex_schedule(pinned, limits_of(profile).device_memory, gpus);
+  const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
+  const auto at = [&](const Profile& p, const Job& j) {
+    const Seconds copied = copies.ops.empty() ? Seconds{0} : simulate(copies, p, {.held = true}).timeline.makespan;
+    const Seconds kernel = j.cost.at((j.items + gpus - 1) / gpus) + (latency ? latency->value : Seconds{0});
+    return std::pair{copied, kernel};
+  };
+  std::tie(result.copies, result.kernel) = at(profile, job);
+  const auto time = [](std::pair<Seconds, Seconds> p) { return std::max(p.first, p.second); };
+  result.time.value = std::max(result.copies, result.kernel);
+  result.time.low = time(at(moved(profile, ParameterGroup::rates, End::low), moved(job, End::low)));
+  result.time.high = time(at(moved(profile, ParameterGroup::rates, End::high), moved(job, End::high)));
+  return result;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,335 @@
+// The bound against brute force: no strategy is simulated below it, on any profile, for any job; and against times that
+// were observed.
+#include "shiplap/plan/bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/parameter_table.hpp"
+#include "shiplap/sim/simulate.hpp"
+#include "tests/support/jobs.hpp"
+#include "tests/support/planted_profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Seeded draws of everything that a time depends on.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
+
+  double real(double low, double high) { return std::uniform_real_distribution(low, high)(random_); }
+  double log_real(double low, double high) { return std::exp(real(std::log(low), std::log(high))); }
+  std::uint64_t integer(std::uint64_t low, std::uint64_t high) {
+    return std::uniform_int_distribution<std::uint64_t>(low, high)(random_);
+  }
+  std::uint64_t log_integer(std::uint64_t low, std::uint64_t high) {
+    return std::clamp(static_cast<std::uint64_t>(log_real(static_cast<double>(low), static_cast<double>(high))), low,
+                      high);
+  }
+  bool one_in(std::uint64_t n) { return integer(1, n) == 1; }
+  template <class T>
+  T of(std::initializer_list<T> all) {
+    return *(all.begin() + integer(0, all.size() - 1));
+  }
+  Interval<Seconds> time(double low, double high) {
+    const Seconds value{log_real(low, high)};
+    return {value, value * real(0.9, 1), value * real(1, 1.1)};
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+void scale(Interval<Seconds>& t, double by, double e) { t = {t.value * by, t.value * (by - e), t.value * (by + e)}; }
+void scale(Interval<PerByte>& t, double by, double e) {
+  const double g = t.value.seconds;
+  t = {{g * by}, {g * (by - e)}, {g * (by + e)}};
+}
+void scale(Interval<Bandwidth>& t, double by, double e) {
+  const double rate = t.value.bytes_per_second;
+  t = {{rate * by}, {rate * (by - e)}, {rate * (by + e)}};
+}
+void scale(Estimate&, double, double) {}
+
+/// A profile whose every time and rate is up to `most` times as much or as little as planted, with two GPUs.
+Profile random_profile(Draw& draw, double most) {
+  Profile profile = planted_profile();
+  profile.gpus.push_back(profile.gpus[0]);
+  profile.links.push_back(profile.links[0]);
+  profile.links[1].gpu = 1;
+  for_each_parameter(profile, [&](const ParameterInfo&, auto& interval) {
+    const double by = draw.log_real(1 / most, most);
+    scale(interval, by, draw.real(0, 0.1) * by);
+  });
+  for (GpuModel& gpu : profile.gpus) {
+    gpu.copy_engines = draw.one_in(4) ? 1 : 2;
+    gpu.engine_order = draw.of({EngineOrder::readiness, EngineOrder::submission});
+    gpu.implicit_sync = draw.of({ImplicitSync::none, ImplicitSync::none, ImplicitSync::until_started});
+    gpu.concurrent_kernels = !draw.one_in(4);
+  }
+  for (LinkModel& link : profile.links) {
+    if (draw.one_in(4)) link.h2d.duplex = link.d2h.duplex = std::nullopt;
+    if (draw.one_in(4) && link.zero_copy) link.zero_copy->read_beside_d2h.clear();
+    if (draw.one_in(4) && link.zero_copy) link.zero_copy->write_beside_h2d.clear();
+  }
+  return profile;
+}
+
+Array random_array(Draw& draw, Role role, std::uint64_t items, std::size_t number) {
+  const std::uint64_t per_item = draw.log_integer(1, std::max<std::uint64_t>(2, (1ull << 30) / items));
+  Array array{.name = "array " + std::to_string(number), .role = role, .size = Bytes{items * per_item}};
+  if (stays(role) || role == Role::scratch) array.size = Bytes{draw.log_integer(1, 1 << 26)};
+  if (role == Role::in && draw.one_in(4)) array.reach = halo(draw.integer(0, 3), draw.integer(0, 3));
+  if (role == Role::in && draw.one_in(6))  // the first half of every item alone
+    array.reach = mapped_by([per_item](ItemRange range) {
+      return ElementRange{range.first * per_item, (range.count - 1) * per_item + (per_item + 1) / 2};
+    });
+  return array;
+}
+
+KernelCost random_cost(Draw& draw, std::uint64_t items) {
+  KernelCost cost;
+  cost.origin = "drawn";
+  const double whole = draw.log_real(1e-6, 1e-1);
+  const auto n = static_cast<double>(items);
+  const auto point = [&](std::uint64_t count, double least) {
+    const double time = whole * static_cast<double>(count) / n * draw.real(0.6, 1.4);
+    return KernelCost::Point{count, draw.time(std::max(time, least), std::max(time, least) * 1.0001)};
+  };
+  cost.has_floor = items > 64 && draw.one_in(2);
+  const double floor = cost.has_floor ? draw.log_real(1e-6, 1e-4) : 0;
+  if (cost.has_floor) cost.points.push_back({draw.log_integer(1, items / 64), draw.time(floor, floor * 1.0001)});
+  if (items > 1024 && draw.one_in(2)) cost.points.push_back(point(draw.log_integer(items / 16, items / 4), floor));
+  if (items > 1024 && !cost.points.empty() && draw.one_in(3)) cost.cached_items = cost.points.back().items;
+  cost.points.push_back(point(items, floor));
+  return cost;
+}
+
+void add_zero_copy(Draw& draw, Job& job) {
+  for (const auto& [in, out] : {std::pair{true, true}, std::pair{false, true}, std::pair{true, false}}) {
+    if (draw.one_in(3)) continue;
+    const double whole = job.cost.points.back().work.value.count() * draw.log_real(1, 10);
+    KernelCost::ZeroCopy row{
+        .in = in, .out = out, .alone = {{job.items, draw.time(whole, whole * 1.001)}}, .beside = {}};
+    if (!(in && out)) row.beside = {{job.items, draw.time(whole * 1.1, whole * 3)}};
+    row.copies_beside = draw.real(1, 2);
+    job.cost.zero_copy.push_back(row);
+  }
+}
+
+Job random_job(Draw& draw) {
+  Job job;
+  job.items = draw.log_integer(1, 1 << 24);
+  job.name = "drawn";
+  const MemoryKind memory =
+      draw.of({MemoryKind::pinned, MemoryKind::pinned, MemoryKind::pinned, MemoryKind::pageable, MemoryKind::managed});
+  const std::uint64_t count = draw.integer(1, 4);
+  for (std::size_t a = 0; a < count; ++a) {
+    const Role role = a == 0 ? draw.of({Role::in, Role::out, Role::inout})
+                             : draw.of({Role::in, Role::in, Role::in, Role::out, Role::out, Role::inout, Role::resident,
+                                        Role::carried, Role::scratch});
+    job.arrays.push_back(random_array(draw, role, job.items, a));
+  }
+  if (draw.one_in(8) && job.arrays[0].role == Role::in && !job.arrays[0].reach.elements)
+    job.arrays.push_back(
+        {.name = "front", .role = Role::resident, .size = job.arrays[0].size / 2 + 1_B, .prefix_of = 0u});
+  for (Array& array : job.arrays) array.memory = memory;
+  job.items_per_block = draw.log_integer(1, 1024);
+  job.cost = random_cost(draw, job.items);
+  if (draw.one_in(3)) add_zero_copy(draw, job);
+  if (draw.one_in(8)) job.launches = 3;
+  return job;
+}
+
+Choice random_choice(Draw& draw, const Job& job) {
+  Choice choice;
+  const std::span<const Strategy> all = strategies();
+  choice.strategy = std::string(all[draw.integer(0, all.size() - 1)].name);
+  choice.chunks = static_cast<std::uint32_t>(draw.log_integer(1, std::min<std::uint64_t>(job.items, 64)));
+  if (draw.one_in(4)) choice.ramp = {draw.real(0.1, 1), draw.real(0.1, 1), draw.real(1.01, 2)};
+  choice.layout = draw.of({Layout::per_chunk, Layout::few, Layout::three, Layout::one_engine, Layout::implicit_sync});
+  choice.streams = static_cast<std::uint32_t>(draw.integer(1, 8));
+  choice.order = draw.of({IssueOrder::depth, IssueOrder::breadth});
+  // A limit means something to kernels that access host memory alone.
+  const auto has = [&](Role role) { return std::ranges::count(job.arrays, role, &Array::role) > 0; };
+  const bool accesses_host = choice.strategy == "hybrid-mirror" ? has(Role::in) : has(Role::out) || has(Role::inout);
+  if (find_strategy(choice.strategy).mapped && accesses_host && draw.one_in(3))
+    choice.blocks = draw.log_integer(1, 4096);
+  if (draw.one_in(3)) choice.ring = static_cast<std::uint32_t>(draw.integer(1, 4));
+  choice.threads = static_cast<std::uint32_t>(draw.integer(1, 8));
+  if (job.items > 1 && draw.one_in(4)) choice.gpus = 2;
+  choice.graph = draw.one_in(6);
+  choice.batched = draw.one_in(6);
+  return choice;
+}
+
+/// A case whose simulated time was the smallest multiple of the bound, and how many there were.
+struct Closest {
+  double ratio = 1e9;
+  std::string what;
+  std::map<std::string, unsigned> simulated{};  ///< by strategy
+};
+
+void try_choices(Draw& draw, const Job& job, const Profile& profile, unsigned choices, Closest& closest) {
+  const Limits limits = limits_of(profile);
+  const Bound of_one = bound(job, profile, 1);
+  const Bound of_two = job.items > 1 ? bound(job, profile, 2) : of_one;
+  for (unsigned i = 0; i < choices; ++i) {
+    const Choice choice = random_choice(draw, job);
+    Seconds time{0};
+    try {
+      time = simulate(find_strategy(choice.strategy).schedule(job, choice, limits), profile).timeline.makespan;
+    } catch (const Error&) {
+      continue;  // the strategy cannot do this job, or the profile has no figures for it
+    }
+    ++closest.simulated[choice.strategy];
+    const Bound& least = choice.gpus == 1 ? of_one : of_two;
+    if (time / least.time >= closest.ratio) continue;
+    closest.ratio = time / least.time;
+    closest.what = to_string(choice) + " on " + profile.name + ": " + to_string(time) + ", link " +
+                   to_string(least.link) + ", kernel " + to_string(least.kernel) + ", " + std::to_string(job.items) +
+                   " items";
+  }
+}
+
+constexpr double rounding = 1e-9;
+
+TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_random_profiles) {
+  Draw draw(1);
+  Closest closest;
+  for (unsigned i = 0; i < 1000; ++i) {
+    const Profile profile = random_profile(draw, draw.of({1.0, 1.3, 4.0}));
+    try_choices(draw, random_job(draw), profile, 12, closest);
+  }
+  EXPECT_GE(closest.ratio, 1 - rounding) << closest.what;
+  for (const Strategy& strategy : strategies())
+    EXPECT_GT(closest.simulated[std::string(strategy.name)], 60u) << strategy.name;
+}
+
+TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profiles) {
+  Draw draw(2);
+  Closest closest;
+  for (const std::string& name : built_in_profiles()) {
+    Profile profile = find_profile(name);
+    if (profile.links.empty()) continue;
+    profile.gpus.resize(1);
+    profile.gpus.push_back(profile.gpus[0]);
+    profile.links.resize(1);
+    profile.links.push_back(profile.links[0]);
+    profile.links[1].gpu = 1;
+    for (unsigned i = 0; i < 60; ++i) try_choices(draw, random_job(draw), profile, 12, closest);
+  }
+  EXPECT_GE(closest.ratio, 1 - rounding) << closest.what;
+  unsigned all = 0;
+  for (const auto& [strategy, simulated] : closest.simulated) all += simulated;
+  EXPECT_GT(all, 400u);
+}
+
+TEST(Bound, is_below_the_low_end_of_every_prediction) {
+  Draw draw(3);
+  unsigned predicted = 0;
+  for (unsigned i = 0; i < 150; ++i) {
+    const Profile profile = random_profile(draw, 1.3);
+    const Job job = random_job(draw);
+    for (unsigned c = 0; c < 4; ++c) {
+      const Choice choice = random_choice(draw, job);
+      try {
+        const Candidate candidate = predict(job, profile, choice);
+        ++predicted;
+        ASSERT_GE(candidate.predicted.low / bound(job, profile, choice.gpus).time, 1 - rounding) << to_string(choice);
+      } catch (const Error&) {
+        continue;
+      }
+    }
+  }
+  EXPECT_GT(predicted, 100u);
+}
+
+TEST(Bound, holds_where_zero_copy_is_faster_than_ideal_overlap) {
+  const Profile profile = planted_profile();
+  // Four inputs of 256 KiB: their copies have three gaps that a kernel which reads them itself does not have.
+  Job job{.items = 1 << 16, .name = "small"};
+  for (const char* name : {"a", "b", "c", "d"}) job.arrays.push_back({.name = name, .role = Role::in, .size = 256_KiB});
+  job.arrays.push_back({.name = "out", .role = Role::out, .size = 256_KiB});
+  job.cost = {.points = {{job.items, Interval<Seconds>::exact(microseconds(2))}}, .origin = "stated"};
+  const Candidate zero_copy = predict(job, profile, {.strategy = "implicit"});
+  EXPECT_LT(zero_copy.predicted.value, ideal_overlap(job, profile).time.value) << "which is no bound";
+  EXPECT_GE(zero_copy.predicted.low, bound(job, profile).time);
+  EXPECT_GT(bound(job, profile).time, zero_copy.predicted.value * 0.8) << "and is near";
+  EXPECT_LT(zero_copy.distance.total, Seconds{0});
+  const std::string text = beside_ideal_overlap(zero_copy, ideal_overlap(job, profile));
+  EXPECT_NE(text.find(" % below ideal overlap (zero-copy needs no copy)"), std::string::npos) << text;
+  EXPECT_EQ(text.find('-'), text.find("zero-copy") + 4) << "no negative percentage: " << text;
+}
+
+TEST(Bound, holds_for_chunks_that_stay_in_the_cache) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(10), 1 << 20);
+  job.cost.points = {{1 << 16, Interval<Seconds>::exact(milliseconds(0.3))},
+                     {1 << 20, Interval<Seconds>::exact(milliseconds(10))}};
+  job.cost.cached_items = 1 << 16;
+  const Profile profile = planted_profile();
+  EXPECT_NEAR(in_milliseconds(bound(job, profile).kernel), 16 * 0.3 + 0.0023, 1e-6);
+  EXPECT_GT(ideal_overlap(job, profile).kernel, milliseconds(10));
+}
+
+// Hand computation: 256 MiB in at 55 GB/s and 128 MiB out at 54 GB/s; in both directions at once 50.8 and 50.5 GB/s.
+// All bytes out go while as many go in, the rest goes in alone.
+TEST(Bound, moves_both_directions_at_once_and_the_rest_alone) {
+  Profile profile = planted_profile();
+  profile.links[0].zero_copy.reset();
+  const Job job = in_out_job(256_MiB, 128_MiB, microseconds(10), 1 << 20);
+  const double mib = 1024 * 1024;
+  const double both = 128 * mib / 50.5e9;
+  const double alone = (256 * mib - both * 50.8e9) / 55e9;
+  EXPECT_NEAR(bound(job, profile).link.count(), both + alone + 2.3e-6, 1e-9);
+  profile.gpus[0].copy_engines = 1;
+  EXPECT_NEAR(bound(job, profile).link.count(), 256 * mib / 55e9 + 128 * mib / 54e9 + 2.3e-6, 1e-9)
+      << "one copy engine serves one direction after the other";
+}
+
+TEST(Bound, takes_the_fast_end_of_every_interval) {
+  Profile profile = planted_profile();
+  const Job job = in_out_job(256_MiB, 0_B, microseconds(10), 1 << 20);
+  const Seconds exact = bound(job, profile).link;
+  profile.links[0].h2d.per_byte.low.seconds *= 0.9;
+  EXPECT_NEAR(bound(job, profile).link / exact, 0.9, 1e-3);
+}
+
+TEST(Bound, of_several_gpus_is_that_of_the_part_that_takes_longest) {
+  Profile profile = planted_profile();
+  profile.gpus.push_back(profile.gpus[0]);
+  profile.links.push_back(profile.links[0]);
+  profile.links[1].gpu = 1;
+  const Job job = in_out_job(256_MiB, 256_MiB, microseconds(10), 1 << 20);
+  EXPECT_NEAR(bound(job, profile, 2).time / bound(job, profile, 1).time, 0.5, 0.001);
+  const auto slow_down_second = [&](double factor) {
+    profile.links[1].h2d.per_byte.low.seconds *= factor;
+    profile.links[1].h2d.duplex.reset();
+    profile.links[1].zero_copy.reset();
+  };
+  slow_down_second(1.5);
+  EXPECT_NEAR(bound(job, profile, 2).time / (128_MiB / Bandwidth{55e9 / 1.5}), 1, 0.001);
+  slow_down_second(4);
+  EXPECT_EQ(bound(job, profile, 2).time, bound(job, profile, 1).time) << "the first GPU alone is faster";
+}
+
+TEST(Bound, counts_what_chunks_need_of_a_mapped_array) {
+  Job job = in_out_job(64_MiB, 1_MiB, microseconds(10), 1024);
+  job.arrays[0].reach = mapped_by([](ItemRange range) {  // the first half of every item of 64 KiB
+    return ElementRange{range.first << 16, (range.count << 16) - (1 << 15)};
+  });
+  const Job half = in_out_job(32_MiB, 1_MiB, microseconds(10), 1024);
+  EXPECT_NEAR(bound(job, planted_profile()).time / bound(half, planted_profile()).time, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace shiplap
