@@ -52,6 +52,18 @@ LinkBytes link_bytes(const Job& job, ItemRange items) {
   return sum;
 }
 
+/// The bytes that cross the link before the first launch (`in`) and after the last one (`out`): those of arrays that
+/// stay on the GPU. A kernel faults pages of managed memory over while it runs.
+LinkBytes bytes_around_kernels(const Job& job) {
+  LinkBytes sum;
+  for (const Array& array : job.arrays) {
+    if (!stays(array.role) || array.memory == MemoryKind::managed) continue;
+    sum.in += in_bytes(array.size);
+    if (array.role == Role::carried) sum.out += in_bytes(array.size);
+  }
+  return sum;
+}
+
 /// The least time per item of one launch of at most `most` items, in seconds. The time is linear between points, so the
 /// time per item is least at a point, at the end of a line or where a line leaves the floor.
 double least_time_per_item(const KernelCost& cost, std::uint64_t most) {
@@ -110,9 +122,6 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
   // A cost with faster points may be slower between them, so both count.
   const double per_item = std::min(least_time_per_item(job.cost, items), least_time_per_item(fast, items));
   const Seconds floor = fast.has_floor ? fast.points.front().work.value : Seconds{0};
-  Bound part;
-  part.kernel = launch + std::max(floor, Seconds{per_item * static_cast<double>(items)});
-
   const LinkBytes bytes = link_bytes(job, range);
   const LinkModel& link = profile.link(gpu);
   const auto has = [&](MemoryKind kind) {
@@ -121,7 +130,14 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
   const LinkUse use{.two_engines = profile.gpus.at(gpu).copy_engines >= 2,
                     .pageable = has(MemoryKind::pageable),
                     .managed = has(MemoryKind::managed)};
-  part.link = least_time(bytes, link_states(link, use, bytes, measured_zero_copy(fast, items, per_item)));
+  const std::vector<LinkState> states = link_states(link, use, bytes, measured_zero_copy(fast, items, per_item));
+  const LinkBytes around = bytes_around_kernels(job);
+  const Seconds before = least_time({.in = around.in}, states);
+  const Seconds after = least_time({.out = around.out}, states);
+  Bound part;
+  part.kernel = before + launch + std::max(floor, Seconds{per_item * static_cast<double>(items)}) + after;
+  const LinkBytes beside{.in = std::max(0.0, bytes.in - around.in), .out = bytes.out - around.out};
+  part.link = before + least_time(beside, states) + after;
   if (!use.pageable && !use.managed && part.link > Seconds{0}) part.link += std::min(launch, least_latency(link));
   part.time = std::max(part.link, part.kernel);
   return part;

@@ -23,14 +23,16 @@ namespace shiplap {
 /// or managed arrays have the rates of staging by the driver and of moving pages too, beside those of pinned memory,
 /// because the arrays can be pinned. The link's time is the shortest mixture of these states that moves the bytes of
 /// both directions (a linear program of two constraints, solved exactly). Two ways in one direction at once are states
-/// as well, where the simulator knows them. Before the first byte of pinned memory there is the shorter of the latency
-/// of a copy (L+o) and that of a launch, because nothing else can start a transfer.
+/// as well, where the simulator knows them. Arrays that stay on the GPU are there before the first launch, and carried
+/// ones leave it after the last one, so nothing moves in the other direction meanwhile. Before the first byte of pinned
+/// memory there is the shorter of the latency of a copy (L+o) and that of a launch, because nothing else can start a
+/// transfer.
 ///
 /// `kernel`: every item is computed once. The time per item is the least that any launch of at most all items has by
 /// the kernel's cost: a chunk whose data stay in the cache counts, and so does a zero-copy kernel, which is never
 /// faster than the kernel on resident data. Launches that run at the same time share the GPU's rate, so together
 /// they are no faster per item than the fastest launch. A launch is never shorter than the floor of the cost, and the
-/// launch latency precedes the first one.
+/// launch latency and the arrays that stay precede the first one; carried arrays follow the last one.
 ///
 /// The bound leaves out what some strategy avoids: gaps and latencies of further copies, handovers, submission, copies
 /// by host threads, filling and draining. The bytes of a mapped array are counted over at most 4096 chunks, so gaps of

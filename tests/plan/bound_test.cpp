@@ -296,6 +296,18 @@ TEST(Bound, moves_both_directions_at_once_and_the_rest_alone) {
       << "one copy engine serves one direction after the other";
 }
 
+// Hand computation: 64 MiB resident go in before the kernel of 5 ms, 128 MiB carried before it and back after it.
+TEST(Bound, has_arrays_that_stay_before_the_kernel_and_carried_ones_behind_it) {
+  Job job = in_out_job(1_MiB, 1_MiB, milliseconds(5), 1 << 20);
+  job.arrays.push_back({.name = "table", .role = Role::resident, .size = 64_MiB});
+  job.arrays.push_back({.name = "state", .role = Role::carried, .size = 128_MiB});
+  const double mib = 1024 * 1024;
+  const double expected = 192 * mib / 55e9 + 2.3e-6 + 5e-3 + 128 * mib / 54e9;
+  EXPECT_NEAR(bound(job, planted_profile()).kernel.count(), expected, 1e-9);
+  for (Array& array : job.arrays) array.memory = MemoryKind::managed;
+  EXPECT_NEAR(bound(job, planted_profile()).kernel.count(), 2.3e-6 + 5e-3, 1e-9) << "pages move while the kernel runs";
+}
+
 TEST(Bound, takes_the_fast_end_of_every_interval) {
   Profile profile = planted_profile();
   const Job job = in_out_job(256_MiB, 0_B, microseconds(10), 1 << 20);
