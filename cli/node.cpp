@@ -9,6 +9,7 @@
 #include "cli/profile_cache.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/plan/what_if.hpp"
+#include "shiplap/report/progress.hpp"
 
 namespace shiplap::cli {
 
@@ -58,6 +59,7 @@ bool is_probed(const Node& node, const Workload& workload) {
 }
 
 Plan plan_workload(const Node& node, const Workload& workload, const PlanOptions& options) {
+  const ElapsedProgress progress("planning");
   const bool needs_data = is_probed(node, workload) || (node.device != nullptr && options.check_reach);
   if (!needs_data) return plan(node, workload.job, options);
   const WorkloadData data(*node.device, workload);

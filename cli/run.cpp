@@ -70,7 +70,10 @@ struct PlannedWorkload {
 PlannedWorkload plan_workload(const Node& node, Workload workload, const PlanOptions& options, Progress& progress) {
   const bool needs_data = is_probed(node, workload) || options.race > Seconds{0} || options.check_reach;
   PlannedWorkload planned;
-  if (!needs_data) planned.plan = plan(node, workload.job, options);
+  if (!needs_data) {
+    const ElapsedProgress planning("planning");
+    planned.plan = plan(node, workload.job, options);
+  }
   progress.update("preparing the data …");
   planned.data = std::make_unique<WorkloadData>(*node.device, std::move(workload));
   if (!needs_data) return planned;

@@ -12,9 +12,8 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t most_chunks = 256;           // tried where the GPU's memory is no limit
-constexpr std::uint64_t most_chunks_ever = 1 << 14;  // beyond, the search itself takes seconds
-constexpr std::uint64_t chunks_on_gpu = 8;           // wanted on the GPU at a time where its memory is a limit
+constexpr std::uint64_t most_chunks_tried = 256;  // tried where the GPU's memory is no limit
+constexpr std::uint64_t chunks_on_gpu = 8;        // wanted on the GPU at a time where its memory is a limit
 // Pipelines of many streams are unsteady: on an H200 runs of the same schedule differ by up to 25 % with 128 streams at
 // 256 MiB in each direction, and by up to 19 % with 32 and 64 at 64 MiB (a sweep of 492 pipelines). Larger numbers are
 // used only when they are asked for.
@@ -50,7 +49,7 @@ std::uint64_t most_useful_chunks(const Job& job, const Limits& limits, std::uint
   const std::uint64_t items = std::max<std::uint64_t>(1, job.items / std::max(1u, gpus));
   const std::uint64_t loads =
       (bytes_in(job) + bytes_out(job)).count / std::max<std::uint64_t>(1, limits.device_memory.count);
-  return std::min(items, std::clamp(chunks_on_gpu * loads, most_chunks, most_chunks_ever));
+  return std::min(items, std::clamp(chunks_on_gpu * loads, most_chunks_tried, std::uint64_t{most_chunks}));
 }
 
 // Where copies take longest, the slower direction waits for the first chunk or ends with the last one, so chunks grow

@@ -4,7 +4,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
+#include <utility>
 
 namespace shiplap {
 namespace {
@@ -39,5 +41,17 @@ void Progress::clear() {
   std::fflush(stream_);
   shown_ = false;
 }
+
+ElapsedProgress::ElapsedProgress(std::string what, std::FILE* stream, Seconds silent)
+    : thread_([this, what = std::move(what), stream, silent](const std::stop_token& stop) {
+        Progress progress(stream);
+        Seconds elapsed = silent;
+        std::unique_lock lock(mutex_);
+        const auto is_over = [&](Seconds time) {
+          return stopped_.wait_for(lock, stop, time, [&] { return stop.stop_requested(); });
+        };
+        for (Seconds wait = silent; !is_over(wait); wait = Seconds{1}, elapsed += wait)
+          progress.update(fmt::format("{} … {:.0f} s", what, elapsed.count()));
+      }) {}
 
 }  // namespace shiplap

@@ -1,9 +1,15 @@
 // One line on a terminal's stderr that says how far a command is; nothing at all when stderr is not a terminal.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdio>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <thread>
+
+#include "shiplap/core/units.hpp"
 
 namespace shiplap {
 
@@ -26,6 +32,18 @@ class Progress {
   std::FILE* stream_;
   bool terminal_;
   bool shown_ = false;
+};
+
+/// While it lives, says how long something has taken, once a second. It says nothing in the first two seconds.
+class ElapsedProgress {
+ public:
+  /// "planning … 3 s". Shows something only when `stream` is a terminal.
+  explicit ElapsedProgress(std::string what, std::FILE* stream = stderr, Seconds silent = Seconds{2});
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::jthread thread_;  // the last member: it ends before what it uses
 };
 
 }  // namespace shiplap

@@ -33,19 +33,37 @@ class Timers final : public Resource {
   explicit Timers(Due due) : due_(std::move(due)) {}
 
   void set(const Timer& timer) {
-    timers_.push(timer);
-    next_event_ = timers_.top().time;
+    if (first_in_order_ == in_order_.size() || !(in_order_.back() > timer))
+      in_order_.push_back(timer);
+    else
+      others_.push(timer);
+    next_event_ = first().time;
   }
   OpIndex advance() override {
-    const Timer timer = timers_.top();
-    timers_.pop();
-    next_event_ = timers_.empty() ? never : timers_.top().time;
+    const Timer timer = first();
+    if (is_in_order())
+      ++first_in_order_;
+    else
+      others_.pop();
+    next_event_ = is_empty() ? never : first().time;
     return due_(timer);
   }
 
  private:
+  bool is_empty() const { return first_in_order_ == in_order_.size() && others_.empty(); }
+  /// Whether the first of all timers is in `in_order_`.
+  bool is_in_order() const {
+    if (first_in_order_ == in_order_.size()) return false;
+    return others_.empty() || others_.top() > in_order_[first_in_order_];
+  }
+  const Timer& first() const { return is_in_order() ? in_order_[first_in_order_] : others_.top(); }
+
   Due due_;
-  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  /// Calls of an agent are set in the order of their times, and a long schedule has hundreds of thousands of them. They
+  /// need no heap. The ones before `first_in_order_` are over.
+  std::vector<Timer> in_order_;
+  std::size_t first_in_order_ = 0;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> others_;
 };
 
 }  // namespace shiplap::sim

@@ -1,6 +1,7 @@
 #include "shiplap/strategy/device_ring.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace shiplap {
 namespace {
@@ -71,28 +72,35 @@ std::vector<DeviceRing::Overwritten> DeviceRing::before_in_slot(std::uint32_t ch
   return {};
 }
 
-// Replaces the content of the ring in [by.from, by.to). Returns the chunks whose bytes were there.
+// Cuts what the ring holds at both ends of the new bytes, and names the chunks of the bytes in between. Held bytes
+// do not overlap, so the first ones that the new bytes reach are found by their place.
 std::vector<DeviceRing::Overwritten> DeviceRing::overwrite(const HeldBytes& by) {
+  std::vector<HeldBytes> gone;
+  auto held = held_.lower_bound(by.from);
+  if (held != held_.begin() && std::prev(held)->second.to > by.from) --held;
+  while (held != held_.end() && held->first < by.to) {
+    gone.push_back(held->second);
+    held = held_.erase(held);
+  }
+  for (const HeldBytes& part : gone) {
+    if (part.from < by.from) held_.emplace(part.from, HeldBytes{part.chunk, part.from, by.from, part.in_array});
+    if (part.to > by.to)
+      held_.emplace(by.to, HeldBytes{part.chunk, by.to, part.to, part.in_array + (by.to - part.from)});
+  }
+  if (by.from < by.to) held_.emplace(by.from, by);
+
+  std::ranges::stable_sort(gone, {}, &HeldBytes::chunk);
   std::vector<Overwritten> found;
-  std::vector<HeldBytes> left;
-  for (const HeldBytes& held : held_) {
-    if (held.to <= by.from || held.from >= by.to) {
-      left.push_back(held);
+  for (const HeldBytes& part : gone) {
+    const Bytes end = part.in_array + (std::min(part.to, by.to) - part.from);
+    const Overwritten now = users(part.chunk, end, by.chunk);
+    if (found.empty() || found.back().chunk != part.chunk) {
+      found.push_back(now);
       continue;
     }
-    const Bytes gone = held.in_array + (std::min(held.to, by.to) - held.from);
-    const Overwritten now = users(held.chunk, gone, by.chunk);
-    if (found.empty() || found.back().chunk != held.chunk) {
-      found.push_back(now);
-    } else {
-      found.back().last_reader = std::max(found.back().last_reader, now.last_reader);
-      if (now.mover) found.back().mover = now.mover;
-    }
-    if (held.from < by.from) left.push_back({held.chunk, held.from, by.from, held.in_array});
-    if (held.to > by.to) left.push_back({held.chunk, by.to, held.to, held.in_array + (by.to - held.from)});
+    found.back().last_reader = std::max(found.back().last_reader, now.last_reader);
+    if (now.mover) found.back().mover = now.mover;
   }
-  if (by.from < by.to) left.push_back(by);
-  held_ = std::move(left);
   return found;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -39,8 +40,9 @@ class DeviceRing {
     Bytes fresh;       ///< start of the bytes that the chunk does not share with the chunk before
     Bytes moved_from;  ///< start of the shared bytes before they are copied to `reach`, the start of the ring
     Bytes moved;       ///< number of these bytes; 0 when the ring does not wrap at this chunk
-    std::vector<Overwritten> overwritten{};  ///< chunks that the data overwrite, in the order of the ring
-    std::uint32_t first_brought_by = 0;      ///< the first chunk whose fresh bytes are in the reach of this one
+    std::vector<Overwritten>
+        overwritten{};                   ///< chunks that the fresh and the moved bytes overwrite, in increasing order
+    std::uint32_t first_brought_by = 0;  ///< the first chunk whose fresh bytes are in the reach of this one
   };
 
   /// The empty ring of an array that is not in a ring.
@@ -77,7 +79,8 @@ class DeviceRing {
 
   Bytes size_;
   bool shares_ = false;
-  std::vector<HeldBytes> held_;  // the content of the ring after the chunks placed so far; unused with slots
+  /// What the ring holds after the chunks placed so far, by `from`. It stays empty where the ring has slots.
+  std::map<Bytes, HeldBytes> held_;
   std::vector<ChunkReach> reaches_;
   std::vector<Placement> placements_;
 };

@@ -239,6 +239,11 @@ void require_valid(const Ramp& ramp) {
 
 std::vector<ItemRange> cut_into_chunks(const Job& job, std::uint32_t chunks, const Ramp& ramp) {
   if (chunks == 0) throw UsageError("`chunks` 0: at least 1 is needed");
+  if (chunks > most_chunks)
+    throw UsageError(fmt::format(
+        "`chunks` {}: a job is cut into at most {} chunks on each GPU, because each one costs the host some "
+        "microseconds in every run; ask for that many or fewer",
+        chunks, most_chunks));
   if (chunks > job.items)
     throw UsageError(fmt::format("`chunks` {}: {} can be cut into at most {} chunks; ask for that many or fewer",
                                  chunks, job.name, job.items));

@@ -208,10 +208,15 @@ struct Ramp {
 /// Throws UsageError unless the ramp is level, or 0 < first, last <= 1 < growth.
 void require_valid(const Ramp&);
 
+/// The largest number of chunks on a GPU. Every chunk costs the host some microseconds in every run, so a job gains
+/// nothing from more. A plan with this many takes about two seconds, because it simulates every op of every candidate
+/// about twenty times.
+inline constexpr std::uint32_t most_chunks = 1u << 14;
+
 /// Cuts all items into `chunks` consecutive ranges. Without a ramp they differ by at most one block of the kernel, or
 /// by one item where there are fewer blocks than chunks, and the last one takes the rest. With a ramp each range is
-/// within one block of its relative size. Throws UsageError when `chunks` is 0 or larger than the number of items, or
-/// the ramp is not valid.
+/// within one block of its relative size. Throws UsageError when `chunks` is 0, larger than `most_chunks` or than the
+/// number of items, or the ramp is not valid.
 std::vector<ItemRange> cut_into_chunks(const Job&, std::uint32_t chunks, const Ramp& = {});
 
 /// A contiguous part of an array.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
 
@@ -89,6 +90,18 @@ TEST(DeviceRing, hands_every_chunk_its_reach_whatever_the_halo_the_ramp_and_the_
               if (::testing::Test::HasFailure()) return;
             }
           }
+}
+
+TEST(DeviceRing, is_laid_out_in_a_time_that_is_proportional_to_the_number_of_chunks) {
+  const auto time_of = [](std::uint32_t chunks) {
+    const auto pieces = pieces_of(std::uint64_t{4} * chunks, 1, 1, chunks);
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(DeviceRing(pieces, chunks).size(), Bytes{std::uint64_t{12} * chunks});
+    return Seconds{std::chrono::steady_clock::now() - began};
+  };
+  time_of(1000);
+  const Seconds few = std::min(time_of(2000), time_of(2000));
+  EXPECT_LT(time_of(32'000) / few, 80) << "sixteen times as many chunks; 256 if each one were compared with all others";
 }
 
 TEST(DeviceRing, brings_every_byte_of_a_halo_once) {

@@ -78,6 +78,19 @@ TEST(Split, gives_chunks_the_relative_sizes_of_a_ramp_in_whole_blocks) {
   EXPECT_EQ(cut_into_chunks(job, 10'000, {.first = 0.001, .last = 1, .growth = 1.5}).size(), 10'000u) << "a block each";
 }
 
+TEST(Split, refuses_more_chunks_than_a_plan_can_simulate_and_says_how_many_may_be) {
+  const Job job{.items = 1 << 30, .name = "many"};
+  EXPECT_EQ(cut_into_chunks(job, most_chunks).size(), most_chunks);
+  try {
+    cut_into_chunks(job, 1'000'000);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("`chunks` 1000000: a job is cut into at most 16384 chunks"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Split, refuses_ramps_that_are_none) {
   const Job job = in_out_job(1_MiB, 1_MiB, milliseconds(1), 1000);
   for (const Ramp& ramp : {Ramp{0, 1, 2}, Ramp{1, 1.5, 2}, Ramp{0.5, 1, 1}, Ramp{-1, 1, 2}, Ramp{0.5, NAN, 2}})
