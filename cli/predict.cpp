@@ -19,8 +19,8 @@ namespace {
 
 /// The best choice of each strategy.
 std::vector<Choice> best_of_each(const Ranking& ranked) {
-  std::vector<Choice> choices;
-  std::set<std::string> seen;
+  std::vector<Choice> choices{ranked.best().choice};
+  std::set<std::string> seen{ranked.best().choice.strategy};
   for (const Candidate& c : ranked.candidates)
     if (seen.insert(c.choice.strategy).second) choices.push_back(c.choice);
   return choices;

@@ -74,7 +74,9 @@ class WorkloadRun {
     }
     // Adds the choices that the plan would make within each strategy.
     std::set<std::string> seen;
-    for (const Candidate& candidate : planned.candidates)
+    std::vector<Candidate> preferred{planned.best()};
+    std::ranges::copy(planned.candidates, std::back_inserter(preferred));
+    for (const Candidate& candidate : preferred)
       if (options_.grid.choices.empty() && seen.insert(candidate.choice.strategy).second)
         predict_choice(candidate.choice, true, entries, result);
 

@@ -26,12 +26,23 @@ std::string largest_part(const Distance& d) {
   return fmt::format("{} ({})", largest->second, to_string(largest->first));
 }
 
+/// Why a candidate is preferred that is not the fastest; "" when it is the fastest.
+std::string why_not_the_fastest(const Ranking& ranking) {
+  if (ranking.simpler.empty()) return "";
+  const Candidate& fastest = ranking.candidates.front();
+  return fmt::format(
+      " {} is predicted {:.2g} % faster. Predictions are off by about as much, and the choice is simpler: {}.",
+      to_string(fastest.choice),
+      share_in_percent(ranking.best().predicted.value - fastest.predicted.value, ranking.best().predicted.value),
+      ranking.simpler);
+}
+
 }  // namespace
 
 std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap& ideal) {
   const double percent = share_in_percent(candidate.distance.total, ideal.time.value);
   const char* why = percent >= 0 ? ""
-                    : find_strategy(candidate.choice.strategy).mapped
+                    : find_strategy(candidate.choice.strategy).zero_copy
                         ? " (zero-copy needs no copy)"
                         : " (its chunks are faster than their part of the whole)";
   return fmt::format(
@@ -51,22 +62,18 @@ std::string explain(const Ranking& ranking) {
       share_in_percent(busy, best.predicted.value));
   if (best.distance.total.count() > 0)
     text += fmt::format(" Most of the time above ideal overlap is {}.", largest_part(best.distance));
-  const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(),
-                                  [&](const Candidate& c) { return c.choice.strategy != best.choice.strategy; });
+  text += why_not_the_fastest(ranking);
+  const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(), [&](const Candidate& c) {
+    return c.choice.strategy != best.choice.strategy && c.predicted.value >= best.predicted.value;
+  });
   if (other != ranking.candidates.end())
     text += fmt::format(" {} would take {}, {:.2f} times as long.", to_string(other->choice),
                         to_string(other->predicted.value), other->predicted.value / best.predicted.value);
-  const auto fastest =
-      std::ranges::min_element(ranking.candidates, {}, [](const Candidate& c) { return c.predicted.value; });
-  if (fastest->choice.strategy != best.choice.strategy && fastest->predicted.value < best.predicted.value)
-    text += fmt::format(
-        " {} promises {}, but predictions of kernels and copies that share the link are off by a few per cent: try it.",
-        to_string(fastest->choice), to_string(fastest->predicted.value));
   const auto ties = std::count_if(ranking.candidates.begin() + 1, ranking.candidates.end(),
-                                  [](const Candidate& c) { return c.tied_with_best; });
+                                  [](const Candidate& c) { return c.tied_with_fastest; });
   if (ties > 0)
-    text += fmt::format(" {} other choice{} within the range of the prediction: a tie.", ties,
-                        ties == 1 ? " lies" : "s lie");
+    text += fmt::format(" The prediction interval{} of {} other choice{} overlap{} that of the fastest: a tie.",
+                        ties == 1 ? "" : "s", ties, ties == 1 ? "" : "s", ties == 1 ? "s" : "");
   return text;
 }
 

@@ -1,6 +1,10 @@
 #include "shiplap/plan/preference.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <string_view>
 
 namespace shiplap {
 namespace {
@@ -30,16 +34,29 @@ int complexity(const Choice& choice) {
   return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
 }
 
-// Moves the candidate that `less` puts first to the front, among those that `eligible` admits and that are predicted
-// within the factor 1 + `close` of the first. The others keep their order.
-template <class Eligible, class Less>
-void prefer(std::vector<Candidate>& tried, double close, const Eligible& eligible, const Less& less) {
-  const Seconds limit = tried.front().predicted.value * (1 + close);
-  auto best = tried.begin();
-  for (auto t = tried.begin(); t != tried.end(); ++t)
-    if (t->predicted.value <= limit && eligible(t->choice) && less(t->choice, best->choice)) best = t;
-  std::rotate(tried.begin(), best, best + 1);
-}
+/// A list of candidates while a simpler one is moved to its front.
+class Simplification {
+ public:
+  explicit Simplification(std::vector<Candidate>& tried) : tried_(tried) {}
+
+  /// Moves the candidate that `less` puts first to the front, among those that `eligible` admits and that are predicted
+  /// within the factor 1 + `close` of the first. The others keep their order. `how` says in what it is simpler.
+  template <class Eligible, class Less>
+  void prefer(double close, std::string_view how, const Eligible& eligible, const Less& less) {
+    const Seconds limit = tried_.front().predicted.value * (1 + close);
+    auto best = tried_.begin();
+    for (auto t = tried_.begin(); t != tried_.end(); ++t)
+      if (t->predicted.value <= limit && eligible(t->choice) && less(t->choice, best->choice)) best = t;
+    if (best == tried_.begin()) return;
+    std::rotate(tried_.begin(), best, best + 1);
+    if (how_.empty() || how_.back() != how) how_.push_back(how);
+  }
+  std::string reason() const { return fmt::format("{}", fmt::join(how_, ", and ")); }
+
+ private:
+  std::vector<Candidate>& tried_;
+  std::vector<std::string_view> how_;
+};
 
 bool shares_the_link(const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);
@@ -48,26 +65,32 @@ bool shares_the_link(const Choice& choice) {
 
 }  // namespace
 
-void sort_by_preference(std::vector<Candidate>& tried) {
-  const auto time = [](const Candidate& candidate) { return candidate.predicted.value; };
-  std::ranges::stable_sort(tried, {}, time);
+std::string sort_by_preference(std::vector<Candidate>& tried) {
+  std::ranges::stable_sort(tried, {}, [](const Candidate& candidate) { return candidate.predicted.value; });
+  Simplification simpler(tried);
   const auto any = [](const Choice&) { return true; };
-  prefer(tried, close_shared, any,
-         [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
-  prefer(
-      tried, close_layout, [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
+  simpler.prefer(close_shared, "its kernels do not share the link with copies", any,
+                 [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
+  simpler.prefer(
+      close_layout, "fewer chunks share a stream",
+      [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
       [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
   const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
   const auto alike = [first = tried.front().choice](const Choice& c) {
     return c.strategy == first.strategy && c.layout == first.layout;
   };
-  prefer(tried, close_steep_ramp, alike,
-         [&](const Choice& a, const Choice& b) { return growth(a) < steep_growth && growth(b) >= steep_growth; });
-  prefer(tried, close_ramp, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
-  prefer(tried, close_graph(tried.front().predicted.value), alike,
-         [](const Choice& a, const Choice& b) { return !a.graph && b.graph; });
-  prefer(tried, close_batch, alike, [](const Choice& a, const Choice& b) { return !a.batched && b.batched; });
-  prefer(tried, close_grid, alike, [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
+  constexpr std::string_view gentler = "its chunks differ less in size";
+  simpler.prefer(close_steep_ramp, gentler, alike, [&](const Choice& a, const Choice& b) {
+    return growth(a) < steep_growth && growth(b) >= steep_growth;
+  });
+  simpler.prefer(close_ramp, gentler, alike, [&](const Choice& a, const Choice& b) { return growth(a) < growth(b); });
+  simpler.prefer(close_graph(tried.front().predicted.value), "it needs no graph", alike,
+                 [](const Choice& a, const Choice& b) { return !a.graph && b.graph; });
+  simpler.prefer(close_batch, "it needs no copies in batches", alike,
+                 [](const Choice& a, const Choice& b) { return !a.batched && b.batched; });
+  simpler.prefer(close_grid, "its kernels keep their own grid", alike,
+                 [](const Choice& a, const Choice& b) { return a.blocks == 0 && b.blocks != 0; });
+  return simpler.reason();
 }
 
 }  // namespace shiplap

@@ -7,7 +7,6 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/explain.hpp"
 #include "shiplap/plan/preference.hpp"
-#include "shiplap/plan/probability.hpp"
 #include "shiplap/plan/search.hpp"
 
 namespace shiplap {
@@ -37,30 +36,32 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
   return best;
 }
 
-/// The best of all with its neighbours, and the best of every other strategy, by preference.
-std::vector<Candidate> listed(std::vector<std::vector<Candidate>> best) {
+/// The best of all with its neighbours, and the best of every other strategy, by preference. `simpler` says in what the
+/// first one is simpler than the fastest.
+std::vector<Candidate> listed(std::vector<std::vector<Candidate>> best, std::string& simpler) {
   std::vector<Candidate> all;
   std::vector<Choice> leaders;
   for (std::vector<Candidate>& of_strategy : best) {
     leaders.push_back(of_strategy.front().choice);
     std::ranges::move(of_strategy, std::back_inserter(all));
   }
-  sort_by_preference(all);
+  simpler = sort_by_preference(all);
   std::erase_if(all, [&, winner = all.front().choice.strategy](const Candidate& candidate) {
     return candidate.choice.strategy != winner && std::ranges::find(leaders, candidate.choice) == leaders.end();
   });
   return all;
 }
 
-void set_probabilities(std::vector<Candidate>& candidates) {
-  std::vector<Interval<Seconds>> times;
-  for (const Candidate& candidate : candidates) times.push_back(candidate.predicted);
-  const std::vector<double> probabilities = probability_of_least(times);
-  const Interval<Seconds> best = times.front();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    candidates[i].probability_best = probabilities[i];
-    candidates[i].tied_with_best = candidates[i].predicted.low <= best.high;
-  }
+/// Sorts candidates whose first one is preferred by their predicted times, and notes where that one went.
+void sort_by_time(Ranking& ranking) {
+  std::vector<Candidate>& candidates = ranking.candidates;
+  const Choice preferred = candidates.front().choice;
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) { return candidate.predicted.value; });
+  const auto at = std::ranges::find(candidates, preferred, &Candidate::choice);
+  ranking.first_choice = static_cast<std::size_t>(at - candidates.begin());
+  if (ranking.first_choice == 0) ranking.simpler.clear();
+  const Seconds latest = candidates.front().predicted.high;
+  for (Candidate& candidate : candidates) candidate.tied_with_fastest = candidate.predicted.low <= latest;
 }
 
 }  // namespace
@@ -94,9 +95,9 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
       reasons += fmt::format("\n  {}: {}", refused.strategy, refused.reason);
     throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
   }
-  for (Candidate& candidate : listed(std::move(best)))
+  for (Candidate& candidate : listed(std::move(best), result.simpler))
     result.candidates.push_back(complete_prediction(job, profile, limits, std::move(candidate)));
-  set_probabilities(result.candidates);
+  sort_by_time(result);
   result.why = explain(result);
   return result;
 }

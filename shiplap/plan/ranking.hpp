@@ -55,8 +55,7 @@ struct Candidate {
   std::shared_ptr<const Schedule> schedule{};  ///< built once from job, choice and limits; simulated, run and emitted
   Interval<Seconds> predicted;                 ///< 90 % prediction interval of the makespan on the profile's GPU
   std::optional<Seconds> closed_form{};        ///< the papers' equation for the same choice
-  bool tied_with_best = false;                 ///< whether its interval overlaps that of the first candidate
-  double probability_best = 0;                 ///< within its ranking (probability.hpp); 0 outside a ranking
+  bool tied_with_fastest = false;              ///< whether its interval overlaps that of the fastest of its ranking
   Distance distance{};                         ///< what keeps it from ideal overlap
   Timeline timeline{};                         ///< the simulated timeline of `schedule`
 };
@@ -67,7 +66,7 @@ struct Refused {
   std::string reason;    ///< why, and what would help
 };
 
-/// Every strategy for a job on a profile, best first, and what the ranking rests on.
+/// Every strategy for a job on a profile, the fastest first, and what the ranking rests on.
 struct Ranking {
   std::string job;                       ///< name of the job
   std::string profile;                   ///< name of the profile
@@ -75,13 +74,16 @@ struct Ranking {
   std::string kernel_cost_origin;        ///< KernelCost::origin
   Bound bound;                           ///< the time that no strategy is below
   IdealOverlap ideal_overlap;            ///< the time of the longest stage alone, which pipelines approach
-  std::vector<Candidate> candidates;     ///< best of each strategy first, then by predicted time; at least one
+  std::vector<Candidate> candidates;     ///< by predicted time, at least one: a few of the strategy that is preferred,
+                                         ///< and of every other strategy the one that is preferred
+  std::size_t first_choice = 0;          ///< index in `candidates` of the one that is preferred
+  std::string simpler{};                 ///< in what `best()` is simpler than the fastest; "" when it is the fastest
   std::vector<Refused> refused;          ///< strategies that cannot do this job
   std::vector<std::string> assumptions;  ///< one sentence each
   std::string why;                       ///< one paragraph
 
-  /// The first of `candidates`.
-  const Candidate& best() const { return candidates.front(); }
+  /// The candidate that is preferred: the fastest, or a simpler one that is predicted nearly as fast (preference.hpp).
+  const Candidate& best() const { return candidates[first_choice]; }
 };
 
 /// Searches the space by simulation and ranks what it finds. `limits` must be those of the run. Throws UsageError when

@@ -71,8 +71,7 @@ Json to_json(const Candidate& candidate) {
   Json json = to_json(candidate.choice);
   json["predicted"] = time_json(candidate.predicted);
   json["closed_form_ms"] = candidate.closed_form ? Json(in_milliseconds(*candidate.closed_form)) : Json(nullptr);
-  json["tied_with_best"] = candidate.tied_with_best;
-  if (candidate.probability_best > 0) json["probability_best"] = candidate.probability_best;
+  json["tied_with_fastest"] = candidate.tied_with_fastest;
   json["distance_to_ideal_overlap"] = to_json(candidate.distance);
   return json;
 }

@@ -4,62 +4,105 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace shiplap {
 namespace {
 
-std::string chunks_cell(const Choice& choice) {
-  return choice.ramp.level() ? std::to_string(choice.chunks)
-                             : fmt::format("{} ({})", choice.chunks, to_string(choice.ramp));
+/// A column of the table that says what a candidate is.
+struct RankingColumn {
+  Column column;
+  std::string (*cell)(const Candidate&);
+};
+
+std::string or_dash(bool is_there, std::string text) { return is_there ? std::move(text) : std::string("–"); }
+
+// With a single chunk there is nothing to lay out or to order.
+bool is_laid_out(const Choice& choice) {
+  return choice.chunks > 1 && find_strategy(choice.strategy).memory == ArrayMemory::pinned;
 }
 
-std::string table_of(const Ranking& plan, const RankingReportOptions& options) {
-  Table table({{"rank", Align::right},
-               {"strategy", Align::left},
-               {"chunks", Align::right},
-               {"layout", Align::left},
-               {"order", Align::left},
-               {"blocks", Align::right},
-               {"predicted", Align::right},
-               {"x bound", Align::right},
-               {"best", Align::right},
-               {"closed form", Align::right},
-               {"", Align::left}});
-  const std::size_t shown = std::min(plan.candidates.size(), options.most_candidates);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Candidate& candidate = plan.candidates[i];
-    const Choice& choice = candidate.choice;
-    // With a single chunk there is nothing to lay out or to order.
-    const bool split = choice.chunks > 1;
-    const bool laid_out = split && find_strategy(choice.strategy).memory == ArrayMemory::pinned;
-    table.add({std::to_string(i + 1), choice.strategy, chunks_cell(choice),
-               choice.threads > 0 ? fmt::format("{} threads a way", choice.threads)
-               : laid_out         ? to_string(choice.layout, choice.streams)
-                                  : "–",
-               choice.graph     ? "graph"
-               : choice.batched ? "batches"
-               : laid_out       ? (choice.order == IssueOrder::depth ? "depth" : "breadth")
-                                : "–",
-               choice.blocks > 0 ? std::to_string(choice.blocks) : "–", with_range(candidate.predicted),
-               fmt::format("{:.3f}", candidate.predicted.value / plan.bound.time),
-               fmt::format("{:.0f} %", 100 * candidate.probability_best),
-               candidate.closed_form ? to_string(*candidate.closed_form) : "–",
-               i > 0 && candidate.tied_with_best ? "tie" : ""});
+std::string streams_cell(const Candidate& candidate) {
+  const Choice& choice = candidate.choice;
+  if (choice.threads > 0) return fmt::format("{} threads", choice.threads);
+  if (!is_laid_out(choice)) return "–";
+  if (choice.layout == Layout::few) return std::to_string(choice.streams);
+  const bool is_named = choice.layout == Layout::three || choice.layout == Layout::per_chunk;
+  return is_named ? std::string(name_of(choice.layout)) : to_string(choice.layout, choice.streams);
+}
+
+std::string calls_cell(const Candidate& candidate) {
+  const Choice& choice = candidate.choice;
+  if (choice.graph) return "graph";
+  if (choice.batched) return "batches";
+  return or_dash(is_laid_out(choice), choice.order == IssueOrder::depth ? "depth" : "breadth");
+}
+
+const std::array columns_of_choice{
+    RankingColumn{{"strategy", Align::left}, [](const Candidate& c) { return c.choice.strategy; }},
+    RankingColumn{
+        {"chunks", Align::right},
+        [](const Candidate& c) { return std::to_string(c.choice.chunks) + (c.choice.ramp.level() ? "" : "*"); }},
+    RankingColumn{{"streams", Align::left}, streams_cell}, RankingColumn{{"order", Align::left}, calls_cell},
+    RankingColumn{{"blocks", Align::right},
+                  [](const Candidate& c) { return or_dash(c.choice.blocks > 0, std::to_string(c.choice.blocks)); }}};
+
+std::string closed_form_cell(const Candidate& candidate) {
+  return candidate.closed_form ? to_string(*candidate.closed_form) : "–";
+}
+
+/// The sizes of chunks that the table marks with a star.
+std::string ramps_note(std::span<const Candidate> shown) {
+  std::string ranks;
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    if (const Ramp& ramp = shown[i].choice.ramp; !ramp.level())
+      ranks += fmt::format("{}rank {} {}", ranks.empty() ? "" : ", ", i + 1, to_string(ramp));
+  if (ranks.empty()) return "";
+  return fmt::format(
+      "*: chunks of different sizes, as first:last:growth: the sizes of the first and of the last chunk relative to "
+      "the "
+      "largest, and the factor from one chunk to the next: {}",
+      ranks);
+}
+
+/// The table of the ranking. Columns in which nothing stands are left out.
+std::string table_of(const Ranking& plan, const Candidate& chosen, const RankingReportOptions& options) {
+  const std::span shown(plan.candidates.data(), std::min(plan.candidates.size(), options.most_candidates));
+  const auto says_something = [&](const auto& cell) {
+    return std::ranges::any_of(shown, [&](const Candidate& candidate) { return cell(candidate) != "–"; });
+  };
+  std::vector<RankingColumn> of_choice;
+  for (const RankingColumn& column : columns_of_choice)
+    if (says_something(column.cell)) of_choice.push_back(column);
+  const bool has_closed_form = says_something(closed_form_cell);
+  std::vector<Column> columns{{"rank", Align::right}};
+  for (const RankingColumn& column : of_choice) columns.push_back(column.column);
+  columns.insert(columns.end(), {{"predicted", Align::right}, {"x bound", Align::right}});
+  if (has_closed_form) columns.push_back({"closed form", Align::right});
+  columns.push_back({"", Align::left});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Candidate& candidate = shown[i];
+    std::vector<std::string> cells{(candidate.choice == chosen.choice ? "→ " : "") + std::to_string(i + 1)};
+    for (const RankingColumn& column : of_choice) cells.push_back(column.cell(candidate));
+    cells.push_back(with_range(candidate.predicted));
+    cells.push_back(fmt::format("{:.3f}", candidate.predicted.value / plan.bound.time));
+    if (has_closed_form) cells.push_back(closed_form_cell(candidate));
+    cells.push_back(i > 0 && candidate.tied_with_fastest ? "tie" : "");
+    table.add(std::move(cells));
   }
   std::string out = table.text(options.style);
-  if (std::any_of(plan.candidates.begin(), plan.candidates.begin() + static_cast<std::ptrdiff_t>(shown),
-                  [](const Candidate& c) { return !c.choice.ramp.level(); }))
-    out +=
-        "(first:last:growth): size of the first and last chunk relative to the largest, and the factor between "
-        "chunks\n";
-  if (plan.candidates.size() > shown)
-    out += fmt::format("{} more candidates in the JSON\n", plan.candidates.size() - shown);
-  if (std::any_of(plan.candidates.begin() + 1, plan.candidates.begin() + static_cast<std::ptrdiff_t>(shown),
-                  [](const Candidate& c) { return c.tied_with_best; }))
-    out +=
-        "best: probability of being the fastest of all listed; tie: its range overlaps that of rank 1, so the profile "
-        "cannot tell them apart\n";
+  const auto note = [&](const std::string& text) {
+    if (!text.empty()) out += wrap(text, options.style.width, "  ") + "\n";
+  };
+  const bool is_listed = std::ranges::find(shown, chosen.choice, &Candidate::choice) != shown.end();
+  note(fmt::format("sorted by predicted time{}", is_listed ? "; → is what the plan chooses" : ""));
+  if (plan.candidates.size() > shown.size())
+    note(fmt::format("{} more candidates in the JSON", plan.candidates.size() - shown.size()));
+  if (std::ranges::any_of(shown.subspan(1), &Candidate::tied_with_fastest))
+    note("tie: its prediction interval overlaps that of rank 1, so the profile cannot tell which of them is faster");
+  note(ramps_note(shown));
   return out;
 }
 
@@ -111,17 +154,22 @@ std::string assumptions_report(const std::vector<std::string>& assumptions, cons
 
 std::string ranking_report(const Ranking& plan, const RankingReportOptions& options) {
   const TextStyle& style = options.style;
+  const Candidate& chosen = options.chosen != nullptr ? *options.chosen : plan.best();
   std::string out =
       fmt::format("{} on profile {} ({})\n", bold(plan.job, style), bold(plan.profile, style), plan.profile_hash);
-  if (!plan.kernel_cost_origin.empty()) out += fmt::format("kernel time: {}\n", plan.kernel_cost_origin);
-  out += "\n" + table_of(plan, options);
+  if (!plan.kernel_cost_origin.empty())
+    out +=
+        wrap(fmt::format("kernel time: {}{}", plan.kernel_cost_origin,
+                         plan.kernel_cost_origin.starts_with("derived") ? "; the kernel itself was not measured" : ""),
+             style.width, "  ") +
+        "\n";
+  out += "\n" + table_of(plan, chosen, options);
 
-  const Candidate& best = plan.best();
   const IdealOverlap& ideal = plan.ideal_overlap;
   out += fmt::format("\nbound {}, set by {}: no strategy is faster\n", bold(to_string(plan.bound.time), style),
                      plan.bound.set_by());
-  out += fmt::format("rank 1 is {}\n", beside_ideal_overlap(best, ideal));
-  if (const std::string distance = distance_report(best.distance, ideal.time.value, style); !distance.empty())
+  out += fmt::format("the choice is {}\n", beside_ideal_overlap(chosen, ideal));
+  if (const std::string distance = distance_report(chosen.distance, ideal.time.value, style); !distance.empty())
     out += "\n" + distance;
 
   if (!plan.why.empty()) out += "\n" + bold("why", style) + "\n  " + wrap(plan.why, style.width - 2, "  ") + "\n";

@@ -1,4 +1,5 @@
-// A plan for people: the ranking, the bound, ideal overlap and what lies between it and the best, refusals, assumptions and the why.
+// A ranking for people: the table by predicted time, the bound, what lies between ideal overlap and the choice, and the
+// reasons.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@ namespace shiplap {
 struct RankingReportOptions {
   TextStyle style;
   std::size_t most_candidates = 12;  ///< rows of the ranking; the rest is counted in a line below it
+  /// What the plan chose. It is marked in the table, and the distance is its own. Null: `Ranking::best()`.
+  const Candidate* chosen = nullptr;
 };
 
 std::string ranking_report(const Ranking&, const RankingReportOptions& = {});

@@ -74,7 +74,7 @@ TEST(Ranking, takes_kernels_that_share_the_link_with_copies_only_where_they_prom
     if (gain <= 0) continue;
     seen[shares] = true;
     EXPECT_EQ(shares, gain > 0.05) << gain;
-    EXPECT_EQ(shares, p.why.find("promises") == std::string::npos) << p.why;
+    EXPECT_EQ(shares, p.why.find("do not share the link") == std::string::npos) << p.why;
   }
   EXPECT_TRUE(seen[false] && seen[true]) << "both were tried";
 }
@@ -125,6 +125,23 @@ TEST(Ranking, widens_the_range_with_the_intervals_of_the_profile) {
   EXPECT_NEAR((wide.value - wide.low) / wide.value, both, 0.001);
 }
 
+TEST(Ranking, is_sorted_by_predicted_time_and_says_why_another_one_than_the_fastest_is_preferred) {
+  std::size_t others = 0;
+  for (const double kernel_ms : {0.05, 0.3, 0.9, 1.2, 2.0, 5.0})
+    for (const Bytes size : {1_MiB, 8_MiB, 64_MiB}) {
+      const Ranking p = rank(job_of(kernel_ms, size), planted_profile());
+      EXPECT_TRUE(std::ranges::is_sorted(p.candidates, {},
+                                         [](const Candidate& candidate) { return candidate.predicted.value; }));
+      EXPECT_EQ(&p.best(), &p.candidates[p.first_choice]);
+      EXPECT_EQ(p.simpler.empty(), p.first_choice == 0);
+      if (p.first_choice == 0) continue;
+      ++others;
+      EXPECT_LE(p.best().predicted.value / p.candidates.front().predicted.value, 1.05);
+      EXPECT_NE(p.why.find("the choice is simpler: " + p.simpler), std::string::npos) << p.why;
+    }
+  EXPECT_GT(others, 0u) << "the simplest was always the fastest, so nothing was seen";
+}
+
 TEST(Ranking, calls_choices_with_overlapping_ranges_a_tie) {
   Profile profile = planted_profile();
   for (DirectionModel* d : {&profile.links[0].h2d, &profile.links[0].d2h}) {
@@ -134,8 +151,8 @@ TEST(Ranking, calls_choices_with_overlapping_ranges_a_tie) {
   }
   const Ranking p = rank(job_of(0.1), profile, {.chunks = {16, 20}});
   ASSERT_GE(p.candidates.size(), 2u);
-  EXPECT_TRUE(p.candidates[1].tied_with_best);
-  EXPECT_FALSE(p.candidates.back().tied_with_best);  // explicit is far behind
+  EXPECT_TRUE(p.candidates[1].tied_with_fastest);
+  EXPECT_FALSE(p.candidates.back().tied_with_fastest);  // explicit is far behind
 }
 
 TEST(Ranking, refuses_when_no_strategy_can_and_gives_the_reasons) {
