@@ -177,6 +177,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
 
   AdaptiveRun run{.workload = workload.job.name,
                   .device = opened.device->info().id,
+                  .simulated = !node.has_gpu(),
                   .profile = node.profile.name,
                   .profile_hash = parameter_hash(node.profile),
                   .items_of_batch = workload.job.items,

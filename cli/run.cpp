@@ -97,7 +97,7 @@ void write_files(const RunFlags& flags, const Report& report) {
   if (flags.trace.empty()) return;
   const Schedule& schedule = *report.planned.schedule;
   const std::array processes{TraceProcess{"predicted", schedule, report.planned.timeline},
-                             TraceProcess{report.simulated ? "simulated" : "observed", schedule, report.timeline}};
+                             TraceProcess{observed_word(report), schedule, report.timeline}};
   write_file_atomically(flags.trace, chrome_trace(processes).dump() + "\n");
 }
 
@@ -124,10 +124,11 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   if (plan.race || plan.pins || flags.choice.strategy == "auto") print(reasons_report(plan, style));
   if (flags.gantt) print("\n" + run_gantt(report, style));
   if (flags.explain) {
-    print("\n" + explain_report(*report.planned.schedule, report.planned.timeline, report.timeline, style));
+    const std::string_view word = observed_word(report);
+    print("\n" + explain_report(*report.planned.schedule, report.planned.timeline, report.timeline, style, word));
     print("\n" + distance_report({report.planned.timeline, plan.ranking.ideal_overlap.time.value},
-                                 {report.timeline, report.ideal_overlap->value}, style));
-    print("observed by " + report.trace_source + "\n");
+                                 {report.timeline, report.ideal_overlap->value}, style, word));
+    print(fmt::format("spans: {}\n", report.trace_source));
   }
   if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", flags.trace));
   if (!flags.svg.empty()) print(fmt::format("\npicture written to {}\n", flags.svg));

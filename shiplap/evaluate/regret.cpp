@@ -181,7 +181,7 @@ bool is_covered(const SweptChoice& one) {
 }  // namespace
 
 JobRegret regret_of(const Node& node, Workload workload, const RegretOptions& options) {
-  JobRegret result{.name = workload.job.name};
+  JobRegret result{.name = workload.job.name, .simulated = !node.has_gpu()};
   // The choices that alternate share the memory.
   Node for_one = node;
   for_one.limits = node.limits.fraction(1, 2 * sweep_finalists);

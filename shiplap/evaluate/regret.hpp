@@ -37,6 +37,7 @@ struct SweptChoice {
 struct JobRegret {
   std::string name;
   std::string not_run{};    ///< reason why the job did not run; empty when it ran
+  bool simulated = false;   ///< whether the device is virtual, so that nothing was observed
   Seconds probe_took{0};    ///< host time of the kernel probe
   Seconds race_ran{0};      ///< sum of the makespans of the race
   Seconds race_took{0};     ///< host time of the race including preparation

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 
 namespace shiplap {
@@ -92,7 +92,8 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
   plan.pins = true;
   plan.pinning = registered->once;
   plan.job = with_pinned_chunks(std::move(plan.job));
-  plan.chosen = registered->best;
+  plan.ranking = *plan.memory->pinned;
+  plan.chosen = plan.ranking.best();
 }
 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
@@ -121,9 +122,7 @@ class RacedArrays {
 
 /// Runs the race among the finalists of the plan and makes the winner the plan's choice.
 void decide_by_race(Device& device, const Profile& profile, const PlanOptions& options, Plan& plan) {
-  Ranking ranking = plan.ranking;
-  if (plan.pins) ranking.candidates = {plan.chosen};
-  const RaceField field = race_field(plan.job, profile, ranking, plan.limits, options.space);
+  const RaceField field = race_field(plan.job, profile, plan.ranking, plan.limits, options.space);
   // A cached winner needs neither pinned arrays nor copies of the originals.
   std::optional<RacedArrays> arrays;
   const MakeReady make_ready = [&](const Candidate& candidate) {
@@ -168,11 +167,11 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
                                      : derived_cost(node, result.job);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
   result.ranking = rank(result.job, profile, result.limits, options.space);
+  result.chosen = result.ranking.best();
+  choose_to_pin(profile, options, result);
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host serves all of them at once as fast as one");
-  result.chosen = result.ranking.best();
-  choose_to_pin(profile, options, result);
   if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
   return result;
 }
@@ -200,17 +199,6 @@ Prepared prepare(Device& device, const Plan& plan, const Job& given) {
                                                  : prepare(device, job, plan.chosen);
   prepared.keep(std::move(pinned_arrays));
   return prepared;
-}
-
-std::string Plan::explain() const {
-  const std::string pinned =
-      pins ? fmt::format(" The arrays are pinned for it, which takes {} once.", shiplap::to_string(pinning)) : "";
-  return fmt::format("{}: {}, predicted {} ({} to {}), bound {}.{} {}", job.name, shiplap::to_string(chosen.choice),
-                     shiplap::to_string(chosen.predicted.value), shiplap::to_string(chosen.predicted.low),
-                     shiplap::to_string(chosen.predicted.high), shiplap::to_string(ranking.bound.time), pinned,
-                     race   ? race->to_string() + "."
-                     : pins ? ""
-                            : ranking.why);
 }
 
 Json Plan::to_json() const {

@@ -36,7 +36,7 @@ struct PlanOptions {
 /// What will be done with a job. A value; it holds no memory of the job.
 struct Plan {
   Job job;                               ///< as planned: with the kernel's cost, in the memory that it will run from
-  Ranking ranking;                       ///< all strategies for the memory that the arrays are in
+  Ranking ranking;                       ///< all strategies for the memory that the job will run from
   Candidate chosen;                      ///< what will be done, with its schedule
   Limits limits;                         ///< limits of planning and of the runs
   bool pins = false;                     ///< whether arrays are pinned while the job is prepared
@@ -44,7 +44,8 @@ struct Plan {
   std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; none without any, and unless `may_pin`
   std::optional<RaceResult> race{};      ///< the race that chose; none: the predictions chose
 
-  /// The choice, its prediction and the reasons, as text of several lines.
+  /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes: the text that
+  /// `shiplap plan` prints, in lines of at most 100 columns.
   std::string explain() const;
   /// The ranking as to_json(const Ranking&) writes it, with the choice. Times are in milliseconds, named so.
   Json to_json() const;

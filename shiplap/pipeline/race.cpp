@@ -259,10 +259,10 @@ RaceResult race(const RaceField& field, const MakeReady& make_ready, Seconds bud
 std::string RaceResult::to_string() const {
   const Finalist& first = finalists.front();
   if (kept)
-    return fmt::format("{} won an earlier race of {}{}", shiplap::to_string(best().choice), finalists.size(),
-                       note.empty() ? "" : ", " + note);
-  std::string text =
-      fmt::format("{} won a race of {} over {} rounds", shiplap::to_string(best().choice), finalists.size(), rounds);
+    return fmt::format("{} won an earlier {}race of {}{}", shiplap::to_string(best().choice),
+                       simulated ? "simulated " : "", finalists.size(), note.empty() ? "" : ", " + note);
+  std::string text = fmt::format("{} won a {}race of {} over {} rounds", shiplap::to_string(best().choice),
+                                 simulated ? "simulated " : "", finalists.size(), rounds);
   if (!best().seconds.empty()) text += fmt::format(" with {}", shiplap::to_string(median_of(best())));
   if (winner != 0 && !first.seconds.empty())
     text += fmt::format("; the plan's first choice took {}", shiplap::to_string(median_of(first)));

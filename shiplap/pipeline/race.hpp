@@ -30,6 +30,7 @@ struct RaceResult {
   Seconds ran{0};                   ///< sum of the makespans of all runs
   Seconds took{0};                  ///< host time including preparation
   bool kept = false;                ///< whether the result was read from the cache (race_store.hpp)
+  bool simulated = false;           ///< whether the device is virtual, so that the times were not observed
   std::string note{};               ///< for the user: why the cache was not used, and where the result is cached
 
   const Finalist& best() const { return finalists[winner]; }  ///< the winner

@@ -37,6 +37,12 @@ std::string word(Role role) {
   throw Error("a role that does not exist");
 }
 
+RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeReady& make_ready, Seconds budget) {
+  RaceResult result = race(field, make_ready, budget);
+  result.simulated = info.is_virtual;
+  return result;
+}
+
 /// The races of one job, of whatever node and size.
 Json entries_in(const std::filesystem::path& path) {
   const Json json = read_json_file(path);
@@ -135,19 +141,20 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
 RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const RaceField& field,
                         const MakeReady& make_ready) {
   if (terms.space.is_restricted() || terms.space.graph || terms.space.batched || !terms.space.fewer_calls)
-    return race(field, make_ready, terms.budget);
+    return race_on(info, field, make_ready, terms.budget);
   const JobSignature signature =
       signature_of(info, terms.job, terms.profile, terms.limits, std::max(1u, terms.space.gpus));
   std::string why_not;
   if (auto kept = terms.anew ? std::nullopt : kept_race(signature, why_not)) {
     try {
       predict(terms.job, terms.profile, kept->best().choice, terms.limits);
+      kept->simulated = info.is_virtual;
       return *std::move(kept);
     } catch (const Error& why) {
       why_not = fmt::format("raced anew: the winner that is kept does not fit this job ({})", why.what());
     }
   }
-  RaceResult result = race(field, make_ready, terms.budget);
+  RaceResult result = race_on(info, field, make_ready, terms.budget);
   const bool complete = std::ranges::all_of(result.finalists, [](const Finalist& f) { return f.not_run.empty(); });
   const std::string where =
       complete ? keep_race(signature, result) : std::string("the winner is not kept, as some could not be made ready");

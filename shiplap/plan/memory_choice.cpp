@@ -52,13 +52,11 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   add({.name = "as it is", .what = "nothing", .best = as_it_is.best()});
 
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
-  std::optional<Candidate> fastest;
   std::string why_not;
   try {
-    fastest =
+    choice.pinned =
         rank(with_pinned_chunks(job), profile, limits,
-             {.graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus})
-            .best();
+             {.graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus});
   } catch (const Unsupported& reason) {
     why_not = reason.what();
   }
@@ -68,13 +66,14 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   };
   const auto offer = [&](const char* name, const char* what, const auto& once) {
     try {
-      if (!fastest) throw Unsupported(why_not);
+      if (!choice.pinned) throw Unsupported(why_not);
+      const Candidate& fastest = choice.pinned->best();
       const Seconds time = of_arrays(job, once);
       add({.name = name,
            .what = what,
            .once = time,
-           .best = *fastest,
-           .pays_from = pays_from(time, fastest->predicted.value, a_run_as_it_is)});
+           .best = fastest,
+           .pays_from = pays_from(time, fastest.predicted.value, a_run_as_it_is)});
     } catch (const Unsupported& reason) {
       choice.unknown.push_back({name, reason.what()});
     }

@@ -33,6 +33,8 @@ struct MemoryChoice {
   std::uint64_t runs = 1;        ///< number of runs over the same arrays
   std::vector<MemoryWay> ways;   ///< fastest first, of equals in the order of their effort
   std::vector<Refused> unknown;  ///< ways that the profile has no figures for
+  /// The strategies for pinned arrays; none where no strategy can do the job with them.
+  std::optional<Ranking> pinned{};
 };
 
 /// Compares ways to prepare the pageable arrays of a job, for a number of runs over the same arrays. `as_it_is` ranks

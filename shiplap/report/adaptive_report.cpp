@@ -41,8 +41,9 @@ Json decisions_json(const std::vector<Decision>& decisions) {
 }  // namespace
 
 std::string adaptive_report(const AdaptiveRun& run, const TextStyle& style) {
-  std::string out = fmt::format("{} on {}, batches of {} items, {} in flight\n\n", bold(run.workload, style),
-                                bold(run.device, style), run.items_of_batch, run.table.in_flight);
+  std::string out = fmt::format("{} on {}{}, batches of {} items, {} in flight\n\n", bold(run.workload, style),
+                                bold(run.device, style), run.simulated ? " (simulated)" : "", run.items_of_batch,
+                                run.table.in_flight);
   Table choices({{"choice"}, {"batches", Align::right}, {"share", Align::right}, {"predicted at first", Align::right}});
   for (std::size_t c = 0; c < run.table.choices.size(); ++c) {
     const std::uint64_t batches = run.report.batches_of_choice.at(c);
@@ -61,8 +62,8 @@ std::string adaptive_report(const AdaptiveRun& run, const TextStyle& style) {
     out += decisions_table(run.decisions, run.table.choices, style);
   }
   out +=
-      fmt::format("\n{} items in {}: {:.4g} items/s, {} of a batch, {} changes of the choice\n", run.report.items,
-                  to_string(run.report.elapsed), run.report.rate(),
+      fmt::format("\n{} items in {}{}: {:.4g} items/s, {} of a batch, {} changes of the choice\n", run.report.items,
+                  to_string(run.report.elapsed), run.simulated ? " (simulated)" : "", run.report.rate(),
                   to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
                   run.report.changes);
   if (run.difference)
@@ -76,6 +77,7 @@ Json to_json(const AdaptiveRun& run) {
             {"version", 1},
             {"workload", run.workload},
             {"device", run.device},
+            {"simulated", run.simulated},
             {"profile", run.profile},
             {"profile_hash", run.profile_hash},
             {"items_of_batch", run.items_of_batch},

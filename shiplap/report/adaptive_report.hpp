@@ -15,6 +15,7 @@ namespace shiplap {
 struct AdaptiveRun {
   std::string workload;      ///< of a batch
   std::string device;        ///< id
+  bool simulated = false;    ///< whether the device is virtual, so that the times are simulated
   std::string profile;       ///< its name
   std::string profile_hash;  ///< parameter_hash of it
   std::uint64_t items_of_batch = 0;

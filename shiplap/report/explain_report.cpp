@@ -95,20 +95,21 @@ Timeline with_shared_copies(Timeline timeline) {
 
 }  // namespace
 
-std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAndIdeal& observed,
-                            const TextStyle& style) {
+std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAndIdeal& observed, const TextStyle& style,
+                            std::string_view observed_word) {
   if (predicted.timeline.spans.empty() || predicted.timeline.spans.size() != observed.timeline.spans.size())
     throw Error("the distance to ideal overlap needs the spans of every op, predicted and observed");
   // A device tells the directions apart where the simulator knows one engine for both.
   const auto is_shared = [](const Span& span) { return span.engine == Engine::copy_shared; };
   if (std::ranges::any_of(predicted.timeline.spans, is_shared) &&
       !std::ranges::any_of(observed.timeline.spans, is_shared))
-    return distance_report(predicted, {with_shared_copies(observed.timeline), observed.ideal_overlap}, style);
+    return distance_report(predicted, {with_shared_copies(observed.timeline), observed.ideal_overlap}, style,
+                           observed_word);
   const auto longest = std::ranges::max_element(
       engines, {}, [&](const auto& engine) { return along(observed.timeline, engine.first).busy; });
   Table table({{fmt::format("distance to ideal overlap, along {}", longest->second)},
                {"predicted", Align::right},
-               {"observed", Align::right}});
+               {std::string(observed_word), Align::right}});
   const auto add = [&](const char* name, const auto& part) {
     table.add({name, signed_time(part(predicted)), signed_time(part(observed))});
   };
@@ -123,7 +124,7 @@ std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAnd
 }
 
 std::string explain_report(const Schedule& schedule, const Timeline& predicted, const Timeline& observed,
-                           const TextStyle& style) {
+                           const TextStyle& style, std::string_view observed_word) {
   const std::size_t n = schedule.ops.size();
   if (n == 0 || predicted.spans.size() != n || observed.spans.size() != n)
     throw Error("a comparison op by op needs the spans of every op, predicted and observed");
@@ -143,8 +144,10 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
     terms.push_back({name + ": from one op to the next that is ready", expected.pauses[e], seen.pauses[e]});
     terms.push_back({name + ": from what an op waits for to its start", expected.handovers[e], seen.handovers[e]});
   }
-  Table table(
-      {{"summed over all ops"}, {"predicted", Align::right}, {"observed", Align::right}, {"difference", Align::right}});
+  Table table({{"summed over all ops"},
+               {"predicted", Align::right},
+               {std::string(observed_word), Align::right},
+               {"difference", Align::right}});
   for (const Term& term : terms)
     table.add({term.name, to_string(term.predicted), to_string(term.observed), signed_time(term.off())});
   table.add({"makespan", to_string(predicted.makespan), to_string(observed.makespan),
@@ -163,7 +166,7 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
       [&](std::uint32_t a, std::uint32_t b) { return std::abs(off(a).count()) > std::abs(off(b).count()); });
   Table single({{"ops that are off most"},
                 {"predicted", Align::right},
-                {"observed", Align::right},
+                {std::string(observed_word), Align::right},
                 {"difference", Align::right}});
   for (std::size_t i = 0; i < shown; ++i)
     single.add({describe(schedule, OpId{ops[i]}), to_string(duration(predicted, ops[i])),

@@ -10,21 +10,21 @@ std::string memory_report(const MemoryChoice& choice, const TextStyle& style) {
                {"once", Align::right},
                {"a run", Align::right},
                {runs, Align::right},
-               {"pays from", Align::right},
-               {"a run is", Align::left}});
+               {"pays from", Align::right}});
   for (const MemoryWay& way : choice.ways) {
     const bool changed = way.name != "as it is";
     table.add({way.name, changed ? to_string(way.once) : "–", to_string(way.best.predicted.value),
                to_string(way.in_all),
                !changed        ? "–"
                : way.pays_from ? fmt::format("{} run{}", *way.pays_from, *way.pays_from == 1 ? "" : "s")
-                               : "never",
-               to_string(way.best.choice)});
+                               : "never"});
   }
   std::string out = fmt::format("memory of the arrays, used for {}\n", runs) + table.text(style, "  ");
+  const auto note = [&](const std::string& text) { out += "  " + wrap(text, style.width - 2, "    ") + "\n"; };
   for (const MemoryWay& way : choice.ways)
-    if (way.name != "as it is") out += fmt::format("  {}: {}\n", way.name, way.what);
-  for (const Refused& way : choice.unknown) out += fmt::format("  {}: not known, {}\n", way.strategy, way.reason);
+    note(fmt::format("{}: {}{}", way.name, way.name != "as it is" ? way.what + "; a run is " : "a run is ",
+                     to_string(way.best.choice)));
+  for (const Refused& way : choice.unknown) note(fmt::format("{}: not known, {}", way.strategy, way.reason));
   return out;
 }
 

@@ -6,27 +6,32 @@
 
 namespace shiplap {
 
-std::string plan_report(const Plan& plan, const RankingReportOptions& options) {
+std::string plan_report(const Plan& plan, RankingReportOptions options) {
+  options.chosen = &plan.chosen;
   std::string out = ranking_report(plan.ranking, options);
   if (plan.memory) out += "\n" + memory_report(*plan.memory, options.style);
-  if (plan.pins || plan.race) out += reasons_report(plan, options.style);
+  if (plan.pins) out += "\n" + pinning_report(plan, options.style);
+  if (plan.race) out += "\n" + wrap(plan.race->to_string(), options.style.width) + "\n";
   return out;
+}
+
+std::string pinning_report(const Plan& plan, const TextStyle& style) {
+  return wrap(fmt::format("the arrays are pinned for {} run{}, which takes {} once; then {} is predicted to take {}",
+                          plan.memory->runs, plan.memory->runs == 1 ? "" : "s", to_string(plan.pinning),
+                          to_string(plan.chosen.choice), to_string(plan.chosen.predicted.value)),
+              style.width) +
+         "\n";
 }
 
 std::string reasons_report(const Plan& plan, const TextStyle& style) {
   std::string out;
-  if (plan.pins)
-    out += "\n" +
-           wrap(fmt::format("the arrays are pinned for {} runs, which takes {} once; then {} is predicted to take {}",
-                            plan.memory ? plan.memory->runs : 1, to_string(plan.pinning), to_string(plan.chosen.choice),
-                            to_string(plan.chosen.predicted.value)),
-                style.width) +
-           "\n";
-  if (plan.race)
-    out += "\n" + wrap(plan.race->to_string(), style.width) + "\n";
-  else if (!plan.pins && !plan.ranking.why.empty())
-    out += "\n" + wrap(plan.ranking.why, style.width) + "\n";
+  if (plan.pins) out += "\n" + pinning_report(plan, style);
+  const std::string reason = plan.race ? plan.race->to_string() : plan.ranking.why;
+  if (!reason.empty()) out += "\n" + wrap(reason, style.width) + "\n";
   return out;
 }
+
+// The text of a plan is made where the texts of all values are.
+std::string Plan::explain() const { return plan_report(*this); }
 
 }  // namespace shiplap

@@ -8,10 +8,15 @@
 
 namespace shiplap {
 
-/// The choice is named where it is not the first of the ranking: after a race, or where arrays are pinned for it.
-std::string plan_report(const Plan&, const RankingReportOptions& = {});
+/// The ranking with the plan's choice marked (whatever `RankingReportOptions::chosen` is), the ways to prepare pageable
+/// arrays, and the race.
+std::string plan_report(const Plan&, RankingReportOptions = {});
 
-/// What chose: the race, the pinning of the arrays, or the reasons of the ranking.
+/// What pinning the arrays takes and gains. The plan must pin arrays.
+std::string pinning_report(const Plan&, const TextStyle& = {});
+
+/// Why the plan's choice is what it is, without the ranking: the pinning of the arrays, and the race or the reasons of
+/// the ranking.
 std::string reasons_report(const Plan&, const TextStyle& = {});
 
 }  // namespace shiplap

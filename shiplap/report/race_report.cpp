@@ -29,7 +29,7 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
   std::ranges::stable_sort(order, {}, key);
   Table table({{"choice"},
                {"predicted", Align::right},
-               {"observed", Align::right},
+               {result.simulated ? "simulated" : "observed", Align::right},
                {"error", Align::right},
                {"outcome", Align::left}});
   for (const std::size_t f : order) {
@@ -45,7 +45,8 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
   std::string text =
       bold(job, style) + "\n\n" + table.text(style) + "\n" + wrap(result.to_string(), style.width) + "\n";
   if (!result.kept)
-    text += wrap(fmt::format("the runs took {}, with making ready {}", to_string(result.ran), to_string(result.took)),
+    text += wrap(fmt::format("the {}runs took {}, with making ready {}", result.simulated ? "simulated " : "",
+                             to_string(result.ran), to_string(result.took)),
                  style.width) +
             "\n";
   return text;

@@ -61,12 +61,15 @@ std::string sentences(const std::vector<JobRegret>& jobs) {
     took.push_back(job.race_took.count());
   }
   if (s.jobs == 0 || s.near == 0) return "no job ran";
+  const bool simulated = std::ranges::any_of(jobs, &JobRegret::simulated);
   return fmt::format(
-      "Of {} jobs the plan's choice is within 2 % of the sweep's best in {} (worst {}), the race's in {} (worst {}). A "
+      "{}Of {} jobs the plan's choice is within 2 % of the sweep's best in {} (worst {}), the race's in {} (worst {}). "
+      "A "
       "probe took {} (at most {}), a race's runs {} (at most {}), with making ready {}.",
-      s.jobs, percent(s.plan_within_2), signed_percent(s.plan_worst), percent(s.race_within_2),
-      signed_percent(s.race_worst), to_string(Seconds{median(probe)}), to_string(Seconds{std::ranges::max(probe)}),
-      to_string(Seconds{median(ran)}), to_string(Seconds{std::ranges::max(ran)}), to_string(Seconds{median(took)}));
+      simulated ? "The device is virtual: all times are simulated. " : "", s.jobs, percent(s.plan_within_2),
+      signed_percent(s.plan_worst), percent(s.race_within_2), signed_percent(s.race_worst),
+      to_string(Seconds{median(probe)}), to_string(Seconds{std::ranges::max(probe)}), to_string(Seconds{median(ran)}),
+      to_string(Seconds{std::ranges::max(ran)}), to_string(Seconds{median(took)}));
 }
 
 }  // namespace

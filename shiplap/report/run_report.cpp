@@ -12,9 +12,6 @@
 namespace shiplap {
 namespace {
 
-/// What a virtual device gives is no observation, and is not called one.
-const char* observed_word(const Report& run) { return run.simulated ? "simulated" : "observed"; }
-
 bool has_prediction(const Report& run) { return !run.planned.timeline.spans.empty(); }
 
 /// Count and spread of the samples, as cells of a table.
@@ -26,11 +23,13 @@ std::vector<std::string> cells_of(const std::vector<Seconds>& samples) {
 
 }  // namespace
 
+const char* observed_word(const Report& run) { return run.simulated ? "simulated" : "observed"; }
+
 double prediction_error(Seconds predicted, Seconds observed) { return (predicted - observed) / observed; }
 
 std::string run_report(const Report& run, const TextStyle& style) {
-  std::string out =
-      fmt::format("{} on {}\n{}\n\n", bold(run.job, style), bold(run.device, style), to_string(run.planned.choice));
+  std::string out = fmt::format("{} on {}{}\n{}\n\n", bold(run.job, style), bold(run.device, style),
+                                run.simulated ? " (simulated)" : "", to_string(run.planned.choice));
   Table table({{""}, {"time", Align::right}, {"repeats", Align::right}, {"spread", Align::right}});
   const auto add = [&](const char* what, const Interval<Seconds>& time, const std::vector<Seconds>& samples) {
     const std::vector<std::string> cells = cells_of(samples);

@@ -11,6 +11,9 @@ namespace shiplap {
 /// What a virtual device gave is called simulated, not observed.
 std::string run_report(const Report&, const TextStyle& = {});
 
+/// "observed", or "simulated" for a run on a virtual device, whose times are no observation.
+const char* observed_word(const Report&);
+
 /// (predicted − observed) / observed: negative when it took longer than predicted.
 double prediction_error(Seconds predicted, Seconds observed);
 

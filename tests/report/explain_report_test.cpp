@@ -27,6 +27,14 @@ TEST(ExplainReport, names_the_term_and_the_op_that_are_off_most) {
   EXPECT_NE(text.find("of chunk 2 (op 7)", list), std::string::npos) << text;
 }
 
+TEST(ExplainReport, calls_the_times_of_a_virtual_device_simulated) {
+  const test::Drawn drawn = test::diagonal(4, milliseconds(1));
+  const std::string text =
+      explain_report(drawn.schedule, drawn.timeline, drawn.timeline, {}, "simulated") +
+      distance_report({drawn.timeline, milliseconds(3)}, {drawn.timeline, milliseconds(3)}, {}, "simulated");
+  EXPECT_EQ(text.find("observed"), std::string::npos) << text;
+}
+
 TEST(DistanceReport, splits_the_distance_along_the_engine_that_is_busy_longest) {
   // Three chunks of 1 ms copies and kernels: five steps of 1 ms, 3 ms on each engine; the last copy back is longer.
   const test::Drawn drawn = test::diagonal(3, milliseconds(1));
