@@ -30,11 +30,11 @@ std::string largest_part(const Distance& d) {
 std::string why_not_the_fastest(const Ranking& ranking) {
   if (ranking.simpler.empty()) return "";
   const Candidate& fastest = ranking.candidates.front();
-  return fmt::format(
-      " {} is predicted {:.2g} % faster. Predictions are off by about as much, and the choice is simpler: {}.",
-      to_string(fastest.choice),
-      share_in_percent(ranking.best().predicted.value - fastest.predicted.value, ranking.best().predicted.value),
-      ranking.simpler);
+  const Seconds value = ranking.best().predicted.value;
+  const double gain = share_in_percent(value - fastest.predicted.value, value);
+  return fmt::format(" {} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}.",
+                     to_string(fastest.choice), gain < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", gain),
+                     ranking.simpler);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ std::string sort_by_preference(std::vector<Candidate>& tried) {
   simpler.prefer(close_shared, "its kernels do not share the link with copies", any,
                  [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
   simpler.prefer(
-      close_layout, "fewer chunks share a stream",
+      close_layout, "its streams are simpler, one for each engine or one for each chunk",
       [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
       [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
   const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };
