@@ -20,6 +20,7 @@
 
 #include "experiments/gomezluna2012/unstreamed_probe.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/adaptation_log.hpp"
 #include "shiplap/shiplap.hpp"
@@ -221,9 +222,10 @@ Json cost_of_observing(Rig& rig, std::uint32_t in_flight, const Effort& effort) 
   }
   std::cout << "batches of " << rig.input().frames << ", " << in_flight << " in flight: " << median(plain)
             << " frames/s, with kernels observed " << median(observed) << std::endl;
-  return {{"in_flight", in_flight},
-          {"frames_of_batch", rig.input().frames},
-          {"frames_per_second", {{"plain", plain}, {"observed", observed}}}};
+  return {
+      {"in_flight", in_flight},
+      {"frames_of_batch", rig.input().frames},
+      {"rate", {{"plain", quantities_json(plain, "frames/s")}, {"observed", quantities_json(observed, "frames/s")}}}};
 }
 
 /// Rates of all policies, measured alternately so that drifts affect all equally. The two best choices of a sweep are
@@ -297,9 +299,12 @@ Json compared(Rig& rig, const std::string& name, const Level& input, std::uint32
                                                                        {"unstreamed_probe", &probing},
                                                                        {"unstreamed", &alone}};
   for (const auto& [who, rates] : of_all)
-    if (!rates->empty()) json["frames_per_second"][who] = {{"median", median(*rates)}, {"samples", *rates}};
+    if (!rates->empty())
+      json["rate"][who] = {{"median", quantity_json(median(*rates), "frames/s")},
+                           {"samples", quantities_json(*rates, "frames/s")}};
   for (std::uint32_t c = 0; c < choices; ++c)
-    json["swept"].push_back({{"choice", to_string(rig.table().choices[c])}, {"frames_per_second", swept[c]}});
+    json["swept"].push_back(
+        {{"choice", to_string(rig.table().choices[c])}, {"rate", quantity_json(swept[c], "frames/s")}});
   const auto over = [&](const std::vector<double>& other) { return median(adaptive) / median(other); };
   std::cout << name << ", " << in_flight << " in flight: " << median(adaptive) << " frames/s; to the oracle "
             << over(oracle) << ", to the best fixed choice " << over(fixed_best) << ", to the unstreamed probe "
@@ -340,13 +345,13 @@ Json endured(Device& device, Rig& rig, const Effort& effort) {
   if (rates.back() < 0.8 * rates.front()) throw CheckFailed("the last tenth is slower than the first");
   if (resident_after > resident_before + 65536) throw CheckFailed("memory has grown by more than 64 MiB");
   return {{"frames", report.items},
-          {"frames_per_second", report.rate()},
-          {"frames_per_second_of_tenths", rates},
+          {"rate", quantity_json(report.rate(), "frames/s")},
+          {"rate_of_tenths", quantities_json(rates, "frames/s")},
           {"changes", report.changes},
-          {"resident_kib_behind_the_first_tenth", resident_before},
-          {"resident_kib_at_the_end", resident_after},
-          {"device_memory_free_before", free_before.count},
-          {"device_memory_free_after", device.info().free_memory.count}};
+          {"resident_behind_the_first_tenth", quantity_json(static_cast<double>(resident_before), "KiB")},
+          {"resident_at_the_end", quantity_json(static_cast<double>(resident_after), "KiB")},
+          {"device_memory_free_before", quantity_json(free_before)},
+          {"device_memory_free_after", quantity_json(device.info().free_memory)}};
 }
 
 }  // namespace
@@ -375,7 +380,7 @@ int main(int argc, char** argv) try {
   const Node node = load_or_measure(*gpu);
   const DeviceInfo info = gpu->info();
   Json json{{"schema", "shiplap/adaptive-benchmark"},
-            {"version", 1},
+            {"version", 2},
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},

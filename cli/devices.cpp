@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/device/open.hpp"
 
 namespace shiplap::cli {
@@ -16,12 +17,12 @@ Json to_json(const DeviceInfo& info) {
   Json json{{"id", info.id},
             {"name", info.name},
             {"virtual", info.is_virtual},
-            {"memory_bytes", info.memory.count},
-            {"free_memory_bytes", info.free_memory.count},
+            {"memory", quantity_json(info.memory)},
+            {"free_memory", quantity_json(info.free_memory)},
             {"sm_count", info.sm_count},
             {"copy_engines", info.copy_engines},
             {"resident_threads", info.resident_threads},
-            {"l2_cache_bytes", info.l2_cache.count},
+            {"l2_cache", quantity_json(info.l2_cache)},
             {"limits", info.limits},
             {"conditions", Json::object()}};
   for (const auto& [name, value] : info.conditions) json["conditions"][name] = value;

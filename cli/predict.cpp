@@ -70,7 +70,7 @@ void run_predict(const PredictFlags& flags) {
     Json choices = Json::array();
     for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
     print_json({{"schema", "shiplap/prediction"},
-                {"version", 1},
+                {"version", 2},
                 {"job", made.job.name},
                 {"kernel_cost", made.job.cost.origin},
                 {"profile", profile.name},

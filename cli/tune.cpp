@@ -55,7 +55,7 @@ void run_tune(const TuneFlags& flags) {
   if (flags.json) {
     Json json = to_json(*made.race);
     json["schema"] = "shiplap/race";
-    json["version"] = 1;
+    json["version"] = 2;
     json["workload"] = made.job.name;
     json["device"] = info.id;
     return print_json(json);

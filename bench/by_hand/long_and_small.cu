@@ -6,6 +6,7 @@
 #include "bench/by_hand/kernels.cuh"
 #include "bench/by_hand/pipelines.cuh"
 #include "bench/by_hand/setting.cuh"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 
 namespace by_hand {
@@ -133,8 +134,8 @@ void submission(const Setting& s, shiplap::Json& more) {
     ours.push_back(shiplap::in_milliseconds(prepared.run().submission) * 1e3 / chunks);
   }
   more["host_cost_of_a_chunk"] = {{"chunks", chunks},
-                                  {"by_hand_us", shiplap::median(theirs)},
-                                  {"shiplap_us", shiplap::median(ours)},
+                                  {"by_hand", shiplap::quantity_json(shiplap::median(theirs), "us")},
+                                  {"shiplap", shiplap::quantity_json(shiplap::median(ours), "us")},
                                   {"ratio", shiplap::median(ours) / shiplap::median(theirs)}};
   check(cudaFree(din));
   check(cudaFree(dout));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/by_hand/setting.cuh"
+#include "shiplap/core/quantity_json.hpp"
 
 namespace {
 
@@ -15,12 +16,12 @@ shiplap::Json to_json(const by_hand::Comparison& c) {
   return {{"name", c.name},
           {"by_hand", c.by_hand},
           {"shiplap", c.shiplap},
-          {"predicted_ms", c.predicted_ms},
-          {"by_hand_ms", shiplap::median(c.by_hand_ms)},
-          {"shiplap_ms", shiplap::median(c.shiplap_ms)},
+          {"predicted", shiplap::quantity_json(c.predicted_ms, "ms")},
+          {"by_hand_time", shiplap::quantity_json(shiplap::median(c.by_hand_ms), "ms")},
+          {"shiplap_time", shiplap::quantity_json(shiplap::median(c.shiplap_ms), "ms")},
           {"ratio", c.ratio()},
-          {"by_hand_samples_ms", c.by_hand_ms},
-          {"shiplap_samples_ms", c.shiplap_ms},
+          {"by_hand_samples", shiplap::quantities_json(c.by_hand_ms, "ms")},
+          {"shiplap_samples", shiplap::quantities_json(c.shiplap_ms, "ms")},
           {"right", c.right}};
 }
 
@@ -39,7 +40,7 @@ int main(int argc, char** argv) try {
       profile == "measure" ? shiplap::load_or_measure(*gpu) : shiplap::node_of(*gpu, shiplap::find_profile(profile)),
       argc > 4 ? std::strtod(argv[4], nullptr) : 1.0};
   shiplap::Json json{{"schema", "shiplap/by-hand"},
-                     {"version", 1},
+                     {"version", 2},
                      {"device", gpu->info().name},
                      {"profile_hash", shiplap::parameter_hash(s.node.profile)},
                      {"clock", "host, from the first call to the known end"}};

@@ -11,6 +11,7 @@
 
 #include "bench/kernels/libraries.cuh"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/workload/workload.hpp"
@@ -159,9 +160,9 @@ Json measure(const Case& one, const Peak& peak, cudaStream_t stream) {
   std::printf("%-52s %10.4f ms %6.1f %% of memory %6.1f %% of %s", workload.job.name.c_str(), seconds * 1e3,
               100 * of_memory, 100 * of_arithmetic, one.fp64 ? "fp64" : "fp32");
   Json json{{"workload", workload.job.name},
-            {"kernel_ms", shiplap::median(all[0].ms)},
-            {"samples_ms", all[0].ms},
-            {"bytes", workload.job.device_traffic.count},
+            {"kernel", shiplap::quantity_json(shiplap::median(all[0].ms), "ms")},
+            {"samples", shiplap::quantities_json(all[0].ms, "ms")},
+            {"device_traffic", shiplap::quantity_json(workload.job.device_traffic)},
             {"operations", workload.job.flops},
             {"share_of_memory_bandwidth", of_memory},
             {one.fp64 ? "share_of_fp64" : "share_of_fp32", of_arithmetic},
@@ -170,7 +171,9 @@ Json measure(const Case& one, const Peak& peak, cudaStream_t stream) {
     const double ratio = shiplap::median(all[i].ms) / shiplap::median(all[0].ms);
     std::printf(" | %s %.4f ms: shiplap is at %.1f %% of its speed", all[i].name.c_str(), shiplap::median(all[i].ms),
                 100 * ratio);
-    json["libraries"].push_back({{"name", all[i].name}, {"ms", shiplap::median(all[i].ms)}, {"samples_ms", all[i].ms}});
+    json["libraries"].push_back({{"name", all[i].name},
+                                 {"time", shiplap::quantity_json(shiplap::median(all[i].ms), "ms")},
+                                 {"samples", shiplap::quantities_json(all[i].ms, "ms")}});
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -190,11 +193,11 @@ int main(int argc, char** argv) try {
               peak.bytes / 1e9, peak.fp32 / 1e12, peak.fp64 / 1e12);
   Json json{
       {"schema", "shiplap/kernels"},
-      {"version", 1},
+      {"version", 2},
       {"device", gpu->info().name},
-      {"peak_bytes_per_s", peak.bytes},
-      {"peak_fp32_per_s", peak.fp32},
-      {"peak_fp64_per_s", peak.fp64},
+      {"peak_memory", shiplap::quantity_json(peak.bytes, "B/s")},
+      {"peak_fp32", shiplap::quantity_json(peak.fp32, "flop/s")},
+      {"peak_fp64", shiplap::quantity_json(peak.fp64, "flop/s")},
       {"clock", "device events around several launches of the whole job on resident data, divided by their number"},
       {"kernels", Json::array()}};
   cudaStream_t stream = nullptr;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
 
 namespace shiplap::experiments::published_sweep {
@@ -91,30 +92,28 @@ Json json_of(const std::vector<PublishedGroup>& groups, std::string_view quantit
   return out;
 }
 
-double in_picoseconds(Seconds t) { return t.count() * 1e12; }
-
 Json json_of(const van_werkhoven_2014::Direction& d) {
-  return {{"latency_overhead_us", in_microseconds(d.latency_overhead)},
-          {"per_byte_ns", d.per_byte.seconds * 1e9},
-          {"gap_us", in_microseconds(d.gap)}};
+  return {{"latency_overhead", quantity_json(d.latency_overhead)},
+          {"per_byte", quantity_json(d.per_byte.seconds * 1e9, "ns/B")},
+          {"gap", quantity_json(d.gap)}};
 }
 
 Json parameters_of(const PublishedEvaluation& e) {
   return {{"simulation",
            {{"profile", to_json(e.simulation.profile)},
-            {"latency_per_call_us", in_microseconds(e.simulation.kernel.latency_per_call.value)},
-            {"per_element_ps", in_picoseconds(e.simulation.kernel.per_element.value)},
-            {"per_element_and_call_ps", in_picoseconds(e.simulation.kernel.per_element_and_call.value)},
+            {"latency_per_call", quantity_json(e.simulation.kernel.latency_per_call.value)},
+            {"per_element", quantity_json(e.simulation.kernel.per_element.value)},
+            {"per_element_and_call", quantity_json(e.simulation.kernel.per_element_and_call.value)},
             {"converged", e.simulation.converged}}},
           {"eq 5",
            {{"h2d", json_of(e.eq5.h2d)},
             {"d2h", json_of(e.eq5.d2h)},
-            {"per_element_and_call_ps", in_picoseconds(e.eq5.per_element_and_call)},
+            {"per_element_and_call", quantity_json(e.eq5.per_element_and_call)},
             {"converged", e.eq5.converged}}},
           {"Gómez-Luna",
-           {{"per_byte_ns", e.gomez_luna.per_byte.seconds * 1e9},
-            {"per_stream_us", in_microseconds(e.gomez_luna.per_stream)},
-            {"per_element_and_call_ps", in_picoseconds(e.gomez_luna.per_element_and_call)},
+           {{"per_byte", quantity_json(e.gomez_luna.per_byte.seconds * 1e9, "ns/B")},
+            {"per_stream", quantity_json(e.gomez_luna.per_stream)},
+            {"per_element_and_call", quantity_json(e.gomez_luna.per_element_and_call)},
             {"converged", e.gomez_luna.converged}}}};
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/time_json.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/evaluate/errors.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -18,57 +18,57 @@ namespace {
 Json estimate_json(const std::vector<double>& samples_ms) {
   if (samples_ms.empty()) return nullptr;
   const Estimate e = median_estimate(samples_ms);
-  return {{"value", e.value}, {"low", e.low}, {"high", e.high}};
+  return quantity_json(e, "ms");
 }
 
 // Samples are rounded to 10 ns, which is finer than the resolution of the clocks.
 Json samples_json(const std::vector<double>& samples_ms) {
-  Json json = Json::array();
-  for (const double s : samples_ms) json.push_back(std::round(s * 1e5) / 1e5);
-  return json;
+  std::vector<double> rounded;
+  for (const double s : samples_ms) rounded.push_back(std::round(s * 1e5) / 1e5);
+  return quantities_json(rounded, "ms");
 }
 
 Json point_json(const EvaluatedPoint& point) {
   Json models = Json::object();
-  for (const ModelTime& m : point.models) models[m.model] = in_milliseconds(m.time);
+  for (const ModelTime& m : point.models) models[m.model] = quantity_json(m.time);
   const bool observed = !point.samples_ms.empty();
   return {{"choice", to_json(point.choice)},
           {"planned", point.planned},
-          {"predicted_ms", milliseconds_json(point.predicted)},
-          {"models_ms", std::move(models)},
+          {"predicted", quantity_json(point.predicted)},
+          {"models", std::move(models)},
           {"busiest", to_string(point.busiest)},
           {"busy", point.busy},
           {"group", point.group},
-          {"observed_ms", estimate_json(point.samples_ms)},
+          {"observed", estimate_json(point.samples_ms)},
           {"error", observed ? Json(in_milliseconds(point.predicted.value) / median(point.samples_ms) - 1) : nullptr},
           {"spread", observed ? Json(relative_spread(point.samples_ms)) : nullptr},
           {"verified", point.verified},
           {"difference", point.verified ? Json(nullptr) : Json(point.difference)},
-          {"samples_ms", samples_json(point.samples_ms)}};
+          {"samples", samples_json(point.samples_ms)}};
 }
 
 Json duel_json(const Duel& duel) {
-  return {{"automatic", to_json(duel.automatic)},
-          {"winner", to_json(duel.winner)},
-          {"automatic_ms", estimate_json(duel.automatic_ms)},
-          {"winner_ms", estimate_json(duel.winner_ms)},
-          {"ideal_overlap_ms", estimate_json(duel.ideal_overlap_ms)},
+  return {{"automatic_choice", to_json(duel.automatic)},
+          {"winner_choice", to_json(duel.winner)},
+          {"automatic", estimate_json(duel.automatic_ms)},
+          {"winner", estimate_json(duel.winner_ms)},
+          {"ideal_overlap", estimate_json(duel.ideal_overlap_ms)},
           {"over_winner", duel.over_winner()},
           {"over_ideal_overlap", duel.ideal_overlap_ms.empty() ? Json(nullptr) : Json(duel.over_ideal_overlap())},
           {"within_rule", duel.within_rule()},
-          {"automatic_samples_ms", samples_json(duel.automatic_ms)},
-          {"winner_samples_ms", samples_json(duel.winner_ms)},
-          {"ideal_overlap_samples_ms", samples_json(duel.ideal_overlap_ms)}};
+          {"automatic_samples", samples_json(duel.automatic_ms)},
+          {"winner_samples", samples_json(duel.winner_ms)},
+          {"ideal_overlap_samples", samples_json(duel.ideal_overlap_ms)}};
 }
 
 Json workload_json(const EvaluatedWorkload& workload) {
   Json json{{"workload", workload.name},
             {"memory", to_string(workload.memory)},
             {"not_run", workload.not_run.empty() ? Json(nullptr) : Json(workload.not_run)},
-            {"kernel_ms", in_milliseconds(workload.kernel)},
+            {"kernel", quantity_json(workload.kernel)},
             {"kernel_cost", to_json(workload.cost)},
-            {"bound_ms", in_milliseconds(workload.bound)},
-            {"predicted_ideal_overlap_ms", milliseconds_json(workload.ideal_overlap)},
+            {"bound", quantity_json(workload.bound)},
+            {"predicted_ideal_overlap", quantity_json(workload.ideal_overlap)},
             {"points", Json::array()},
             {"skipped", Json::array()},
             {"groups", Json::array()},
@@ -78,22 +78,22 @@ Json workload_json(const EvaluatedWorkload& workload) {
     json["skipped"].push_back({{"choice", to_json(skipped.choice)}, {"reason", skipped.reason}});
   for (const EvaluatedGroup& group : workload.groups)
     json["groups"].push_back({{"choices", group.choices},
-                              {"automatic_ms", estimate_json(group.automatic_ms)},
-                              {"ideal_overlap_ms", estimate_json(group.ideal_overlap_ms)},
-                              {"automatic_samples_ms", samples_json(group.automatic_ms)},
-                              {"ideal_overlap_samples_ms", samples_json(group.ideal_overlap_ms)}});
+                              {"automatic", estimate_json(group.automatic_ms)},
+                              {"ideal_overlap", estimate_json(group.ideal_overlap_ms)},
+                              {"automatic_samples", samples_json(group.automatic_ms)},
+                              {"ideal_overlap_samples", samples_json(group.ideal_overlap_ms)}});
   return json;
 }
 
 Json transfer_json(const EvaluatedTransfer& t) {
   return {{"direction", t.to_device ? "h2d" : "d2h"},
-          {"bytes", t.total.count},
+          {"size", quantity_json(t.total)},
           {"copies", t.copies},
-          {"simulation_ms", in_milliseconds(t.simulation)},
-          {"loggp_ms", in_milliseconds(t.loggp)},
-          {"observed_ms", estimate_json(t.samples_ms)},
-          {"wrong_bytes", t.wrong_bytes},
-          {"samples_ms", samples_json(t.samples_ms)}};
+          {"simulation", quantity_json(t.simulation)},
+          {"loggp", quantity_json(t.loggp)},
+          {"observed", estimate_json(t.samples_ms)},
+          {"wrong", quantity_json(Bytes{t.wrong_bytes})},
+          {"samples", samples_json(t.samples_ms)}};
 }
 
 Json summary_json(const ErrorSummary& s) {

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/time_json.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/evaluate/evaluation.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
@@ -16,11 +16,11 @@ std::uint64_t read_positive(const JsonReader& json, std::uint64_t most = ~std::u
   return count;
 }
 
-Seconds seconds_of_ms(double ms) { return Seconds{ms / 1e3}; }
-
 std::vector<double> read_samples(const JsonReader& json) {
+  if (json.at("unit").string() != "ms") json.at("unit").fail("\"ms\"");
+  const JsonReader values = json.at("values");
   std::vector<double> samples;
-  for (std::size_t i = 0; i < json.size(); ++i) samples.push_back(json.at(i).positive());
+  for (std::size_t i = 0; i < values.size(); ++i) samples.push_back(values.at(i).positive());
   return samples;
 }
 
@@ -49,36 +49,36 @@ Engine read_engine(const JsonReader& json) {
 EvaluatedPoint read_point(const JsonReader& json) {
   EvaluatedPoint point{.choice = choice_from_json(json.at("choice")),
                        .planned = json.at("planned").boolean(),
-                       .predicted = milliseconds_from_json(json.at("predicted_ms")),
+                       .predicted = seconds_interval_from_json(json.at("predicted")),
                        .models = {},
                        .busiest = read_engine(json.at("busiest")),
                        .busy = json.at("busy").number(),
                        .group = json.at("group").unsigned_integer(),
-                       .samples_ms = read_samples(json.at("samples_ms")),
+                       .samples_ms = read_samples(json.at("samples")),
                        .verified = json.at("verified").boolean(),
                        .difference = read_text_or_none(json, "difference")};
-  const JsonReader models = json.at("models_ms");
+  const JsonReader models = json.at("models");
   for (const auto& [name, time] : models.value().items())
-    point.models.push_back({name, seconds_of_ms(models.at(name).number())});
+    point.models.push_back({name, seconds_from_json(models.at(name))});
   return point;
 }
 
 Duel read_duel(const JsonReader& json) {
-  return {.automatic = choice_from_json(json.at("automatic")),
-          .winner = choice_from_json(json.at("winner")),
-          .automatic_ms = read_samples(json.at("automatic_samples_ms")),
-          .winner_ms = read_samples(json.at("winner_samples_ms")),
-          .ideal_overlap_ms = read_samples(json.at("ideal_overlap_samples_ms"))};
+  return {.automatic = choice_from_json(json.at("automatic_choice")),
+          .winner = choice_from_json(json.at("winner_choice")),
+          .automatic_ms = read_samples(json.at("automatic_samples")),
+          .winner_ms = read_samples(json.at("winner_samples")),
+          .ideal_overlap_ms = read_samples(json.at("ideal_overlap_samples"))};
 }
 
 EvaluatedWorkload read_workload(const JsonReader& json) {
   EvaluatedWorkload workload{.name = json.at("workload").string(),
                              .memory = read_memory_kind(json.at("memory")),
-                             .kernel = seconds_of_ms(json.at("kernel_ms").number()),
+                             .kernel = seconds_from_json(json.at("kernel")),
                              .not_run = read_text_or_none(json, "not_run")};
   if (const auto cost = json.find("kernel_cost")) workload.cost = kernel_cost_from_json(*cost);
-  if (const auto bound = json.find("bound_ms")) workload.bound = seconds_of_ms(bound->number());
-  workload.ideal_overlap = milliseconds_from_json(json.at("predicted_ideal_overlap_ms"));
+  if (const auto bound = json.find("bound")) workload.bound = seconds_from_json(*bound);
+  workload.ideal_overlap = seconds_interval_from_json(json.at("predicted_ideal_overlap"));
   const JsonReader points = json.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) workload.points.push_back(read_point(points.at(i)));
   const JsonReader skipped = json.at("skipped");
@@ -87,8 +87,8 @@ EvaluatedWorkload read_workload(const JsonReader& json) {
   const JsonReader groups = json.at("groups");
   for (std::size_t i = 0; i < groups.size(); ++i)
     workload.groups.push_back({.choices = groups.at(i).at("choices").unsigned_integer(),
-                               .automatic_ms = read_samples(groups.at(i).at("automatic_samples_ms")),
-                               .ideal_overlap_ms = read_samples_or_none(groups.at(i), "ideal_overlap_samples_ms")});
+                               .automatic_ms = read_samples(groups.at(i).at("automatic_samples")),
+                               .ideal_overlap_ms = read_samples_or_none(groups.at(i), "ideal_overlap_samples")});
   if (const auto duel = json.find("duel")) workload.duel = read_duel(*duel);
   return workload;
 }
@@ -97,12 +97,12 @@ EvaluatedTransfer read_transfer(const JsonReader& json) {
   const std::string direction = json.at("direction").string();
   if (direction != "h2d" && direction != "d2h") json.at("direction").fail("h2d or d2h");
   return {.to_device = direction == "h2d",
-          .total = Bytes{json.at("bytes").unsigned_integer()},
+          .total = bytes_from_json(json.at("size")),
           .copies = static_cast<std::uint32_t>(read_positive(json.at("copies"), ~std::uint32_t{0})),
-          .simulation = seconds_of_ms(json.at("simulation_ms").number()),
-          .loggp = seconds_of_ms(json.at("loggp_ms").number()),
-          .samples_ms = read_samples(json.at("samples_ms")),
-          .wrong_bytes = json.at("wrong_bytes").unsigned_integer()};
+          .simulation = seconds_from_json(json.at("simulation")),
+          .loggp = seconds_from_json(json.at("loggp")),
+          .samples_ms = read_samples(json.at("samples")),
+          .wrong_bytes = bytes_from_json(json.at("wrong")).count};
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
-#include "shiplap/core/time_json.hpp"
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/plan/ranking.hpp"
@@ -169,13 +169,34 @@ class JobRun {
 
 Json swept_json(const SweptChoice& one) {
   return {{"choice", to_json(one.choice)},
-          {"predicted_ms", milliseconds_json(one.predicted)},
-          {"observed_ms", in_milliseconds(one.observed)}};
+          {"predicted", quantity_json(one.predicted)},
+          {"observed", quantity_json(one.observed)}};
 }
 
 double error_of(const SweptChoice& one) { return one.predicted.value / one.observed - 1; }
 bool is_covered(const SweptChoice& one) {
   return one.predicted.low <= one.observed && one.observed <= one.predicted.high;
+}
+
+/// Choices column by column, so that the file stays small.
+Json near_json(const std::vector<SweptChoice>& near) {
+  Json json;
+  for (const char* column : {"strategy", "chunks", "layout", "blocks", "graph", "batched", "error", "covered"})
+    json[column] = Json::array();
+  std::vector<Seconds> observed;
+  for (const SweptChoice& one : near) {
+    json["strategy"].push_back(one.choice.strategy);
+    json["chunks"].push_back(one.choice.chunks);
+    json["layout"].push_back(name_of(one.choice.layout));
+    json["blocks"].push_back(one.choice.blocks == 0 ? Json(nullptr) : Json(one.choice.blocks));
+    json["graph"].push_back(one.choice.graph);
+    json["batched"].push_back(one.choice.batched);
+    json["error"].push_back(std::round(1e4 * error_of(one)) / 1e4);
+    json["covered"].push_back(is_covered(one));
+    observed.push_back(one.observed);
+  }
+  json["observed"] = quantities_json(observed);
+  return json;
 }
 
 }  // namespace
@@ -233,7 +254,7 @@ Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t
   const RegretSummary s = summary_of(jobs);
   const DeviceInfo info = node.device->info();
   Json json{{"schema", "shiplap/regret"},
-            {"version", 1},
+            {"version", 2},
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},
@@ -243,9 +264,9 @@ Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t
             {"seed", seed},
             {"summary",
              {{"jobs", s.jobs},
-              {"plan_within_2_percent", s.plan_within_2},
+              {"plan_within_2", s.plan_within_2},
               {"plan_worst", s.plan_worst},
-              {"race_within_2_percent", s.race_within_2},
+              {"race_within_2", s.race_within_2},
               {"race_worst", s.race_worst},
               {"near_choices", s.near},
               {"error_median", s.error_median},
@@ -256,26 +277,18 @@ Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t
   for (const JobRegret& job : jobs) {
     Json one{{"workload", job.name}, {"not_run", job.not_run.empty() ? Json(nullptr) : Json(job.not_run)}};
     if (job.not_run.empty()) {
-      one["probe_took_ms"] = in_milliseconds(job.probe_took);
-      one["race_ran_ms"] = in_milliseconds(job.race_ran);
-      one["race_took_ms"] = in_milliseconds(job.race_took);
+      one["probe_took"] = quantity_json(job.probe_took);
+      one["race_ran"] = quantity_json(job.race_ran);
+      one["race_took"] = quantity_json(job.race_took);
       one["choices"] = job.choices;
       one["best"] = swept_json(job.best);
       one["planned"] = swept_json(job.planned);
       one["raced"] = swept_json(job.raced);
-      one["unprobed_ms"] = job.unprobed > Seconds{0} ? Json(in_milliseconds(job.unprobed)) : Json(nullptr);
+      one["unprobed"] = job.unprobed > Seconds{0} ? quantity_json(job.unprobed) : Json(nullptr);
       one["plan_regret"] = job.plan_regret();
       one["race_regret"] = job.race_regret();
       one["wrong"] = job.wrong.empty() ? Json(nullptr) : Json(job.wrong);
-      // Each choice is an array, to keep the file small: choice, observed time in µs, error, whether the prediction
-      // interval contains the observed time.
-      Json near = Json::array();
-      for (const SweptChoice& choice : job.near)
-        near.push_back({choice.choice.strategy, choice.choice.chunks, name_of(choice.choice.layout),
-                        choice.choice.blocks, choice.choice.graph, choice.choice.batched,
-                        in_microseconds(choice.observed), std::round(1e4 * error_of(choice)) / 1e4,
-                        is_covered(choice)});
-      one["near"] = std::move(near);
+      one["near"] = near_json(job.near);
     }
     json["jobs"].push_back(std::move(one));
   }

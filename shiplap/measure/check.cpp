@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/profile/topology.hpp"
 
@@ -34,11 +35,14 @@ class Checks {
   std::vector<CheckedFigure> all;
 
   /// A `limit` of 0 means unknown, for the reason in `limit_text`.
-  void add(std::string what, double measured, std::string measured_text, double limit, std::string limit_text,
-           Thresholds thresholds, std::string causes) {
+  void add(std::string what, std::string unit, double measured, std::string measured_text, double limit,
+           std::string limit_text, Thresholds thresholds, std::string causes) {
     CheckedFigure figure{.what = std::move(what),
                          .measured = std::move(measured_text),
                          .limit = std::move(limit_text),
+                         .unit = std::move(unit),
+                         .measured_value = measured,
+                         .limit_value = limit,
                          .expected = thresholds.good,
                          .causes = {}};
     if (measured > 0 && limit > 0) {
@@ -94,7 +98,7 @@ double bytes_per_second(PerByte g) { return g.seconds > 0 ? 1 / g.seconds : 0; }
 void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   const auto bandwidth = [&](std::string what, double measured, double limit, const std::string& of,
                              Thresholds thresholds, const std::string& causes) {
-    checks.add(std::move(what), measured, measured > 0 ? rate_text(measured) : "not measured", limit,
+    checks.add(std::move(what), "B/s", measured, measured > 0 ? rate_text(measured) : "not measured", limit,
                limit > 0 ? fmt::format("{}{}", rate_text(limit), of) : "–", thresholds, causes);
   };
   const std::string trained = condition(profile.conditions, "gpu.link");
@@ -144,7 +148,7 @@ void check_training(const Profile& profile, Checks& checks) {
   const std::string could = condition(profile.conditions, "gpu.link");
   const std::string is = condition(profile.conditions, "gpu.link_loaded");
   const double loaded = pcie_link_rate(is);
-  checks.add("the link as it is trained", loaded, loaded > 0 ? is : std::string("needs gpu.link_loaded"),
+  checks.add("the link as it is trained", "B/s", loaded, loaded > 0 ? is : std::string("needs gpu.link_loaded"),
              pcie_link_rate(could), could == unknown_fact ? std::string("needs gpu.link") : could,
              {.good = 1, .wrong = 1},
              "a slot or riser with fewer lanes or of an older generation; bad contact; a setting of the firmware");
@@ -154,7 +158,7 @@ void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
   const double memory_limit = device_memory_limit(profile.conditions);
   const double bandwidth = gpu.memory_bandwidth ? gpu.memory_bandwidth->value.bytes_per_second : 0;
   checks.add(
-      "device memory", bandwidth, bandwidth > 0 ? rate_text(bandwidth) : "not measured", memory_limit,
+      "device memory", "B/s", bandwidth, bandwidth > 0 ? rate_text(bandwidth) : "not measured", memory_limit,
       memory_limit > 0
           ? fmt::format("{}, {}, {}", rate_text(memory_limit), condition(profile.conditions, "gpu.memory_clock_max"),
                         condition(profile.conditions, "gpu.memory_bus_width"))
@@ -164,7 +168,7 @@ void check_gpu(const Profile& profile, const GpuModel& gpu, Checks& checks) {
   const double peak = arithmetic_limit(profile.conditions, gpu.sm_count);
   const double flops = gpu.flop_rate ? gpu.flop_rate->value : 0;
   const auto teraflops = [](double f) { return fmt::format("{:.2f} Tflop/s", f / 1e12); };
-  checks.add("fp32 multiply-adds", flops, flops > 0 ? teraflops(flops) : "not measured", peak,
+  checks.add("fp32 multiply-adds", "flop/s", flops, flops > 0 ? teraflops(flops) : "not measured", peak,
              peak > 0 ? fmt::format("{}, {} SMs at {}", teraflops(peak), gpu.sm_count,
                                     condition(profile.conditions, "gpu.sm_clock_max"))
                       : std::string("needs gpu.sm_clock_max, capability"),
@@ -179,6 +183,9 @@ void check_bytes(const Profile& profile, Checks& checks) {
       .measured = fmt::format("{} of {} points", profile.measurements.size() - static_cast<std::size_t>(lost),
                               profile.measurements.size()),
       .limit = "all",
+      .unit = "points",
+      .measured_value = static_cast<double>(profile.measurements.size() - static_cast<std::size_t>(lost)),
+      .limit_value = static_cast<double>(profile.measurements.size()),
       .fraction = 1 - static_cast<double>(lost) / static_cast<double>(profile.measurements.size()),
       .expected = 1,
       .verdict = lost == 0 ? Verdict::good : Verdict::bad,
@@ -214,9 +221,15 @@ std::vector<CheckedFigure> check(const Profile& profile) {
 }
 
 Json to_json(const std::vector<CheckedFigure>& figures) {
-  Json json{{"schema", "shiplap/check"}, {"version", 1}, {"figures", Json::array()}};
+  Json json{{"schema", "shiplap/check"}, {"version", 2}, {"figures", Json::array()}};
   for (const CheckedFigure& f : figures) {
-    Json figure{{"what", f.what}, {"verdict", to_string(f.verdict)}, {"measured", f.measured}, {"limit", f.limit}};
+    const auto quantity = [&](double value) { return value > 0 ? quantity_json(value, f.unit) : Json(nullptr); };
+    Json figure{{"what", f.what},
+                {"verdict", to_string(f.verdict)},
+                {"measured", quantity(f.measured_value)},
+                {"limit", quantity(f.limit_value)},
+                {"measured_text", f.measured},
+                {"limit_text", f.limit}};
     if (f.verdict != Verdict::unknown) {
       figure["fraction"] = f.fraction;
       figure["expected"] = f.expected;

@@ -19,11 +19,14 @@ enum class Verdict : std::uint8_t {
 std::string to_string(Verdict);
 
 struct CheckedFigure {
-  std::string what;      ///< name of the figure: "copies to the GPU"
-  std::string measured;  ///< "55.49 GB/s", or the reason why there is no figure
-  std::string limit;     ///< "63.02 GB/s, 32.0 GT/s PCIe x16", or the conditions that are missing to compute it
-  double fraction = 0;   ///< measured over the limit; 0 when unknown
-  double expected = 0;   ///< lowest fraction that is good
+  std::string what;           ///< name of the figure: "copies to the GPU"
+  std::string measured;       ///< "55.49 GB/s", or the reason why there is no figure
+  std::string limit;          ///< "63.02 GB/s, 32.0 GT/s PCIe x16", or the conditions that are missing to compute it
+  std::string unit{};         ///< unit of the two values
+  double measured_value = 0;  ///< 0 when there is no figure
+  double limit_value = 0;     ///< 0 when the limit is unknown
+  double fraction = 0;        ///< measured over the limit; 0 when unknown
+  double expected = 0;        ///< lowest fraction that is good
   Verdict verdict = Verdict::unknown;
   std::string causes;  ///< possible causes of a low or bad figure, most likely first
 };

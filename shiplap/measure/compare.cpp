@@ -9,6 +9,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -145,20 +146,19 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
 }
 
 Json to_json(const Comparison& comparison) {
-  Json json{{"schema", "shiplap/comparison"},    {"version", 1},
+  Json json{{"schema", "shiplap/comparison"},    {"version", 2},
             {"degraded", comparison.degraded()}, {"figures", Json::array()},
             {"failed", comparison.failed},       {"only_in_baseline", comparison.only_in_baseline},
             {"only_now", comparison.only_now},   {"conditions", Json::array()}};
-  const auto time = [](const Interval<Seconds>& t) -> Json {
-    return {{"value", in_microseconds(t.value)}, {"low", in_microseconds(t.low)}, {"high", in_microseconds(t.high)}};
-  };
   for (const ComparedFigure& row : comparison.figures) {
-    Json figure{
-        {"name", name_of(row.now)},        {"primitive", row.now.primitive},         {"arguments", row.now.arguments},
-        {"change", to_string(row.change)}, {"baseline_us", time(row.baseline.time)}, {"now_us", time(row.now.time)}};
+    Json figure{{"name", name_of(row.now)},
+                {"primitive", row.now.primitive},
+                {"arguments", row.now.arguments},
+                {"change", to_string(row.change)},
+                {"baseline", quantity_json(row.baseline.time)},
+                {"now", quantity_json(row.now.time)}};
     // JSON has no infinity, which is the upper end for a baseline of 0.
-    if (std::isfinite(row.slower.high))
-      figure["slower"] = {{"value", row.slower.value}, {"low", row.slower.low}, {"high", row.slower.high}};
+    if (std::isfinite(row.slower.high)) figure["slower"] = quantity_json(row.slower, "1");
     json["figures"].push_back(std::move(figure));
   }
   for (const auto& [name, before, after] : comparison.conditions)

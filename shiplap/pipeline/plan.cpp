@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race_store.hpp"
@@ -205,7 +206,7 @@ Json Plan::to_json() const {
   Json json = shiplap::to_json(ranking);
   json["chosen"] = shiplap::to_json(chosen);
   json["pins"] = pins;
-  json["pinning_ms"] = in_milliseconds(pinning);
+  json["pinning"] = quantity_json(pinning);
   json["memory"] = memory ? shiplap::to_json(*memory) : Json(nullptr);
   json["race"] = race ? shiplap::to_json(*race) : Json(nullptr);
   return json;

@@ -47,7 +47,7 @@ struct Plan {
   /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes: the text that
   /// `shiplap plan` prints, in lines of at most 100 columns.
   std::string explain() const;
-  /// The ranking as to_json(const Ranking&) writes it, with the choice. Times are in milliseconds, named so.
+  /// The ranking as to_json(const Ranking&) writes it, with the choice.
   Json to_json() const;
 };
 

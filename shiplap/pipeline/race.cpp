@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
-#include "shiplap/core/time_json.hpp"
 
 namespace shiplap {
 namespace {
@@ -272,15 +272,16 @@ std::string RaceResult::to_string() const {
 Json to_json(const RaceResult& result) {
   Json json{{"winner", result.winner},
             {"rounds", result.rounds},
-            {"ran_ms", in_milliseconds(result.ran)},
-            {"took_ms", in_milliseconds(result.took)},
+            {"simulated", result.simulated},
+            {"ran", quantity_json(result.ran)},
+            {"took", quantity_json(result.took)},
             {"finalists", Json::array()}};
   for (const Finalist& f : result.finalists) {
-    Json samples = Json::array();
+    std::vector<double> samples;
     for (const double s : f.seconds) samples.push_back(s * 1e3);
     json["finalists"].push_back({{"choice", to_json(f.choice)},
-                                 {"predicted_ms", milliseconds_json(f.predicted)},
-                                 {"samples_ms", std::move(samples)},
+                                 {"predicted", quantity_json(f.predicted)},
+                                 {"samples", quantities_json(samples, "ms")},
                                  {"dropped", f.dropped},
                                  {"not_run", f.not_run.empty() ? Json(nullptr) : Json(f.not_run)}});
   }
@@ -289,18 +290,18 @@ Json to_json(const RaceResult& result) {
 
 RaceResult race_from_json(const JsonReader& in) {
   RaceResult result{.finalists = {}, .winner = in.at("winner").unsigned_integer()};
+  result.simulated = in.at("simulated").boolean();
   result.rounds = static_cast<unsigned>(in.at("rounds").unsigned_integer());
-  result.ran = milliseconds(in.at("ran_ms").number());
-  result.took = milliseconds(in.at("took_ms").number());
+  result.ran = seconds_from_json(in.at("ran"));
+  result.took = seconds_from_json(in.at("took"));
   const JsonReader finalists = in.at("finalists");
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     const JsonReader f = finalists.at(i);
     Finalist finalist{.choice = choice_from_json(f.at("choice")),
-                      .predicted = milliseconds_from_json(f.at("predicted_ms")),
+                      .predicted = seconds_interval_from_json(f.at("predicted")),
                       .seconds = {},
                       .dropped = f.at("dropped").boolean()};
-    const JsonReader samples = f.at("samples_ms");
-    for (std::size_t s = 0; s < samples.size(); ++s) finalist.seconds.push_back(samples.at(s).number() / 1e3);
+    for (const Seconds sample : all_seconds_from_json(f.at("samples"))) finalist.seconds.push_back(sample.count());
     if (const auto why = f.find("not_run")) finalist.not_run = why->string();
     result.finalists.push_back(std::move(finalist));
   }

@@ -14,7 +14,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::string_view races_schema = "shiplap/races";
-constexpr std::uint64_t races_version = 1;
+constexpr std::uint64_t races_version = 2;
 
 /// Half octaves.
 long size_class(double size) { return size <= 0 ? -1000 : std::lround(2 * std::log2(size)); }
@@ -148,7 +148,6 @@ RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const Ra
   if (auto kept = terms.anew ? std::nullopt : kept_race(signature, why_not)) {
     try {
       predict(terms.job, terms.profile, kept->best().choice, terms.limits);
-      kept->simulated = info.is_virtual;
       return *std::move(kept);
     } catch (const Error& why) {
       why_not = fmt::format("raced anew: the winner that is kept does not fit this job ({})", why.what());

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 
 namespace shiplap {
@@ -137,36 +138,25 @@ std::string Report::to_string() const {
 }
 
 Json Report::to_json() const {
-  const auto estimate = [](const Interval<Seconds>& time) {
-    return Json{{"value", in_milliseconds(time.value)},
-                {"low", in_milliseconds(time.low)},
-                {"high", in_milliseconds(time.high)},
-                {"unit", "ms"}};
-  };
-  const auto all_ms = [](const std::vector<Seconds>& times) {
-    Json json = Json::array();
-    for (const Seconds& time : times) json.push_back(in_milliseconds(time));
-    return json;
-  };
   const std::optional<double> share = efficiency();
   Json json{{"schema", "shiplap/run"},
-            {"version", 1},
+            {"version", 2},
             {"workload", job},
             {"device", device},
             {"simulated", simulated},
             {"choice", shiplap::to_json(planned.choice)},
             {"predicted", shiplap::to_json(planned)},
             {"clock", "device events, from the mark before the first op to the last end mark"},
-            {"observed", estimate(observed)},
-            {"submission_ms", in_milliseconds(submission)},
-            {"host_total_ms", in_milliseconds(host_total)},
-            {"bound_ms", bound ? Json(in_milliseconds(*bound)) : Json(nullptr)},
+            {"observed", quantity_json(observed)},
+            {"submission", quantity_json(submission)},
+            {"host_total", quantity_json(host_total)},
+            {"bound", quantity_json(bound)},
             {"efficiency", share ? Json(*share) : Json(nullptr)},
             {"ideal_overlap", ideal_overlap ? estimate(*ideal_overlap) : Json(nullptr)},
             {"verified", difference ? Json(difference->empty()) : Json(nullptr)},
             {"difference", difference && !difference->empty() ? Json(*difference) : Json(nullptr)},
-            {"samples_ms", all_ms(samples)},
-            {"ideal_overlap_samples_ms", all_ms(ideal_overlap_samples)}};
+            {"samples", quantities_json(samples)},
+            {"ideal_overlap_samples", quantities_json(ideal_overlap_samples)}};
   if (timeline.spans.empty()) return json;
   json["trace_source"] = trace_source;
   json["timeline"] = Json::array();
@@ -174,8 +164,8 @@ Json Report::to_json() const {
     const Span& span = timeline.spans[i];
     json["timeline"].push_back({{"op", describe(*planned.schedule, OpId{static_cast<std::uint32_t>(i)})},
                                 {"engine", shiplap::to_string(span.engine)},
-                                {"start_ms", in_milliseconds(span.start)},
-                                {"end_ms", in_milliseconds(span.end)}});
+                                {"start", quantity_json(span.start)},
+                                {"end", quantity_json(span.end)}});
   }
   return json;
 }

@@ -43,7 +43,7 @@ struct Report {
   std::optional<double> efficiency() const;
   /// One line.
   std::string to_string() const;
-  /// With schema and version. Times are in milliseconds, named so.
+  /// With schema and version.
   Json to_json() const;
 };
 

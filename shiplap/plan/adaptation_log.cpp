@@ -8,34 +8,35 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/json.hpp"
+#include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
 namespace {
 
 constexpr std::string_view log_schema = "shiplap/adaptation";
-constexpr std::uint64_t log_version = 1;
+constexpr std::uint64_t log_version = 2;
 
 BatchSeen batch_from(const JsonReader& json, std::size_t choices) {
-  json.only_keys({"batch", "choice", "span_s", "kernels_s"});
+  json.only_keys({"batch", "choice", "span", "kernels"});
   BatchSeen seen{.batch = json.at("batch").unsigned_integer(),
                  .choice = static_cast<std::uint32_t>(json.at("choice").unsigned_integer()),
-                 .span = Seconds{json.at("span_s").positive()}};
+                 .span = seconds_from_json(json.at("span"))};
+  if (!(seen.span > Seconds{0})) json.at("span").fail("a time longer than 0");
   if (seen.choice >= choices) json.at("choice").fail("the number of one of the choices");
-  if (const auto kernels = json.find("kernels_s"))
-    for (std::size_t i = 0; i < kernels->size(); ++i) seen.kernels.emplace_back(kernels->at(i).non_negative());
+  if (const auto kernels = json.find("kernels")) seen.kernels = all_seconds_from_json(*kernels);
   return seen;
 }
 
 Decision decision_from(const JsonReader& json, std::size_t choices) {
-  json.only_keys({"after", "reason", "kernel", "link", "from", "to", "period_from_s", "period_to_s"});
+  json.only_keys({"after", "reason", "kernel", "link", "from", "to", "period_from", "period_to"});
   Decision d{.after = json.at("after").unsigned_integer(),
              .reason = json.at("reason").string(),
              .kernel = json.at("kernel").positive(),
              .link = json.at("link").positive(),
              .from = static_cast<std::uint32_t>(json.at("from").unsigned_integer()),
              .to = static_cast<std::uint32_t>(json.at("to").unsigned_integer()),
-             .period_from = Seconds{json.at("period_from_s").non_negative()},
-             .period_to = Seconds{json.at("period_to_s").non_negative()}};
+             .period_from = seconds_from_json(json.at("period_from")),
+             .period_to = seconds_from_json(json.at("period_to"))};
   if (std::max(d.from, d.to) >= choices) json.fail("numbers of choices in from and to");
   return d;
 }
@@ -64,14 +65,16 @@ std::string header_line(const std::string& job, const std::string& profile_hash,
               {"least_gain", options.least_gain},
               {"observe_every", options.observe_every},
               {"explore", options.explore},
-              {"latency_limit_s", options.latency_limit.count()},
+              {"latency_limit", exact_json(options.latency_limit)},
               {"table", to_json(table)}}
       .dump();
 }
 
 std::string log_line_of(const BatchSeen& seen) {
-  Json json{{"batch", seen.batch}, {"choice", seen.choice}, {"span_s", seen.span.count()}};
-  for (const Seconds kernel : seen.kernels) json["kernels_s"].push_back(kernel.count());
+  Json json{{"batch", seen.batch}, {"choice", seen.choice}, {"span", exact_json(seen.span)}};
+  std::vector<double> kernels;
+  for (const Seconds kernel : seen.kernels) kernels.push_back(kernel.count());
+  if (!kernels.empty()) json["kernels"] = quantities_json(kernels, "s");
   return json.dump();
 }
 
@@ -82,8 +85,8 @@ std::string log_line_of(const Decision& d) {
               {"link", d.link},
               {"from", d.from},
               {"to", d.to},
-              {"period_from_s", d.period_from.count()},
-              {"period_to_s", d.period_to.count()}}
+              {"period_from", exact_json(d.period_from)},
+              {"period_to", exact_json(d.period_to)}}
       .dump();
 }
 
@@ -104,18 +107,17 @@ Replay replay(std::string_view log, const std::string& source) {
     if (!adaptation) {
       require_schema(json, log_schema, log_version);
       json.only_keys({"schema", "version", "job", "profile_hash", "tolerance", "least_gain", "observe_every", "explore",
-                      "latency_limit_s", "table"});
+                      "latency_limit", "table"});
       result.job = json.at("job").string();
       result.profile_hash = json.at("profile_hash").string();
       result.table = steady_table_from_json(json.at("table"));
       const std::uint64_t every = json.at("observe_every").unsigned_integer();
       if (every == 0 || every > 1'000'000) json.at("observe_every").fail("a number from 1 to 1000000");
-      adaptation.emplace(result.table,
-                         AdaptationOptions{.tolerance = json.at("tolerance").positive(),
-                                           .least_gain = json.at("least_gain").non_negative(),
-                                           .observe_every = static_cast<std::uint32_t>(every),
-                                           .explore = json.at("explore").non_negative(),
-                                           .latency_limit = Seconds{json.at("latency_limit_s").non_negative()}});
+      adaptation.emplace(result.table, AdaptationOptions{.tolerance = json.at("tolerance").positive(),
+                                                         .least_gain = json.at("least_gain").non_negative(),
+                                                         .observe_every = static_cast<std::uint32_t>(every),
+                                                         .explore = json.at("explore").non_negative(),
+                                                         .latency_limit = seconds_from_json(json.at("latency_limit"))});
     } else if (json.find("after")) {
       result.logged.push_back(decision_from(json, result.table.choices.size()));
     } else {

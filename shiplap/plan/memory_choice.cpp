@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/sim/machine.hpp"
 
 namespace shiplap {
@@ -93,9 +94,9 @@ Json to_json(const MemoryChoice& choice) {
   for (const MemoryWay& way : choice.ways)
     ways.push_back({{"name", way.name},
                     {"what", way.what},
-                    {"once_ms", in_milliseconds(way.once)},
+                    {"once", quantity_json(way.once)},
                     {"a_run", to_json(way.best)},
-                    {"in_all_ms", in_milliseconds(way.in_all)},
+                    {"in_all", quantity_json(way.in_all)},
                     {"pays_from_runs", way.pays_from ? Json(*way.pays_from) : Json(nullptr)}});
   Json unknown = Json::array();
   for (const Refused& way : choice.unknown) unknown.push_back({{"name", way.strategy}, {"reason", way.reason}});

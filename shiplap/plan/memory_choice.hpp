@@ -46,7 +46,7 @@ struct MemoryChoice {
 MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const SearchSpace&, const Ranking& as_it_is,
                            std::uint64_t runs);
 
-/// Every way with its times in milliseconds, and the unknown ones with the reason.
+/// Every way with its times, and the unknown ones with the reason.
 Json to_json(const MemoryChoice&);
 
 }  // namespace shiplap

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/model/gomez_luna_2012.hpp"
 #include "shiplap/model/roofline.hpp"
 #include "shiplap/model/van_werkhoven_2014.hpp"
@@ -203,12 +204,12 @@ Json to_json(const ModelComparison& comparison) {
     Json model{{"model", m.model}};
     if (m.time) {
       model["form"] = m.form;
-      model["time_ms"] = in_milliseconds(*m.time);
-      model["parts_ms"] = {{"in", in_milliseconds(m.parts.in)},
-                           {"kernel", in_milliseconds(m.parts.kernel)},
-                           {"out", in_milliseconds(m.parts.out)},
-                           {"fixed", in_milliseconds(m.parts.fixed)},
-                           {"submission", in_milliseconds(m.parts.submission)}};
+      model["time"] = quantity_json(m.time);
+      model["parts"] = {{"in", quantity_json(m.parts.in)},
+                        {"kernel", quantity_json(m.parts.kernel)},
+                        {"out", quantity_json(m.parts.out)},
+                        {"fixed", quantity_json(m.parts.fixed)},
+                        {"submission", quantity_json(m.parts.submission)}};
     } else {
       model["why_not"] = m.why_not;
     }
@@ -218,10 +219,7 @@ Json to_json(const ModelComparison& comparison) {
   for (const Elasticity& e : comparison.elasticities)
     elasticities.push_back({{"quantity", e.quantity}, {"elasticity", e.value}});
   return {{"choice", to_json(comparison.choice)},
-          {"predicted_ms",
-           {{"value", in_milliseconds(comparison.simulation.value)},
-            {"low", in_milliseconds(comparison.simulation.low)},
-            {"high", in_milliseconds(comparison.simulation.high)}}},
+          {"predicted", quantity_json(comparison.simulation)},
           {"models", std::move(models)},
           {"elasticities", std::move(elasticities)}};
 }

@@ -1,19 +1,25 @@
-// A ranking as JSON; times in milliseconds.
+// A ranking as JSON.
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/plan/ranking.hpp"
 
 namespace shiplap {
 namespace {
 
-constexpr std::string_view own_grid = "the kernel's own";
-constexpr std::string_view as_many_as_chunks = "as many as chunks, if they fit";
+/// Null where the choice leaves a number open.
+Json number_or_null(std::uint64_t number) { return number == 0 ? Json(nullptr) : Json(number); }
 
-Json time_json(const Interval<Seconds>& t) {
-  return {{"value", in_milliseconds(t.value)},
-          {"low", in_milliseconds(t.low)},
-          {"high", in_milliseconds(t.high)},
-          {"unit", "ms"}};
+Json ramp_json(const Ramp& ramp) {
+  if (ramp.level()) return nullptr;
+  return {{"first", ramp.first}, {"last", ramp.last}, {"growth", ramp.growth}};
+}
+
+Ramp ramp_from_json(const JsonReader& json) {
+  const Ramp ramp{
+      .first = json.at("first").positive(), .last = json.at("last").positive(), .growth = json.at("growth").positive()};
+  require_valid(ramp);
+  return ramp;
 }
 
 }  // namespace
@@ -21,56 +27,57 @@ Json time_json(const Interval<Seconds>& t) {
 Json to_json(const Choice& choice) {
   return {{"strategy", choice.strategy},
           {"chunks", choice.chunks},
-          {"ramp", to_string(choice.ramp)},
+          {"ramp", ramp_json(choice.ramp)},
           {"layout", name_of(choice.layout)},
           {"streams", choice.layout == Layout::few ? Json(choice.streams) : Json(nullptr)},
           {"order", choice.order == IssueOrder::depth ? "depth" : "breadth"},
-          {"blocks", choice.blocks == 0 ? Json(own_grid) : Json(choice.blocks)},
-          {"threads_each_way", choice.threads == 0 ? Json(nullptr) : Json(choice.threads)},
+          {"blocks", number_or_null(choice.blocks)},
+          {"threads_each_way", number_or_null(choice.threads)},
           {"graph", choice.graph},
           {"batched", choice.batched},
           {"gpus", choice.gpus},
-          {"ring", choice.ring == 0 ? Json(as_many_as_chunks) : Json(choice.ring)}};
+          {"ring", number_or_null(choice.ring)}};
 }
 
 Choice choice_from_json(const JsonReader& json) {
   const auto small = [&](std::string_view key) { return static_cast<std::uint32_t>(json.at(key).unsigned_integer()); };
-  const auto unless = [&](std::string_view key, std::string_view word) -> std::uint64_t {
-    return json.at(key).value() == word ? 0 : json.at(key).unsigned_integer();
+  const auto or_zero = [&](std::string_view key) -> std::uint64_t {
+    const auto number = json.find(key);
+    return number ? number->unsigned_integer() : 0;
   };
   Choice choice{.strategy = json.at("strategy").string(), .chunks = small("chunks")};
   try {
     find_strategy(choice.strategy);
-    choice.ramp = parse_ramp(json.at("ramp").string());
+    if (const auto ramp = json.find("ramp")) choice.ramp = ramp_from_json(*ramp);
     parse_layout(json.at("layout").string(), choice);
     choice.order = parse_order(json.at("order").string());
   } catch (const UsageError& error) {
     json.fail(error.what());
   }
   if (json.find("streams")) choice.streams = small("streams");
-  choice.blocks = unless("blocks", own_grid);
-  if (json.find("threads_each_way")) choice.threads = small("threads_each_way");
+  choice.blocks = or_zero("blocks");
+  choice.threads = static_cast<std::uint32_t>(or_zero("threads_each_way"));
   choice.graph = json.at("graph").boolean();
   choice.batched = json.at("batched").boolean();
   choice.gpus = small("gpus");
-  choice.ring = static_cast<std::uint32_t>(unless("ring", as_many_as_chunks));
+  choice.ring = static_cast<std::uint32_t>(or_zero("ring"));
   return choice;
 }
 
 Json to_json(const Distance& d) {
-  return {{"host_ms", in_milliseconds(d.host)},
-          {"submission_ms", in_milliseconds(d.submission)},
-          {"latency_ms", in_milliseconds(d.latency)},
-          {"gap_ms", in_milliseconds(d.gap)},
-          {"duplex_gap_ms", in_milliseconds(d.duplex_gap)},
-          {"fill_and_drain_ms", in_milliseconds(d.fill_and_drain)},
-          {"total_ms", in_milliseconds(d.total)}};
+  return {{"host", quantity_json(d.host)},
+          {"submission", quantity_json(d.submission)},
+          {"latency", quantity_json(d.latency)},
+          {"gap", quantity_json(d.gap)},
+          {"duplex_gap", quantity_json(d.duplex_gap)},
+          {"fill_and_drain", quantity_json(d.fill_and_drain)},
+          {"total", quantity_json(d.total)}};
 }
 
 Json to_json(const Candidate& candidate) {
   Json json = to_json(candidate.choice);
-  json["predicted"] = time_json(candidate.predicted);
-  json["closed_form_ms"] = candidate.closed_form ? Json(in_milliseconds(*candidate.closed_form)) : Json(nullptr);
+  json["predicted"] = quantity_json(candidate.predicted);
+  json["closed_form"] = quantity_json(candidate.closed_form);
   json["tied_with_fastest"] = candidate.tied_with_fastest;
   json["distance_to_ideal_overlap"] = to_json(candidate.distance);
   return json;
@@ -78,15 +85,17 @@ Json to_json(const Candidate& candidate) {
 
 Json to_json(const Ranking& plan) {
   Json json{{"schema", "shiplap/plan"},
-            {"version", 1},
+            {"version", 2},
             {"job", plan.job},
             {"profile", plan.profile},
             {"profile_hash", plan.profile_hash},
             {"kernel_cost", plan.kernel_cost_origin},
-            {"bound_ms", in_milliseconds(plan.bound.time)},
+            {"bound", quantity_json(plan.bound.time)},
             {"bound_by", plan.bound.set_by()},
-            {"ideal_overlap", time_json(plan.ideal_overlap.time)},
+            {"ideal_overlap", quantity_json(plan.ideal_overlap.time)},
             {"ideal_overlap_by", plan.ideal_overlap.set_by()}};
+  json["first_choice"] = plan.first_choice;
+  json["simpler"] = plan.simpler.empty() ? Json(nullptr) : Json(plan.simpler);
   json["candidates"] = Json::array();
   for (const Candidate& candidate : plan.candidates) json["candidates"].push_back(to_json(candidate));
   json["refused"] = Json::array();

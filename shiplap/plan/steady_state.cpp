@@ -128,10 +128,10 @@ SteadyTable steady_table(const Job& batch, const Profile& profile, const Limits&
 Json to_json(const SteadyTable& table) {
   Json json{{"in_flight", table.in_flight}, {"kernel_factors", table.factors}, {"choices", Json::array()}};
   for (std::size_t c = 0; c < table.choices.size(); ++c) {
-    Json one{{"choice", to_json(table.choices[c])}, {"states_s", Json::array()}};
-    for (const SteadyState& s : table.states[c])
-      one["states_s"].push_back({s.period.count(), s.span.count(), s.kernels.count()});
-    json["choices"].push_back(std::move(one));
+    Json rows = Json::array();
+    for (const SteadyState& s : table.states[c]) rows.push_back({s.period.count(), s.span.count(), s.kernels.count()});
+    json["choices"].push_back(
+        {{"choice", to_json(table.choices[c])}, {"states", {{"values", std::move(rows)}, {"unit", "s"}}}});
   }
   return json;
 }
@@ -147,9 +147,10 @@ SteadyTable steady_table_from_json(const JsonReader& json) {
   const JsonReader choices = json.at("choices");
   for (std::size_t c = 0; c < choices.size(); ++c) {
     const JsonReader one = choices.at(c);
-    one.only_keys({"choice", "states_s"});
+    one.only_keys({"choice", "states"});
     table.choices.push_back(choice_from_json(one.at("choice")));
-    const JsonReader states = one.at("states_s");
+    const JsonReader states = one.at("states").at("values");
+    if (one.at("states").at("unit").string() != "s") one.at("states").at("unit").fail("\"s\"");
     if (states.size() != table.factors.size()) states.fail("a state for each factor");
     auto& read = table.states.emplace_back();
     for (std::size_t i = 0; i < states.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/quantity_json.hpp"
 #include "shiplap/report/rows.hpp"
 
 namespace shiplap {
@@ -33,8 +34,8 @@ Json decisions_json(const std::vector<Decision>& decisions) {
                     {"link", d.link},
                     {"from", d.from},
                     {"to", d.to},
-                    {"period_from_ms", in_milliseconds(d.period_from)},
-                    {"period_to_ms", in_milliseconds(d.period_to)}});
+                    {"period_from", quantity_json(d.period_from)},
+                    {"period_to", quantity_json(d.period_to)}});
   return json;
 }
 
@@ -74,7 +75,7 @@ std::string adaptive_report(const AdaptiveRun& run, const TextStyle& style) {
 
 Json to_json(const AdaptiveRun& run) {
   Json json{{"schema", "shiplap/adaptive-run"},
-            {"version", 1},
+            {"version", 2},
             {"workload", run.workload},
             {"device", run.device},
             {"simulated", run.simulated},
@@ -84,8 +85,8 @@ Json to_json(const AdaptiveRun& run) {
             {"in_flight", run.table.in_flight},
             {"batches", run.report.batches},
             {"items", run.report.items},
-            {"elapsed_ms", in_milliseconds(run.report.elapsed)},
-            {"items_per_second", run.report.rate()},
+            {"elapsed", quantity_json(run.report.elapsed)},
+            {"rate", quantity_json(run.report.rate(), "items/s")},
             {"changes", run.report.changes},
             {"verified", run.difference ? Json(run.difference->empty()) : Json(nullptr)},
             {"difference", run.difference ? Json(*run.difference) : Json(nullptr)}};
@@ -93,7 +94,7 @@ Json to_json(const AdaptiveRun& run) {
   for (std::size_t c = 0; c < run.table.choices.size(); ++c)
     json["choices"].push_back({{"choice", to_json(run.table.choices[c])},
                                {"batches", run.report.batches_of_choice.at(c)},
-                               {"predicted_period_ms", in_milliseconds(run.table.at(c, 1).period)}});
+                               {"predicted_period", quantity_json(run.table.at(c, 1).period)}});
   json["all_decisions"] = run.all_decisions;
   json["decisions"] = decisions_json(run.decisions);
   return json;
@@ -101,7 +102,7 @@ Json to_json(const AdaptiveRun& run) {
 
 Json to_json(const Replay& replay) {
   Json json{{"schema", "shiplap/adaptation-replay"},
-            {"version", 1},
+            {"version", 2},
             {"job", replay.job},
             {"profile_hash", replay.profile_hash},
             {"batches", replay.batches},

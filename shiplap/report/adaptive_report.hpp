@@ -28,7 +28,7 @@ struct AdaptiveRun {
 };
 
 std::string adaptive_report(const AdaptiveRun&, const TextStyle& = {});
-/// With schema and version. Times are in milliseconds, named so.
+/// With schema and version.
 Json to_json(const AdaptiveRun&);
 
 Json to_json(const Replay&);

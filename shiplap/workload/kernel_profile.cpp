@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/core/time_json.hpp"
+#include "shiplap/core/quantity_json.hpp"
 
 namespace shiplap {
 namespace {
 
 constexpr std::string_view kernel_profile_schema = "shiplap/kernel-profile";
-constexpr std::uint64_t kernel_profile_version = 1;
+constexpr std::uint64_t kernel_profile_version = 2;
 
 Json points_json(const std::vector<KernelCost::Point>& points) {
   Json json = Json::array();
-  for (const KernelCost::Point& p : points) json.push_back({{"items", p.items}, {"ms", milliseconds_json(p.work)}});
+  for (const KernelCost::Point& p : points) json.push_back({{"items", p.items}, {"time", quantity_json(p.work)}});
   return json;
 }
 
@@ -30,7 +30,7 @@ std::vector<KernelCost::Point> read_points(const JsonReader& json) {
     const std::uint64_t items = read_positive(json.at(i).at("items"));
     if (!points.empty() && items <= points.back().items)
       json.at(i).at("items").fail("more items than the point before");
-    points.push_back({items, milliseconds_from_json(json.at(i).at("ms"))});
+    points.push_back({items, seconds_interval_from_json(json.at(i).at("time"))});
   }
   return points;
 }
@@ -41,7 +41,7 @@ std::vector<KernelCost::Limited> read_limited(const JsonReader& json) {
     const JsonReader one = json.at(i);
     limited.push_back({.items = read_positive(one.at("items")),
                        .blocks = read_positive(one.at("blocks")),
-                       .work = milliseconds_from_json(one.at("ms"))});
+                       .work = seconds_interval_from_json(one.at("time"))});
     if (i > 0 && limited[i].items <= limited[i - 1].items) one.at("items").fail("more items than the point before");
   }
   return limited;
@@ -70,7 +70,7 @@ Json to_json(const KernelCost& cost) {
             {"zero_copy", Json::array()}};
   for (const KernelCost::Limited& limited : cost.limited)
     json["limited"].push_back(
-        {{"items", limited.items}, {"ms", milliseconds_json(limited.work)}, {"blocks", limited.blocks}});
+        {{"items", limited.items}, {"time", quantity_json(limited.work)}, {"blocks", limited.blocks}});
   for (const KernelCost::ZeroCopy& row : cost.zero_copy)
     json["zero_copy"].push_back({{"in", row.in},
                                  {"out", row.out},

@@ -9,7 +9,7 @@
 
 namespace shiplap {
 
-/// All of it; times in milliseconds.
+/// All of it.
 Json to_json(const KernelCost&);
 /// What to_json wrote. Throws Error naming source and key.
 KernelCost kernel_cost_from_json(const JsonReader&);

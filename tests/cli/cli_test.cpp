@@ -107,7 +107,7 @@ TEST_F(Cli, predict_has_every_model_side_by_side) {
   ASSERT_EQ(all.at("choices").size(), 5u) << "a choice of each strategy";
   for (const Json& choice : all.at("choices")) {
     EXPECT_EQ(choice.at("models").front().at("model"), "simulation");
-    EXPECT_EQ(choice.at("models").front().at("time_ms"), choice.at("predicted_ms").at("value"));
+    EXPECT_EQ(choice.at("models").front().at("time").at("value"), choice.at("predicted").at("value"));
     EXPECT_EQ(choice.at("elasticities").size(), 8u);
   }
   const Json one =

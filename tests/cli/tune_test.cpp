@@ -46,7 +46,7 @@ TEST_F(Cli, a_kernel_profile_of_one_device_is_read_where_the_kernel_cannot_run) 
       std::vector<std::string>{});
   // What a GPU would have found: a kernel that is very slow on host memory.
   const auto point = [](int items, double ms) {
-    return Json{{"items", items}, {"ms", {{"value", ms}, {"low", ms}, {"high", ms}}}};
+    return Json{{"items", items}, {"time", {{"value", ms}, {"low", ms}, {"high", ms}, {"unit", "ms"}}}};
   };
   profile["kernel"]["zero_copy"] = Json::array({{{"in", true},
                                                  {"out", true},

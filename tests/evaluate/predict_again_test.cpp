@@ -71,9 +71,9 @@ TEST(EvaluationFile, is_read_as_it_was_written_but_for_what_it_rounds) {
 }
 
 TEST(EvaluationFile, has_launches_with_few_blocks_of_one_size_or_two) {
-  const auto interval = [](double ms) -> Json { return {{"value", ms}, {"low", ms}, {"high", ms}}; };
-  const Json few{{"items", 1}, {"blocks", 16}, {"ms", interval(1)}};
-  const Json more{{"items", 4}, {"blocks", 16}, {"ms", interval(3)}};
+  const auto interval = [](double ms) -> Json { return {{"value", ms}, {"low", ms}, {"high", ms}, {"unit", "ms"}}; };
+  const Json few{{"items", 1}, {"blocks", 16}, {"time", interval(1)}};
+  const Json more{{"items", 4}, {"blocks", 16}, {"time", interval(3)}};
   Json json = to_json(recorded_on(planted_profile()));
   Json& limited = json["workloads"][0]["kernel_cost"]["limited"];
   const auto read = [&] { return evaluation_from_json(json, "e.json").workloads.front().cost.limited; };
@@ -90,9 +90,9 @@ TEST(EvaluationFile, has_launches_with_few_blocks_of_one_size_or_two) {
 
 TEST(EvaluationFile, that_is_damaged_is_refused_with_the_place) {
   Json json = to_json(recorded_on(planted_profile()));
-  json["workloads"][0]["points"][1]["samples_ms"][0] = "fast";
+  json["workloads"][0]["points"][1]["samples"]["values"][0] = "fast";
   const std::string message = message_of([&] { evaluation_from_json(json, "e.json"); });
-  for (const char* word : {"e.json", "workloads[0].points[1].samples_ms[0]"})
+  for (const char* word : {"e.json", "workloads[0].points[1].samples.values[0]"})
     EXPECT_NE(message.find(word), std::string::npos) << message;
   json = to_json(recorded_on(planted_profile()));
   Json& cost = json["workloads"][0]["kernel_cost"]["points"];
@@ -100,8 +100,8 @@ TEST(EvaluationFile, that_is_damaged_is_refused_with_the_place) {
   EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("kernel_cost.points[1].items"),
             std::string::npos);
   cost.erase(1);
-  cost[0]["ms"]["low"] = -1;
-  EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("points[0].ms.low"), std::string::npos);
+  cost[0]["time"]["low"] = -1;
+  EXPECT_NE(message_of([&] { evaluation_from_json(json, "e.json"); }).find("points[0].time.low"), std::string::npos);
   json["schema"] = "shiplap/profile";
   EXPECT_THROW(evaluation_from_json(json, "e.json"), Error);
 }

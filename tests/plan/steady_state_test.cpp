@@ -100,9 +100,9 @@ TEST(SteadyTable, comes_back_from_json_as_it_was) {
   for (std::size_t c = 0; c < table.choices.size(); ++c)
     EXPECT_EQ(again.at(c, 1.3, 1.1).period, table.at(c, 1.3, 1.1).period);
   Json damaged = json;
-  damaged["choices"][0]["states_s"].erase(0);
+  damaged["choices"][0]["states"]["values"].erase(0);
   EXPECT_EQ(message_of([&] { steady_table_from_json(JsonReader(damaged, "text")); }),
-            "text: choices[0].states_s: expected a state for each factor, got an array of 24");
+            "text: choices[0].states.values: expected a state for each factor, got an array of 24");
 }
 
 }  // namespace

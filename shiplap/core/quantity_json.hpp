@@ -1,0 +1,47 @@
+// Quantities in JSON have one form: {"value", "low", "high", "unit"} with an interval, {"value", "unit"} without one, and
+// {"values", "unit"} for several of a kind. What is absent is null. No key names a unit.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/core/units.hpp"
+
+namespace shiplap {
+
+/// {"value", "unit"}, as it is.
+Json quantity_json(double value, std::string_view unit);
+/// {"value", "low", "high", "unit"}, as it is. Ratios have the unit "1".
+Json quantity_json(const Estimate&, std::string_view unit);
+/// In milliseconds.
+Json quantity_json(Seconds);
+/// In milliseconds.
+Json quantity_json(const Interval<Seconds>&);
+/// In bytes, "B".
+Json quantity_json(Bytes);
+/// In milliseconds; null when there is none.
+Json quantity_json(const std::optional<Seconds>&);
+/// In milliseconds; null when there is none.
+Json quantity_json(const std::optional<Interval<Seconds>>&);
+/// {"values", "unit"}, as they are.
+Json quantities_json(std::span<const double> values, std::string_view unit);
+/// In milliseconds.
+Json quantities_json(std::span<const Seconds>);
+/// In seconds, whose digits give the same time back when they are read.
+Json exact_json(Seconds);
+
+/// Reads a time in "s" or "ms". Throws Error that names the key when an entry is missing or negative, or the unit is
+/// another one.
+Seconds seconds_from_json(const JsonReader&);
+/// Reads a time with its interval, in "s" or "ms". Throws as seconds_from_json does.
+Interval<Seconds> seconds_interval_from_json(const JsonReader&);
+/// Reads several times, in "s" or "ms". Throws as seconds_from_json does.
+std::vector<Seconds> all_seconds_from_json(const JsonReader&);
+/// Reads a number of bytes. Throws Error that names the key when the unit is not "B".
+Bytes bytes_from_json(const JsonReader&);
+
+}  // namespace shiplap
