@@ -152,7 +152,7 @@ Json Report::to_json() const {
             {"host_total", quantity_json(host_total)},
             {"bound", quantity_json(bound)},
             {"efficiency", share ? Json(*share) : Json(nullptr)},
-            {"ideal_overlap", ideal_overlap ? estimate(*ideal_overlap) : Json(nullptr)},
+            {"ideal_overlap", quantity_json(ideal_overlap)},
             {"verified", difference ? Json(difference->empty()) : Json(nullptr)},
             {"difference", difference && !difference->empty() ? Json(*difference) : Json(nullptr)},
             {"samples", quantities_json(samples)},
