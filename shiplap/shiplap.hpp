@@ -7,7 +7,13 @@
 // What to_json returns is a value of nlohmann::json: who looks into it includes <nlohmann/json.hpp>.
 #pragma once
 
+// The first versions of C++20 called themselves 201709.
+#if __cplusplus < 201709L
+#error shiplap needs C++20: compile with -std=c++20
+#else
+
 #include "shiplap/device/open.hpp"
+#include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -16,3 +22,5 @@
 
 /// All that the library has. Errors are exceptions: see Error and those derived from it.
 namespace shiplap {}
+
+#endif

@@ -1,0 +1,26 @@
+# Compiles every file in `sources`. Each is to be refused in one error that says what stands behind `// says:`; a line
+# with `// flags:` replaces the options of the language.
+# Wants: sources, compiler, include (a list of folders).
+cmake_minimum_required(VERSION 3.22)
+list(TRANSFORM include PREPEND -I)
+file(GLOB files ${sources}/*.cpp)
+foreach(file IN LISTS files)
+  file(STRINGS ${file} says REGEX "^// says: ")
+  file(STRINGS ${file} flags REGEX "^// flags: ")
+  string(REPLACE "// says: " "" says "${says}")
+  string(REPLACE "// flags: " "" flags "${flags}")
+  if(NOT flags)
+    set(flags -std=c++20)
+  endif()
+  execute_process(COMMAND ${compiler} ${flags} ${include} -fsyntax-only ${file} RESULT_VARIABLE status
+                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX MATCHALL "error: [^\n]*" errors "${output}")
+  list(LENGTH errors count)
+  if(status EQUAL 0 OR NOT count EQUAL 1)
+    message(SEND_ERROR "${file} was to be refused in one error, and there are ${count}:\n${output}")
+  endif()
+  string(FIND "${errors}" "${says}" found)
+  if(found EQUAL -1)
+    message(SEND_ERROR "${file} was to be refused with '${says}':\n${output}")
+  endif()
+endforeach()
