@@ -61,9 +61,10 @@ __global__ void count(Chunk chunk, View<const std::uint8_t> frames, View<std::ui
 #endif
 
 Job histograms(const Input& input) {
-  Job job = Job{.items = input.frames, .name = "histograms in passes", .threads_per_block = block}
+  Job job = Job{input.frames, "histograms in passes"}
                 .shaped<const std::uint8_t>("frames", Role::in, input.frames * pixels)
                 .shaped<std::uint32_t>("histograms", Role::out, input.frames * bins)
+                .with_blocks(1, block)
 #ifdef __CUDACC__
                 .kernel([](cudaStream_t stream, Chunk chunk, auto frames, auto histograms) {
                   count<<<static_cast<unsigned>(chunk.count), block, 0, stream>>>(chunk, frames, histograms);

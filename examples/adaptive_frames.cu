@@ -62,9 +62,10 @@ int main(int argc, char** argv) try {
 
   // A batch: where its arrays are is not said, since they are many.
   const auto job =
-      shiplap::Job{.items = frames_of_batch, .name = "frames", .threads_per_block = block}
+      shiplap::Job{frames_of_batch, "frames"}
           .shaped<const std::uint8_t>("frames", shiplap::Role::in, frames_of_batch * pixels)
           .shaped<std::uint32_t>("digests", shiplap::Role::out, frames_of_batch)
+          .with_blocks(1, block)
 #ifdef __CUDACC__
           .kernel([=](cudaStream_t stream, shiplap::Chunk chunk, auto frames, auto digests) {
             digest<<<static_cast<unsigned>(chunk.count), block, 0, stream>>>(chunk, pixels, frames, digests);

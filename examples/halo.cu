@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <span>
 #include <string>
 
 #include "shiplap/shiplap.hpp"
@@ -36,12 +35,8 @@ int main(int argc, char** argv) try {
   const std::uint64_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 4096;
   const std::uint64_t columns = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 4096;
   const auto gpu = shiplap::open(device);
-  const shiplap::Bytes size{rows * columns * sizeof(float)};
-  const auto pinned = shiplap::MemoryKind::pinned;
-  const shiplap::Memory in = gpu->allocate(shiplap::Place::host(), pinned, size);
-  const shiplap::Memory out = gpu->allocate(shiplap::Place::host(), pinned, size);
-  const std::span u(reinterpret_cast<float*>(in.data()), rows * columns);
-  const std::span smoother(reinterpret_cast<float*>(out.data()), rows * columns);
+  shiplap::pinned_vector<float> u(*gpu, rows * columns);
+  shiplap::pinned_vector<float> smoother(*gpu, rows * columns);
   for (std::uint64_t i = 0; i < u.size(); ++i) u[i] = static_cast<float>(i % 977);
 
   const auto node = shiplap::load_or_measure(*gpu);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <span>
 #include <string>
 
 #include "shiplap/shiplap.hpp"
@@ -38,11 +37,8 @@ int main(int argc, char** argv) try {
   const shiplap::Bytes budget{number(3, 32) << 20};
   const std::uint64_t runs = number(4, 3);
   const auto gpu = shiplap::open(device);
-  const auto pinned = shiplap::MemoryKind::pinned;
-  const shiplap::Memory from = gpu->allocate(shiplap::Place::host(), pinned, {n * sizeof(uint4)});
-  const shiplap::Memory to = gpu->allocate(shiplap::Place::host(), pinned, {n * sizeof(uint4)});
-  const std::span in(reinterpret_cast<uint4*>(from.data()), n);
-  const std::span out(reinterpret_cast<uint4*>(to.data()), n);
+  shiplap::pinned_vector<uint4> in(*gpu, n);
+  shiplap::pinned_vector<uint4> out(*gpu, n);
   for (std::uint64_t i = 0; i < n; ++i) {
     const auto v = static_cast<std::uint32_t>(i);
     in[i] = {v, v + 1, v + 2, v + 3};
