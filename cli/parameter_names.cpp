@@ -10,25 +10,29 @@ struct Named {
   std::string_view parameter;
   std::string_view flag;
 };
-constexpr std::array names{Named{"batched", "--batched"},
+constexpr std::array names{Named{".takes", "--kernel"},
+                           Named{"batched", "--batched"},
                            Named{"blocks", "--blocks"},
                            Named{"chunks", "--chunks"},
                            Named{"device_memory", "--device-memory"},
                            Named{"gpus", "--gpus"},
                            Named{"graph", "--graph"},
                            Named{"in", "--in"},
+                           Named{"in_flight", "--in-flight"},
                            Named{"kernel", "--kernel"},
                            Named{"layout", "--layout"},
-                           Named{"memory", "--memory"},
+                           Named{"managed_memory", "--memory managed"},
                            Named{"order", "--order"},
                            Named{"out", "--out"},
+                           Named{"pinned_vector", "--memory pinned"},
                            Named{"quick", "--quick"},
                            Named{"ramp", "--ramp"},
                            Named{"repeats", "--repeat"},
                            Named{"runs", "--reuse"},
+                           Named{"save_kernel_profile", "shiplap tune WORKLOAD --write-kernel FILE"},
                            Named{"scale", "--scale"},
                            Named{"stated_workload", "--in, --out and --kernel"},
-                           Named{"strategy", "--strategy"},
+                           Named{"strategies", "--strategy"},
                            Named{"threads", "--threads"},
                            Named{"tolerance", "--tolerance"}};
 

@@ -196,7 +196,8 @@ Job published_job(const PublishedPoint& point, const PublishedKernel& kernel) {
           .cost = {.points = {}, .has_floor = true, .limited = {}, .origin = "fitted to published times"},
           .items_per_block = fitted_threads_per_block,
           .threads_per_block = static_cast<unsigned>(fitted_threads_per_block),
-          .any_grid = false};
+          .any_grid = false,
+          .each_byte_once = true};
   // The smallest launch has one block for every SM. The other two points are on a line through zero.
   const double calls = point.calls;
   const Seconds an_item = kernel.per_element.value + calls * kernel.per_element_and_call.value;

@@ -43,11 +43,11 @@ Trace trace_for(Wanted wanted) {
 
 Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
     : batch_(std::move(batch)), options_(std::move(options)), limits_(node.limits) {
-  if (options_.in_flight == 0) throw UsageError("at least one batch is in flight");
+  if (options_.in_flight == 0) throw UsageError("`in_flight` 0: at least 1 batch is in flight");
   if (options_.slots == 0) options_.slots = options_.in_flight;
   if (options_.slots < options_.in_flight)
     throw UsageError(
-        fmt::format("{} batches in flight need as many slots, not {}", options_.in_flight, options_.slots));
+        fmt::format("`slots` {}: {} batches in flight need as many slots or more", options_.slots, options_.in_flight));
   for (const Array& array : batch_.arrays)
     if (stays(array.role))
       throw Unsupported(fmt::format(

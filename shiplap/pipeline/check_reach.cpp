@@ -199,8 +199,8 @@ std::string to_string(const Undeclared& u) {
                          u.result, u.element, u.array);
     case Undeclared::Kind::read:
       return fmt::format(
-          "{}: {}[{}] depends on elements of {} that it does not reach: declare them (neighbours, a "
-          "mapping, resident)",
+          "{}: {}[{}] depends on elements of {} that it does not reach: describe them with `halo`, "
+          "`mapped_by` or `.resident`",
           chunk, u.result, u.element, u.array);
     case Undeclared::Kind::write:
       return fmt::format("{} writes {}[{}], which is not among what it may write", chunk, u.array, u.element);

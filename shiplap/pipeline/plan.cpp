@@ -8,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race_store.hpp"
@@ -18,7 +19,6 @@ namespace {
 /// The job with its arrays in the memory they are really in, which only a device can tell. Strategies take one kind of
 /// memory: where one array is pageable, all are treated as pageable.
 Job located(const Device* device, Job job) {
-  require_valid_prefixes(job);
   bool pageable = false;
   bool managed = false;
   bool others = false;
@@ -27,7 +27,9 @@ Job located(const Device* device, Job job) {
     if (device != nullptr && array.data != nullptr) array.memory = device->kind_of(array.data);
     if (array.memory == MemoryKind::device)
       throw UsageError(
-          fmt::format("{}: {} is in device memory, and jobs take their arrays from the host", job.name, array.name));
+          fmt::format("{}: array {} is in device memory, and a job brings its arrays from the host to the GPU: give it "
+                      "memory of the host, and let the kernel refer to what is on the GPU already",
+                      job.name, array.name));
     if (stays(array.role)) continue;
     pageable = pageable || array.memory == MemoryKind::pageable;
     managed = managed || array.memory == MemoryKind::managed;
@@ -35,28 +37,41 @@ Job located(const Device* device, Job job) {
   }
   if (managed && others)
     throw UsageError(
-        fmt::format("{}: some arrays are in managed memory and some are not: have all of them alike", job.name));
+        fmt::format("{}: some arrays are in managed memory and some are not, and no strategy serves both: have all "
+                    "of them managed or none",
+                    job.name));
   for (Array& array : job.arrays)
     if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
   share_memory_of_prefixes(job);
   return job;
 }
 
-/// A kernel that waits for the GPU, or does what cannot be captured, would keep the pipeline from overlapping.
-void require_capturable(Device& device, const Job& job, const Limits& limits) {
-  if (device.info().is_virtual) return;
-  Schedule launch = launch_schedule(job, 1, limits);
-  launch.as_graph = true;
-  try {
-    Prepared(device, std::move(launch), {}, job.binding);
-  } catch (const Unsupported&) {
-    throw;
-  } catch (const Error& error) {
-    throw Error(
-        fmt::format("the kernel of {} cannot be captured: it must only enqueue work on the stream it is given, "
-                    "and neither wait nor allocate ({})",
-                    job.name, error.what()));
-  }
+/// Refuses a job without the function that the device calls.
+void require_kernel(const DeviceInfo& info, const Job& job) {
+  if (info.is_virtual && !job.binding.host)
+    throw UsageError(fmt::format(
+        "{}: {} is a simulated GPU, which calls the host's version of the kernel, and the job has none: give "
+        "it one with `.host_kernel`, or plan without a device, as in node_of(profile)",
+        job.name, info.id));
+  if (!info.is_virtual && !job.binding.cuda)
+    throw UsageError(fmt::format("{}: {} runs the kernel of the job, and the job has none: give it one with `.kernel`",
+                                 job.name, info.id));
+}
+
+/// Refuses options that say nothing that can be planned.
+void require_valid(const PlanOptions& options) {
+  if (options.runs == 0) throw UsageError("`runs` 0: a job is planned for at least 1 run over its arrays");
+  if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
+}
+
+/// A kernel is timed on the arrays of its job.
+void require_arrays_to_probe(const Job& job) {
+  for (const Array& array : job.arrays)
+    if (array.data == nullptr && size_on_host(array).count > 0)
+      throw UsageError(fmt::format(
+          "{}: of array {} only the shape is known, and the kernel's time is measured on the arrays: give the "
+          "array its memory before planning, or state the time with `.takes`",
+          job.name, array.name));
 }
 
 /// Asks every reach for a division into a few chunks, which throws where one makes no sense.
@@ -77,7 +92,7 @@ void require_same_shape(const Job& planned, const Job& given) {
   };
   if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
     throw UsageError(
-        fmt::format("the plan is for {}, and the job to run has other items or arrays: plan it", planned.name));
+        fmt::format("the plan is for {}, and the job to run has other items or arrays: plan that job", planned.name));
 }
 
 /// Chooses pinned arrays where pinning pageable ones pays over the runs. Who restricts the search space restricts it
@@ -142,27 +157,33 @@ void decide_by_race(Device& device, const Profile& profile, const PlanOptions& o
     plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
 }
 
-/// Finds out whether the device can run the job as it is declared.
-void examine(Device& device, const PlanOptions& options, const Plan& plan) {
+/// Finds out whether the device can run the job as it is declared, and how many launches its kernel is.
+void examine(Device& device, const PlanOptions& options, Plan& plan) {
   const DeviceInfo info = device.info();
+  require_kernel(info, plan.job);
   if (options.space.gpus > info.gpus)
     throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
                                  info.gpus == 1 ? "" : "s", options.space.gpus));
-  require_capturable(device, plan.job, plan.limits);
+  plan.job = as_captured(device, std::move(plan.job), plan.limits);
   if (options.check_reach) require_declared_reach(device, plan.job);
 }
 
 }  // namespace
 
 Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
+  require_valid(job);
+  require_valid(options);
   Plan result{.job = located(node.device, job), .ranking = {}, .chosen = {}, .limits = node.limits};
   if (options.device_memory.count > 0) result.limits = result.limits.at_most(options.device_memory);
   require_sound_reaches(job);
   if (node.device != nullptr)
     examine(*node.device, options, result);
   else if (options.check_reach || options.race > Seconds{0})
-    throw UsageError(fmt::format("{}: kernels are checked and raced on a device, and profile {} is none", job.name,
-                                 node.profile.name));
+    throw UsageError(
+        fmt::format("{}: `check_reach` and `race` run the kernel, and profile {} is no device: plan for a node "
+                    "with one, as in node_of(*open(\"virtual:h200\"), profile)",
+                    job.name, node.profile.name));
+  if (result.job.cost.points.empty() && node.has_gpu()) require_arrays_to_probe(result.job);
   if (result.job.cost.points.empty())
     result.job.cost = node.has_gpu() ? probe_kernel(*node.device, result.job, result.limits, options.probe)
                                      : derived_cost(node, result.job);

@@ -51,11 +51,12 @@ struct Plan {
   Json to_json() const;
 };
 
-/// Plans a job. On a GPU the kernel is captured once, and its times are measured unless the job states them; then the
-/// job's arrays must exist. Without a device, and on a virtual one, the kernel cost is derived unless it is stated.
-/// Ranks the strategies, compares pinning with pageable arrays, and has the best candidates race where that is asked
-/// for. Throws UsageError for arrays or options that make no sense, Error when the kernel does more than enqueue work,
-/// Unsupported when no strategy can do the job.
+/// Plans a job. On a GPU the job has a `kernel`. It is captured a few times, which counts its launches, and its times
+/// are measured unless the job states them; then the job's arrays must exist. On a virtual device the job has a
+/// `host_kernel`. There, and without a device, the kernel cost is derived unless it is stated. Ranks the strategies,
+/// compares pinning with pageable arrays, and has the best candidates race where that is asked for. Throws UsageError
+/// for a job, arrays or options that make no sense, Error when the kernel does more than enqueue work, Unsupported when
+/// no strategy can do the job.
 Plan plan(const Node&, const Job&, const PlanOptions& = {});
 
 /// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, as

@@ -67,8 +67,10 @@ std::vector<std::byte*> data_of(const Job& job) {
   std::vector<std::byte*> data;
   for (const Array& array : job.arrays) {
     if (array.data == nullptr && size_on_host(array).count > 0)
-      throw UsageError(fmt::format("{}: of {} only the shape is known, not where it is: it can be planned, not run",
-                                   job.name, array.name));
+      throw UsageError(fmt::format(
+          "{}: of array {} only the shape is known, so that the job can be planned and not run: give it memory, as in "
+          "`.in(name, data)` or Array::data",
+          job.name, array.name));
     data.push_back(array.data);
   }
   const auto overlap = [](const Array& a, const Array& b) {

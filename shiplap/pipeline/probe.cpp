@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe_zero_copy.hpp"
 
@@ -22,22 +23,6 @@ std::uint64_t items_in_cache(const Job& job, Bytes l2_cache) {
   const double of_an_item = static_cast<double>(job.device_traffic.count) / static_cast<double>(job.launches) /
                             static_cast<double>(job.items);
   return static_cast<std::uint64_t>(static_cast<double>(l2_cache.count) * 2 / 3 / of_an_item);
-}
-
-/// Blocks of the kernel that the GPU holds at once, of the launch that it holds fewest of; 0 where a launch cannot be
-/// captured or is a library's.
-std::uint64_t resident_blocks_of(Device& device, const Job& job, const Limits& limits) {
-  Schedule launch = launch_schedule(job, 1, limits);
-  launch.as_graph = true;
-  std::uint64_t fewest = 0;
-  try {
-    for (const LaunchShape& shape : Prepared(device, std::move(launch), {}, job.binding).launches())
-      if (shape.max_blocks_per_sm > 0 && (fewest == 0 || shape.max_blocks_per_sm < fewest))
-        fewest = shape.max_blocks_per_sm;
-  } catch (const Error&) {
-    return 0;  // whoever runs the kernel is told why
-  }
-  return fewest * device.info().sm_count;
 }
 
 /// Launches of the kernel on resident data, of several sizes and grids, ready to be timed in turn.
@@ -167,8 +152,7 @@ std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice& device) {
 }
 
 KernelCost probe_kernel(MeasurableDevice& device, const Job& given, const Limits& limits, const ProbeOptions& options) {
-  Job job = given;
-  job.cost.resident_blocks = resident_blocks_of(device, job, limits);
+  Job job = given.cost.resident_blocks > 0 ? given : as_captured(device, given, limits);
   KernelCost cost = ResidentProbe(device, job, limits).measure(options.repeats);
   if (options.zero_copy > Seconds{0}) {
     job.cost = cost;

@@ -23,8 +23,8 @@ struct ProbeOptions {
 /// Of a kernel that takes any grid at up to 3 sizes: a block for each SM, one wave of blocks, and the whole
 /// job or what fits, at one of them with few blocks too. Of others an eighth and the whole. A kernel that goes over its
 /// data in several launches is measured at what the L2 cache keeps from one to the next instead of the middle size.
-/// Where strategies may have the kernel access pinned arrays (Job::zero_copy), launches over a slice of them too:
-/// see probe_zero_copy. Outputs may be written (see there), nothing else is.
+/// Unless the job says that the kernel touches bytes repeatedly, zero-copy launches over pinned arrays are measured
+/// too: see probe_zero_copy. Outputs may be written (see there), nothing else is.
 KernelCost probe_kernel(MeasurableDevice&, const Job&, const Limits&, const ProbeOptions& = {});
 
 }  // namespace shiplap

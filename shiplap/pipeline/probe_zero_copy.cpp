@@ -394,7 +394,7 @@ class Probe {
 std::vector<KernelCost::ZeroCopy> probe_zero_copy(MeasurableDevice& device, const Job& job, const Limits& limits,
                                                   Seconds budget) {
   const bool cut = has(job, [](Role role) { return is_input(role) || is_output(role); });
-  if (!job.zero_copy || !cut || array_memory(job) != ArrayMemory::pinned) return {};
+  if (!job.each_byte_once.value_or(true) || !cut || array_memory(job) != ArrayMemory::pinned) return {};
   if (std::ranges::any_of(job.arrays, [](const Array& a) { return size_on_host(a).count > 0 && a.data == nullptr; }))
     return {};
   return Probe(device, job, limits, budget).rows();

@@ -12,13 +12,10 @@ namespace shiplap {
 Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const ZeroCopyArrays& zero_copy,
                           const Staging& staging) {
   if (choice.blocks > 0 && !job.any_grid)
-    throw Unsupported(fmt::format("`blocks` {}: the kernel of {} only runs with its own grid; leave `blocks` out",
-                                  choice.blocks, job.name));
-  if ((zero_copy.in || zero_copy.out) && !job.zero_copy)
-    throw Unsupported(
-        fmt::format("the kernel of {} is not made for zero-copy (it accesses its arrays several times); use a strategy "
-                    "that copies them",
-                    job.name));
+    throw Unsupported(fmt::format(
+        "`blocks` {}: the kernel of {} has a grid of its own: leave the blocks to it, or say `.takes_any_grid`",
+        choice.blocks, job.name));
+  if (zero_copy.in || zero_copy.out) require_zero_copy(job);
   Schedule schedule;
   schedule.agents.clear();
   require_valid_prefixes(job);

@@ -15,6 +15,21 @@ void require_single_calls(const Choice& choice, std::string_view strategy) {
         "{} cannot have batched copies, because host threads take part in it; leave `batched` out", strategy));
 }
 
+void require_zero_copy(const Job& job) {
+  if (offers_zero_copy(job)) return;
+  if (job.each_byte_once)
+    throw Unsupported(
+        fmt::format("the kernel of {} touches bytes repeatedly, and each access to host memory would cross the link: "
+                    "copy the arrays",
+                    job.name));
+  throw Unsupported(fmt::format(
+      "the kernel of {} is not known to touch each byte about once, and repeated accesses to host memory would cross "
+      "the "
+      "link each time: copy the arrays, say `.touches_each_byte_once`, or plan on a GPU with pinned arrays, where "
+      "zero-copy is measured",
+      job.name));
+}
+
 void require_memory(const Job& job, ArrayMemory wanted, std::string_view strategy) {
   for (const Array& a : job.arrays) {
     if (a.role == Role::scratch) continue;
@@ -24,14 +39,14 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
     if (wanted == ArrayMemory::pinned && !is_pinned(a.memory))
       throw Unsupported(
           fmt::format("{} needs pinned arrays, and {} is in {} memory, from which copies do not overlap: "
-                      "pin it (`memory` pinned){}",
+                      "pin it (`pinned_vector`){}",
                       strategy, a.name, memory,
                       a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
     if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
       throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
                                     memory, is_pinned(a.memory) ? ": explicit and streams copy it" : ""));
     if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
-      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (`memory` managed)",
+      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (`managed_memory`)",
                                     strategy, a.name, memory));
   }
 }

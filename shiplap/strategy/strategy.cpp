@@ -35,7 +35,7 @@ const Strategy& find_strategy(std::string_view name) {
     if (s.name == name) return s;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
   }
-  throw UsageError(fmt::format("`strategy` {}: there is no such strategy; there are: {}", name, names));
+  throw UsageError(fmt::format("`strategies` {}: there is no such strategy; there are: {}", name, names));
 }
 
 ArrayMemory array_memory(const Job& job) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/workload/array_data.hpp"
 #include "shiplap/workload/job.hpp"
 #include "shiplap/workload/view.hpp"
 
@@ -21,18 +22,22 @@ struct CUstream_st;  // what a cudaStream_t points to
 
 namespace shiplap {
 
-/// A contiguous range of elements that can be copied byte by byte. The elements must outlive the call, so that a
-/// temporary must be a view.
-template <class Data>
-concept HostArray = std::ranges::contiguous_range<Data> && std::ranges::sized_range<Data> &&
-    std::ranges::borrowed_range<Data> && std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>;
-/// A HostArray whose elements can be written.
-template <class Data>
-concept WritableArray =
-    HostArray<Data> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Data>>>;
+namespace detail {
+/// Throws UsageError for an array without elements and for a null pointer.
+void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
+/// Throws UsageError when the job has a kernel already, or another array of that name.
+void require_place(const Job&, const std::string& array);
+}  // namespace detail
 
 /// A job whose arrays have these element types, const for those that are only read. It refers to the arrays, which must
-/// outlive its runs. Each call gives a further description and leaves this one as it is.
+/// outlive its runs. Each call gives a further description and leaves this one as it is. Arrays are described before
+/// `kernel` and `host_kernel`; all other calls may come before or after these.
+///
+/// An array is given as a contiguous range with data() and size() (std::vector, std::span, std::array, pinned_vector,
+/// thrust::host_vector, thrust::universal_vector, cuda::std::span, …), as a C array, or as a pointer followed by the
+/// number of elements. Its elements are trivially copyable and in memory of the host. They must outlive the runs, so
+/// that a temporary must be a view. Throws UsageError for an array without elements, a null pointer and a name that
+/// another array has.
 template <class... Elements>
 class DescribedJob : public Job {
  public:
@@ -41,29 +46,57 @@ class DescribedJob : public Job {
 
   /// Adds an array that is read in chunks. With n items and e elements, item i owns the elements [i e / n, (i + 1) e /
   /// n).
-  template <HostArray Data>
+  template <class Data>
   auto in(std::string array, Data&& data, Reach reach = {}) const {
-    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::in, std::move(reach), std::span(data));
+    return given_in(std::move(array), Role::in, detail::elements_of(std::forward<Data>(data)), std::move(reach));
+  }
+  /// Adds `elements` elements from `data` on that are read in chunks.
+  template <class T>
+  auto in(std::string array, const T* data, std::uint64_t elements, Reach reach = {}) const {
+    return given_in(std::move(array), Role::in, std::span(data, elements), std::move(reach));
   }
   /// Adds an array that is written in chunks. The kernel must write every element of its chunk.
-  template <WritableArray Data>
+  template <class Data>
   auto out(std::string array, Data&& data, Reach reach = {}) const {
-    return with<std::ranges::range_value_t<Data>>(std::move(array), Role::out, std::move(reach), std::span(data));
+    return given(std::move(array), Role::out, detail::writable_elements_of(std::forward<Data>(data)), std::move(reach));
+  }
+  /// Adds `elements` elements from `data` on that are written in chunks.
+  template <class T>
+  auto out(std::string array, T* data, std::uint64_t elements, Reach reach = {}) const {
+    return given(std::move(array), Role::out, detail::writable_elements_of(std::span(data, elements)),
+                 std::move(reach));
   }
   /// Adds an array that is read and written in place in chunks.
-  template <WritableArray Data>
+  template <class Data>
   auto inout(std::string array, Data&& data, Reach reach = {}) const {
-    return with<std::ranges::range_value_t<Data>>(std::move(array), Role::inout, std::move(reach), std::span(data));
+    return given(std::move(array), Role::inout, detail::writable_elements_of(std::forward<Data>(data)),
+                 std::move(reach));
+  }
+  /// Adds `elements` elements from `data` on that are read and written in place in chunks.
+  template <class T>
+  auto inout(std::string array, T* data, std::uint64_t elements, Reach reach = {}) const {
+    return given(std::move(array), Role::inout, detail::writable_elements_of(std::span(data, elements)),
+                 std::move(reach));
   }
   /// Adds an array of which every chunk reads all elements.
-  template <HostArray Data>
+  template <class Data>
   auto resident(std::string array, Data&& data) const {
-    return with<const std::ranges::range_value_t<Data>>(std::move(array), Role::resident, {}, std::span(data));
+    return given_in(std::move(array), Role::resident, detail::elements_of(std::forward<Data>(data)), {});
+  }
+  /// Adds `elements` elements from `data` on, all of which every chunk reads.
+  template <class T>
+  auto resident(std::string array, const T* data, std::uint64_t elements) const {
+    return given_in(std::move(array), Role::resident, std::span(data, elements), {});
   }
   /// Adds an array of which every chunk reads and writes all elements, one chunk after the other: a state or a sum.
-  template <WritableArray Data>
+  template <class Data>
   auto carried(std::string array, Data&& data) const {
-    return with<std::ranges::range_value_t<Data>>(std::move(array), Role::carried, {}, std::span(data));
+    return given(std::move(array), Role::carried, detail::writable_elements_of(std::forward<Data>(data)), {});
+  }
+  /// Adds `elements` elements from `data` on, all of which every chunk reads and writes, one chunk after the other.
+  template <class T>
+  auto carried(std::string array, T* data, std::uint64_t elements) const {
+    return given(std::move(array), Role::carried, detail::writable_elements_of(std::span(data, elements)), {});
   }
   /// Adds memory on the GPU for `elements` elements of T, which is cut into chunks like an array. Its content is
   /// undefined when the kernel of a chunk starts. Chunks never share it, even where the reach of each chunk is all of
@@ -95,23 +128,41 @@ class DescribedJob : public Job {
     return with<T>(std::move(array), role, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
 
-  /// Sets the kernel. `enqueue(stream, chunk, views...)`, with a view for each array in their order, submits the work
-  /// of a chunk to the stream and does not wait for it. The work may be kernels and library calls that a stream can
-  /// capture. The grid is its own unless `takes_any_grid` says otherwise.
+  /// Sets the kernel for GPUs. `enqueue(stream, chunk, views...)`, with a view for each array in the order of their
+  /// description, submits the work of a chunk to the stream and returns without waiting for it. The work is whatever a
+  /// stream can capture: any number of kernels and library calls. It allocates nothing and waits for nothing.
+  ///
+  /// When it is called. `plan` calls it for chunks of several sizes: three times at most while its launches are
+  /// captured and counted, then once for each timed launch unless the job says what it takes (some tens of launches on
+  /// resident data, and as many again with zero-copy), further for `PlanOptions::check_reach` and for each run of a
+  /// race. `prepare` calls it once for each chunk of a graph. A run calls it once for each chunk, unless the schedule
+  /// is a graph. It may be called for the same items any number of times, and not in the order of the chunks.
+  ///
+  /// By which thread. The thread that calls `plan`, `prepare` or `run` calls it, so that the calls of a plan or a run
+  /// come one after the other; `run_async` has a thread of its own. With several GPUs a thread of the library for each
+  /// further GPU calls it at the same time. Two executions that run at once each call it too. The GPU that the stream
+  /// belongs to is selected in the thread. All call copies of `enqueue` or the same object, so that what it changes
+  /// must be safe for that.
+  ///
+  /// What the views are. View i has the elements of its array that the chunk reaches, in global indices. On the GPU,
+  /// data() of a chunk without a halo or mapping is a multiple of 256 bytes. With zero-copy, and for every array in
+  /// such a launch, it has the same offset modulo 256 bytes as the element has in its whole array. The views and
+  /// `stream` are valid during the call, and for the work that it submits.
   template <class Enqueue>
   DescribedJob kernel(Enqueue enqueue) const {
     static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
                   "the kernel is called with (cudaStream_t, Chunk, View of each array in their order)");
     DescribedJob result = *this;
-    result.any_grid = false;
     result.binding.cuda = [call = std::move(enqueue), names = names_of_arrays()](const Launch& launch) mutable {
       apply(launch, *names,
             [&](Chunk chunk, auto... views) { call(static_cast<CUstream_st*>(launch.stream), chunk, views...); });
     };
     return result;
   }
-  /// Sets the function that computes a chunk on the host, for virtual devices and for verification: `compute(chunk,
-  /// views...)`.
+  /// Sets the function that computes a chunk on the host, for virtual devices: `compute(chunk, views...)`. A run calls
+  /// it once for each chunk, and so does each run of a race; `plan` calls it for `PlanOptions::check_reach` besides.
+  /// The threads are those that call a `kernel`. It has written all elements of the outputs when it returns. Its views
+  /// throw Error for an index that the chunk does not reach.
   template <class Compute>
   DescribedJob host_kernel(Compute compute) const {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
@@ -122,32 +173,88 @@ class DescribedJob : public Job {
     };
     return result;
   }
-  /// States that the kernel works with the number of blocks in `Chunk::blocks`. A plan may then limit the grid of a
-  /// kernel that accesses host memory.
-  DescribedJob takes_any_grid(std::uint64_t items_of_a_block, unsigned threads_of_a_block) const {
-    if (items_of_a_block == 0 || threads_of_a_block == 0)
-      throw UsageError(name + ": a block has one item and one thread at least");
-    DescribedJob result = *this;
+  /// States the blocks of the kernel: a block of `threads` threads works on up to `items_of_block` items, and `abreast`
+  /// blocks share the same items. Chunks then end between blocks. `plan` refuses zeros.
+  DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
+    return changed([&](Job& job) {
+      job.items_per_block = items_of_block;
+      job.threads_per_block = threads;
+      job.blocks_abreast = abreast;
+    });
+  }
+  /// States the blocks of the kernel as `with_blocks` does, and that it does its work with any number of them: that in
+  /// `Chunk::blocks`. A plan may then limit the grid of a kernel that accesses host memory.
+  DescribedJob takes_any_grid(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
+    DescribedJob result = with_blocks(items_of_block, threads, abreast);
     result.any_grid = true;
-    result.items_per_block = items_of_a_block;
-    result.threads_per_block = threads_of_a_block;
     return result;
   }
-  /// Kernel time of the whole job on resident data, where it is known; else it is measured before planning.
+  /// States that the kernel reads and writes each byte of its arrays about once, spread over its time. Zero-copy
+  /// strategies are then considered on any node. Without this call they are considered where the kernel was measured on
+  /// pinned arrays with zero-copy: `plan` does that on a GPU.
+  DescribedJob touches_each_byte_once() const {
+    return changed([](Job& job) { job.each_byte_once = true; });
+  }
+  /// States that the kernel accesses bytes of its arrays repeatedly. Zero-copy is then neither measured nor considered.
+  DescribedJob touches_bytes_repeatedly() const {
+    return changed([](Job& job) { job.each_byte_once = false; });
+  }
+  /// States the kernel time of the whole job on resident data, proportional to the items. Without a stated time it is
+  /// measured on a GPU and derived from bytes and operations elsewhere. `plan` refuses what is negative or not finite.
   DescribedJob takes(Seconds kernel_time) const {
-    DescribedJob result = *this;
-    result.cost = {.points = {{items, Interval<Seconds>::exact(kernel_time)}}, .limited = {}, .origin = "stated"};
-    return result;
+    return takes({.points = {{items, Interval<Seconds>::exact(kernel_time)}}, .limited = {}, .origin = "stated"});
+  }
+  /// States all that is known of the kernel's time, as from a kernel profile that was measured on a GPU.
+  DescribedJob takes(KernelCost known) const {
+    return changed([&](Job& job) { job.cost = std::move(known); });
+  }
+  /// States the floating-point operations of the whole job in single precision. The kernel's time is derived from them
+  /// and from the device traffic where it is neither stated nor measured.
+  DescribedJob with_flops(double operations) const {
+    return changed([&](Job& job) {
+      job.flops = operations;
+      job.double_precision = false;
+    });
+  }
+  /// States the floating-point operations of the whole job in double precision.
+  DescribedJob with_double_precision_flops(double operations) const {
+    return changed([&](Job& job) {
+      job.flops = operations;
+      job.double_precision = true;
+    });
+  }
+  /// States the bytes that the kernel reads and writes in device memory in the whole job. Without this call it is each
+  /// array once, and those that are read and written twice.
+  DescribedJob with_device_traffic(Bytes bytes) const {
+    return changed([&](Job& job) { job.device_traffic = bytes; });
+  }
+  /// States the fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data: more
+  /// than 0. A derived time is divided by it.
+  DescribedJob with_efficiency(double fraction) const {
+    return changed([&](Job& job) { job.efficiency = fraction; });
   }
 
  private:
+  template <class Change>
+  DescribedJob changed(const Change& change) const {
+    DescribedJob result = *this;
+    change(static_cast<Job&>(result));
+    return result;
+  }
+  template <class T>
+  auto given(std::string array, Role role, std::span<T> data, Reach reach) const {
+    detail::require_data(name, array, data.data(), data.size());
+    return with<T>(std::move(array), role, std::move(reach), data);
+  }
+  template <class T>
+  auto given_in(std::string array, Role role, std::span<T> data, Reach reach) const {
+    return given(std::move(array), role, std::span<const T>(data), std::move(reach));
+  }
   template <class Element, class T>
   DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {
-    if (binding.host || binding.cuda)
-      throw UsageError("array " + array + " of " + name +
-                       ": describe all arrays before the kernel, which is handed them");
+    detail::require_place(*this, array);
     Job job = *this;
-    // Whoever knows what memory it is says so before planning (`locate`).
+    // A device tells what memory it is when the job is planned.
     job.arrays.push_back({.name = std::move(array),
                           .role = role,
                           .size = Bytes{data.size() * sizeof(T)},
@@ -178,25 +285,25 @@ class DescribedJob : public Job {
   }
 };
 
-template <class Data>
-auto Job::in(std::string array, Data&& data, Reach reach) const {
-  return DescribedJob<>(*this).in(std::move(array), std::forward<Data>(data), std::move(reach));
+template <class... Described>
+auto Job::in(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).in(std::move(array), std::forward<Described>(described)...);
 }
-template <class Data>
-auto Job::out(std::string array, Data&& data, Reach reach) const {
-  return DescribedJob<>(*this).out(std::move(array), std::forward<Data>(data), std::move(reach));
+template <class... Described>
+auto Job::out(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).out(std::move(array), std::forward<Described>(described)...);
 }
-template <class Data>
-auto Job::inout(std::string array, Data&& data, Reach reach) const {
-  return DescribedJob<>(*this).inout(std::move(array), std::forward<Data>(data), std::move(reach));
+template <class... Described>
+auto Job::inout(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).inout(std::move(array), std::forward<Described>(described)...);
 }
-template <class Data>
-auto Job::resident(std::string array, Data&& data) const {
-  return DescribedJob<>(*this).resident(std::move(array), std::forward<Data>(data));
+template <class... Described>
+auto Job::resident(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).resident(std::move(array), std::forward<Described>(described)...);
 }
-template <class Data>
-auto Job::carried(std::string array, Data&& data) const {
-  return DescribedJob<>(*this).carried(std::move(array), std::forward<Data>(data));
+template <class... Described>
+auto Job::carried(std::string array, Described&&... described) const {
+  return DescribedJob<>(*this).carried(std::move(array), std::forward<Described>(described)...);
 }
 
 template <class T>

@@ -26,7 +26,9 @@ Seconds time_without_items(std::span<const KernelCost::Point> points) {
 }  // namespace
 
 Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
-  if (points.empty()) throw Error("the kernel's cost is unknown: probe it on the device or state it");
+  if (points.empty())
+    throw Error(
+        "the time of the kernel is unknown: plan the job, which measures or derives it, or state it with `.takes`");
   std::span<const Point> known = points;
   // With a floor, items are rounded up to one more block for every SM, because a launch takes as long as the busiest
   // SM.
@@ -169,7 +171,12 @@ void share_memory_of_prefixes(Job& job) {
     if (array.prefix_of) array.memory = job.arrays[*array.prefix_of].memory;
 }
 
-std::uint64_t launches_of(const Job& job, std::uint64_t items) { return job.launches + job.launches_of_item * items; }
+bool offers_zero_copy(const Job& job) { return job.each_byte_once.value_or(!job.cost.zero_copy.empty()); }
+
+std::uint64_t launches_of(const Job& job, std::uint64_t items) {
+  const double of_items = job.launches_per_item * static_cast<double>(items);
+  return std::max<std::uint64_t>(1, job.launches + static_cast<std::uint64_t>(std::llround(of_items)));
+}
 
 std::uint64_t blocks_of(const Job& job, std::uint64_t items) {
   return (items + job.items_per_block - 1) / job.items_per_block * job.blocks_abreast;
@@ -295,9 +302,10 @@ ByteRange reach_of(const Job& job, const Array& array, ItemRange range) {
 
 std::vector<ChunkReach> chunk_reaches(const Job& job, const Array& array, std::span<const ItemRange> chunks) {
   if (is_output(array.role) && (array.reach.before > 0 || array.reach.after > 0))
-    throw UsageError(fmt::format(
-        "{}: {} is written, so that its chunks cannot reach into their neighbours: read another array, or carry it",
-        job.name, array.name));
+    throw UsageError(
+        fmt::format("{}: array {} is written, so that its chunks cannot have a halo: read the halo of another array, "
+                    "or use `.carried`",
+                    job.name, array.name));
   std::vector<ChunkReach> result;
   result.reserve(chunks.size());
   Bytes begin;

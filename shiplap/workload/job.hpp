@@ -164,11 +164,14 @@ struct Job {
   std::uint64_t blocks_abreast = 1;   ///< blocks that share the same items, each working on a part of them
   unsigned threads_per_block = 256;   ///< of the kernel
   /// Whether the kernel works with any grid (`Launch::blocks`).
-  bool any_grid = true;
-  std::uint64_t launches = 1;          ///< launches of the kernel for a chunk of any size
-  std::uint64_t launches_of_item = 0;  ///< additional launches for each item of the chunk
-  /// Whether the kernel is made for zero-copy: it reads and writes each byte about once, throughout its time.
-  bool zero_copy = true;
+  bool any_grid = false;
+  /// Number of launches for a chunk of any size. A plan for a GPU counts them in captures of the kernel; a virtual
+  /// device has what is stated here.
+  std::uint64_t launches = 1;
+  double launches_per_item = 0;  ///< additional launches for each item of a chunk, counted or stated like `launches`
+  /// Whether the kernel reads and writes each byte about once, spread over its time, as zero-copy wants it. None:
+  /// nobody has said, so that zero-copy is offered only where it was measured (see offers_zero_copy).
+  std::optional<bool> each_byte_once{};
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether these are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
@@ -177,17 +180,18 @@ struct Job {
   double efficiency = 1;
   KernelBinding binding{};  ///< the kernel on the CUDA device and on the virtual device
 
-  /// Begin a description: see described_job.hpp, which defines them. `Data` is a contiguous range of the elements.
-  template <class Data>
-  auto in(std::string name, Data&&, Reach = {}) const;
-  template <class Data>
-  auto out(std::string name, Data&&, Reach = {}) const;  ///< see DescribedJob::out
-  template <class Data>
-  auto inout(std::string name, Data&&, Reach = {}) const;  ///< see DescribedJob::inout
-  template <class Data>
-  auto resident(std::string name, Data&&) const;  ///< see DescribedJob::resident
-  template <class Data>
-  auto carried(std::string name, Data&&) const;  ///< see DescribedJob::carried
+  /// Begins a description with an array. This function and the ones below take what those of DescribedJob with the same
+  /// names take; described_job.hpp defines them.
+  template <class... Described>
+  auto in(std::string name, Described&&...) const;
+  template <class... Described>
+  auto out(std::string name, Described&&...) const;  ///< see DescribedJob::out
+  template <class... Described>
+  auto inout(std::string name, Described&&...) const;  ///< see DescribedJob::inout
+  template <class... Described>
+  auto resident(std::string name, Described&&...) const;  ///< see DescribedJob::resident
+  template <class... Described>
+  auto carried(std::string name, Described&&...) const;  ///< see DescribedJob::carried
   template <class T>
   auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::shaped
   template <class T>
@@ -247,10 +251,18 @@ std::uint64_t average_items(const Job&, ItemRange);
 
 /// Throws UsageError that names the array when a front is not valid (see Array::prefix_of).
 void require_valid_prefixes(const Job&);
+/// Throws UsageError for a job that makes no sense, in the words of the one who described it: no items, a kernel time
+/// or another number that is out of range, two arrays of one name, an array with too few elements for the items or for
+/// its halo, a front that is not valid.
+void require_valid(const Job&);
 /// Sets the memory kind of every front to that of the array that it is the front of.
 void share_memory_of_prefixes(Job&);
 
-/// Number of launches in which the kernel is submitted for `items` items.
+/// Whether strategies may have the kernel access host memory: its job says that it touches each byte about once, or its
+/// times with zero-copy were measured and its job does not say the opposite.
+bool offers_zero_copy(const Job&);
+
+/// Number of launches in which the kernel is submitted for `items` items, at least 1.
 std::uint64_t launches_of(const Job&, std::uint64_t items);
 /// Number of blocks of the kernel's own grid over `items` items.
 std::uint64_t blocks_of(const Job&, std::uint64_t items);

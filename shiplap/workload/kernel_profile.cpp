@@ -110,8 +110,9 @@ KernelCost load_kernel_profile(const std::string& workload, const std::filesyste
   require_schema(reader, kernel_profile_schema, kernel_profile_version);
   reader.only_keys({"schema", "version", "workload", "gpu", "kernel"});
   if (const std::string of = reader.at("workload").string(); of != workload)
-    throw UsageError(fmt::format("{} is of {}, not of {}: measure that, with shiplap tune {} --write-kernel FILE",
-                                 path.string(), of, workload, workload));
+    throw UsageError(
+        fmt::format("{} is of {}, not of {}: plan that on a GPU and write its cost with `save_kernel_profile`",
+                    path.string(), of, workload));
   KernelCost cost = kernel_cost_from_json(reader.at("kernel"));
   cost.origin += fmt::format(", on {} ({})", reader.at("gpu").string(), path.filename().string());
   return cost;

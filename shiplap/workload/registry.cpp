@@ -105,7 +105,7 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   const GpuModel& gpu = profile.gpus.front();
   if (!gpu.memory_bandwidth || !gpu.flop_rate)
     throw Unsupported(
-        fmt::format("profile {} has no {}, from which the kernel time of {} could be derived: state it with `kernel`",
+        fmt::format("profile {} has no {}, from which the kernel time of {} could be derived: state it with `.takes`",
                     profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
   const auto& bandwidth = *gpu.memory_bandwidth;
   const auto& flops = *gpu.flop_rate;

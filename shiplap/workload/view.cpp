@@ -8,8 +8,8 @@ namespace shiplap {
 
 void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end) {
   throw Error(fmt::format(
-      "{}[{}] is not among the elements [{}, {}) that this chunk reaches: declare what its kernel reads (neighbours, a "
-      "mapping, resident)",
+      "{}[{}] is not among the elements [{}, {}) that this chunk reaches: describe what its kernel reads, with `halo`, "
+      "`mapped_by` or `.resident`",
       array, index, first, end));
 }
 

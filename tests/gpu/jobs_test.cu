@@ -76,6 +76,21 @@ struct Stencil {
   }
 };
 
+__global__ void add_one(View<float> x, std::uint64_t i) { x[i] += 1; }
+
+TEST_F(JobsOnGpu, have_the_launches_that_their_kernel_makes) {
+  std::vector<float> x(1000);
+  const auto array = Job{1000, "by items"}.inout("x", x).takes(microseconds(100));
+  const auto twice = array.kernel([](cudaStream_t stream, Chunk chunk, auto part) {
+    for (int k = 0; k < 2; ++k) add_one<<<1, 1, 0, stream>>>(part, chunk.first);
+  });
+  const auto for_each = array.kernel([](cudaStream_t stream, Chunk chunk, auto part) {
+    for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) add_one<<<1, 1, 0, stream>>>(part, i);
+  });
+  EXPECT_EQ(launches_of(plan(load_or_measure(*device), twice).job, 500), 2u);
+  EXPECT_EQ(launches_of(plan(load_or_measure(*device), for_each).job, 500), 500u);
+}
+
 TEST_F(JobsOnGpu, bring_halos_and_carried_arrays_through_rings_of_every_size_in_repeated_runs) {
   for (const bool pageable : {true, false})
     for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})

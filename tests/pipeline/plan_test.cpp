@@ -1,17 +1,24 @@
 #include "shiplap/pipeline/plan.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/schedule/validate.hpp"
+#include "tests/support/forwarding_device.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
+
+using ::testing::HasSubstr;
 
 /// A weighted sum over the rows around each row, with a factor of the whole job and a count of the rows.
 struct Stencil {
@@ -232,20 +239,102 @@ TEST(PlannedJob, takes_half_the_time_on_two_gpus_whose_links_are_apart) {
   EXPECT_THROW(plan(node, job, {.space = {.gpus = 3}}), UsageError);
 }
 
-template <class Data>
-concept CanBeRead = requires(DescribedJob<> job, Data&& data) {
-  job.in("data", std::forward<Data>(data));
-};
-template <class Data>
-concept CanBeWritten = requires(DescribedJob<> job, Data&& data) {
-  job.out("data", std::forward<Data>(data));
+/// What planning says of a job that cannot be planned.
+std::string refused_plan(const Node& node, const Job& job, const PlanOptions& options = {}) {
+  return message_of<UsageError>([&] { plan(node, job, options); });
+}
+
+TEST(PlannedJob, is_refused_when_planned_and_not_when_run) {
+  const auto gpu = planted();
+  const Node node = node_of(*gpu, planted_profile());
+  std::vector<float> x(100);
+  std::vector<float> y(100);
+  const auto nothing = [](Chunk, auto...) {};
+  EXPECT_THAT(refused_plan(node, Job{0, "mine"}.in("x", x).host_kernel(nothing)), HasSubstr("`Job{items}`"));
+  const auto job = Job{100, "mine"}.in("x", x).out("y", y).host_kernel(nothing);
+  for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_THAT(refused_plan(node, job.takes(Seconds{wrong})), HasSubstr("`.takes`"));
+  EXPECT_THAT(refused_plan(node, Job{100, "mine"}.in("x", x).out("x", y).host_kernel(nothing)),
+              HasSubstr("two arrays are called x"));
+  EXPECT_THAT(refused_plan(node, Job{101, "mine"}.in("x", x).out("y", y).host_kernel(nothing)),
+              HasSubstr("array x has 100 elements for 101 items"));
+  const auto beyond = mapped_by([](ItemRange r) { return ElementRange{r.first + 1, r.count}; });
+  EXPECT_THAT(refused_plan(node, Job{100, "mine"}.in("x", x, beyond).out("y", y).host_kernel(nothing)),
+              HasSubstr("the mapping of x gives"));
+}
+
+TEST(PlannedJob, names_the_options_that_it_refuses_as_its_caller_does) {
+  const auto gpu = planted();
+  const Node node = node_of(*gpu, planted_profile());
+  std::vector<float> x(100);
+  const auto job = Job{100}.inout("x", x).host_kernel([](Chunk, auto) {});
+  EXPECT_THAT(refused_plan(node, job, {.runs = 0}), HasSubstr("`runs` 0"));
+  EXPECT_THAT(refused_plan(node, job, {.space = {.gpus = 0}}), HasSubstr("`gpus` 0"));
+  EXPECT_THAT(refused_plan(node, job, {.space = {.strategies = {"steams"}}}), HasSubstr("`strategies` steams"));
+}
+
+/// A device that says that it is a GPU. What it is asked to prepare is what the device behind it prepares.
+class SaysItIsReal : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.is_virtual = false;
+    info.simulated.reset();
+    return info;
+  }
 };
 
-TEST(PlannedJob, takes_no_array_that_is_gone_after_the_call_and_writes_none_that_is_const) {
-  static_assert(CanBeRead<std::vector<float>&> && CanBeRead<const std::vector<float>&>);
-  static_assert(CanBeRead<std::span<const float>> && !CanBeRead<std::vector<float>>);
-  static_assert(CanBeWritten<std::vector<float>&> && CanBeWritten<std::span<float>>);
-  static_assert(!CanBeWritten<const std::vector<float>&> && !CanBeWritten<std::span<const float>>);
+TEST(PlannedJob, needs_the_function_that_its_device_calls_and_without_a_device_none) {
+  const auto simulated = planted();
+  SaysItIsReal real(planted());
+  std::vector<float> x(100);
+  const auto neither = Job{100, "mine"}.inout("x", x);
+  const auto for_gpus = neither.kernel([](CUstream_st*, Chunk, auto) {});
+  const auto for_the_host = neither.host_kernel([](Chunk, auto) {});
+  EXPECT_THAT(refused_plan(node_of(*simulated, planted_profile()), neither), HasSubstr("`.host_kernel`"));
+  EXPECT_THAT(refused_plan(node_of(*simulated, planted_profile()), for_gpus), HasSubstr("`.host_kernel`"));
+  EXPECT_THAT(refused_plan(node_of(real, planted_profile()), neither), HasSubstr("`.kernel`"));
+  EXPECT_THAT(refused_plan(node_of(real, planted_profile()), for_the_host), HasSubstr("`.kernel`"));
+  EXPECT_NO_THROW(plan(node_of(planted_profile()), neither));
+  EXPECT_NO_THROW(plan(node_of(*simulated, planted_profile()), for_the_host));
+}
+
+TEST(PlannedJob, of_which_only_the_shape_is_known_cannot_be_timed_on_a_gpu) {
+  SaysItIsReal real(planted());
+  Job job = Job{100, "mine"}.shaped<float>("x", Role::inout, 100);
+  job.binding.cuda = [](const Launch&) {};
+  job.binding.host = job.binding.cuda;
+  EXPECT_THAT(refused_plan(node_of(real, planted_profile()), job), HasSubstr("of array x only the shape is known"));
+}
+
+/// Whether a plan considered strategies in which the kernel accesses host memory, and why not.
+bool considers_zero_copy(const Plan& plan) {
+  return std::ranges::any_of(plan.ranking.candidates,
+                             [](const Candidate& c) { return find_strategy(c.choice.strategy).mapped; });
+}
+std::string why_no_zero_copy(const Plan& plan) {
+  const auto found = std::ranges::find(plan.ranking.refused, "implicit", &Refused::strategy);
+  return found == plan.ranking.refused.end() ? "" : found->reason;
+}
+
+TEST(PlannedJob, is_offered_zero_copy_only_where_that_was_said_or_measured) {
+  const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
+  const Node node = node_of(*gpu, find_profile("h200"));
+  pinned_vector<float> x(*gpu, 1 << 20);
+  const auto job = Job{x.size(), "mine"}.inout("x", x).host_kernel([](Chunk, auto) {});
+  const Plan unknown = plan(node, job);
+  EXPECT_FALSE(considers_zero_copy(unknown));
+  EXPECT_THAT(why_no_zero_copy(unknown), HasSubstr("not known to touch each byte about once"));
+  EXPECT_TRUE(considers_zero_copy(plan(node, job.touches_each_byte_once())));
+  EXPECT_THAT(why_no_zero_copy(plan(node, job.touches_bytes_repeatedly())), HasSubstr("touches bytes repeatedly"));
+
+  const KernelCost::Point at_all{x.size(), Interval<Seconds>::exact(microseconds(100))};
+  KernelCost measured{.points = {at_all}, .origin = "measured"};
+  EXPECT_FALSE(considers_zero_copy(plan(node, job.takes(measured))));
+  measured.zero_copy = {{.in = true, .out = true, .alone = {at_all}, .beside = {}}};
+  EXPECT_TRUE(considers_zero_copy(plan(node, job.takes(measured))));
+  EXPECT_FALSE(considers_zero_copy(plan(node, job.takes(measured).touches_bytes_repeatedly())));
 }
 
 TEST(PlannedJob, refuses_what_makes_no_sense_and_says_what) {
@@ -258,9 +347,7 @@ TEST(PlannedJob, refuses_what_makes_no_sense_and_says_what) {
   const auto aliased = Job{100}.in("x", x, halo(1, 1)).out("y", x).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, aliased), aliased), UsageError);
   EXPECT_THROW(Job{100}.in("x", x).host_kernel(nothing).out("y", y), UsageError);
-  EXPECT_THROW(Job{100}.in("x", x).takes_any_grid(0, 256), UsageError);
   const auto job = Job{100}.in("x", x).out("y", y).host_kernel(nothing);
-  EXPECT_THROW(plan(node, job.takes(microseconds(1)), {.space = {.gpus = 0}}), UsageError);
   const auto with_halo = Job{100}.in("x", x, halo(1, 0)).out("y", y).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, job), with_halo), UsageError);
 }

@@ -162,7 +162,7 @@ TEST(Ranking, refuses_when_no_strategy_can_and_gives_the_reasons) {
     rank(job, planted_profile());
     FAIL();
   } catch (const Unsupported& e) {
-    EXPECT_NE(std::string(e.what()).find("`memory` pinned"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("`pinned_vector`"), std::string::npos) << e.what();
   }
 }
 

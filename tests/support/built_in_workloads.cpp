@@ -49,7 +49,7 @@ std::vector<std::uint32_t> chunk_counts(const Job& job) {
   return counts;
 }
 
-bool can_run(const Job& job, const Strategy& strategy) { return job.zero_copy || !strategy.zero_copy; }
+bool can_run(const Job& job, const Strategy& strategy) { return offers_zero_copy(job) || !strategy.zero_copy; }
 
 std::string difference_after_runs(MeasurableDevice& device, const std::string& name, const Choice& choice) {
   const Strategy& strategy = find_strategy(choice.strategy);

@@ -13,7 +13,9 @@ inline Job in_out_job(Bytes in, Bytes out, Seconds kernel, std::uint64_t items) 
   return {.items = items,
           .name = "in-out",
           .arrays = {{.name = "in", .role = Role::in, .size = in}, {.name = "out", .role = Role::out, .size = out}},
-          .cost = {.points = {{items, Interval<Seconds>::exact(kernel)}}, .origin = "stated"}};
+          .cost = {.points = {{items, Interval<Seconds>::exact(kernel)}}, .origin = "stated"},
+          .any_grid = true,
+          .each_byte_once = true};
 }
 
 }  // namespace shiplap

@@ -146,6 +146,8 @@ Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
               .name = fmt::format("arccos:n={},calls={},precision={}", n, calls, promoted ? "promoted" : "single"),
               .items_per_block = 1024,  // 256 threads with one 16-byte vector each
               .threads_per_block = 256,
+              .any_grid = true,
+              .each_byte_once = true,
               .flops = operations_of_call(promoted) * static_cast<double>(n) * static_cast<double>(calls),
               .device_traffic = Bytes{8 * n},
               .efficiency = efficiency::arccos}

@@ -92,7 +92,8 @@ Job convolution_job(const ConvolutionShape& shape, std::uint64_t height) {
              .items_per_block = convolution_tile_height,
              .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
              .threads_per_block = convolution_block_threads,
-             .zero_copy = false,  // neighbouring blocks read the inputs between them both
+             .any_grid = true,
+             .each_byte_once = false,  // neighbouring blocks read the inputs between them both
              .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),
              .device_traffic = Bytes{4 * (inputs + outputs)},
              .efficiency = efficiency::convolution}

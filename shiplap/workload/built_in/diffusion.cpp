@@ -186,9 +186,10 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
                                     inverse == 32 ? "" : fmt::format(",inverse_alpha={}", inverse),
                                     s.split_by_steps ? ",split=steps" : ""),
                 .blocks_abreast = std::uint64_t{(s.nx + 63) / 64} * ((s.ny + 63) / 64) * (s.split_by_steps ? s.nz : 1),
+                .any_grid = true,
                 .launches = s.split_by_steps ? 0 : s.steps,
-                .launches_of_item = s.split_by_steps ? 1u : 0u,
-                .zero_copy = s.steps == 1 && !s.split_by_steps,
+                .launches_per_item = s.split_by_steps ? 1.0 : 0.0,
+                .each_byte_once = s.steps == 1 && !s.split_by_steps,
                 .flops = 18 * updates,  // nine sums, three products with one each, one with the last
                 .double_precision = true,
                 .device_traffic = Bytes{16 * field * s.steps},

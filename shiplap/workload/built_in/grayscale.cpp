@@ -89,6 +89,8 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
                                                  frames.width, frames.height, keeps_gray ? "both" : "histogram"),
                              .items_per_block = 1,
                              .threads_per_block = 1024,
+                             .any_grid = true,
+                             .each_byte_once = true,
                              // Three products, three sums and the vote.
                              .flops = 7.0 * static_cast<double>(pixels),
                              .device_traffic = Bytes{3 * pixels + 1024 * frames.count + (keeps_gray ? pixels : 0)},

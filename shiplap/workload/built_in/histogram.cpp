@@ -82,6 +82,8 @@ Workload histogram(Parameters& parameters, const CudaKernels& cuda) {
                                   frames.width, frames.height, names_of_values[distribution], copies),
               .items_per_block = 1,
               .threads_per_block = 1024,
+              .any_grid = true,
+              .each_byte_once = true,
               .flops = static_cast<double>(frames.all_pixels()),  // a vote adds 1
               .device_traffic = Bytes{frames.all_pixels() + 1024 * frames.count},
               .efficiency = efficiency::histogram}

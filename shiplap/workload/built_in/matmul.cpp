@@ -143,7 +143,8 @@ Job matmul_job(const MatmulShape& shape, std::uint64_t m) {
              .items_per_block = shape.tile,
              .blocks_abreast = (n + shape.tile - 1) / shape.tile,
              .threads_per_block = shape.tile == 32 ? 64u : 256u,
-             .zero_copy = false,  // all blocks abreast read the same rows of A
+             .any_grid = true,
+             .each_byte_once = false,  // all blocks abreast read the same rows of A
              .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
              .device_traffic = Bytes{4 * (m * p + p * n + m * n)},
              .efficiency = efficiency::matmul}

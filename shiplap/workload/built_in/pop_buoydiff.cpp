@@ -108,6 +108,8 @@ Job pop_buoydiff_job(const OceanShape& shape) {
   return Job{.items = shape.levels,
              .name = fmt::format("pop-buoydiff:{}", to_string(shape)),
              .blocks_abreast = (points + points_per_block - 1) / points_per_block,
+             .any_grid = true,
+             .each_byte_once = true,
              .flops = 126 * static_cast<double>(field),
              .double_precision = true,
              .device_traffic = Bytes{8 * field * 4},

@@ -65,6 +65,8 @@ Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
   const Job job{.items = shape.levels,
                 .name = fmt::format("pop-state:{},outputs={}", to_string(shape), outputs),
                 .blocks_abreast = (shape.points + 511) / 512,  // of 256 threads with two points each
+                .any_grid = true,
+                .each_byte_once = true,
                 .flops = (outputs == 1 ? 40 : 89) * static_cast<double>(field),
                 .double_precision = true,
                 .device_traffic = Bytes{8 * field * (2 + outputs)},

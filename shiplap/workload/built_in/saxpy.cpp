@@ -25,6 +25,8 @@ Workload saxpy(Parameters& parameters, const CudaKernels& cuda) {
               .name = fmt::format("saxpy:n={}", n),
               .items_per_block = 1024,  // 256 threads with one 16-byte vector each
               .threads_per_block = 256,
+              .any_grid = true,
+              .each_byte_once = true,
               .flops = 2.0 * static_cast<double>(n),
               .device_traffic = Bytes{12 * n},
               .efficiency = efficiency::saxpy}

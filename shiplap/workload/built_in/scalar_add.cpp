@@ -137,6 +137,8 @@ Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
                                   to_string(Bytes{4 * out}), iterations),
               .items_per_block = one_to_one ? 1024ull : std::max<std::uint64_t>(1, 256 / (out / items)),
               .threads_per_block = 256,
+              .any_grid = true,
+              .each_byte_once = true,
               .flops = static_cast<double>(iterations) * static_cast<double>(std::max(in, out)),
               .device_traffic = Bytes{4 * (in + out)},
               .efficiency = efficiency::scalar_add}

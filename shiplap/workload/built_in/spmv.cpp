@@ -199,6 +199,8 @@ Workload spmv(Parameters& parameters, const CudaKernels& cuda) {
               .name = fmt::format("spmv:rows={},nonzeros={}", rows, nonzeros),
               .items_per_block = 256 / shape.row_threads,
               .threads_per_block = 256,
+              .any_grid = true,
+              .each_byte_once = true,
               .flops = 2.0 * static_cast<double>(nonzeros),
               .device_traffic = Bytes{8 * (rows + 1) + 8 * nonzeros + 8 * rows},
               .efficiency = efficiency::spmv}

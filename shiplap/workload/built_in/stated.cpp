@@ -91,6 +91,7 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
               .cost = {.points = {{items, Interval<Seconds>::exact(stated.kernel)}}, .limited = {}, .origin = "stated"},
               .threads_per_block = 1024,
               .any_grid = false,  // it fills the GPU for the time stated
+              .each_byte_once = true,
               .device_traffic = stated.in + stated.out}
               .shaped<const std::uint8_t>("in", Role::in, stated.in.count)
               .shaped<std::uint8_t>("out", Role::out, stated.out.count)

@@ -41,9 +41,11 @@ struct Capture {
   int calls = 0;
   std::map<const void*, Numbers> streams;
   std::map<const void*, Numbers> events;
+  std::size_t kernels = 0;
 };
 Capture capture;
 std::set<const void*> graphs;
+std::map<const void*, std::size_t> kernels_of_graph;
 
 bool is_captured(const void* stream) { return capture.streams.contains(stream); }
 void note_captured(const void* stream) {
@@ -288,6 +290,7 @@ void fake_work(Api& api) {
     const std::lock_guard lock(guard);
     if (device_of[stream] != selected) return refuse(cudaErrorInvalidResourceHandle);
     const cudaError_t error = call("launch_kernel", stream);
+    if (error == cudaSuccess && is_captured(stream)) ++capture.kernels;
     if (error == cudaSuccess) perform(kernel, arguments);
     return error;
   };
@@ -296,7 +299,7 @@ void fake_work(Api& api) {
 void fake_graphs(Api& api) {
   api.stream_begin_capture = [](cudaStream_t stream, cudaStreamCaptureMode) {
     const cudaError_t error = call("stream_begin_capture", stream);
-    if (error == cudaSuccess) capture = {.origin = stream, .streams = {{stream, {}}}, .events = {}};
+    if (error == cudaSuccess) capture = {.origin = stream, .streams = {{stream, {}}}, .events = {}, .kernels = 0};
     return error;
   };
   api.stream_end_capture = [](cudaStream_t stream, cudaGraph_t* graph) -> cudaError_t {
@@ -310,14 +313,15 @@ void fake_graphs(Api& api) {
     fake_cuda().captured_streams.push_back(ended.streams.size());
     *graph = reinterpret_cast<cudaGraph_t>(0x1000 + 16 * ++next_handle);
     graphs.insert(*graph);
+    kernels_of_graph[*graph] = ended.kernels;
     ++fake_cuda().live_graphs;
     return cudaSuccess;
   };
-  // One kernel in every graph is enough to be asked for.
+  // A graph without captured kernels has one all the same, which is enough to be asked for.
   api.graph_get_nodes = [](cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) -> cudaError_t {
     if (!graphs.contains(graph)) return refuse(cudaErrorInvalidValue);
-    if (nodes != nullptr) *nodes = reinterpret_cast<cudaGraphNode_t>(graph);
-    *count = 1;
+    *count = std::max<std::size_t>(1, kernels_of_graph[graph]);
+    if (nodes != nullptr) std::fill_n(nodes, *count, reinterpret_cast<cudaGraphNode_t>(graph));
     return cudaSuccess;
   };
   api.graph_node_get_type = [](cudaGraphNode_t, cudaGraphNodeType* type) -> cudaError_t {

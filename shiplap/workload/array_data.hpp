@@ -1,0 +1,82 @@
+// What a program may give as the data of an array: anything contiguous that the host can address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace shiplap::detail {
+
+/// The plain pointer behind a pointer, or behind a class that stands for one, such as thrust::pointer.
+template <class Pointer>
+constexpr auto plain_pointer(const Pointer& pointer) {
+  if constexpr (std::is_pointer_v<Pointer>)
+    return pointer;
+  else if constexpr (requires { requires std::is_pointer_v<decltype(pointer.get())>; })
+    return pointer.get();
+  else
+    return std::to_address(pointer);
+}
+
+/// Whether the type is a C array or has data() and size(), so that its elements are contiguous.
+template <class Data>
+concept Contiguous = requires(Data& data) {
+  { std::size(data) } -> std::convertible_to<std::uint64_t>;
+  {*plain_pointer(std::data(data))};
+};
+
+/// The type of the elements, const where the range gives no write access to them.
+template <Contiguous Data>
+using ElementOf = std::remove_pointer_t<decltype(plain_pointer(std::data(std::declval<Data&>())))>;
+
+/// Whether the range refers to elements that it does not own. Standard views say so. For others, such as
+/// cuda::std::span, the sign is that the range is copied bytewise and that a const range still gives the same access to
+/// the elements; std::array, which has a tuple_size, owns its elements.
+template <class Range>
+constexpr bool is_view() {
+  if constexpr (std::ranges::borrowed_range<Range> || std::ranges::view<Range>)
+    return true;
+  else if constexpr (std::is_array_v<Range> || requires { std::tuple_size<Range>::value; })
+    return false;
+  else
+    return std::is_trivially_copyable_v<Range> && std::is_same_v<ElementOf<Range>, ElementOf<const Range>>;
+}
+
+/// The elements of a range that is given as an array. What cannot be one is a compile-time error of one line.
+template <class Data>
+constexpr auto elements_of(Data&& data) {
+  using Range = std::remove_reference_t<Data>;
+  if constexpr (!Contiguous<Range>) {
+    static_assert(
+        Contiguous<Range>,
+        "shiplap: an array is a range with data() and size(), a C array, or a pointer followed by the number of "
+        "its elements");
+    return std::span<std::byte>();
+  } else {
+    using Element = ElementOf<Range>;
+    static_assert(std::is_trivially_copyable_v<Element>,
+                  "shiplap: the elements of an array are copied byte by byte, so that their type must be trivially "
+                  "copyable");
+    static_assert(std::is_lvalue_reference_v<Data> || is_view<std::remove_const_t<Range>>(),
+                  "shiplap: this temporary owns the elements of the array and is gone before the job runs: give it a "
+                  "name first");
+    return std::span<Element>(plain_pointer(std::data(data)), static_cast<std::size_t>(std::size(data)));
+  }
+}
+
+/// The elements of a range that is given as an array that the kernel writes.
+template <class Data>
+constexpr auto writable_elements_of(Data&& data) {
+  const auto elements = elements_of(std::forward<Data>(data));
+  using Element = typename decltype(elements)::element_type;
+  static_assert(!std::is_const_v<Element>, "shiplap: the kernel writes this array, and its elements are const");
+  return std::span<std::remove_const_t<Element>>(const_cast<std::remove_const_t<Element>*>(elements.data()),
+                                                 elements.size());
+}
+
+}  // namespace shiplap::detail

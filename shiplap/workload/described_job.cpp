@@ -1,0 +1,103 @@
+#include "shiplap/workload/described_job.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+namespace shiplap {
+
+void detail::require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements) {
+  if (elements == 0)
+    throw UsageError(
+        fmt::format("{}: array {} has no elements, so that nothing can be copied: give it elements, or leave it "
+                    "out of the job",
+                    job, array));
+  if (data == nullptr)
+    throw UsageError(
+        fmt::format("{}: array {} is a null pointer with {} elements: give the address of its memory, or use "
+                    "`.shaped` while only the shape is known",
+                    job, array, elements));
+}
+
+void detail::require_place(const Job& job, const std::string& array) {
+  if (job.binding.host || job.binding.cuda)
+    throw UsageError(
+        fmt::format("{}: array {} is described after the kernel, which is handed the arrays before it: "
+                    "describe all arrays before `.kernel` and `.host_kernel`",
+                    job.name, array));
+}
+
+namespace {
+
+void require_valid_cost(const Job& job) {
+  const auto require = [&](Seconds time) {
+    if (!std::isfinite(time.count()) || time < Seconds{0})
+      throw UsageError(
+          fmt::format("{}: its kernel is said to take {} s, which is no time: `.takes` wants a finite number of "
+                      "seconds, 0 or more",
+                      job.name, time.count()));
+  };
+  for (const KernelCost::Point& point : job.cost.points) {
+    require(point.work.value);
+    require(point.work.low);
+    require(point.work.high);
+  }
+}
+
+void require_valid_numbers(const Job& job) {
+  if (job.items == 0)
+    throw UsageError(fmt::format(
+        "{}: its number of items is 0, so that there is no work: `Job{{items}}` wants at least 1", job.name));
+  if (job.items_per_block == 0 || job.blocks_abreast == 0 || job.threads_per_block == 0)
+    throw UsageError(
+        fmt::format("{}: its kernel has blocks of {} items and {} threads, {} abreast: `.with_blocks` and "
+                    "`.takes_any_grid` want at least 1 of each",
+                    job.name, job.items_per_block, job.threads_per_block, job.blocks_abreast));
+  if (!std::isfinite(job.flops) || job.flops < 0)
+    throw UsageError(
+        fmt::format("{}: it has {} operations: `.with_flops` wants a finite number, 0 or more", job.name, job.flops));
+  if (!std::isfinite(job.efficiency) || job.efficiency <= 0)
+    throw UsageError(fmt::format("{}: its efficiency is {}: `.with_efficiency` wants a fraction of more than 0",
+                                 job.name, job.efficiency));
+}
+
+/// Refuses arrays that are cut and have no element, or no whole number of elements, for each item.
+void require_fitting_length(const Job& job, const Array& array) {
+  // Stated workloads have no bytes in one direction.
+  if (stays(array.role) || array.reach.elements || array.size.count == 0) return;
+  const std::uint64_t elements = array.size.count / array.element.count;
+  if (elements < job.items)
+    throw UsageError(
+        fmt::format("{}: array {} has {} elements for {} items, so that some items would own none: give it "
+                    "an element for each item at least, or say with `mapped_by` which ones a chunk needs",
+                    job.name, array.name, elements, job.items));
+  if ((array.reach.before > 0 || array.reach.after > 0) && elements % job.items != 0)
+    throw UsageError(
+        fmt::format("{}: array {} has a halo and {} elements for {} items, so that items own different "
+                    "numbers of elements: give it a multiple of the items, or say with `mapped_by` which "
+                    "ones a chunk needs",
+                    job.name, array.name, elements, job.items));
+}
+
+}  // namespace
+
+void require_valid(const Job& job) {
+  require_valid_numbers(job);
+  require_valid_cost(job);
+  std::set<std::string> names;
+  for (const Array& array : job.arrays) {
+    if (!names.insert(array.name).second)
+      throw UsageError(
+          fmt::format("{}: two arrays are called {}, so that messages could not tell them apart: give each a "
+                      "name of its own",
+                      job.name, array.name));
+    if (array.element.count == 0)
+      throw UsageError(
+          fmt::format("{}: elements of array {} have 0 bytes: give the size of one", job.name, array.name));
+    require_fitting_length(job, array);
+  }
+  require_valid_prefixes(job);
+}
+
+}  // namespace shiplap

@@ -1,0 +1,186 @@
+#include "shiplap/workload/described_job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/error.hpp"
+#include "tests/support/message_of.hpp"
+
+namespace shiplap {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A class that stands for a pointer, as thrust::pointer does.
+template <class T>
+struct FancyPointer {
+  T* address;
+  T* get() const { return address; }
+  T& operator*() const { return *address; }
+};
+
+/// A vector whose data() is such a class, as thrust::universal_vector is.
+template <class T>
+class FancyVector {
+ public:
+  explicit FancyVector(std::size_t size) : elements_(size) {}
+  FancyPointer<T> data() { return {elements_.data()}; }
+  FancyPointer<const T> data() const { return {elements_.data()}; }
+  std::size_t size() const { return elements_.size(); }
+
+ private:
+  std::vector<T> elements_;
+};
+
+/// A view that the standard library does not know as one, as cuda::std::span is.
+template <class T>
+struct ForeignSpan {
+  T* first;
+  std::size_t count;
+  T* data() const { return first; }
+  std::size_t size() const { return count; }
+};
+
+template <class... Elements>
+std::size_t bytes_from(const DescribedJob<Elements...>& job, const void* data) {
+  EXPECT_EQ(static_cast<const void*>(job.arrays.back().data), data);
+  return job.arrays.back().size.count;
+}
+
+TEST(DescribedJob, takes_every_contiguous_range_where_it_is) {
+  std::vector<float> vector(10);
+  const std::vector<float> constant(10);
+  std::array<double, 10> array{};
+  int c_array[10] = {};
+  FancyVector<float> fancy(10);
+  const Job job{10};
+  EXPECT_EQ(bytes_from(job.in("x", vector), vector.data()), 40u);
+  EXPECT_EQ(bytes_from(job.in("x", constant), constant.data()), 40u);
+  EXPECT_EQ(bytes_from(job.out("x", array), array.data()), 80u);
+  EXPECT_EQ(bytes_from(job.inout("x", c_array), c_array), 40u);
+  EXPECT_EQ(bytes_from(job.out("x", fancy), fancy.data().get()), 40u);
+  EXPECT_EQ(bytes_from(job.in("x", std::as_const(fancy)), fancy.data().get()), 40u);
+  EXPECT_EQ(bytes_from(job.resident("x", std::span(vector).first(3)), vector.data()), 12u) << "a temporary view";
+  EXPECT_EQ(bytes_from(job.carried("x", ForeignSpan<float>{vector.data(), 7}), vector.data()), 28u);
+}
+
+TEST(DescribedJob, takes_a_pointer_and_a_number_of_elements) {
+  std::vector<float> memory(10);
+  const float* const constant = memory.data();
+  const Job job{10};
+  EXPECT_EQ(bytes_from(job.in("x", constant, 10), constant), 40u);
+  EXPECT_EQ(bytes_from(job.in("x", memory.data(), 10u), constant), 40u);
+  EXPECT_EQ(bytes_from(job.out("x", memory.data(), 10), constant), 40u);
+  EXPECT_EQ(bytes_from(job.inout("x", memory.data(), std::size_t{5}), constant), 20u);
+  EXPECT_EQ(bytes_from(job.resident("x", constant, 3), constant), 12u);
+  EXPECT_EQ(bytes_from(job.carried("x", memory.data(), 1), constant), 4u);
+  const auto with_halo = job.in("x", memory.data(), 10, halo(1, 2));
+  EXPECT_EQ(with_halo.arrays.back().reach.before, 1u);
+  EXPECT_EQ(with_halo.arrays.back().reach.after, 2u);
+}
+
+TEST(DescribedJob, knows_views_from_what_owns_its_elements) {
+  static_assert(detail::is_view<std::span<float>>() && detail::is_view<std::span<const float, 3>>());
+  static_assert(detail::is_view<ForeignSpan<float>>() && detail::is_view<ForeignSpan<const float>>());
+  static_assert(!detail::is_view<std::vector<float>>() && !detail::is_view<FancyVector<float>>());
+  static_assert(!detail::is_view<std::array<const float, 3>>() && !detail::is_view<float[3]>());
+}
+
+TEST(DescribedJob, refuses_an_array_without_elements_and_a_null_pointer) {
+  std::vector<float> nothing;
+  float* const nowhere = nullptr;
+  const Job job{10, "mine"};
+  EXPECT_THAT(message_of<UsageError>([&] { job.in("x", nothing); }), HasSubstr("mine: array x has no elements"));
+  EXPECT_THAT(message_of<UsageError>([&] { job.out("x", nowhere, 10); }), HasSubstr("array x is a null pointer"));
+  EXPECT_EQ(job.shaped<float>("x", Role::out, 10).arrays.size(), 1u) << "of which only the shape is known";
+}
+
+TEST(DescribedJob, says_the_same_before_the_kernel_and_after_it) {
+  std::vector<float> x(10);
+  const auto nothing = [](Chunk, auto) {};
+  const auto array = Job{10}.inout("x", x);
+  const auto said = [](const auto& job) {
+    return job.takes_any_grid(1024, 128, 3)
+        .touches_each_byte_once()
+        .with_flops(1e9)
+        .with_device_traffic(80_B)
+        .with_efficiency(0.5);
+  };
+  for (const Job& job : {Job(said(array).host_kernel(nothing)), Job(said(array.host_kernel(nothing)))}) {
+    EXPECT_TRUE(job.any_grid);
+    EXPECT_EQ(job.items_per_block, 1024u);
+    EXPECT_EQ(job.threads_per_block, 128u);
+    EXPECT_EQ(job.blocks_abreast, 3u);
+    EXPECT_EQ(job.each_byte_once, true);
+    EXPECT_EQ(job.flops, 1e9);
+    EXPECT_FALSE(job.double_precision);
+    EXPECT_EQ(job.device_traffic, 80_B);
+    EXPECT_EQ(job.efficiency, 0.5);
+    EXPECT_TRUE(job.binding.host);
+  }
+  EXPECT_TRUE(array.with_double_precision_flops(2).double_precision);
+  EXPECT_EQ(array.touches_bytes_repeatedly().each_byte_once, false);
+  EXPECT_FALSE(array.with_blocks(4, 256).any_grid);
+}
+
+TEST(DescribedJob, has_a_kernel_of_its_own_grid_and_unknown_accesses_unless_it_says_otherwise) {
+  std::vector<float> x(10);
+  const Job job = Job{10}.inout("x", x).kernel([](CUstream_st*, Chunk, auto) {});
+  EXPECT_FALSE(job.any_grid);
+  EXPECT_FALSE(job.each_byte_once.has_value());
+  EXPECT_EQ(job.launches, 1u);
+}
+
+TEST(RequireValid, refuses_a_job_without_items_in_the_words_of_its_author) {
+  EXPECT_THAT(message_of<UsageError>([] {
+                require_valid(Job{0, "mine"});
+              }),
+              HasSubstr("`Job{items}` wants at least 1"));
+}
+
+TEST(RequireValid, refuses_kernel_times_that_are_none) {
+  std::vector<float> x(10);
+  const auto job = Job{10}.inout("x", x);
+  for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_THAT(message_of<UsageError>([&] { require_valid(job.takes(Seconds{wrong})); }), HasSubstr("`.takes`"));
+  EXPECT_NO_THROW(require_valid(job.takes(Seconds{0})));
+}
+
+TEST(RequireValid, refuses_numbers_that_are_out_of_range) {
+  std::vector<float> x(10);
+  const auto job = Job{10}.inout("x", x);
+  for (const auto& wrong : {job.with_blocks(0, 256), job.with_blocks(1, 0), job.takes_any_grid(1, 256, 0),
+                            job.with_flops(-1), job.with_efficiency(0), job.with_efficiency(-0.5)})
+    EXPECT_THROW(require_valid(wrong), UsageError);
+}
+
+TEST(RequireValid, refuses_two_arrays_of_one_name) {
+  std::vector<float> x(10);
+  std::vector<float> y(10);
+  EXPECT_THAT(message_of<UsageError>([&] { require_valid(Job{10}.in("x", x).out("x", y)); }),
+              HasSubstr("two arrays are called x"));
+}
+
+TEST(RequireValid, refuses_arrays_with_too_few_elements_for_the_items) {
+  std::vector<float> nine(9);
+  std::vector<float> eleven(11);
+  const Job job{10, "mine"};
+  for (const Job& wrong :
+       {Job(job.in("x", nine)), Job(job.out("x", nine)), Job(job.inout("x", nine)), Job(job.scratch<float>("x", 9))})
+    EXPECT_THAT(message_of<UsageError>([&] { require_valid(wrong); }), HasSubstr("9 elements for 10 items"));
+  EXPECT_NO_THROW(require_valid(job.in("x", eleven))) << "need not be a multiple";
+  EXPECT_NO_THROW(require_valid(job.resident("x", nine))) << "is not cut";
+  EXPECT_NO_THROW(require_valid(job.in("x", nine, mapped_by([](ItemRange) { return ElementRange{0, 9}; }))));
+  EXPECT_THAT(message_of<UsageError>([&] { require_valid(job.in("x", eleven, halo(1, 0))); }),
+              HasSubstr("has a halo and 11 elements for 10 items"))
+      << "an array that is padded";
+}
+
+}  // namespace
+}  // namespace shiplap
