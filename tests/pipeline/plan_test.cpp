@@ -76,7 +76,7 @@ TEST(PlannedJob, runs_a_halo_a_resident_and_a_carried_array_under_every_choice) 
           for (const std::uint32_t ring : {0u, 1u, 2u, 3u}) {
             if (!find_strategy(strategy).chunked && (chunks > 1 || layout != Layout::three || ring > 0)) continue;
             Stencil stencil;
-            Job job = stencil.job();
+            Job job = stencil.job().touches_each_byte_once();
             job.cost = {.points = {{Stencil::rows, Interval<Seconds>::exact(microseconds(100))}},
                         .limited = {},
                         .origin = "stated"};
@@ -417,7 +417,8 @@ TEST(PlannedJob, has_sound_schedules_of_halos_beside_what_stays_and_of_pieces_th
                              .shaped<float>("some", Role::out, 24, mapped_by([](ItemRange r) {
                                               const bool none = r.first / 2 % 3 != 0;
                                               return ElementRange{r.first, none ? 0 : r.count};
-                                            }));
+                                            }))
+                             .touches_each_byte_once();
         for (const char* name : {"streams", "hybrid", "staged"}) {
           Job placed = job;
           if (std::string_view(name) == "staged")
