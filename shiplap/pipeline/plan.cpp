@@ -181,7 +181,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   else if (options.check_reach || options.race > Seconds{0})
     throw UsageError(
         fmt::format("{}: `check_reach` and `race` run the kernel, and profile {} is no device: plan for a node "
-                    "with one, as in node_of(*open(\"virtual:h200\"), profile)",
+                    "with a device, which may be virtual",
                     job.name, node.profile.name));
   if (result.job.cost.points.empty() && node.has_gpu()) require_arrays_to_probe(result.job);
   if (result.job.cost.points.empty())

@@ -12,9 +12,9 @@ namespace shiplap {
 Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& limits, const ZeroCopyArrays& zero_copy,
                           const Staging& staging) {
   if (choice.blocks > 0 && !job.any_grid)
-    throw Unsupported(fmt::format(
-        "`blocks` {}: the kernel of {} has a grid of its own: leave the blocks to it, or say `.takes_any_grid`",
-        choice.blocks, job.name));
+    throw Unsupported(
+        fmt::format("`blocks` {}: the kernel of {} has a grid of its own: leave the number of blocks to it",
+                    choice.blocks, job.name));
   if (zero_copy.in || zero_copy.out) require_zero_copy(job);
   Schedule schedule;
   schedule.agents.clear();
