@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/pipeline/bound.hpp"
+#include "shiplap/pipeline/ideal_overlap.hpp"
 
 namespace shiplap {
 namespace {

@@ -325,7 +325,7 @@ TEST(PlannedJob, of_which_only_the_shape_is_known_cannot_be_timed_on_a_gpu) {
 /// Whether a plan considered strategies in which the kernel accesses host memory, and why not.
 bool considers_zero_copy(const Plan& plan) {
   return std::ranges::any_of(plan.ranking.candidates,
-                             [](const Candidate& c) { return find_strategy(c.choice.strategy).mapped; });
+                             [](const Candidate& c) { return find_strategy(c.choice.strategy).zero_copy; });
 }
 std::string why_no_zero_copy(const Plan& plan) {
   const auto found = std::ranges::find(plan.ranking.refused, "implicit", &Refused::strategy);

@@ -162,7 +162,7 @@ Choice random_choice(Draw& draw, const Job& job) {
   // A limit means something to kernels that access host memory alone.
   const auto has = [&](Role role) { return std::ranges::count(job.arrays, role, &Array::role) > 0; };
   const bool accesses_host = choice.strategy == "hybrid-mirror" ? has(Role::in) : has(Role::out) || has(Role::inout);
-  if (find_strategy(choice.strategy).mapped && accesses_host && draw.one_in(3))
+  if (find_strategy(choice.strategy).zero_copy && accesses_host && draw.one_in(3))
     choice.blocks = draw.log_integer(1, 4096);
   if (draw.one_in(3)) choice.ring = static_cast<std::uint32_t>(draw.integer(1, 4));
   choice.threads = static_cast<std::uint32_t>(draw.integer(1, 8));

@@ -26,7 +26,7 @@ Job job_in(MemoryKind memory, const std::vector<Role>& roles, std::uint64_t item
   return job;
 }
 
-const std::vector<std::vector<Role>> unlocked_roles{
+const std::vector<std::vector<Role>> unpinned_roles{
     {Role::in, Role::out},
     {Role::inout},
     {Role::in},
@@ -45,7 +45,7 @@ std::vector<Choice> staged_choices() {
 }
 
 TEST(Staged, gives_sound_schedules_in_every_shape) {
-  for (const auto& roles : unlocked_roles)
+  for (const auto& roles : unpinned_roles)
     for (const Choice& choice : staged_choices()) {
       const auto found = problems(find_strategy("staged").schedule(job_in(MemoryKind::pageable, roles), choice, roomy));
       EXPECT_TRUE(found.empty()) << to_string(choice) << ", ring " << choice.ring << ": " << found.front();
@@ -54,7 +54,7 @@ TEST(Staged, gives_sound_schedules_in_every_shape) {
 
 TEST(Staged, has_no_dependency_that_could_be_left_out) {
   std::size_t edges = 0;
-  for (const auto& roles : unlocked_roles)
+  for (const auto& roles : unpinned_roles)
     for (const Choice& choice : staged_choices()) {
       const Schedule schedule = find_strategy("staged").schedule(job_in(MemoryKind::pageable, roles), choice, roomy);
       for (std::size_t i = 0; i < schedule.ops.size(); ++i)
@@ -170,7 +170,7 @@ TEST(Managed, is_one_launch_and_threads_that_touch_all_pages_of_the_results) {
 }
 
 TEST(ManagedPrefetch, moves_every_page_to_the_gpu_and_the_results_back) {
-  for (const auto& roles : unlocked_roles) {
+  for (const auto& roles : unpinned_roles) {
     const Job job = job_in(MemoryKind::managed, roles);
     for (const std::uint32_t chunks : {1u, 2u, 7u}) {
       const Schedule schedule =
@@ -214,7 +214,7 @@ TEST(Managed, refuses_more_than_the_gpu_may_hold_with_the_numbers) {
   }
 }
 
-TEST(Choices, of_unlocked_memory_are_told_by_what_was_chosen) {
+TEST(Choices, of_unpinned_memory_are_told_by_what_was_chosen) {
   EXPECT_EQ(to_string(Choice{.strategy = "staged", .chunks = 64, .threads = 8}),
             "staged, 64 chunks, 8 threads each way");
   EXPECT_EQ(to_string(Choice{.strategy = "managed", .threads = 1}), "managed, 1 thread");
