@@ -26,12 +26,12 @@ struct AdaptiveOptions {
   std::uint32_t slots = 0;
   std::vector<Choice> choices{};  ///< what a batch may be cut into; empty: `steady_choices`
   /// Fills arrays of a batch with what batches hold. The kernel is timed on that once, for every way to cut a batch;
-  /// without it on zeros, which a kernel whose time hangs on its data may take far longer or shorter for.
+  /// without it on zeros, for which a kernel whose time depends on its data may take far longer or shorter.
   std::function<void(std::span<const std::span<std::byte>>)> sample{};
   AdaptationOptions adaptation{};  ///< when and how the choice changes
 };
 
-/// One of the batches, and the host arrays that hold it.
+/// One batch, and the host arrays that hold it.
 struct Batch {
   std::uint64_t number = 0;  ///< counted from 0
   /// Which of the slots; a source may take another one that is not in flight (`Adaptive::is_free`).
@@ -39,13 +39,13 @@ struct Batch {
   std::span<const std::span<std::byte>> arrays{};  ///< of the slot, in the order of the job's
 };
 
-/// What an endless run was, in numbers.
+/// What was counted and timed in an endless run.
 struct AdaptiveReport {
-  std::uint64_t batches = 0;  ///< that ended
-  std::uint64_t items = 0;    ///< of all of them
+  std::uint64_t batches = 0;  ///< number of batches that ended
+  std::uint64_t items = 0;    ///< number of their items
   Seconds elapsed{0};         ///< from the first submission to the last end, by the device's host clock
-  std::uint64_t changes = 0;  ///< of the choice
-  std::vector<std::uint64_t> batches_of_choice;  ///< by choice
+  std::uint64_t changes = 0;  ///< how often the choice changed
+  std::vector<std::uint64_t> batches_of_choice;  ///< number of batches, by choice
   /// Items each second.
   double rate() const { return elapsed > Seconds{0} ? static_cast<double>(items) / elapsed.count() : 0; }
 };
@@ -60,7 +60,7 @@ class Adaptive {
   /// `steady_table` and `prepare` do.
   Adaptive(const Node&, Job batch, AdaptiveOptions = {});
 
-  /// Of host arrays.
+  /// Number of sets of host arrays.
   std::size_t slots() const { return slots_.size(); }
   /// The arrays of a slot. They are the caller's while no batch in it is in flight.
   std::span<const std::span<std::byte>> arrays(std::size_t slot) const { return slots_.at(slot).arrays; }
@@ -68,30 +68,31 @@ class Adaptive {
   bool is_free(std::size_t slot) const { return !slots_.at(slot).busy; }
   /// What may be chosen, and what is predicted of it.
   const SteadyTable& table() const { return table_; }
-  /// With the cost of its kernel.
+  /// The job over one batch, with the cost of its kernel.
   const Job& batch() const { return batch_; }
 
   /// Fills the inputs of a batch, or names the slot that holds them; false: there is none any more.
   using Source = std::function<bool(Batch&)>;
-  /// Is handed a batch whose outputs are there, in the order of the batches. May be empty.
+  /// Receives each batch when its outputs are complete, in the order of the batches. May be empty.
   using Sink = std::function<void(const Batch&)>;
   /// A batch that has ended, and the decision it led to, if any.
   struct Progress {
-    const BatchSeen& seen;               ///< what was observed of it
+    const BatchSeen& seen;               ///< what was observed of the batch
     const Decision* decision = nullptr;  ///< null: none
-    Seconds ended{0};                    ///< since the run began, by the host's clock
+    Seconds ended{0};                    ///< end of the batch after the start of the run, by the host's clock
   };
-  /// Is told of every batch. May be empty.
+  /// Receives what was observed of every batch. May be empty.
   using Watch = std::function<void(const Progress&)>;
 
-  /// Takes batches from `source` to `sink` until there is none any more, or `stop` is asked for: then no further one is
-  /// begun. The caller's functions are called in the calling thread while other batches are under way. Throws what they
-  /// throw, and as Execution does; nothing is in flight then.
+  /// Takes batches from `source` to `sink` until the source has none left or `stop` is requested; no further batch
+  /// begins then. The caller's functions are called in the calling thread while other batches are in flight. Throws
+  /// what they throw, and as Execution does; nothing is in flight then.
   AdaptiveReport run(const Source& source, const Sink& sink = {}, const Watch& watch = {}, std::stop_token stop = {});
-  /// The same with a policy of one's own.
+  /// Runs as above, and the given policy decides how batches are cut.
   AdaptiveReport run(Policy&, const Source& source, const Sink& sink = {}, const Watch& watch = {},
                      std::stop_token stop = {});
-  /// Whatever is observed and decided in runs from now on goes there, and the adaptation begins anew: see `replay`.
+  /// Writes what is observed and decided in later runs to `sink`, line by line, and begins the adaptation anew (see
+  /// `replay`).
   void log_to(LineSink sink);
 
  private:

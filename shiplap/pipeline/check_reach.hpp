@@ -1,4 +1,5 @@
-// Finds what a kernel reads or writes beyond what its job says: every chunk by itself, in poisoned surroundings.
+// Finds what a kernel reads or writes beyond what its job describes: it runs a few chunks by themselves, between
+// poisoned bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,19 @@ struct Undeclared {
     uninitialised,  ///< a result depends on what was in scratch before the kernel
   };
   Kind kind = Kind::read;    ///< what the kernel did
-  std::string array;         ///< that was written or not; of a read the array whose surroundings a result depends on
-  ItemRange chunk;           ///< of which chunk
-  std::int64_t element = 0;  ///< first one; before the array's begin it is negative. Of a read that of the result
-  std::string result;        ///< of a read: the array with the result
+  std::string array;         ///< the array that was written or not; for a read the one that a result depends on
+  ItemRange chunk;           ///< the chunk whose kernel did it
+  std::int64_t element = 0;  ///< index of the first such element, negative before the array; for a read, of the result
+  std::string result;        ///< for a read, the array with the result
 };
 /// One sentence with the chunk, the element and the remedy.
 std::string to_string(const Undeclared&);
 
-/// Runs the kernel over each of up to `chunks` chunks twice, on a whole copy of every array between guards of 4 KiB, in
-/// which all but the chunk's reach is poisoned, the second time with other bytes. A result that differs depends on the
-/// poison: then array after array is looked at. Memory on the device: once the job's arrays. On a virtual device views
-/// throw at the first element outside of their reach already. The job's own arrays are not written.
+/// Runs the kernel over each of up to `chunks` chunks twice. Every array is a whole copy between guards of 4 KiB, in
+/// which all bytes but the reach of the chunk are poisoned, the second time with other bytes. A result that differs
+/// depends on the poison; further runs then tell on which array. Takes as much device memory as the arrays of the job.
+/// On a virtual device views already throw at the first element outside of their reach. The arrays of the job are not
+/// written.
 std::vector<Undeclared> check_reach(Device&, const Job&, std::uint32_t chunks = 3);
 
 /// Throws CheckFailed that lists what was found.

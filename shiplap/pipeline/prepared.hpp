@@ -11,26 +11,29 @@
 
 namespace shiplap {
 
-/// Shares nothing with others: several can run at once, each in one thread at a time.
+/// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so that several can
+/// run at once. One of them is used by one thread at a time.
 class Prepared {
  public:
-  /// Runs it once and waits for the end. Pages of managed arrays are brought back to the host first, untimed. Throws as
-  /// Execution::run does.
+  /// Runs the schedule once and waits for the end. Pages of managed arrays are brought back to the host first, untimed.
+  /// Throws as Execution::run does.
   RunResult run(const RunOptions& = {});
-  /// The two halves of `run`, as Execution has them: between them others that share the streams can be submitted.
+  /// Submits a run without waiting for its end: the first half of `run`. Until `wait`, other prepared jobs that share
+  /// its streams can be submitted.
   void submit(const RunOptions& = {});
-  RunResult wait();  ///< see submit
-  /// The kernels of a graph: see Execution::launches.
+  /// Waits for the end of what was submitted: the second half of `run`.
+  RunResult wait();
+  /// The kernel launches of a graph (see Execution::launches).
   std::vector<LaunchShape> launches() const { return execution_->launches(); }
-  /// What is run.
+  /// The schedule that runs.
   const Schedule& schedule() const { return schedule_; }
 
-  /// The first buffers of the schedule are bound to `given`, the others to memory of their own. With `behind` in the
-  /// streams of that one: see Device::prepare_behind.
+  /// Binds the first buffers of the schedule to `given` and the others to memory that is allocated for them. With
+  /// `behind`, the schedule runs in the streams of that one (see Device::prepare_behind).
   Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr);
-  /// Memory that has to live as long.
+  /// Takes over memory that must live as long as this.
   void keep(std::vector<Memory>);
-  /// Where a buffer that was not given lies.
+  /// The memory of a buffer that was not given.
   const Memory& own(BufferId) const;
 
  private:
@@ -42,11 +45,11 @@ class Prepared {
   std::unique_ptr<Execution> execution_;
 };
 
-/// Where the job's arrays are. Throws UsageError for one of which only the shape is known, and for two that overlap
-/// when one of them is written.
+/// Addresses of the arrays of the job. Throws UsageError for an array of which only the shape is known, and for two
+/// arrays that overlap when one of them is written.
 std::vector<std::byte*> data_of(const Job&);
 
-/// Prepares a candidate of a ranking of this job, whose schedule is at hand. Throws as the device does.
+/// Prepares a candidate of a ranking of this job; the candidate holds the schedule. Throws as the device does.
 Prepared prepare(Device&, const Job&, const Candidate&);
 /// Builds the schedule of a choice and prepares it. Throws as the strategy and the device do.
 Prepared prepare(Device&, const Job&, const Choice&, const Limits&);

@@ -9,7 +9,8 @@
 
 namespace shiplap {
 
-/// One launch of a kernel that does nothing: what timing a kernel sees beside the kernel.
+/// Prepares one launch of a kernel that does nothing. Its time is what the timing of a launch contains beside the
+/// kernel.
 std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice&);
 
 /// Limits of the measurement of a kernel.
@@ -19,12 +20,14 @@ struct ProbeOptions {
   Seconds zero_copy{milliseconds(20)};
 };
 
-/// Kernel time on resident data, event-timed, median of `repeats`, its launch latency measured beside it and taken off.
-/// Of a kernel that takes any grid at up to 3 sizes: a block for each SM, one wave of blocks, and the whole
-/// job or what fits, at one of them with few blocks too. Of others an eighth and the whole. A kernel that goes over its
-/// data in several launches is measured at what the L2 cache keeps from one to the next instead of the middle size.
-/// Unless the job says that the kernel touches bytes repeatedly, zero-copy launches over pinned arrays are measured
-/// too: see probe_zero_copy. Outputs may be written (see there), nothing else is.
+/// Measures the kernel on resident data: times by events, medians of `repeats`, less the launch latency, which is
+/// measured beside them. A kernel that takes any grid is measured at up to three sizes: a block for each SM, one wave
+/// of blocks, and the whole job or what fits. One of these sizes is measured with few blocks too. Other kernels are
+/// measured at an eighth of the job and at the whole. For a kernel that goes over its data in several launches, the
+/// middle size is what the L2 cache keeps from one launch to the next. Unless the job says that the kernel touches
+/// bytes repeatedly, zero-copy launches over pinned arrays are measured too (see probe_zero_copy); these may write
+/// outputs. Nothing else is written. Captures the kernel first unless `cost.resident_blocks` is known (see
+/// as_captured).
 KernelCost probe_kernel(MeasurableDevice&, const Job&, const Limits&, const ProbeOptions& = {});
 
 }  // namespace shiplap

@@ -10,7 +10,7 @@
 
 namespace shiplap {
 
-/// A run that goes on. It is waited for when this goes.
+/// A run in flight. The destructor waits for its end.
 class Running {
  public:
   /// Waits for the end and gives what was observed, once. Throws what the run threw.
@@ -19,21 +19,22 @@ class Running {
   bool has_ended() const {
     return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
-  /// Before its next chunk; `wait` throws Cancelled then. What was submitted is waited for: each piece of an output is
-  /// complete or as it was.
+  /// Ends the run before its next chunk; `wait` then throws Cancelled. What was submitted is waited for, so that the
+  /// part of an output that belongs to a chunk is complete or as it was.
   void cancel() { stop_.request_stop(); }
 
  private:
   friend Running run_async(Device&, Prepared&, void* stream, RunOptions);
   std::stop_source stop_;
   std::future<RunResult> result_;
-  std::jthread thread_;  // gone first
+  std::jthread thread_;  // joined before the members above are destroyed
 };
 
-/// Begins when all that `stream`, a cudaStream_t, holds now has ended; what is enqueued there after this call waits for
-/// the end of the run. Null: at once, and nothing waits. `prepared` must outlive it, and runs nothing else meanwhile.
-/// Throws Unsupported where there are no streams, UsageError for a traced run behind one. A host function holds the
-/// stream meanwhile: a kernel that enqueues host functions of its own would wait for it.
+/// Starts a run in a thread of its own. The run begins when all work that `stream`, a cudaStream_t, holds at this call
+/// has ended, and what is enqueued there after this call waits for the end of the run. With a null stream the run
+/// begins at once and nothing waits for it. `prepared` must outlive the run and must not run anything else meanwhile.
+/// Throws Unsupported where there are no streams, UsageError for a traced run behind a stream. A host function holds
+/// the stream during the run, so that a kernel that enqueues host functions of its own would wait for it.
 Running run_async(Device&, Prepared& prepared, void* stream = nullptr, RunOptions = {});
 
 }  // namespace shiplap

@@ -1,6 +1,7 @@
 // What a program may give as the data of an array: anything contiguous that the host can address.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

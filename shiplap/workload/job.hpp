@@ -51,8 +51,9 @@ struct ElementRange {
   std::uint64_t count = 0;  ///< how many elements
 };
 
-/// The part of an array that the kernel of a chunk needs. It is the slice of the chunk's items (see `slice`), for
-/// arrays that are only read with the slices of some items before and after (a halo), or what a mapping says.
+/// The part of an array that the kernel of a chunk needs. It is what the chunk's items own (see owned_bytes). For an
+/// array that is only read it may include what some items before and after own (a halo). A mapping may say another
+/// part.
 struct Reach {
   std::uint64_t before = 0;  ///< items of the halo before the chunk, as far as there are any
   std::uint64_t after = 0;   ///< items of the halo after the chunk, as far as there are any
@@ -60,9 +61,9 @@ struct Reach {
   /// It must be monotone: a later chunk begins and ends no earlier. Chunks must write different elements.
   std::function<ElementRange(ItemRange)> elements{};
 };
-/// The slice of the chunk alone.
+/// What the items of the chunk own, and nothing else.
 inline const Reach own_items{};
-/// The slice of the chunk with a halo of these numbers of items.
+/// What the items of the chunk own, with a halo of these numbers of items.
 inline Reach halo(std::uint64_t before, std::uint64_t after) {
   return {.before = before, .after = after, .elements = {}};
 }
@@ -71,12 +72,13 @@ inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
   return {.before = 0, .after = 0, .elements = std::move(elements)};
 }
 
-/// One array of the job. Items [first, first + n) of the job own a proportional slice of it (see `slice`).
+/// One array of the job. Items [first, first + n) of the job own a proportional part of it (see
+/// owned_bytes).
 struct Array {
   std::string name;                        ///< in messages
   Role role = Role::in;                    ///< what the kernel does with it
   Bytes size;                              ///< of the whole array
-  Bytes element{1};                        ///< size of an element; slices are whole elements
+  Bytes element{1};                        ///< size of an element; items own whole elements
   MemoryKind memory = MemoryKind::pinned;  ///< the kind of memory; looked up before planning where `data` is known
   Reach reach{};                           ///< the part that the kernel of a chunk needs
   /// Makes a resident array the front of another array: the first elements of the array of that index, which comes
@@ -228,8 +230,8 @@ struct ByteRange {
   Bytes offset;  ///< of its first byte in the array
   Bytes length;  ///< number of bytes
 };
-/// The slice of the array that a range of items owns. It has whole elements; slices of neighbouring ranges have no gap
-/// and no overlap.
+/// The part of the array that a range of items owns. It has whole elements. Between the parts of two consecutive ranges
+/// there is no gap and no overlap.
 ByteRange owned_bytes(const Job&, const Array&, ItemRange);
 
 /// The part of an array that a chunk needs.
@@ -237,8 +239,8 @@ struct ChunkReach {
   ByteRange reach;  ///< the bytes that its kernel is handed
   ByteRange fresh;  ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
 };
-/// The pieces of consecutive chunks. Throws UsageError that names the array and the chunk when a reach is out of bounds
-/// or not monotone, or when two chunks write the same bytes.
+/// The reaches of consecutive chunks. Throws UsageError that names the array and the chunk when a reach is out of
+/// bounds or not monotone, or when two chunks write the same bytes.
 std::vector<ChunkReach> chunk_reaches(const Job&, const Array&, std::span<const ItemRange> chunks);
 /// The bytes of the array that the kernel is handed for these items; all bytes of an array that stays on the GPU.
 ByteRange reach_of(const Job&, const Array&, ItemRange);

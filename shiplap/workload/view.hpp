@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #ifdef __CUDACC__
-/// Of functions for host and device: what nvcc needs, and nothing for other compilers.
+/// Marks a function that host and device call: nvcc needs the mark, other compilers get nothing.
 #define SHIPLAP_HOST_DEVICE __host__ __device__
 #else
 #define SHIPLAP_HOST_DEVICE
@@ -16,42 +16,43 @@ namespace shiplap {
 struct Chunk {
   std::uint64_t first = 0;  ///< index of its first item in the whole job
   std::uint64_t count = 0;  ///< how many items
-  /// Grid that the schedule asks for, of kernels that take any (DescribedJob::takes_any_grid).
+  /// Number of blocks that the schedule asks for; for kernels that work with any grid (DescribedJob::takes_any_grid).
   std::uint64_t blocks = 0;
 
-  /// One beyond its last item.
+  /// Index of the item after the last one.
   SHIPLAP_HOST_DEVICE constexpr std::uint64_t end() const { return first + count; }
 };
 
-/// Says which element of which array was out of reach. Throws Error.
+/// Throws Error that names the array, the index and the elements that the chunk reaches.
 [[noreturn]] void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end);
 
-/// The elements [first(), end()) of an array, wherever they lie at the moment. Trivially copyable: to be passed to
-/// kernels by value. Host code that asks for another element gets an Error with its index; device code is not checked
-/// (see `check_reach` for what finds it there).
+/// The elements [first(), end()) of an array, wherever they lie at the moment. A view is trivially copyable and is
+/// passed to kernels by value. Host code that asks for another element gets an Error with its index. Device code is not
+/// checked; `check_reach` finds such accesses there.
 template <class T>
 class View {
  public:
-  /// Of nothing.
+  /// A view of no elements.
   View() = default;
-  /// `data` is where element `first` lies; `array` names it in errors and outlives the view.
+  /// Makes a view of `count` elements. Element `first` of the array lies at `data`. `array` is the name of the array in
+  /// errors and must outlive the view.
   View(T* data, std::uint64_t first, std::uint64_t count, const char* array)
       : data_(data), first_(first), count_(count), array_(array) {}
 
-  /// By its index in the whole array.
+  /// The element with this index in the whole array.
   SHIPLAP_HOST_DEVICE T& operator[](std::uint64_t index) const {
 #ifndef __CUDA_ARCH__
     if (index - first_ >= count_) outside_of_view(array_, index, first_, first_ + count_);
 #endif
     return data_[index - first_];
   }
-  /// Of element first().
+  /// Address of element first().
   SHIPLAP_HOST_DEVICE T* data() const { return data_; }
   /// Index of the first element in the whole array.
   SHIPLAP_HOST_DEVICE std::uint64_t first() const { return first_; }
-  /// One beyond the last one.
+  /// Index of the element after the last one.
   SHIPLAP_HOST_DEVICE std::uint64_t end() const { return first_ + count_; }
-  /// How many elements.
+  /// Number of elements.
   SHIPLAP_HOST_DEVICE std::uint64_t size() const { return count_; }
 
  private:
