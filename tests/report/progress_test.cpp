@@ -18,13 +18,13 @@ class Terminal {
  public:
   Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
     if (master_ >= 0 && grantpt(master_) == 0 && unlockpt(master_) == 0)
-      stream = fdopen(open(ptsname(master_), O_RDWR | O_NOCTTY), "w");
+      stream = fdopen(::open(ptsname(master_), O_RDWR | O_NOCTTY), "w");
   }
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
   ~Terminal() {
     if (stream != nullptr) std::fclose(stream);
-    close(master_);
+    ::close(master_);
   }
   /// What has been written within the time, up to the first text.
   std::string read_within(int milliseconds) const {
