@@ -244,7 +244,7 @@ TEST_F(Cli, traces_a_plan_and_a_run_and_explains_the_run) {
       shiplap("run scalar-add:in=4MiB,out=4MiB --device virtual:h200 --explain --trace '" + file.string() + "'");
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(processes(), (std::set<std::string>{"predicted", "simulated"}));
-  for (const char* words : {"off most", "observed by simulation", "trace written to"})
+  for (const char* words : {"off most", "spans: simulation", "trace written to"})
     EXPECT_NE(run.out.find(words), std::string::npos) << words << " in: " << run.out;
   expect_refused(shiplap("plan --in 1MiB --kernel 1ms --profile h200 --trace /nowhere/t.json"), 1,
                  {"--trace", "/nowhere"});

@@ -18,11 +18,11 @@ TEST_F(Cli, tune_shows_who_won_and_run_with_a_race_starts_from_there) {
   const std::string job = "scalar-add:in=1MiB,out=1MiB --device virtual:h200";
   const Outcome tuned = shiplap("tune --race 5ms " + job);
   EXPECT_EQ(tuned.code, 0) << tuned.err;
-  for (const char* word : {"won", "predicted", "observed", "streams", "implicit", "kept in"})
+  for (const char* word : {"won", "predicted", "simulated", "streams", "implicit", "kept in"})
     EXPECT_THAT(tuned.out, HasSubstr(word));
   const Json kept = parsed(shiplap("run --json --race 5ms " + job));
   EXPECT_EQ(kept.at("race").at("rounds"), parsed(shiplap("run --json --race 5ms " + job)).at("race").at("rounds"));
-  EXPECT_THAT(shiplap("run --race 5ms " + job).out, HasSubstr("won an earlier race"));
+  EXPECT_THAT(shiplap("run --race 5ms " + job).out, HasSubstr("won an earlier simulated race"));
   EXPECT_THAT(shiplap("run " + job).out, Not(HasSubstr("race")));
 }
 

@@ -29,9 +29,9 @@ class Terminal {
   /// What has been written within the time, up to the first text.
   std::string read_within(int milliseconds) const {
     pollfd ready{.fd = master_, .events = POLLIN, .revents = 0};
-    if (poll(&ready, 1, milliseconds) <= 0) return "";
+    if (::poll(&ready, 1, milliseconds) <= 0) return "";
     std::string text(1000, '\0');
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(master_, text.data(), text.size()))));
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(master_, text.data(), text.size()))));
     return text;
   }
 
