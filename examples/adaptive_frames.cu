@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/shiplap.hpp"
 
 namespace {

@@ -1,10 +1,12 @@
-// Everything a program needs that streams its data through its own kernels.
+// What a program needs that streams its data through its own kernels.
 //   auto gpu = shiplap::open("cuda:0");
 //   auto node = shiplap::load_or_measure(*gpu);
 //   auto job = shiplap::Job{rows}.in("x", x).out("y", y).kernel(enqueue);
 //   auto plan = shiplap::plan(node, job);
 //   auto report = shiplap::run(*gpu, plan, job);
-// What to_json returns is a value of nlohmann::json: who looks into it includes <nlohmann/json.hpp>.
+// Three things have headers of their own, because they would double the time that this one takes to compile: endless
+// inputs (shiplap/pipeline/adaptive.hpp), runs in a thread of their own (shiplap/pipeline/run_async.hpp), and values of
+// JSON, which to_json returns (nlohmann/json.hpp).
 #pragma once
 
 // The first versions of C++20 called themselves 201709.
@@ -14,11 +16,9 @@
 
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/pinned_vector.hpp"
-#include "shiplap/pipeline/adaptive.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
-#include "shiplap/pipeline/run_async.hpp"
 
 /// All that the library has. Errors are exceptions: see Error and those derived from it.
 namespace shiplap {}

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -137,10 +138,10 @@ int write_all(File& file, std::string_view content) {
   return file.close();
 }
 
-[[noreturn]] void cannot_write(const std::filesystem::path& path, int error) {
+[[noreturn]] void cannot_write(const std::string& path, int error) {
   const bool no_folder = error == ENOENT || error == ENOTDIR;
-  throw Error(fmt::format("cannot write {}: {}{}", path.string(), system_reason(error),
-                          no_folder ? "; create the folder first" : ""));
+  throw Error(
+      fmt::format("cannot write {}: {}{}", path, system_reason(error), no_folder ? "; create the folder first" : ""));
 }
 
 }  // namespace
@@ -228,9 +229,9 @@ Json parse_json(std::string_view text, const std::string& source) {
   return builder.take();
 }
 
-std::string read_text_file(const std::filesystem::path& path) {
+std::string read_text_file(const std::string& path) {
   const auto cannot_read = [&path](int error) {
-    throw Error(fmt::format("cannot read {}: {}", path.string(), system_reason(error)));
+    throw Error(fmt::format("cannot read {}: {}", path, system_reason(error)));
   };
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) cannot_read(errno);
@@ -245,21 +246,21 @@ std::string read_text_file(const std::filesystem::path& path) {
   }
 }
 
-Json read_json_file(const std::filesystem::path& path) { return parse_json(read_text_file(path), path.string()); }
+Json read_json_file(const std::string& path) { return parse_json(read_text_file(path), path); }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+void write_file_atomically(const std::string& path, std::string_view content) {
   namespace fs = std::filesystem;
   std::error_code error;
   // A symbolic link stays, and its target is replaced.
   fs::path target = path;
-  if (fs::is_symlink(path, error)) target = fs::canonical(path, error);
+  if (fs::is_symlink(target, error)) target = fs::canonical(target, error);
   if (error && error != std::errc::no_such_file_or_directory) cannot_write(path, error.value());
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) cannot_write(path, EISDIR);
   // Renaming would replace a device or a pipe by a regular file.
   if (exists && !S_ISREG(old.st_mode))
-    throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", path.string()));
+    throw Error(fmt::format("cannot write {}: not a regular file; give the path of a file", path));
 
   static std::atomic<unsigned> counter{0};
   fs::path temporary;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -60,13 +59,13 @@ class JsonReader {
 /// Parses a text. Throws Error that names `source`, line and column of a syntax error.
 Json parse_json(std::string_view text, const std::string& source);
 /// Reads a file. Throws Error that names the path when the file cannot be read or is not JSON.
-Json read_json_file(const std::filesystem::path&);
+Json read_json_file(const std::string&);
 /// Reads a file. Throws Error that names the path and the reason of the operating system.
-std::string read_text_file(const std::filesystem::path&);
+std::string read_text_file(const std::string&);
 
 /// Writes a temporary file beside `path`, flushes it and renames it, so that readers see either the old or the new
 /// content. Throws Error that names the path and the reason of the operating system.
-void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+void write_file_atomically(const std::string& path, std::string_view content);
 
 /// Throws Error unless the document has this `schema` ("shiplap/profile") and exactly this `version`.
 void require_schema(const JsonReader& document, std::string_view schema, std::uint64_t version);

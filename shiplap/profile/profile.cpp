@@ -75,7 +75,7 @@ Profile find_profile(std::string_view name_or_path) {
     const std::string source = fmt::format("built-in profile '{}'", profile.name);
     return profile_from_json(parse_json(profile.json, source), source);
   }
-  if (looks_like_path(name_or_path)) return load_profile(std::filesystem::path(name_or_path));
+  if (looks_like_path(name_or_path)) return load_profile(std::string(name_or_path));
   throw UsageError(fmt::format(
       "there is no built-in profile '{}'; built-in are: {}. The path of a profile file contains '/' or ends with .json",
       name_or_path, fmt::join(built_in_profiles(), ", ")));

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -334,10 +333,10 @@ Json to_json(const Profile&);
 /// The JSON Schema of profile files, made from the table of parameters.
 Json profile_schema();
 /// Reads a profile file. Throws Error as profile_from_json does, and when the file cannot be read.
-Profile load_profile(const std::filesystem::path&);
+Profile load_profile(const std::string&);
 /// Writes a profile file, whole or not at all. Throws Error that names the path, and for profiles that load_profile
 /// would refuse.
-void save_profile(const Profile&, const std::filesystem::path&);
+void save_profile(const Profile&, const std::string&);
 
 /// Hash of the parameters as 16 hex digits. Profiles that differ only in measurements, conditions or names have the
 /// same hash and give the same predictions.

@@ -146,14 +146,12 @@ Profile profile_from_json(const Json& json, const std::string& source) {
   return profile;
 }
 
-Profile load_profile(const std::filesystem::path& path) {
-  return profile_from_json(read_json_file(path), path.string());
-}
+Profile load_profile(const std::string& path) { return profile_from_json(read_json_file(path), path); }
 
-void save_profile(const Profile& profile, const std::filesystem::path& path) {
+void save_profile(const Profile& profile, const std::string& path) {
   const Json json = to_json(profile);
   // Reading the JSON back refuses an invalid profile now, instead of when the file is loaded.
-  profile_from_json(json, path.string());
+  profile_from_json(json, path);
   write_file_atomically(path, readable_text(json));
 }
 

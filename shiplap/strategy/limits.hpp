@@ -1,7 +1,6 @@
 // Limits on the use of a GPU by a schedule.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "shiplap/core/units.hpp"
@@ -15,7 +14,7 @@ struct Limits {
   std::uint64_t resident_threads = 0;  ///< threads that the GPU holds at once; 0: every kernel fills the GPU
 
   /// The limits with at most `most` bytes of device memory.
-  Limits at_most(Bytes most) const { return {std::min(device_memory, most), resident_threads}; }
+  Limits at_most(Bytes most) const { return {device_memory < most ? device_memory : most, resident_threads}; }
   /// The limits with the fraction `numerator / denominator` of the device memory, for users that share it.
   Limits fraction(unsigned numerator, unsigned denominator) const {
     return {device_memory / denominator * numerator, resident_threads};
@@ -25,7 +24,8 @@ struct Limits {
   /// Number of slots of `per_slot` bytes that may be used in addition to `fixed` bytes, at most `most`.
   std::uint64_t slots(Bytes fixed, Bytes per_slot, std::uint64_t most) const {
     if (per_slot.count == 0) return most;
-    return holds(fixed) ? std::min(most, (device_memory - fixed).count / per_slot.count) : 0;
+    const std::uint64_t free = holds(fixed) ? (device_memory - fixed).count / per_slot.count : 0;
+    return free < most ? free : most;
   }
 };
 /// The limits of the profile's first GPU. Schedules may use four fifths of its memory. The driver, the context and
