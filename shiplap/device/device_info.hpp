@@ -28,7 +28,8 @@ struct DeviceInfo {
   std::vector<std::uint16_t> numa_nodes{};     ///< NUMA nodes of the host, by the numbers of the operating system
   std::string limits;                          ///< one line of further facts for people, as in "ECC on, driver 580.159"
   Conditions conditions;                       ///< driver, runtime, clocks, CPU and NUMA, recorded in profiles and
-                                               ///< results
+                                               ///< results; those of a virtual device hold what is simulated,
+  ///< and by which profile
 };
 
 }  // namespace shiplap

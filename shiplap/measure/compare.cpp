@@ -138,6 +138,8 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
   for (const std::string& point : failed_points(now))
     if (!failed_before.contains(point)) result.failed.push_back(point);
   result.conditions = differing(baseline.conditions, now.conditions);
+  result.baseline_simulated = baseline.origin == Origin::simulated;
+  result.now_simulated = now.origin == Origin::simulated;
   if (result.figures.empty() && result.failed.empty())
     throw Error(
         fmt::format("{} and {} have no measured figure in common: compare two profiles that `shiplap measure` wrote",
@@ -146,10 +148,16 @@ Comparison compare(const Profile& baseline, const Profile& now, double tolerance
 }
 
 Json to_json(const Comparison& comparison) {
-  Json json{{"schema", "shiplap/comparison"},    {"version", 2},
-            {"degraded", comparison.degraded()}, {"figures", Json::array()},
-            {"failed", comparison.failed},       {"only_in_baseline", comparison.only_in_baseline},
-            {"only_now", comparison.only_now},   {"conditions", Json::array()}};
+  Json json{{"schema", "shiplap/comparison"},
+            {"version", 2},
+            {"degraded", comparison.degraded()},
+            {"figures", Json::array()},
+            {"failed", comparison.failed},
+            {"only_in_baseline", comparison.only_in_baseline},
+            {"only_now", comparison.only_now},
+            {"conditions", Json::array()},
+            {"baseline_simulated", comparison.baseline_simulated},
+            {"now_simulated", comparison.now_simulated}};
   for (const ComparedFigure& row : comparison.figures) {
     Json figure{{"name", name_of(row.now)},
                 {"primitive", row.now.primitive},

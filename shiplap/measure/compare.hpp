@@ -29,6 +29,8 @@ struct Comparison {
   std::vector<std::string> failed;      ///< points of the baseline whose bytes were wrong now
   std::vector<std::string> only_in_baseline;
   std::vector<std::string> only_now;
+  bool baseline_simulated = false;  ///< whether the baseline was measured on a virtual device
+  bool now_simulated = false;       ///< whether the profile that is judged was measured on a virtual device
   struct Condition {
     std::string name;
     std::string baseline;

@@ -111,7 +111,8 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   Profile profile;
   profile.name = kebab_case(info.name);
   if (profile.name.empty()) profile.name = "measured";
-  profile.origin = Origin::measured;
+  if (info.is_virtual) profile.name += "-simulated";
+  profile.origin = info.is_virtual ? Origin::simulated : Origin::measured;
   profile.source = "shiplap measure";
   profile.conditions = info.conditions;
   profile.gpus.push_back({.name = info.name,
@@ -163,11 +164,13 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
 }
 
 Profile fit_again(const Profile& measured) {
-  if (measured.measurements.empty() || measured.gpus.empty() || measured.origin != Origin::measured)
+  const bool simulated = measured.origin == Origin::simulated;
+  if (measured.measurements.empty() || measured.gpus.empty() || (measured.origin != Origin::measured && !simulated))
     throw UsageError(fmt::format("profile {} holds no samples that could be fitted again", measured.name));
   const GpuModel& gpu = measured.gpus.front();
   DeviceInfo info;
   info.name = gpu.name;
+  info.is_virtual = simulated;
   info.memory = gpu.memory;
   info.sm_count = gpu.sm_count;
   info.copy_engines = gpu.copy_engines;

@@ -67,10 +67,11 @@ struct MeasureOptions {
 MeasureResult measure(MeasurableDevice&, const MeasureOptions& = {});
 
 /// Fits the measurements to a profile of one GPU and its link; see docs/reference/parameters.md for each parameter's
-/// definition. Parameters without measurements are listed in `missing`.
+/// definition. Parameters without measurements are listed in `missing`. The profile of a virtual device has the origin
+/// `simulated` and a name that ends in "-simulated".
 Profile fit(std::span<const Measurement>, const DeviceInfo&);
-/// Fits the samples of a measured profile again with this version's code. Name, source and conditions stay. Throws
-/// UsageError when the profile was not measured or holds no samples.
+/// Fits the samples of a measured profile again, by this version. Name, origin, source and conditions stay. Throws
+/// UsageError when the profile was measured neither on a GPU nor on a virtual device, or holds no samples.
 Profile fit_again(const Profile&);
 
 }  // namespace shiplap

@@ -18,7 +18,8 @@ inline constexpr EnumNames<EngineOrder, 2> engine_order_names{
 inline constexpr EnumNames<ImplicitSync, 3> implicit_sync_names{{{ImplicitSync::none, "none"},
                                                                  {ImplicitSync::until_started, "until_started"},
                                                                  {ImplicitSync::until_ended, "until_ended"}}};
-inline constexpr EnumNames<Origin, 4> origin_names{{{Origin::measured, "measured"},
+inline constexpr EnumNames<Origin, 5> origin_names{{{Origin::measured, "measured"},
+                                                    {Origin::simulated, "simulated"},
                                                     {Origin::published, "published"},
                                                     {Origin::derived, "derived"},
                                                     {Origin::planted, "planted"}}};

@@ -18,8 +18,14 @@
 
 namespace shiplap {
 
-/// The origin of the figures of a profile. Tests make `planted` profiles with figures that they choose.
-enum class Origin : std::uint8_t { measured, published, derived, planted };
+/// The origin of the figures of a profile.
+enum class Origin : std::uint8_t {
+  measured,   ///< on a GPU
+  simulated,  ///< measured on a virtual device: the figures describe the simulation, and no hardware
+  published,  ///< by others
+  derived,    ///< from another profile, or from published times
+  planted,    ///< chosen by a test
+};
 /// The name of the origin in files.
 std::string to_string(Origin);
 

@@ -202,7 +202,7 @@ Json definitions() {
 /// The members that identify the profile and its origin.
 Json identity_properties() {
   Json origin = enum_schema(Origin{});
-  origin["description"] = "Origin of the figures. planted: chosen by a test.";
+  origin["description"] = "Origin of the figures. simulated: measured on a virtual device. planted: chosen by a test.";
   return {
       {"schema", {{"const", Profile::schema}}},
       {"version", {{"const", Profile::version}, {"description", "Version of this format. Readers refuse any other."}}},

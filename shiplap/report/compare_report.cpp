@@ -51,7 +51,15 @@ std::string listed(std::string_view what, const std::vector<std::string>& names,
 }  // namespace
 
 std::string compare_report(const Comparison& comparison, bool all, const TextStyle& style) {
-  std::string out = figure_table(comparison, all, style);
+  std::string out;
+  if (comparison.baseline_simulated || comparison.now_simulated)
+    out += wrap(fmt::format("{} measured on a simulated device: the comparison says nothing about the hardware.",
+                            !comparison.now_simulated        ? "The baseline was"
+                            : !comparison.baseline_simulated ? "The profile to judge was"
+                                                             : "Both profiles were"),
+                style.width) +
+           "\n\n";
+  out += figure_table(comparison, all, style);
   if (!comparison.conditions.empty()) {
     Table table({{"condition", Align::left}, {"baseline", Align::left}, {"now", Align::left}});
     for (const auto& [name, before, now] : comparison.conditions) table.add({name, before, now});

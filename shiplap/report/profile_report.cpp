@@ -301,10 +301,20 @@ std::string submission_lines(const SubmissionModel& model, const TextStyle& styl
 
 }  // namespace
 
+std::string simulation_note(const Profile& profile) {
+  if (profile.origin != Origin::simulated) return "";
+  return fmt::format(
+      "Profile {} was measured on a simulated device ({}): its figures describe the simulation, and no "
+      "hardware.",
+      profile.name, condition(profile.conditions, "simulated.profile"));
+}
+
 std::string profile_report(const Profile& profile, std::span<const Figure> figures, const TextStyle& style) {
   std::string out =
       fmt::format("{} ({}, hash {})\n", bold(profile.name, style), to_string(profile.origin), parameter_hash(profile));
   if (!profile.source.empty()) out += wrap(profile.source, style.width) + "\n";
+  if (const std::string simulated = simulation_note(profile); !simulated.empty())
+    out += wrap(simulated, style.width) + "\n";
   out += topology_report(profile, style);
   for (const GpuModel& gpu : profile.gpus) out += gpu_table(gpu, profile.conditions, style);
   out += transfers_report(figures, style);

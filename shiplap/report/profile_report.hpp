@@ -15,6 +15,10 @@ namespace shiplap {
 /// With a table of the ways to move bytes from the figures of its measurements, where there are any.
 std::string profile_report(const Profile&, std::span<const Figure>, const TextStyle& = {});
 
+/// One sentence for a profile that was measured on a virtual device; "" for any other. Whoever shows figures of a
+/// profile shows it.
+std::string simulation_note(const Profile&);
+
 /// Measured points as a table: arguments, median with its interval, spread, repeats, clock, and whether every byte was
 /// compared.
 std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});

@@ -60,6 +60,16 @@ TEST(Fit, separates_latency_gap_and_rate_of_copies) {
   EXPECT_EQ(h2d.costs.back().size, 16_MiB) << "what holds for all large sizes stands once";
 }
 
+TEST(Fit, says_of_a_virtual_device_that_the_profile_is_simulated_also_when_it_is_fitted_again) {
+  DeviceInfo info = some_device();
+  info.is_virtual = true;
+  const Profile profile = fit(copies(), info);
+  EXPECT_EQ(profile.origin, Origin::simulated);
+  EXPECT_EQ(profile.name, "nvidia-h200-simulated");
+  EXPECT_EQ(fit_again(profile).origin, Origin::simulated);
+  EXPECT_EQ(fit_again(profile).name, profile.name);
+}
+
 TEST(Fit, names_the_profile_after_the_device_and_takes_over_its_conditions) {
   const Profile profile = fit(copies(), some_device());
   EXPECT_EQ(profile.name, "nvidia-h200");

@@ -97,6 +97,7 @@ TEST(Profile, a_link_that_is_not_there_is_unsupported_and_named) {
 
 TEST(Origin, prints_as_the_word_of_the_file) {
   EXPECT_EQ(to_string(Origin::measured), "measured");
+  EXPECT_EQ(to_string(Origin::simulated), "simulated");
   EXPECT_EQ(to_string(Origin::published), "published");
   EXPECT_EQ(to_string(Origin::derived), "derived");
   EXPECT_EQ(to_string(Origin::planted), "planted");

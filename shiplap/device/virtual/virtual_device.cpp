@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -82,6 +83,18 @@ class Allocations {
   Bytes on_gpus_;
 };
 
+/// The conditions of a profile that describe the hardware that is simulated. The others, such as the driver, the
+/// address of the GPU and its power, belong to the node that was measured.
+constexpr std::array simulated_facts{"gpu.compute_capability", "gpu.link",         "gpu.memory_bus_width",
+                                     "gpu.memory_clock_max",   "gpu.sm_clock_max", "gpu.name"};
+
+Conditions simulated_conditions(const Profile& profile) {
+  Conditions conditions{{"simulated.profile", fmt::format("{} ({})", profile.name, parameter_hash(profile))}};
+  for (const char* fact : simulated_facts)
+    if (const auto found = profile.conditions.find(fact); found != profile.conditions.end()) conditions.insert(*found);
+  return conditions;
+}
+
 class VirtualDevice : public MeasurableDevice {
  public:
   VirtualDevice(Profile profile, std::string id)
@@ -106,7 +119,7 @@ class VirtualDevice : public MeasurableDevice {
             .peer_access = std::ranges::any_of(profile_.peers, [](const PeerModel& p) { return !p.direct.empty(); }),
             .numa_nodes = numa_nodes(),
             .limits = fmt::format("simulated on profile {} ({})", profile_.name, to_string(profile_.origin)),
-            .conditions = profile_.conditions};
+            .conditions = simulated_conditions(profile_)};
   }
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {

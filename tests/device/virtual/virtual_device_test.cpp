@@ -76,6 +76,17 @@ TEST(VirtualDevice, refuses_more_memory_than_the_gpu_has_with_the_numbers) {
   }
 }
 
+TEST(VirtualDevice, claims_of_the_conditions_of_its_profile_only_those_of_the_hardware_that_it_simulates) {
+  Profile profile = planted_profile();
+  profile.conditions = {{"gpu.link", "32.0 GT/s PCIe x16"}, {"gpu.driver", "580"},  {"gpu.pci_bus_id", "0000:00:06.0"},
+                        {"gpu.uuid", "GPU-06e541f8"},       {"gpu.power", "168 W"}, {"host.cpu", "Some CPU"}};
+  const std::string name = profile.name;
+  const std::string hash = parameter_hash(profile);
+  const Conditions conditions = open_virtual(std::move(profile), "virtual:planted")->info().conditions;
+  EXPECT_EQ(conditions,
+            (Conditions{{"gpu.link", "32.0 GT/s PCIe x16"}, {"simulated.profile", name + " (" + hash + ")"}}));
+}
+
 TEST(VirtualDevice, gives_memory_back_when_it_goes_out_of_scope) {
   const auto gpu = device();
   const Bytes before = gpu->info().free_memory;
