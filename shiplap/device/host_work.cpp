@@ -60,15 +60,23 @@ std::size_t page_size() {
   return size;
 }
 
-std::optional<Bytes> available_host_memory() {
+namespace {
+
+std::optional<Bytes> of_meminfo(std::string_view wanted) {
   std::ifstream file("/proc/meminfo");
   std::string key;
   std::uint64_t kibibytes = 0;
   std::string unit;
   while (file >> key >> kibibytes >> unit)
-    if (key == "MemAvailable:") return Bytes{kibibytes * 1024};
+    if (key == wanted) return Bytes{kibibytes * 1024};
   return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<Bytes> available_host_memory() { return of_meminfo("MemAvailable:"); }
+
+std::optional<Bytes> total_host_memory() { return of_meminfo("MemTotal:"); }
 
 void touch_pages(std::span<std::byte> memory) {
   for (std::size_t at = 0; at < memory.size(); at += page_size()) {

@@ -14,6 +14,8 @@ std::size_t page_size();
 
 /// Memory that can be allocated without swapping, by the estimate of the operating system; nullopt where it gives none.
 std::optional<Bytes> available_host_memory();
+/// All memory of this host; nullopt where the system does not tell.
+std::optional<Bytes> total_host_memory();
 
 /// Reads one byte of every page and writes it back. The content does not change, and every page is mapped for this
 /// thread.

@@ -1,10 +1,35 @@
 #include "shiplap/pipeline/workload_data.hpp"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
 
 namespace shiplap {
 
+Bytes host_memory_for(const Job& job) {
+  Bytes sum;
+  for (const Array& array : job.arrays) sum += size_on_host(array);
+  return sum;
+}
+
+void require_available_memory(const Job& job) {
+  const Bytes needed = host_memory_for(job);
+  const std::optional<Bytes> available = available_host_memory();
+  if (!available || needed <= *available) return;
+  const std::optional<Bytes> total = total_host_memory();
+  throw Error(
+      fmt::format("{} needs {} of host memory for its arrays, and this host has {}{}: it cannot run here; make "
+                  "the workload smaller",
+                  job.name, to_string(needed), to_string(total.value_or(*available)),
+                  total ? fmt::format(" ({} available)", to_string(*available)) : ""));
+}
+
 WorkloadData::WorkloadData(Device& device, Workload workload) : workload_(std::move(workload)) {
+  require_available_memory(workload_.job);
   for (Array& array : workload_.job.arrays) {
     memory_.push_back(device.allocate(Place::host(), array.memory, size_on_host(array)));
     array.data = memory_.back().data();

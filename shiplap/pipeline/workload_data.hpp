@@ -11,10 +11,16 @@
 
 namespace shiplap {
 
+/// The memory of the host that the job's arrays need.
+Bytes host_memory_for(const Job&);
+/// Throws Error with the numbers when that is more than this host has available.
+void require_available_memory(const Job&);
+
 /// Owns the arrays of a workload.
 class WorkloadData {
  public:
-  /// Allocates and fills the arrays. Throws as Device::allocate does.
+  /// Allocates and fills the arrays. Throws as require_available_memory does, before anything is allocated, and as
+  /// Device::allocate does.
   WorkloadData(Device&, Workload);
   WorkloadData(const WorkloadData&) = delete;
   WorkloadData& operator=(const WorkloadData&) = delete;
