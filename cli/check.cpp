@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "cli/node.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
@@ -35,13 +36,8 @@ void run_check(const CheckFlags& flags) {
     throw UsageError("--profile: judge either a profile or a device, not both");
   const auto subject = [&]() -> Profile {
     if (!flags.profile.empty()) return find_any_profile(flags.profile);
-    const auto device = open(flags.device.empty() ? default_device() : flags.device);
+    const auto device = open(device_to_measure(flags.device));
     const DeviceInfo info = device->info();
-    if (info.is_virtual && flags.device.empty())
-      throw Unsupported(
-          "there is no GPU here to check (shiplap devices says why): name a profile with --profile, or a virtual "
-          "device "
-          "with --device");
     if (info.is_virtual) return profile_of(*device);
     // What was measured some time ago says nothing of today.
     MeasureOptions options;
@@ -52,11 +48,20 @@ void run_check(const CheckFlags& flags) {
   };
   const Profile profile = subject();
   const std::vector<CheckedFigure> figures = check(profile);
-  if (flags.json)
-    print_json(to_json(figures));
-  else
-    print(fmt::format("{} ({}, {})\n\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
-                      check_report(figures, style_of_stdout())));
+  if (flags.json) {
+    Json json = to_json(figures);
+    json["profile"] = profile.name;
+    json["origin"] = to_string(profile.origin);
+    print_json(json);
+  } else {
+    const TextStyle style = style_of_stdout();
+    std::string simulated = simulation_note(profile);
+    if (flags.device.starts_with("virtual:"))
+      simulated +=
+          fmt::format("{} is a virtual device: what follows is about the profile that it simulates.", flags.device);
+    print(fmt::format("{} ({}, {})\n{}\n{}", profile.name, to_string(profile.origin), parameter_hash(profile),
+                      simulated.empty() ? "" : wrap(simulated, style.width) + "\n", check_report(figures, style)));
+  }
   std::string bad;
   for (const CheckedFigure& f : figures)
     if (f.verdict == Verdict::bad) bad += (bad.empty() ? "" : "; ") + f.what;

@@ -13,7 +13,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "cli/parameter_names.hpp"
@@ -127,29 +126,11 @@ std::uint32_t threads_of(const std::string& text) {
   return static_cast<std::uint32_t>(threads);
 }
 
-namespace {
-
-/// What a named strategy has no use for.
-void note_meaningless(const ChoiceFlags& flags) {
-  const Strategy& strategy = find_strategy(flags.strategy);
-  const bool laid_out = strategy.chunked && strategy.memory == ArrayMemory::pinned;
-  for (const auto& [flag, value, means] : {std::tuple{"--chunks", &flags.chunks, strategy.chunked},
-                                           {"--ramp", &flags.ramp, laid_out},
-                                           {"--layout", &flags.layout, laid_out},
-                                           {"--order", &flags.order, laid_out},
-                                           {"--blocks", &flags.blocks, strategy.zero_copy},
-                                           {"--threads", &flags.threads, strategy.threaded}})
-    if (*value != "auto" && !means)
-      note(fmt::format("{} {} means nothing to --strategy {} and is left out", flag, *value, strategy.name));
-}
-
-}  // namespace
-
 void add_choice_flags(CLI::App& app, ChoiceFlags& flags) {
   std::string names = "auto";
   for (const Strategy& s : strategies()) names += fmt::format(", {}", s.name);
   app.add_option("--strategy", flags.strategy, names)->type_name("S")->capture_default_str();
-  app.add_option("--chunks", flags.chunks, "number of pieces, or auto")->type_name("N")->capture_default_str();
+  app.add_option("--chunks", flags.chunks, "number of chunks, or auto")->type_name("N")->capture_default_str();
   app.add_option(
          "--ramp", flags.ramp,
          "smaller chunks at the ends, FIRST:LAST:GROWTH (0.25:1:1.05: the first is a quarter of the largest, each "
@@ -204,10 +185,7 @@ namespace {
 
 SearchSpace space_of(const ChoiceFlags& flags, const Job& job) {
   SearchSpace space;
-  if (flags.strategy != "auto") {
-    space.strategies = {std::string(find_strategy(flags.strategy).name)};
-    note_meaningless(flags);
-  }
+  if (flags.strategy != "auto") space.strategies = {std::string(find_strategy(flags.strategy).name)};
   if (flags.chunks != "auto") space.chunks = {chunks_of(flags.chunks, job)};
   if (flags.blocks == "full")
     space.blocks = {0};

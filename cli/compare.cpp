@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/measure/compare.hpp"
@@ -34,6 +35,7 @@ void add_compare(CLI::App& app) {
 void run_compare(const CompareFlags& flags) {
   const double tolerance = parse_fraction(flags.tolerance, "--tolerance");
   const Comparison comparison = compare(find_any_profile(flags.baseline), find_any_profile(flags.now), tolerance);
+  if (flags.json && flags.all) note_without_effect("--all", "the JSON holds every figure");
   if (flags.json)
     print_json(to_json(comparison));
   else

@@ -10,6 +10,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/evaluate/predict_again.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
+#include "shiplap/report/profile_report.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap::cli {
@@ -45,6 +46,7 @@ void evaluate_again(const EvaluateFlags& flags) {
                      profile.name, parameter_hash(profile), recorded.profile, recorded.profile_hash));
   const Evaluation evaluation = predict_again(std::move(recorded), profile, limits_of(profile));
   save(flags, evaluation);
+  if (const std::string simulated = simulation_note(profile); !simulated.empty()) note(simulated);
   show(flags, evaluation);
 }
 

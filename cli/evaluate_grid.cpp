@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/node.hpp"
 #include "shiplap/core/error.hpp"
@@ -90,8 +91,10 @@ void evaluate_grid(const EvaluateFlags& flags) {
   grid_options_of(flags);  // nonsense is refused before anything is measured
   for (const std::string& name : names_of(flags, sizes_of(flags, {1_MiB}, any_size))) find_workload(name);
   const Seconds budget = budget_of(flags);
-  const OpenedNode opened = open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
+  const OpenedNode opened =
+      open_node({.device = device_to_measure(flags.device), .profile = flags.profile, .scale = {}});
   const Node& node = opened.node;
+  note_grid_without_effect(flags, !node.has_gpu());
   EvaluateOptions options = options_of(flags, node);
   Progress progress;
   options.progress = [&](std::string_view what, std::size_t done, std::size_t total) {
@@ -125,6 +128,7 @@ void evaluate_grid(const EvaluateFlags& flags) {
     }
   save(flags, evaluation);
   progress.clear();
+  show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   show(flags, evaluation);
   if (!has_observed(evaluation)) throw Unsupported("no choice of the grid can run; --json or -o list why");
 }

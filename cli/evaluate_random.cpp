@@ -25,7 +25,8 @@ void evaluate_random(const EvaluateFlags& flags) {
         "transfers and the grid");
   const auto began = std::chrono::steady_clock::now();
   const Seconds budget = budget_of(flags);
-  const OpenedNode opened = open_node({.device = flags.device, .profile = flags.profile, .scale = {}});
+  const OpenedNode opened =
+      open_node({.device = device_to_measure(flags.device), .profile = flags.profile, .scale = {}});
   const Node& node = opened.node;
   RegretOptions options;
   if (flags.rounds > 0) options.rounds = flags.rounds;
@@ -50,6 +51,7 @@ void evaluate_random(const EvaluateFlags& flags) {
   }
   keep();
   progress.clear();
+  show_simulation(opened, {.device = flags.device, .profile = {}, .scale = {}}, flags.json);
   if (flags.json)
     print_json(to_json(jobs, node, flags.seed));
   else

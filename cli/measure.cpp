@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/effects.hpp"
+#include "cli/node.hpp"
 #include "cli/parameter_names.hpp"
 #include "cli/profile_cache.hpp"
 #include "shiplap/core/error.hpp"
@@ -139,18 +141,24 @@ void add_measure(CLI::App& app) {
 
 void run_measure(const MeasureFlags& flags) {
   if (flags.list) {
+    note_unused_beside_list(flags);
     list_primitives(flags.json);
     return;
   }
   if (!flags.output.empty()) require_writable(flags.output, "-o");
   if (!flags.csv.empty()) require_writable(flags.csv, "--csv");
-  const auto device = open(flags.device.empty() ? default_device() : flags.device);
+  const auto device = open(device_to_measure(flags.device));
   const DeviceInfo info = device->info();
   MeasureOptions options;
   options.effort = flags.quick ? Effort::quick : flags.full ? Effort::full : Effort::standard;
   options.only = flags.only;
   if (!flags.smallest.empty()) options.smallest = parse_bytes(flags.smallest, "--smallest");
   if (!flags.largest.empty()) options.largest = parse_bytes(flags.largest, "--largest");
+  const bool whole = flags.only == "*" && flags.smallest.empty() && flags.largest.empty();
+  const bool kept = whole && !info.is_virtual && info.gpus == 1;
+  if (!flags.name.empty() && !kept && flags.output.empty() && !flags.json)
+    note_without_effect(fmt::format("--name {}", flags.name),
+                        "the profile is not kept, and neither --output nor --json writes it");
   const std::string command = command_line(flags, info.id);
   if (flags.resume) {
     Profile before = measured_before(flags.output, command, info);
@@ -163,7 +171,6 @@ void run_measure(const MeasureFlags& flags) {
   Measured measured = measure_profile(*device, options, command);
   if (!flags.name.empty()) measured.profile.name = flags.name;
 
-  const bool whole = flags.only == "*" && flags.smallest.empty() && flags.largest.empty();
   if (!flags.output.empty()) {
     save_profile(measured.profile, flags.output);
     std::error_code not_there;
@@ -171,13 +178,14 @@ void run_measure(const MeasureFlags& flags) {
   }
   if (!flags.csv.empty())
     write_file_atomically(flags.csv, measurements_csv(measured.profile.measurements, measured.profile.conditions));
-  if (whole && !info.is_virtual && info.gpus == 1 && measured.result.failed.empty())
-    note(keep_profile(measured.profile, info));
+  if (kept && measured.result.failed.empty()) note(keep_profile(measured.profile, info));
 
   const TextStyle style = style_of_stdout();
   if (flags.json) {
     print_json(to_json(measured.profile));
   } else {
+    if (const std::string simulated = simulation_note(measured.profile); !whole && !simulated.empty())
+      print(wrap(simulated, style.width) + "\n\n");
     print(whole ? profile_report(measured.profile, figures(measured.profile.measurements, measured.profile.conditions),
                                  style)
                 : measurements_report(measured.result.measurements, style));

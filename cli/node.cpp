@@ -1,14 +1,19 @@
 #include "cli/node.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <utility>
 
 #include "cli/common.hpp"
 #include "cli/profile_cache.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/plan/what_if.hpp"
+#include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::cli {
@@ -21,15 +26,46 @@ void add_device_flags(CLI::App& command, NodeFlags& flags) {
 
 void add_device_or_profile_flags(CLI::App& command, NodeFlags& flags) {
   add_device_flag(command, flags.device);
-  CLI::Option* profile =
-      command.add_option("--profile", flags.profile, "plan for a profile (name or file) instead of a device")
-          ->type_name("P")
-          ->excludes("--device");
+  command.add_option("--profile", flags.profile, "plan for a profile (name or file) instead of a device")
+      ->type_name("P")
+      ->excludes("--device");
   command
       .add_option("--scale", flags.scale,
-                  "what if the link were another one: link=pcie4, link=x8, or a factor as in link=0.5")
-      ->type_name("WHAT")
-      ->needs(profile);
+                  "plan for a node whose link is another one: link=pcie4, link=x8, or a factor as in link=0.5 (of the "
+                  "profile, or of the device's own)")
+      ->type_name("WHAT");
+}
+
+std::string device_to_measure(const std::string& named) {
+  if (!named.empty()) return named;
+  if (std::string device = default_device(); device.starts_with("cuda:")) return device;
+  throw Unsupported(
+      fmt::format("there is no GPU here ({}), so nothing was measured; name --device virtual:h200 to measure a "
+                  "simulated one",
+                  fmt::join(list_devices().absent, "; ")));
+}
+
+std::string simulation_lines(const OpenedNode& opened, const NodeFlags& flags) {
+  std::string lines;
+  if (opened.device != nullptr && opened.device->info().is_virtual) {
+    const std::string id = opened.device->info().id;
+    lines +=
+        flags.device.empty()
+            ? fmt::format("Simulated: there is no GPU here, so {} stands in for one (shiplap devices says why).\n", id)
+            : fmt::format("Simulated: {} is a virtual device, and no GPU is used.\n", id);
+  }
+  if (const std::string profile = simulation_note(opened.node.profile); !profile.empty())
+    lines += wrap(profile, style_of_stdout().width) + "\n";
+  return lines;
+}
+
+void show_simulation(const OpenedNode& opened, const NodeFlags& flags, bool json) {
+  const std::string lines = simulation_lines(opened, flags);
+  if (lines.empty()) return;
+  if (!json)
+    print(lines + "\n");
+  else if (flags.device.empty() && opened.device != nullptr)
+    note(lines.substr(0, lines.size() - 1));
 }
 
 OpenedNode open_node(const NodeFlags& flags) {
@@ -40,10 +76,44 @@ OpenedNode open_node(const NodeFlags& flags) {
 }
 
 OpenedNode open_node_or_profile(const NodeFlags& flags) {
-  if (flags.profile.empty()) return open_node(flags);
-  Profile profile = find_any_profile(flags.profile);
+  if (flags.scale.empty() && flags.profile.empty()) return open_node(flags);
+  OpenedNode opened;
+  if (flags.profile.empty())
+    opened = open_node(flags);
+  else
+    opened.node.profile = find_any_profile(flags.profile);
+  Profile profile = std::move(opened.node.profile);
   if (!flags.scale.empty()) profile = what_if(profile, flags.scale);
-  return {.device = nullptr, .node = node_of(std::move(profile))};
+  opened.node = node_of(std::move(profile));
+  return opened;
+}
+
+namespace {
+
+/// The memory of the host that was measured; nullopt when its profile does not tell.
+std::optional<Bytes> host_memory_of(const Profile& profile) {
+  std::string text = condition(profile.conditions, "host.memory");
+  std::erase(text, ' ');
+  try {
+    return parse_bytes(text, "host.memory");
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void require_host_memory(const Node& node, const Job& job) {
+  if (node.has_gpu()) return require_available_memory(job);
+  const Bytes needed = host_memory_for(job);
+  const std::optional<Bytes> there = node.device ? total_host_memory() : host_memory_of(node.profile);
+  if (!there || needed <= *there) return;
+  note(fmt::format(
+      "{} needs {} of host memory for its arrays, and {} has {}: it cannot run {}; make the workload "
+      "smaller{}",
+      job.name, to_string(needed), node.device ? "this host" : fmt::format("the host of profile {}", node.profile.name),
+      to_string(*there), node.device ? "here" : "there",
+      node.device ? ", or plan for another machine with --profile" : ""));
 }
 
 void note_idle_gpus(const Node& node, const PlanOptions& options) {

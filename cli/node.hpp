@@ -19,19 +19,34 @@ struct NodeFlags {
 };
 /// Flags of commands that run on a device, and may predict from another profile.
 void add_device_flags(CLI::App&, NodeFlags&);
-/// Flags of commands that need no device: --profile stands for a machine that is not at hand, and can be scaled.
+/// Flags of commands that need no device: --profile and --scale stand for a machine that is not at hand.
 void add_device_or_profile_flags(CLI::App&, NodeFlags&);
 
-/// A node with its device, which the node refers to.
+/// A node, and the device that was opened for it. The node refers to the device unless it stands for another machine.
 struct OpenedNode {
   std::unique_ptr<MeasurableDevice> device;
   Node node;
 };
+/// The device to measure: `named`, or the first GPU when that is empty. Throws Unsupported when there is no GPU:
+/// whatever observes a device takes a simulated one only when it is named.
+std::string device_to_measure(const std::string& named);
+
 /// Opens the device named (the default one when none is named) with its own profile, or with the one that --profile
 /// names. Measures the profile of a GPU that has none, and says so on stderr.
 OpenedNode open_node(const NodeFlags&);
-/// The profile named by --profile, scaled, without a device; as open_node where no profile is named.
+/// Without --profile and --scale as open_node. Otherwise a node without a device: the profile that --profile names, or
+/// that of the device, with the link of --scale.
 OpenedNode open_node_or_profile(const NodeFlags&);
+
+/// What of the command's figures is simulated: the device, and the profile where it was measured on a virtual device.
+/// One line each; "" for a GPU with a profile of a GPU.
+std::string simulation_lines(const OpenedNode&, const NodeFlags&);
+/// Prints them before the report, or notes them on stderr when stdout is JSON and the user did not name the device.
+void show_simulation(const OpenedNode&, const NodeFlags&, bool json);
+
+/// For a job that is only planned: notes on stderr that the host of the node has too little memory for the arrays. The
+/// host of a profile without a device is the one that was measured. Throws Error for a GPU of this host.
+void require_host_memory(const Node&, const Job&);
 
 /// Notes on stderr that GPUs of the device are not used, unless --gpus says how many are.
 void note_idle_gpus(const Node&, const PlanOptions&);

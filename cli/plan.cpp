@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/emit/cuda_program.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -64,15 +65,23 @@ void run_plan(const PlanFlags& flags) {
   const Workload workload = workload_of(flags.workload);
   const PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
+  require_host_memory(opened.node, workload.job);
   note_idle_gpus(opened.node, options);
   const Plan made = plan_workload(opened.node, workload, options);
+  note_choices_without_effect(flags.choice, made, opened.node);
+  note_uses_without_effect(flags.use, workload.job);
   if (!flags.trace.empty()) write_trace(flags.trace, made.chosen);
   if (!flags.emit.empty()) {
     const std::string text = program(workload, made);
     if (flags.output.empty()) return print_verbatim(text);
     write_file_atomically(flags.output, text);
   }
-  if (flags.json) return print_json(made.to_json());
+  show_simulation(opened, flags.node, flags.json);
+  if (flags.json) {
+    Json json = made.to_json();
+    json["profile_origin"] = to_string(opened.node.profile.origin);
+    return print_json(json);
+  }
   print(plan_report(made, {.style = style_of_stdout()}) +
         (flags.trace.empty() ? "" : fmt::format("\ntrace written to {}\n", flags.trace)) +
         (flags.output.empty() ? "" : fmt::format("\nprogram written to {}\n", flags.output)));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/plan/models.hpp"
@@ -60,12 +61,15 @@ void run_predict(const PredictFlags& flags) {
   const Workload workload = workload_of(flags.workload);
   const PlanOptions options = plan_options_of(flags.choice, {.no_pin = true}, workload.job);
   const OpenedNode opened = open_node_or_profile(flags.node);
+  require_host_memory(opened.node, workload.job);
   const Plan made = plan_workload(opened.node, workload, options);
+  note_choices_without_effect(flags.choice, made, opened.node);
   const Profile profile = profile_of_gpus(opened.node, options.space.gpus);
   std::vector<ModelComparison> comparisons;
   for (const Choice& choice : best_of_each(made.ranking))
     comparisons.push_back(compare_models(made.job, profile, choice, made.limits));
   keep_only(flags.model, comparisons);
+  show_simulation(opened, flags.node, flags.json);
   if (flags.json) {
     Json choices = Json::array();
     for (const ModelComparison& c : comparisons) choices.push_back(to_json(c));
@@ -75,6 +79,7 @@ void run_predict(const PredictFlags& flags) {
                 {"kernel_cost", made.job.cost.origin},
                 {"profile", profile.name},
                 {"profile_hash", parameter_hash(profile)},
+                {"profile_origin", to_string(profile.origin)},
                 {"choices", std::move(choices)}});
     return;
   }

@@ -89,6 +89,7 @@ void run_profiles(const ProfilesOptions& options) {
   }
   if (!options.refit.empty()) {
     require_writable(options.output, "-o");
+    if (options.json) note("--json has no effect: the fitted profile is written to the file of --output");
     const Profile before = find_any_profile(options.refit);
     const Profile profile = fit_again(before);
     save_profile(profile, options.output);

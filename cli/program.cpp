@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/parameter_names.hpp"
+#include "cli/unknown_command.hpp"
 #include "shiplap/core/error.hpp"
 
 namespace shiplap::cli {
@@ -19,6 +20,7 @@ int run_program(CLI::App& app, int argc, char** argv) {
     return static_cast<int>(code);
   };
   try {
+    require_known_command(app, argc, argv);
     app.parse(argc, argv);
     return static_cast<int>(ExitCode::success);
   } catch (const CLI::ParseError& e) {

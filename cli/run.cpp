@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/explain_report.hpp"
@@ -101,10 +102,11 @@ void write_files(const RunFlags& flags, const Report& report) {
   write_file_atomically(flags.trace, chrome_trace(processes).dump() + "\n");
 }
 
-Json json_of(const Plan& plan, const Report& report) {
+Json json_of(const Plan& plan, Origin origin, const Report& report) {
   Json json = report.to_json();
   json["profile"] = plan.ranking.profile;
   json["profile_hash"] = plan.ranking.profile_hash;
+  json["profile_origin"] = to_string(origin);
   json["kernel_cost"] = plan.ranking.kernel_cost_origin;
   json["assumptions"] = plan.ranking.assumptions;
   json["pins"] = plan.pins;
@@ -144,16 +146,22 @@ void run_run(const RunFlags& flags) {
   // The ops of a graph cannot be told apart while it runs.
   options.space.fewer_calls = !is_traced(flags);
   const OpenedNode opened = open_node(flags.node);
+  require_available_memory(workload.job);
   note_idle_gpus(opened.node, options);
+  note_uses_without_effect(flags.use, workload.job);
   Progress progress;
   const PlannedWorkload planned = plan_workload(opened.node, std::move(workload), options, progress);
+  progress.clear();
+  note_choices_without_effect(flags.choice, planned.plan, opened.node);
+  note_runs_without_effect(flags.use, flags.repeat, planned.plan, opened.node);
   progress.update("running …");
   const Report report =
       run(*opened.device, planned.plan, planned.data->job(), report_options_of(flags, opened.node, *planned.data));
   progress.clear();
   write_files(flags, report);
+  show_simulation(opened, flags.node, flags.json);
   if (flags.json)
-    print_json(json_of(planned.plan, report));
+    print_json(json_of(planned.plan, opened.node.profile.origin, report));
   else
     show(flags, planned.plan, report);
   if (!report.verified()) throw CheckFailed(fmt::format("the result is wrong: {}", *report.difference));

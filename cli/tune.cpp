@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/effects.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/report/progress.hpp"
@@ -42,16 +43,23 @@ void run_tune(const TuneFlags& flags) {
   PlanOptions options = plan_options_of(flags.choice, flags.use, workload.job);
   if (!(options.race > Seconds{0})) throw UsageError("--race 0: a race takes time; give more than none");
   options.race_anew = true;
-  const OpenedNode opened = open_node(flags.node);
+  NodeFlags node = flags.node;
+  node.device = device_to_measure(node.device);
+  const OpenedNode opened = open_node(node);
+  require_available_memory(workload.job);
   note_idle_gpus(opened.node, options);
+  note_uses_without_effect(flags.use, workload.job);
   Progress progress;
   progress.update("preparing the data …");
   const WorkloadData data(*opened.device, std::move(workload));
   progress.update("measuring the kernel and racing …");
   const Plan made = plan(opened.node, data.job(), options);
   progress.clear();
+  note_choices_without_effect(flags.choice, made, opened.node);
+  note_runs_without_effect(flags.use, 0, made, opened.node);
   const DeviceInfo info = opened.device->info();
   if (!flags.write_kernel.empty()) save_kernel_profile(made.job.name, info.name, made.job.cost, flags.write_kernel);
+  show_simulation(opened, node, flags.json);
   if (flags.json) {
     Json json = to_json(*made.race);
     json["schema"] = "shiplap/race";

@@ -38,7 +38,6 @@ TEST_F(Cli, wrong_usage_exits_64_and_names_what_is_wrong) {
   expect_refused(shiplap("plan saxpy --device virtual:h200 --profile h200"), 64, {"--device", "--profile"});
   expect_refused(shiplap("predict saxpy --model magic --profile h200"), 64, {"--model", "magic", "simulation"});
   expect_refused(shiplap("plan saxpy --profile h200 --scale link=magic"), 64, {"--scale", "link=magic", "link=pcie3"});
-  expect_refused(shiplap("plan saxpy --device virtual:h200 --scale link=x8"), 64, {"--scale", "--profile"});
   expect_refused(shiplap("plan saxpy --strategy magic --profile h200"), 64, {"--strategy", "magic", "explicit"});
   expect_refused(shiplap("plan saxpy --layout magic --profile h200"), 64, {"--layout", "magic", "three"});
   expect_refused(shiplap("plan saxpy --order magic --profile h200"), 64, {"--order", "magic", "breadth"});
@@ -277,6 +276,61 @@ TEST_F(Cli, measure_lists_measures_and_writes) {
   EXPECT_FALSE(fs::exists(folder / "cache" / "shiplap")) << "a part of a profile must not be kept as the whole";
 }
 
+TEST_F(Cli, without_a_gpu_what_measures_refuses_and_names_the_simulated_device) {
+  if (parsed(shiplap("devices --json")).at("absent").empty()) GTEST_SKIP() << "this node has a CUDA device";
+  for (const char* command : {"measure --quick", "check", "tune saxpy:n=1Ki", "evaluate saxpy:n=1Ki",
+                              "evaluate --random 1", "measure -o p.json"})
+    expect_refused(shiplap(command), 1, {"there is no GPU here", "nothing was measured", "--device virtual:h200"});
+  EXPECT_FALSE(fs::exists(folder / "cache"));
+}
+
+TEST_F(Cli, plan_and_run_without_a_gpu_say_in_their_first_line_what_stands_in_for_one) {
+  if (parsed(shiplap("devices --json")).at("absent").empty()) GTEST_SKIP() << "this node has a CUDA device";
+  for (const char* command : {"plan", "run", "predict"}) {
+    const Outcome outcome = shiplap(std::string(command) + " saxpy:n=64Ki");
+    EXPECT_TRUE(outcome.out.starts_with("Simulated: there is no GPU here, so virtual:h200 stands in for one"))
+        << outcome.out;
+    const Outcome json = shiplap(std::string(command) + " saxpy:n=64Ki --json");
+    parsed(json);
+    EXPECT_NE(json.err.find("virtual:h200 stands in"), std::string::npos) << json.err;
+  }
+}
+
+TEST_F(Cli, a_measurement_of_a_virtual_device_is_called_simulated_and_claims_no_real_node) {
+  const std::string file = (folder / "p.json").string();
+  const Outcome measured = shiplap("measure --quick --only 'launch.*' --device virtual:h200 -o '" + file + "'");
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  const Json profile = Json::parse(read(file));
+  EXPECT_EQ(profile.at("origin"), "simulated");
+  EXPECT_EQ(profile.at("name"), "nvidia-h200-simulated");
+  for (const char* fact : {"gpu.driver", "gpu.pci_bus_id", "gpu.power", "gpu.uuid", "host.cpu", "gpu.temperature"})
+    EXPECT_FALSE(profile.at("conditions").contains(fact)) << fact;
+  EXPECT_TRUE(profile.at("conditions").at("simulated.profile").get<std::string>().starts_with("h200 ("));
+  EXPECT_NE(measured.out.find("was measured on a simulated device (h200 ("), std::string::npos) << measured.out;
+  const Outcome again = shiplap("profiles refit '" + file + "' -o '" + file + "'");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(Json::parse(read(file)).at("origin"), "simulated");
+  EXPECT_EQ(Json::parse(read(file)).at("name"), "nvidia-h200-simulated");
+}
+
+TEST_F(Cli, a_simulated_profile_is_called_so_wherever_it_is_used) {
+  Json profile = parsed(shiplap("profiles show h200 --json"));
+  profile["origin"] = "simulated";
+  const std::string file = write("p.json", profile.dump()).string();
+  for (const std::string command :
+       {"profiles show ", "check --profile ", "plan saxpy:n=64Ki --profile ", "predict saxpy:n=64Ki --profile ",
+        "run saxpy:n=64Ki --device virtual:h200 --profile ",
+        "evaluate saxpy:n=64Ki --strategies explicit --device virtual:h200 --profile "}) {
+    const Outcome outcome = shiplap(command + "'" + file + "'");
+    EXPECT_NE(outcome.out.find("Profile h200 was measured on a simulated device"), std::string::npos)
+        << command << outcome.out.substr(0, 500) << outcome.err;
+  }
+  EXPECT_EQ(parsed(shiplap("check --json --profile '" + file + "'")).at("origin"), "simulated");
+  EXPECT_EQ(parsed(shiplap("plan saxpy:n=64Ki --json --profile '" + file + "'")).at("profile_origin"), "simulated");
+  const Outcome compared = shiplap("compare '" + file + "' h200");
+  EXPECT_NE(compared.out.find("The baseline was measured on a simulated device"), std::string::npos) << compared.out;
+}
+
 TEST_F(Cli, measure_goes_on_where_it_was_interrupted_and_only_there) {
   const std::string file = (folder / "node.json").string();
   const std::string measure = "measure --quick --only 'launch.*' --device virtual:h200 -o '" + file + "'";
@@ -359,12 +413,30 @@ TEST_F(Cli, more_device_memory_than_exists_is_refused_with_the_numbers_or_run_in
   EXPECT_NE(pieces.out.find("refused"), std::string::npos);
 }
 
-TEST_F(Cli, what_a_named_strategy_has_no_use_for_is_left_out_with_a_note) {
-  const Outcome outcome = shiplap("plan saxpy:n=1Mi --profile h200 --strategy explicit --chunks 8 --threads 3");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  for (const char* flag : {"--chunks 8", "--threads 3"})
-    EXPECT_NE(outcome.err.find(std::string(flag) + " means nothing"), std::string::npos) << outcome.err;
-  EXPECT_EQ(shiplap("plan saxpy:n=1Mi --profile h200 --strategy streams --chunks 8 --layout three").err, "");
+TEST_F(Cli, scale_changes_the_link_of_the_profile_or_of_the_devices_own_profile) {
+  const auto predicted = [](const Json& plan) { return plan.at("chosen").at("predicted").at("value").get<double>(); };
+  const std::string plan = "plan scalar-add:in=64MiB,out=64MiB --json ";
+  const double own = predicted(parsed(shiplap(plan + "--profile h200")));
+  const Json of_profile = parsed(shiplap(plan + "--profile h200 --scale link=x8"));
+  EXPECT_GT(predicted(of_profile), 1.8 * own) << "half of the lanes";
+  EXPECT_EQ(predicted(parsed(shiplap(plan + "--device virtual:h200 --scale link=x8"))), predicted(of_profile));
+  EXPECT_EQ(of_profile.at("profile_origin"), "derived");
+  if (parsed(shiplap("devices --json")).at("absent").empty()) GTEST_SKIP() << "the default device is a GPU";
+  EXPECT_EQ(predicted(parsed(shiplap(plan + "--scale link=x8"))), predicted(of_profile));
+}
+
+TEST_F(Cli, arrays_that_the_host_cannot_hold_are_named_when_planned_and_refused_before_they_are_allocated) {
+  // x and y have 4 bytes for each of the items.
+  const Outcome here = shiplap("plan saxpy:n=10Ti --device virtual:h200 --strategy streams --chunks 4096");
+  EXPECT_EQ(here.code, 0) << here.err;
+  for (const char* words : {"needs 80 TiB of host memory", "this host has", "it cannot run", "--profile"})
+    EXPECT_NE(here.err.find(words), std::string::npos) << words << " in: " << here.err;
+  const Outcome there = shiplap("plan saxpy:n=10Ti --profile h200 --strategy streams --chunks 4096");
+  EXPECT_NE(there.err.find("the host of profile h200 has 125.9 GiB"), std::string::npos) << there.err;
+  EXPECT_EQ(shiplap("plan saxpy:n=1Mi --profile h200").err, "");
+  for (const char* command : {"run", "tune"})
+    expect_refused(shiplap(std::string(command) + " saxpy:n=10Ti --device virtual:h200"), 1,
+                   {"needs 80 TiB of host memory", "this host has", "available", "make the workload smaller"});
 }
 
 TEST_F(Cli, memory_that_a_strategy_cannot_use_is_refused_with_the_remedy) {
