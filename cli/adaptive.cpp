@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -106,29 +107,28 @@ CLI::Option* add_adaptive_flags(CLI::App& command, AdaptiveFlags& flags) {
       "--adaptive", flags.adaptive, "run batch after batch of the workload, each cut as those before it suggest");
   const auto needs_it = [&](CLI::Option* option) { return option->needs(adaptive)->group("Endless input"); };
   adaptive->group("Endless input");
-  needs_it(command.add_option("--frames", flags.frames, "items in all, in batches of as many as the workload has"))
+  needs_it(command.add_option("--frames", flags.frames,
+                              "number of items in all; a batch has as many as the workload, the last one what is left"))
       ->type_name("N");
-  needs_it(command.add_option("--in-flight", flags.in_flight,
-                              "batches under way at once; 1: each is waited for (default: 3)"))
+  needs_it(command.add_option("--in-flight", flags.in_flight, "batches in flight; 1: each is waited for (default: 3)"))
       ->type_name("D")
       ->check(CLI::Range(1u, 16u));
   needs_it(command.add_option("--latency-limit", flags.latency_limit,
                               "longest time from when a batch's turn comes to its results (\"200us\")"))
       ->type_name("TIME");
-  needs_it(command.add_option("--vary", flags.vary,
-                              "on a virtual device, let the kernel take these times as long, each for so many batches "
-                              "(\"1,4:100\")"))
+  needs_it(
+      command.add_option("--vary", flags.vary,
+                         "on a virtual device, multiply the kernel's time by these factors in turn, each for N batches "
+                         "(\"1,4:100\")"))
       ->type_name("F,F:N");
   needs_it(command.add_option("--log", flags.log, "write what is observed and decided, for shiplap replay"))
       ->type_name("FILE");
   return adaptive;
 }
 
-void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flags, const ChoiceFlags& choice,
-                  const NodeFlags& node_flags, bool json) {
-  if (flags.frames.empty()) throw UsageError("--adaptive needs --frames: how many items there are in all");
-  const std::uint64_t frames = parse_count(flags.frames, "--frames");
-  if (frames == 0) throw UsageError("--frames 0: there is nothing to run");
+namespace {
+
+void refuse_what_adaptation_chooses(const WorkloadFlags& workload, const ChoiceFlags& choice) {
   for (const auto& [flag, value] : {std::pair{"--strategy", &choice.strategy},
                                     {"--chunks", &choice.chunks},
                                     {"--ramp", &choice.ramp},
@@ -141,33 +141,111 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
           fmt::format("{} {}: --adaptive chooses how batches are cut and laid out; leave it out", flag, *value));
   if (choice.graph) throw UsageError("--graph: batches that overlap cannot be graphs; leave it out");
   if (choice.batched) throw UsageError("--batched: adaptive runs submit copies one by one; leave it out");
+  if (!workload.memory.empty() && workload.memory != "pinned")
+    throw UsageError("--adaptive takes batches from pinned memory of its own: leave --memory out");
+}
+
+/// All items: batches of the workload, and a last one of fewer items where they do not come out even.
+struct Batches {
+  Workload workload;
+  std::uint64_t count = 0;  ///< without the last one
+  std::optional<Workload> last{};
+};
+
+/// Throws UsageError when a smaller batch is needed and the workload cannot have one.
+Batches batches_of(const WorkloadFlags& flags, std::uint64_t items) {
+  Batches batches{.workload = workload_of(flags)};
+  const Job& job = batches.workload.job;
+  batches.count = items / job.items;
+  const std::uint64_t rest = items % job.items;
+  if (rest == 0) return batches;
+  batches.last = with_items(flags.name, rest);
+  if (!batches.last)
+    throw UsageError(fmt::format("--frames {}: a batch of {} has {} items and cannot have fewer; give a multiple of {}",
+                                 items, job.name, job.items, job.items));
+  batches.last->job.cost = job.cost;
+  if (batches.count > 0) {
+    note(fmt::format("{} items are {} batches of {} and one of {}, which is run when the others have ended", items,
+                     batches.count, job.items, rest));
+  } else {
+    batches.workload = std::move(*batches.last);
+    batches.last.reset();
+    batches.count = 1;
+  }
+  return batches;
+}
+
+/// Lets the kernel of a batch take as many times as long as --vary says of `number`.
+void vary(Workload& workload, const std::function<double(std::uint64_t)>& by, const std::uint64_t& number) {
+  workload.job.binding.duration = [job = workload.job, by, &number](const Launch& l) {
+    return kernel_time(job, average_items(job, {l.first_item, l.items}), 0) * by(number);
+  };
+}
+
+/// Runs batches of one size. `number` is set to the number of the batch whose kernels are performed, counted from
+/// `first`. Returns what differs in the last results of the slots; nothing where there is no reference.
+std::optional<std::string> run_batches(Adaptive& adaptive, const Workload& workload, std::uint64_t first,
+                                       std::uint64_t count, std::uint64_t& number, const Adaptive::Watch& watch,
+                                       AdaptiveReport& report) {
+  for (std::size_t slot = 0; slot < adaptive.slots(); ++slot) workload.fill(adaptive.arrays(slot));
+  const bool in_place =
+      std::ranges::any_of(workload.job.arrays, [](const Array& array) { return array.role == Role::inout; });
+  report = adaptive.run(
+      [&](Batch& batch) {
+        number = first + batch.number;
+        if (batch.number >= count) return false;
+        // A run in place leaves results where its inputs were; and what the last run of a slot brings shows.
+        if (in_place || batch.number + adaptive.slots() >= count) workload.fill(batch.arrays);
+        return true;
+      },
+      {}, watch);
+  if (!workload.verify) return std::nullopt;
+  std::string difference;
+  for (std::size_t slot = 0; slot < std::min<std::uint64_t>(count, adaptive.slots()) && difference.empty(); ++slot)
+    difference = workload.verify(adaptive.arrays(slot));
+  return difference;
+}
+
+/// Runs the smaller batch that is left, and adds it to what the others gave.
+void run_last(const Node& node, Workload last, AdaptiveOptions options, std::uint64_t number, AdaptiveRun& run) {
+  options.in_flight = 1;
+  options.sample = last.fill;
+  Adaptive adaptive(node, last.job, options);
+  AdaptiveReport report;
+  const std::optional<std::string> difference = run_batches(adaptive, last, number, 1, number, {}, report);
+  run.report.batches += report.batches;
+  run.report.items += report.items;
+  run.report.elapsed += report.elapsed;
+  if (run.difference && run.difference->empty() && difference) run.difference = difference;
+}
+
+}  // namespace
+
+void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flags, const ChoiceFlags& choice,
+                  const NodeFlags& node_flags, bool json) {
+  if (flags.frames.empty()) throw UsageError("--adaptive needs --frames: how many items there are in all");
+  const std::uint64_t frames = parse_count(flags.frames, "--frames");
+  if (frames == 0) throw UsageError("--frames 0: there is nothing to run");
+  refuse_what_adaptation_chooses(workload_flags, choice);
   AdaptiveOptions options{.in_flight = flags.in_flight};
   if (!flags.latency_limit.empty())
     options.adaptation.latency_limit = parse_seconds(flags.latency_limit, "--latency-limit");
-  if (!workload_flags.memory.empty() && workload_flags.memory != "pinned")
-    throw UsageError("--adaptive takes batches from pinned memory of its own: leave --memory out");
   if (!flags.log.empty()) require_writable(flags.log, "--log");
-  Workload workload = workload_of(workload_flags);
-  const std::uint64_t batches = (frames + workload.job.items - 1) / workload.job.items;
-  if (batches * workload.job.items != frames)
-    note(fmt::format("{} items are {} batches of {}: the last one is run as a whole", frames, batches,
-                     workload.job.items));
+  Batches batches = batches_of(workload_flags, frames);
+  Workload& workload = batches.workload;
   const OpenedNode opened = open_node(node_flags);
   const Node& node = opened.node;
-  std::uint64_t submitted = 0;  // the batch whose kernels are performed
+  std::uint64_t number = 0;  // of the batch whose kernels are performed
   if (!flags.vary.empty()) {
     if (node.has_gpu()) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
     give_derived_cost(node, workload);
-    workload.job.binding.duration = [job = workload.job, by = variation_of(flags.vary), &submitted](const Launch& l) {
-      return kernel_time(job, average_items(job, {l.first_item, l.items}), 0) * by(submitted);
-    };
+    vary(workload, variation_of(flags.vary), number);
   }
 
   shiplap::Progress preparing;
   preparing.update("preparing every choice …");
   options.sample = workload.fill;
   Adaptive adaptive(node, workload.job, options);
-  for (std::size_t slot = 0; slot < adaptive.slots(); ++slot) workload.fill(adaptive.arrays(slot));
   std::unique_ptr<LogFile> log;
   if (!flags.log.empty()) {
     log = std::make_unique<LogFile>(flags.log);
@@ -184,32 +262,24 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
                   .table = adaptive.table(),
                   .report = {},
                   .decisions = {}};
-  const bool in_place =
-      std::ranges::any_of(workload.job.arrays, [](const Array& array) { return array.role == Role::inout; });
   Live live(adaptive);
-  run.report = adaptive.run(
-      [&](Batch& batch) {
-        submitted = batch.number;
-        if (batch.number >= batches) return false;
-        // A run in place leaves results where its inputs were; and what the last run of a slot brings shows.
-        if (in_place || batch.number + adaptive.slots() >= batches) workload.fill(batch.arrays);
-        return true;
-      },
-      {},
-      [&](const Adaptive::Progress& progress) {
-        live(progress);
-        if (progress.decision == nullptr) return;
-        ++run.all_decisions;
-        if (run.decisions.size() == most_decisions_kept) run.decisions.erase(run.decisions.begin());
-        run.decisions.push_back(*progress.decision);
-      });
+  const auto watch = [&](const Adaptive::Progress& progress) {
+    live(progress);
+    if (progress.decision == nullptr) return;
+    ++run.all_decisions;
+    if (run.decisions.size() == most_decisions_kept) run.decisions.erase(run.decisions.begin());
+    run.decisions.push_back(*progress.decision);
+  };
+  run.difference = run_batches(adaptive, workload, 0, batches.count, number, watch, run.report);
   live.clear();
   if (log) log->close();
-  if (workload.verify) {
-    run.difference.emplace();
-    for (std::size_t slot = 0; slot < adaptive.slots() && run.difference->empty(); ++slot)
-      if (slot < batches) *run.difference = workload.verify(adaptive.arrays(slot));
+  if (batches.last) {
+    batches.last->job.cost = adaptive.batch().cost;
+    if (!flags.vary.empty()) vary(*batches.last, variation_of(flags.vary), number);
+    number = batches.count;
+    run_last(node, std::move(*batches.last), options, number, run);
   }
+  show_simulation(opened, node_flags, json);
   if (json)
     print_json(to_json(run));
   else

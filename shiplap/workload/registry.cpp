@@ -87,6 +87,20 @@ Workload find_workload(std::string_view name, const CudaKernels& cuda) {
                   cuda);
 }
 
+std::optional<Workload> with_items(std::string_view name, std::uint64_t items, const CudaKernels& cuda) {
+  const std::string base(name.substr(0, name.find(':')));
+  const auto known = std::ranges::find(all_built_in, base, [](const auto* one) { return one->help.name; });
+  if (known == std::end(all_built_in) || (*known)->items.empty()) return std::nullopt;
+  std::string parameters = fmt::format("{}={}", (*known)->items, items);
+  std::string_view rest = name.substr(std::min(name.size(), base.size() + 1));
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    if (one.substr(0, one.find('=')) != (*known)->items) parameters += fmt::format(",{}", one);
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  }
+  return find_workload(fmt::format("{}:{}", base, parameters), cuda);
+}
+
 namespace {
 
 /// Bytes that the kernel reads and writes in device memory. A job that does not state them accesses each array once,

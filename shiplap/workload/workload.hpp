@@ -2,7 +2,9 @@
 // file, or stated by hand (sizes and kernel time only).
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +44,10 @@ void put_into(Workload&, MemoryKind);
 /// The name of a built-in workload with arrays of about `each` bytes: "saxpy" and 64 MiB give "saxpy:n=16777216". A
 /// name that states its own sizes, and a file, stay as they are.
 std::string with_size(std::string_view name, Bytes each);
+
+/// The workload of this name with another number of items, at least 1: "histogram" and 10 items give
+/// "histogram:frames=10". nullopt for workloads whose items no single parameter counts, and for files.
+std::optional<Workload> with_items(std::string_view name, std::uint64_t items, const CudaKernels& = cuda_kernels());
 
 /// Sizes and kernel time of the whole job.
 struct StatedJob {

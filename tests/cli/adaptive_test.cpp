@@ -74,6 +74,23 @@ TEST_F(Cli, adaptive_of_a_workload_in_place_is_verified_too) {
   EXPECT_NE(run.out.find("verified against the host reference"), std::string::npos) << run.out;
 }
 
+TEST_F(Cli, adaptive_runs_as_many_items_as_frames_say) {
+  const std::string batch = "run histogram:frames=32,width=176,height=144 --device virtual:h200 --adaptive --frames ";
+  const Json ten = parsed(shiplap(batch + "10 --json"));
+  EXPECT_EQ(ten.at("items"), 10) << "fewer than a batch";
+  EXPECT_EQ(ten.at("batches"), 1);
+  EXPECT_EQ(ten.at("verified"), true);
+  const Outcome uneven = shiplap(batch + "106 --vary 1,2:1 --json");
+  EXPECT_EQ(parsed(uneven).at("items"), 106) << "three batches of 32 and one of 10";
+  EXPECT_EQ(parsed(uneven).at("batches"), 4);
+  EXPECT_EQ(parsed(uneven).at("verified"), true);
+  EXPECT_NE(uneven.err.find("3 batches of 32 and one of 10"), std::string::npos) << uneven.err;
+  EXPECT_EQ(parsed(shiplap("run saxpy --device virtual:h200 --adaptive --frames 10 --json")).at("items"), 10);
+  EXPECT_EQ(parsed(shiplap(batch + "64 --json")).at("batches"), 2);
+  expect_refused(shiplap("run --in 1MiB --out 1MiB --kernel 1ms --device virtual:h200 --adaptive --frames 10"), 64,
+                 {"--frames 10", "cannot have fewer", "multiple of"});
+}
+
 TEST_F(Cli, adaptive_refuses_what_makes_no_sense_with_it) {
   expect_refused(shiplap("run saxpy --device virtual:h200 --adaptive"), 64, {"--frames"});
   expect_refused(shiplap("run saxpy --device virtual:h200 --frames 100"), 64, {"--adaptive"});

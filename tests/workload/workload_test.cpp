@@ -108,6 +108,19 @@ TEST(Workloads, find_a_single_wrong_byte_in_outputs_and_in_inputs) {
   }
 }
 
+TEST(WithItems, gives_a_workload_as_many_items_and_keeps_its_other_parameters) {
+  for (const char* name :
+       {"saxpy", "saxpy:n=1Ki", "arccos:calls=2", "histogram:width=176,frames=3,height=144", "grayscale:output=both",
+        "convolution:width=64", "pop-state:nx=8,ny=8", "pop-buoydiff:nx=8"}) {
+    const auto ten = with_items(name, 10, {});
+    ASSERT_TRUE(ten) << name;
+    EXPECT_EQ(ten->job.items, 10u) << name;
+  }
+  EXPECT_EQ(with_items("histogram:width=176,frames=3,height=144", 10, {})->job.name,
+            find_workload("histogram:frames=10,width=176,height=144", {}).job.name);
+  for (const char* name : {"scalar-add", "mine.json", "nothing", ""}) EXPECT_FALSE(with_items(name, 10, {})) << name;
+}
+
 TEST(StatedWorkload, allows_no_input_or_no_output_but_not_neither) {
   EXPECT_NO_THROW(stated_workload({.in = 1_MiB, .out = 0_B}, {}));
   EXPECT_NO_THROW(stated_workload({.in = 0_B, .out = 1_MiB}, {}));

@@ -189,6 +189,7 @@ const BuiltInWorkload arccos_workload{
     .help = {"arccos", "n=COUNT (128Mi), calls=COUNT (1), precision=single|promoted",
              "y = 2*arccos(x)/pi - 1 over n floats, as many times as there are calls (1 to 512)"},
     .make = arccos,
-    .sizes = [](Bytes size) { return fmt::format("n={}", size.count / 4); }};
+    .sizes = [](Bytes size) { return fmt::format("n={}", size.count / 4); },
+    .items = "n"};
 
 }  // namespace shiplap

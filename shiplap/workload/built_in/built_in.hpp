@@ -11,6 +11,8 @@ struct BuiltInWorkload {
   Workload (*make)(Parameters&, const CudaKernels&);
   /// The parameters of a job whose largest array has about `size` bytes: "n=16777216".
   std::string (*sizes)(Bytes size);
+  /// The parameter that counts the items, where one parameter alone does; empty otherwise.
+  std::string_view items{};
 };
 
 /// Defined in the files of their names; listed in registry.cpp.

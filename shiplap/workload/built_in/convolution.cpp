@@ -161,9 +161,11 @@ const BuiltInWorkload convolution_workload{
     .help = {"convolution", "height=COUNT (4096), width=COUNT (4096), filter=COUNT (17)",
              "a filter x filter convolution of height x width floats, cut along the rows, with a halo"},
     .make = convolution,
-    .sizes = [](Bytes size) {
-      // The default width gives rows of 4096 + 17 - 1 inputs of 4 bytes. The height makes the size.
-      return fmt::format("height={}", std::max<std::uint64_t>(1, size.count / (4 * 4112)));
-    }};
+    .sizes =
+        [](Bytes size) {
+          // The default width gives rows of 4096 + 17 - 1 inputs of 4 bytes. The height makes the size.
+          return fmt::format("height={}", std::max<std::uint64_t>(1, size.count / (4 * 4112)));
+        },
+    .items = "height"};
 
 }  // namespace shiplap

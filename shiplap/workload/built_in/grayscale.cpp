@@ -138,8 +138,8 @@ const BuiltInWorkload grayscale_workload{
     .help = {"grayscale", "frames=COUNT (32), width=COUNT (704), height=COUNT (576), output=histogram|both",
              "frames of RGB turned gray, and the histograms of their gray values"},
     .make = grayscale,
-    .sizes = [](Bytes size) {
-      return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (3 * 704 * 576)));
-    }};
+    .sizes =
+        [](Bytes size) { return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (3 * 704 * 576))); },
+    .items = "frames"};
 
 }  // namespace shiplap

@@ -122,6 +122,7 @@ const BuiltInWorkload histogram_workload{
          "frames=COUNT (64), width=COUNT (704), height=COUNT (576), data=uniform|degenerate|mixed, copies=COUNT (32)",
          "the histogram of every frame of 8-bit pixels, counted by a block in so many copies of its bins"},
     .make = histogram,
-    .sizes = [](Bytes size) { return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (704 * 576))); }};
+    .sizes = [](Bytes size) { return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (704 * 576))); },
+    .items = "frames"};
 
 }  // namespace shiplap

@@ -183,6 +183,7 @@ const BuiltInWorkload pop_buoydiff_workload{
     .help = {"pop-buoydiff", "nx=COUNT (1024), ny=COUNT (1024), nz=COUNT (42)",
              "buoyancy differences of sea water between each level, the one above and the surface"},
     .make = pop_buoydiff,
-    .sizes = ocean_sizes};
+    .sizes = ocean_sizes,
+    .items = "nz"};
 
 }  // namespace shiplap

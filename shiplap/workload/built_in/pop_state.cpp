@@ -134,6 +134,7 @@ const BuiltInWorkload pop_state_workload{
     .help = {"pop-state", "nx=COUNT (1024), ny=COUNT (1024), nz=COUNT (42), outputs=1|3 (1)",
              "density of sea water from temperature and salinity, level by level"},
     .make = pop_state,
-    .sizes = ocean_sizes};
+    .sizes = ocean_sizes,
+    .items = "nz"};
 
 }  // namespace shiplap

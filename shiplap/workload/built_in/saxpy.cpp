@@ -69,6 +69,7 @@ float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }
 
 const BuiltInWorkload saxpy_workload{.help = {"saxpy", "n=COUNT (64Mi)", "y = a*x + y over n floats"},
                                      .make = saxpy,
-                                     .sizes = [](Bytes size) { return fmt::format("n={}", size.count / 4); }};
+                                     .sizes = [](Bytes size) { return fmt::format("n={}", size.count / 4); },
+                                     .items = "n"};
 
 }  // namespace shiplap
