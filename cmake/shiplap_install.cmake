@@ -1,4 +1,5 @@
-# `cmake --install` and find_package(shiplap): libraries, headers, the package file, the examples and the license.
+# `cmake --install`, find_package(shiplap) and pkg-config: libraries, headers, the package files, the examples and the
+# license.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/shiplap)
 
@@ -22,5 +23,19 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shiplapConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/shiplapConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/shiplapConfig.cmake ${PROJECT_BINARY_DIR}/shiplapConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/Findhwloc.cmake DESTINATION ${package_dir})
+
+# shiplap.pc finds the folders from its own, so that an installed tree can be moved.
+set(shiplap_pc_libraries "-lshiplap")
+if(TARGET shiplap_cuda)
+  string(APPEND shiplap_pc_libraries " -lshiplap_cuda -lshiplap_core -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
+else()
+  string(APPEND shiplap_pc_libraries " -lshiplap_core")
+endif()
+string(APPEND shiplap_pc_libraries " -pthread")
+file(RELATIVE_PATH shiplap_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" shiplap_pc_prefix "${shiplap_pc_prefix}")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/shiplap.pc.in ${PROJECT_BINARY_DIR}/shiplap.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/shiplap.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

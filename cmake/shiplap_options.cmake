@@ -10,8 +10,9 @@ set(SHIPLAP_CUDA "auto" CACHE STRING "Build the CUDA device: auto, on or off")
 set_property(CACHE SHIPLAP_CUDA PROPERTY STRINGS auto on off)
 set(SHIPLAP_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+# What is installed is a release unless another type is asked for. Inside another project the type is that project's.
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -1,5 +1,6 @@
 # Configures shiplap without its experiments: with the option, and as a part of another project, where that is the default.
-# No source, test or program of the experiments may be left, and the tests of the rest must be there.
+# No source, test or program of the experiments may be left, and the tests of the rest must be there. Nobody gives a
+# build type: shiplap alone is a release, and another project keeps its own.
 # Wants: source, work, generator, compiler.
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${work})
@@ -26,8 +27,18 @@ function(configure_and_look folder build)
   endforeach()
 endfunction()
 
+# The build type of a folder, by its cache.
+function(require_build_type build expected)
+  file(STRINGS ${build}/CMakeCache.txt line REGEX "^CMAKE_BUILD_TYPE:")
+  if(NOT line MATCHES "=${expected}$")
+    message(FATAL_ERROR "${build} has \"${line}\" and not the build type '${expected}'")
+  endif()
+endfunction()
+
 configure_and_look(${source} ${work}/off -D SHIPLAP_EXPERIMENTS=OFF)
+require_build_type(${work}/off Release)
 
 file(WRITE ${work}/parent/CMakeLists.txt
      "cmake_minimum_required(VERSION 3.22)\nproject(parent LANGUAGES CXX)\nadd_subdirectory(${source} shiplap)\n")
 configure_and_look(${work}/parent ${work}/inside)
+require_build_type(${work}/inside "")

@@ -1,6 +1,6 @@
 # Installs a build into an empty folder, looks through the installed headers, builds the project in `consumer` against it
-# with find_package, and runs its programs; with `cuda_compiler` also the one that has a CUDA kernel. The installed
-# examples are configured.
+# with find_package, and runs its programs; with `cuda_compiler` also the one that has a CUDA kernel. A program of the
+# consumer is also built with the flags of pkg-config. The installed examples are configured.
 # Wants: build, consumer, work, generator, compiler, experiments; may have: cuda_compiler, cuda_host_compiler.
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${work})
@@ -56,6 +56,21 @@ if(cuda_compiler)
       -D CMAKE_PREFIX_PATH=${work}/prefix)
   run(${CMAKE_COMMAND} --build ${work}/build-cxx --target plan_by_hand)
 endif()
+
+# Without CMake: what pkg-config prints compiles and links a program, also after the tree was moved.
+find_program(pkg_config NAMES pkgconf pkg-config REQUIRED)
+file(RENAME ${work}/prefix ${work}/moved)
+file(GLOB_RECURSE pc ${work}/moved/*/shiplap.pc)
+get_filename_component(pc_folder "${pc}" DIRECTORY)
+execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_folder} ${pkg_config} --cflags --libs shiplap
+                RESULT_VARIABLE status OUTPUT_VARIABLE flags ERROR_VARIABLE error OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "pkg-config shiplap ended with ${status}: ${error}")
+endif()
+separate_arguments(flags UNIX_COMMAND "${flags}")
+run(${compiler} -std=c++20 ${consumer}/own_job.cpp -o ${work}/own_job_by_pkg_config ${flags})
+run(${work}/own_job_by_pkg_config)
+file(RENAME ${work}/moved ${work}/prefix)
 
 file(GLOB_RECURSE examples ${work}/prefix/*/halo.cu)
 get_filename_component(examples "${examples}" DIRECTORY)
