@@ -119,8 +119,9 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
   const KernelCost fast = moved(job, End::low).cost;
   const Parameter<Seconds>& latency = profile.gpus.at(gpu).launch_latency;
   const Seconds launch = latency ? latency->low : Seconds{0};
-  // A cost with faster points may be slower between them, so both count.
-  const double per_item = std::min(least_time_per_item(job.cost, items), least_time_per_item(fast, items));
+  // A cost with faster points may be slower between them, so both count. Launches that run at the same time may be as
+  // fast per item as one over the whole job, also where a GPU has a part of it.
+  const double per_item = std::min(least_time_per_item(job.cost, job.items), least_time_per_item(fast, job.items));
   const Seconds floor = fast.has_floor ? fast.points.front().work.value : Seconds{0};
   const LinkBytes bytes = link_bytes(job, range);
   const LinkModel& link = profile.link(gpu);

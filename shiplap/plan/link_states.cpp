@@ -95,9 +95,10 @@ void add_zero_copy_states(std::vector<LinkState>& states, const ZeroCopyModel& m
   for (const LinkState& copy : copies)
     for (const RatesBeside& reads : rates_beside(model.read_beside_d2h, alone.in))
       for (const RatesBeside& writes : rates_beside(model.write_beside_h2d, alone.out)) {
-        KernelLimits kernel = alone;
-        if (copy.in > 0) kernel = {std::min(kernel.in, shared_in), std::min(kernel.out, writes.kernel), kernel.sum};
-        if (copy.out > 0) kernel = {std::min(kernel.in, reads.kernel), std::min(kernel.out, shared_out), kernel.sum};
+        // A measured rate beside copies may exceed the one alone by what was not measured exactly.
+        KernelLimits kernel{reads.kernel, writes.kernel, alone.sum};
+        if (copy.in > 0) kernel.in = copy.out > 0 ? std::min(shared_in, reads.kernel) : shared_in;
+        if (copy.out > 0) kernel.out = copy.in > 0 ? std::min(shared_out, writes.kernel) : shared_out;
         const LinkState beside_reads{std::min(copy.in, shared_in), std::min(copy.out, reads.copy)};
         const LinkState beside_writes{std::min(copy.in, writes.copy), std::min(copy.out, shared_out)};
         add_corners(states, {kernel.in, 0, kernel.in}, beside_reads);
