@@ -16,7 +16,7 @@ namespace {
 
 bool cuts(const Strategy& s) { return s.chunked; }
 bool lays_out(const Strategy& s) { return s.chunked && s.memory == ArrayMemory::pinned; }
-bool accesses_host(const Strategy& s) { return s.mapped; }
+bool accesses_host(const Strategy& s) { return s.zero_copy; }
 bool uses_threads(const Strategy& s) { return s.threaded; }
 
 /// A part of a choice, which strategies use it, and what those that do not are told.

@@ -257,7 +257,7 @@ TEST(Bound, is_below_the_low_end_of_every_prediction) {
 TEST(Bound, holds_where_zero_copy_is_faster_than_ideal_overlap) {
   const Profile profile = planted_profile();
   // Four inputs of 256 KiB: their copies have three gaps that a kernel which reads them itself does not have.
-  Job job{.items = 1 << 16, .name = "small"};
+  Job job{.items = 1 << 16, .name = "small", .each_byte_once = true};
   for (const char* name : {"a", "b", "c", "d"}) job.arrays.push_back({.name = name, .role = Role::in, .size = 256_KiB});
   job.arrays.push_back({.name = "out", .role = Role::out, .size = 256_KiB});
   job.cost = {.points = {{job.items, Interval<Seconds>::exact(microseconds(2))}}, .origin = "stated"};
