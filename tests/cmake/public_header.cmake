@@ -19,7 +19,7 @@ endfunction()
 
 # Each of these took 0.3 s or more of nvcc, or drags such headers in.
 compile(reached -M ${work}/public.cpp)
-foreach(heavy filesystem future thread deque regex iostream iomanip locale nlohmann/json.hpp fmt/format.h)
+foreach(heavy filesystem future thread deque regex iostream locale nlohmann/json.hpp fmt/format.h)
   if(reached MATCHES "/${heavy}[ \\\n]")
     message(FATAL_ERROR "shiplap/shiplap.hpp reaches <${heavy}>: include it in the sources, or in a header that only its "
                         "users include")
