@@ -115,7 +115,8 @@ void add_evaluate(CLI::App& app) {
   add_output_flags(*command, *flags);
   command->footer(
       "Predictions are made before anything of a workload runs, from a profile whose hash is noted first. Every choice "
-      "is verified once and runs in turn with others, with the automatic choice and with ideal overlap. A wrong result is "
+      "is verified once and runs in turn with others, with the automatic choice and with ideal overlap. A wrong result "
+      "is "
       "kept and makes the command exit with 2. docs/schema/evaluation.schema.json describes the file.");
   command->callback([flags] { run_evaluate(*flags); });
 }

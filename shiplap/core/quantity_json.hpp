@@ -1,4 +1,5 @@
-// Quantities in JSON have one form: {"value", "low", "high", "unit"} with an interval, {"value", "unit"} without one, and
+// Quantities in JSON have one form: {"value", "low", "high", "unit"} with an interval, {"value", "unit"} without one,
+// and
 // {"values", "unit"} for several of a kind. What is absent is null. No key names a unit.
 #pragma once
 

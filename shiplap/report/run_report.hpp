@@ -1,4 +1,5 @@
-// A run for people: predicted beside observed, ideal overlap and the bound, the spread, and whether the result is right.
+// A run for people: predicted beside observed, ideal overlap and the bound, the spread, and whether the result is
+// right.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 
 namespace shiplap::sim {
 
-/// Smallest number of streams with a waiting kernel that makes copies slower. Measured on one H200 (docs/explanation/simulator.md,
-/// "Streams and handovers"): one such stream costs nothing, two or more do.
+/// Smallest number of streams with a waiting kernel that makes copies slower. Measured on one H200
+/// (docs/explanation/simulator.md, "Streams and handovers"): one such stream costs nothing, two or more do.
 inline constexpr std::uint32_t streams_that_slow_copies = 2;
 
 /// Factor by which a zero-copy kernel and copies of the same direction slow each other down: each gets half of the

@@ -47,8 +47,8 @@ TEST(PlainWords, hold_for_every_text_of_the_project) {
 }
 
 TEST(PlainWords, name_file_line_phrase_and_what_to_say_instead) {
-  EXPECT_THAT(violations_in("docs/a.md", "First line.\nTwo batches are under way.\n"),
-              ElementsAre("docs/a.md:2: says \"under way\"; say instead: in flight"));
+  EXPECT_THAT(violations_in("docs/tutorial.md", "First line.\nTwo batches are under way.\n"),
+              ElementsAre("docs/tutorial.md:2: says \"under way\"; say instead: in flight"));
   EXPECT_THAT(violations_in("cli/a.cpp", "  throw Error(\"the array is page-locked\");\n"),
               ElementsAre("cli/a.cpp:1: says \"page-locked\"; say instead: pinned, to pin"));
 }
@@ -56,7 +56,8 @@ TEST(PlainWords, name_file_line_phrase_and_what_to_say_instead) {
 TEST(PlainWords, find_a_phrase_that_goes_on_in_the_next_line) {
   EXPECT_THAT(violations_in("shiplap/a.hpp", "/// A copy of so\n/// many bytes.\n"),
               ElementsAre(HasSubstr("shiplap/a.hpp:1: says \"so many\"")));
-  EXPECT_THAT(violations_in("docs/a.md", "What the time hangs\non.\n"), ElementsAre(HasSubstr("docs/a.md:1: ")));
+  EXPECT_THAT(violations_in("docs/tutorial.md", "What the time hangs\non.\n"),
+              ElementsAre(HasSubstr("docs/tutorial.md:1: ")));
 }
 
 TEST(PlainWords, are_whole_words_outside_includes) {
@@ -77,7 +78,7 @@ TEST(PlainWords, refuse_comments_without_a_subject) {
                             "/// of a copy.\n"
                             "// Streams come first. Of these there are two.\n"),
               ElementsAre(HasSubstr("a.hpp:1: says \"Of …\""), HasSubstr("a.hpp:2: says \"Of …\"")));
-  EXPECT_THAT(violations_in("docs/a.md", "Of 108 jobs 80 are fast.\n"), IsEmpty()) << "a sentence of a page";
+  EXPECT_THAT(violations_in("docs/tutorial.md", "Of 108 jobs 80 are fast.\n"), IsEmpty()) << "a sentence of a page";
 }
 
 TEST(PlainWords, let_the_glossary_explain_a_replaced_word_once) {

@@ -87,7 +87,7 @@ TEST_F(Cli, json_has_one_form_for_a_quantity_in_all_that_the_program_prints) {
   expect("tune saxpy:n=64Ki --race 5ms" + virtual_gpu, {"predicted", "ran", "took", "samples"});
   expect("check" + virtual_gpu, {"measured", "limit"});
   expect("evaluate --sizes 64KiB --chunks 1,2 --blocks full" + virtual_gpu,
-         {"predicted", "observed", "samples", "engine", "loggp", "size"});
+         {"predicted", "observed", "samples", "simulation", "loggp", "size"});
   expect("evaluate --random 1 --seed 5 --race 5ms" + virtual_gpu, {"predicted", "observed", "probe_took"});
   const std::string log = (folder / "log").string();
   expect(

@@ -21,8 +21,11 @@ Evaluation two_groups() {
   workload.skipped = {{{.strategy = "explicit"}, "its arrays are pageable"}};
   workload.groups = {{.choices = 1, .automatic_ms = {10}, .ideal_overlap_ms = {}},
                      {.choices = 1, .automatic_ms = {10.4}, .ideal_overlap_ms = {}}};
-  workload.duel = Duel{
-      .automatic = {.chunks = 1}, .winner = {.chunks = 8}, .automatic_ms = {10}, .winner_ms = {10}, .ideal_overlap_ms = {}};
+  workload.duel = Duel{.automatic = {.chunks = 1},
+                       .winner = {.chunks = 8},
+                       .automatic_ms = {10},
+                       .winner_ms = {10},
+                       .ideal_overlap_ms = {}};
   return {.device = "cuda:0",
           .device_name = "a GPU",
           .conditions = {},
