@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_decisions_kept = 24;
 constexpr auto line_every = std::chrono::milliseconds(200);
 
-/// The log, line by line: what is there when the program is killed can be replayed.
+/// Writes the log line by line, so that it can be replayed even when the program was killed.
 class LogFile {
  public:
   explicit LogFile(const std::string& path) : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
@@ -44,7 +44,7 @@ class LogFile {
   std::ofstream file_;
 };
 
-/// The line that a terminal shows while it runs.
+/// Shows a line of progress on a terminal.
 class Live {
  public:
   Live(const Adaptive& adaptive) : adaptive_(adaptive) {}
@@ -72,7 +72,7 @@ class Live {
   double kernel_ = 1;
 };
 
-/// What --vary says of each batch's kernel: so many times as long as planned.
+/// The factor by which --vary lengthens the kernel of a batch, by the number of the batch.
 std::function<double(std::uint64_t)> variation_of(const std::string& text) {
   const auto refuse = [&] {
     throw UsageError(
@@ -145,7 +145,7 @@ void refuse_what_adaptation_chooses(const WorkloadFlags& workload, const ChoiceF
     throw UsageError("--adaptive takes batches from pinned memory of its own: leave --memory out");
 }
 
-/// All items: batches of the workload, and a last one of fewer items where they do not come out even.
+/// All items: batches of the workload, and a smaller last one for the remainder.
 struct Batches {
   Workload workload;
   std::uint64_t count = 0;  ///< without the last one
@@ -175,7 +175,7 @@ Batches batches_of(const WorkloadFlags& flags, std::uint64_t items) {
   return batches;
 }
 
-/// Lets the kernel of a batch take as many times as long as --vary says of `number`.
+/// Makes the kernel of a batch longer by the factor that --vary gives for `number`.
 void vary(Workload& workload, const std::function<double(std::uint64_t)>& by, const std::uint64_t& number) {
   workload.job.binding.duration = [job = workload.job, by, &number](const Launch& l) {
     return kernel_time(job, average_items(job, {l.first_item, l.items}), 0) * by(number);
@@ -194,7 +194,7 @@ std::optional<std::string> run_batches(Adaptive& adaptive, const Workload& workl
       [&](Batch& batch) {
         number = first + batch.number;
         if (batch.number >= count) return false;
-        // A run in place leaves results where its inputs were; and what the last run of a slot brings shows.
+        // A run in place leaves results where its inputs were, so the slot is filled again.
         if (in_place || batch.number + adaptive.slots() >= count) workload.fill(batch.arrays);
         return true;
       },
@@ -235,7 +235,7 @@ void run_adaptive(const AdaptiveFlags& flags, const WorkloadFlags& workload_flag
   Workload& workload = batches.workload;
   const OpenedNode opened = open_node(node_flags);
   const Node& node = opened.node;
-  std::uint64_t number = 0;  // of the batch whose kernels are performed
+  std::uint64_t number = 0;  // number of the batch whose kernels are performed
   if (!flags.vary.empty()) {
     if (node.has_gpu()) throw UsageError("--vary is for virtual devices: a GPU's kernel takes what it takes");
     give_derived_cost(node, workload);

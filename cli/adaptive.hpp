@@ -1,5 +1,5 @@
-// shiplap run --adaptive: an endless input in batches of a workload, adapted while it runs; and shiplap replay, which
-// makes the decisions of such a run once more from its log.
+// shiplap run --adaptive runs an endless input in batches of a workload and adapts while it runs. shiplap replay makes
+// the decisions of such a run again from its log.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct AdaptiveFlags {
   std::string vary;           ///< FACTOR,FACTOR…:BATCHES, of the kernel on a virtual device
   std::string log;
 };
-/// Returns --adaptive.
+/// Adds the flags. Returns the option --adaptive.
 CLI::Option* add_adaptive_flags(CLI::App&, AdaptiveFlags&);
 void run_adaptive(const AdaptiveFlags&, const WorkloadFlags&, const ChoiceFlags&, const NodeFlags&, bool json);
 

@@ -39,7 +39,7 @@ void run_check(const CheckFlags& flags) {
     const auto device = open(device_to_measure(flags.device));
     const DeviceInfo info = device->info();
     if (info.is_virtual) return profile_of(*device);
-    // What was measured some time ago says nothing of today.
+    // An old measurement says nothing about the node today.
     MeasureOptions options;
     options.effort = Effort::quick;
     const Measured measured = measure_profile(*device, options, fmt::format("shiplap check --device {}", info.id));

@@ -1,4 +1,4 @@
-// shiplap check: whether a node gives what its parts should, without a baseline.
+// shiplap check: compares what a node reaches with the limits of its hardware, without a baseline.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The names of CLI11 that headers of the program mention: whoever adds flags includes <CLI/CLI.hpp>, which takes
-// seconds.
+// Forward declarations of CLI11, for headers of the program. Sources that add flags include <CLI/CLI.hpp>, which takes
+// seconds to compile.
 #pragma once
 
 namespace CLI {

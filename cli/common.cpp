@@ -265,7 +265,7 @@ void require_writable(const std::filesystem::path& path, std::string_view flag) 
     refuse("this is not a regular file; name a file to be written");
   if (!fs::is_directory(parent, ignored))
     refuse(fmt::format("there is no directory {}; create it or name another file", parent.string()));
-  // Only trying tells: permissions do not hold for root, and a file system can be read-only.
+  // The file is opened, because permissions do not hold for root and a file system can be read-only.
   std::string probe = (parent / ".shiplap-probe-XXXXXX").string();
   const int file = mkstemp(probe.data());
   if (file < 0)

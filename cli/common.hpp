@@ -1,4 +1,4 @@
-// What the subcommands share: flags for workloads and choices, and the manners of their output.
+// Code that the subcommands share: flags for workloads and choices, and how output is printed.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace shiplap::cli {
 
-/// WORKLOAD by name or file, or stated by hand. The kernel time can be stated for a named one too.
+/// A workload by name, by file, or stated by hand. The kernel time can be stated for a named workload too.
 struct WorkloadFlags {
   std::string name;
   std::string in;
@@ -26,10 +26,10 @@ void add_workload_flags(CLI::App&, WorkloadFlags&);
 /// Throws UsageError when there is neither a name nor a stated size, or both, or a stated size without a kernel time.
 Workload workload_of(const WorkloadFlags&);
 
-/// "pageable", "pinned" or "managed", as the flags' checks have made sure.
+/// The kind of memory of "pageable", "pinned" or "managed". CLI11 has refused other names.
 MemoryKind memory_kind(const std::string& word);
 
-/// Of --threads. Throws UsageError.
+/// The number of threads that --threads asks for. Throws UsageError when it is 0 or too large.
 std::uint32_t threads_of(const std::string& text);
 
 /// The choices that flags leave open; "auto" leaves one to the plan.
@@ -48,35 +48,35 @@ struct ChoiceFlags {
 };
 void add_choice_flags(CLI::App&, ChoiceFlags&);
 
-/// How the job will be used.
+/// Flags that say how the job will be used.
 struct UseFlags {
   std::uint64_t reuse = 1;
   bool no_pin = false;
   bool check_reach = false;
   std::string race{};  ///< a time; empty: no race
 };
-/// All but --race.
+/// Adds every flag of UseFlags but --race.
 void add_use_flags(CLI::App&, UseFlags&);
 void add_race_flag(CLI::App&, std::string& race, const std::string& help);
 
-/// Throws UsageError for an unknown word, and for more chunks than the job has items. A number of chunks that does not
-/// divide the items evenly is noted on stderr.
+/// The search space that the flags leave open. Throws UsageError for an unknown name, and for more chunks than the job
+/// has items. Notes on stderr when the number of chunks does not divide the items evenly.
 PlanOptions plan_options_of(const ChoiceFlags&, const UseFlags&, const Job&);
 
 void add_device_flag(CLI::App&, std::string& device);
 void add_json_flag(CLI::App&, bool& json);
 
-/// Colour when stdout is a terminal and NO_COLOR is unset; as wide as the terminal, 100 otherwise.
+/// The style has colour when stdout is a terminal and NO_COLOR is unset. Its width is that of the terminal, or 100.
 TextStyle style_of_stdout();
-/// Text for people, with the library's parameters as flags (parameter_names.hpp).
+/// Prints text for people, with the library's parameters as flags (parameter_names.hpp).
 void print(std::string_view text);
 void print_json(const Json&);
-/// Text for programs, as it is.
+/// Prints text for programs unchanged.
 void print_verbatim(std::string_view text);
-/// "note: …" on stderr, wrapped.
+/// Prints "note: …" on stderr, wrapped.
 void note(std::string_view text);
 
-/// Throws Error that names the flag when `path` could not be written: before any work is done, not after it.
+/// Throws Error that names the flag when `path` cannot be written. It is called before any work is done.
 void require_writable(const std::filesystem::path& path, std::string_view flag);
 
 }  // namespace shiplap::cli

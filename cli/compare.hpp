@@ -1,4 +1,4 @@
-// shiplap compare: whether a node became worse.
+// shiplap compare: compares a node with a baseline and names the figures that are worse.
 #pragma once
 
 #include <string>

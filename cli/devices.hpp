@@ -1,4 +1,4 @@
-// shiplap devices: what schedules can run on here, and why a backend is missing.
+// shiplap devices: lists the devices of this machine, and the reason when a backend is missing.
 #pragma once
 
 #include "cli/cli11.hpp"

@@ -19,8 +19,8 @@ bool lays_out(const Strategy& s) { return s.chunked && s.memory == ArrayMemory::
 bool accesses_host(const Strategy& s) { return s.zero_copy; }
 bool uses_threads(const Strategy& s) { return s.threaded; }
 
-/// A part of a choice, which strategies use it, and what those that do not are told.
-struct Part {
+/// A parameter of a choice, the strategies that use it, and the note for those that do not.
+struct Parameter {
   std::string_view flag;
   std::string ChoiceFlags::*value;
   bool (*used)(const Strategy&);
@@ -33,15 +33,15 @@ constexpr const char* no_access = "has no kernel that accesses host memory";
 constexpr const char* access = "has a kernel that accesses host memory";
 constexpr const char* no_threads = "uses no host threads";
 constexpr const char* threads = "uses host threads";
-constexpr std::array parts{
-    Part{"--chunks", &ChoiceFlags::chunks, cuts, "does not cut arrays into chunks", "cuts arrays into chunks"},
-    Part{"--ramp", &ChoiceFlags::ramp, lays_out, no_pipeline, a_pipeline},
-    Part{"--layout", &ChoiceFlags::layout, lays_out, no_pipeline, a_pipeline},
-    Part{"--order", &ChoiceFlags::order, lays_out, no_pipeline, a_pipeline},
-    Part{"--blocks", &ChoiceFlags::blocks, accesses_host, no_access, access},
-    Part{"--threads", &ChoiceFlags::threads, uses_threads, no_threads, threads}};
+constexpr std::array parameters{
+    Parameter{"--chunks", &ChoiceFlags::chunks, cuts, "does not cut arrays into chunks", "cuts arrays into chunks"},
+    Parameter{"--ramp", &ChoiceFlags::ramp, lays_out, no_pipeline, a_pipeline},
+    Parameter{"--layout", &ChoiceFlags::layout, lays_out, no_pipeline, a_pipeline},
+    Parameter{"--order", &ChoiceFlags::order, lays_out, no_pipeline, a_pipeline},
+    Parameter{"--blocks", &ChoiceFlags::blocks, accesses_host, no_access, access},
+    Parameter{"--threads", &ChoiceFlags::threads, uses_threads, no_threads, threads}};
 
-/// The choices that were ranked, and the one that was made, which may be of another memory.
+/// The choices that were ranked, and the chosen one, which may be for another kind of memory.
 std::vector<const Choice*> choices_of(const Plan& plan) {
   std::vector<const Choice*> choices{&plan.chosen.choice};
   for (const Candidate& candidate : plan.ranking.candidates) choices.push_back(&candidate.choice);
@@ -58,13 +58,13 @@ void note_without_effect(std::string_view option, std::string_view reason) {
 
 void note_choices_without_effect(const ChoiceFlags& flags, const Plan& plan, const Node& node) {
   const std::vector<const Choice*> choices = choices_of(plan);
-  for (const Part& part : parts) {
-    const std::string& value = flags.*part.value;
-    const auto used = [&](const Choice* choice) { return part.used(find_strategy(choice->strategy)); };
+  for (const Parameter& parameter : parameters) {
+    const std::string& value = flags.*parameter.value;
+    const auto used = [&](const Choice* choice) { return parameter.used(find_strategy(choice->strategy)); };
     if (value == "auto" || std::ranges::any_of(choices, used)) continue;
-    note_without_effect(with_value(part.flag, value), flags.strategy == "auto"
-                                                          ? fmt::format("no strategy of this plan {}", part.has)
-                                                          : fmt::format("strategy {} {}", flags.strategy, part.lacks));
+    note_without_effect(with_value(parameter.flag, value),
+                        flags.strategy == "auto" ? fmt::format("no strategy of this plan {}", parameter.has)
+                                                 : fmt::format("strategy {} {}", flags.strategy, parameter.lacks));
   }
   if (flags.chunks == "1")
     for (const auto& [flag, value] : {std::pair{"--ramp", &flags.ramp}, {"--order", &flags.order}})

@@ -60,7 +60,7 @@ void add_grid_flags(CLI::App& command, EvaluateFlags& flags) {
       ->check(CLI::Range(1u, 100000u));
 }
 
-/// What is evaluated instead of named workloads.
+/// The recorded or random jobs that are evaluated instead of named workloads.
 void add_source_flags(CLI::App& command, EvaluateFlags& flags, CLI::Option* workloads) {
   command
       .add_option("--again", flags.again,

@@ -1,5 +1,5 @@
-// shiplap evaluate: how good predictions and plans are: on a grid of choices that runs now, on one that was recorded,
-// and on jobs drawn at random.
+// shiplap evaluate: compares predictions and plans with observations, on a grid of choices that runs now, on a recorded
+// grid, and on jobs drawn at random.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct EvaluateFlags {
 };
 void add_evaluate(CLI::App&);
 
-/// The time of --budget; infinite without it.
+/// The time that --budget allows; infinite without the flag.
 Seconds budget_of(const EvaluateFlags&);
 /// Writes the evaluation to the files asked for. Results arrive over minutes, and a later failure must not lose them.
 void save(const EvaluateFlags&, const Evaluation&);

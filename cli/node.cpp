@@ -90,7 +90,7 @@ OpenedNode open_node_or_profile(const NodeFlags& flags) {
 
 namespace {
 
-/// The memory of the host that was measured; nullopt when its profile does not tell.
+/// The memory of the host that was measured; nullopt when the profile does not hold it.
 std::optional<Bytes> host_memory_of(const Profile& profile) {
   std::string text = condition(profile.conditions, "host.memory");
   std::erase(text, ' ');

@@ -1,4 +1,4 @@
-// The node that a command speaks of: a device with its profile, or a profile alone.
+// The node of a command: a device with its profile, or a profile alone.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace shiplap::cli {
 
-/// --device, --profile and --scale.
+/// Values of --device, --profile and --scale.
 struct NodeFlags {
   std::string device;
   std::string profile;
   std::string scale;
 };
-/// Flags of commands that run on a device, and may predict from another profile.
+/// Adds the flags of commands that run on a device and may predict from another profile.
 void add_device_flags(CLI::App&, NodeFlags&);
-/// Flags of commands that need no device: --profile and --scale stand for a machine that is not at hand.
+/// Adds the flags of commands that need no device. --profile and --scale describe another machine.
 void add_device_or_profile_flags(CLI::App&, NodeFlags&);
 
 /// A node, and the device that was opened for it. The node refers to the device unless it stands for another machine.
@@ -34,18 +34,18 @@ std::string device_to_measure(const std::string& named);
 /// Opens the device named (the default one when none is named) with its own profile, or with the one that --profile
 /// names. Measures the profile of a GPU that has none, and says so on stderr.
 OpenedNode open_node(const NodeFlags&);
-/// Without --profile and --scale as open_node. Otherwise a node without a device: the profile that --profile names, or
-/// that of the device, with the link of --scale.
+/// Does what open_node does when neither --profile nor --scale is given. Otherwise returns a node without a device: its
+/// profile is the one of --profile, or that of the device, with the link of --scale.
 OpenedNode open_node_or_profile(const NodeFlags&);
 
-/// What of the command's figures is simulated: the device, and the profile where it was measured on a virtual device.
-/// One line each; "" for a GPU with a profile of a GPU.
+/// Says which figures of the command are simulated: those of a virtual device, and those of a profile that was measured
+/// on one. One line each; "" for a GPU with a profile of a GPU.
 std::string simulation_lines(const OpenedNode&, const NodeFlags&);
 /// Prints them before the report, or notes them on stderr when stdout is JSON and the user did not name the device.
 void show_simulation(const OpenedNode&, const NodeFlags&, bool json);
 
-/// For a job that is only planned: notes on stderr that the host of the node has too little memory for the arrays. The
-/// host of a profile without a device is the one that was measured. Throws Error for a GPU of this host.
+/// Notes on stderr when the host has too little memory for the arrays of a job that is only planned. The host of a
+/// profile without a device is the one that was measured. Throws Error for a GPU of this host.
 void require_host_memory(const Node&, const Job&);
 
 /// Notes on stderr that GPUs of the device are not used, unless --gpus says how many are.

@@ -1,4 +1,4 @@
-// shiplap plan: ranks the ways to run a workload on a device or a profile, and says why.
+// shiplap plan: ranks the ways to run a workload on a device or a profile, and gives the reasons.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@
 namespace shiplap::cli {
 namespace {
 
-/// The best choice of each strategy.
+/// The fastest choice of each strategy.
 std::vector<Choice> best_of_each(const Ranking& ranked) {
   std::vector<Choice> choices{ranked.best().choice};
   std::set<std::string> seen{ranked.best().choice.strategy};

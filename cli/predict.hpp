@@ -1,4 +1,4 @@
-// shiplap predict: what every model says of a workload, side by side.
+// shiplap predict: prints the predictions of every model for a workload, side by side.
 #pragma once
 
 #include <string>

@@ -7,7 +7,8 @@
 
 namespace shiplap::cli {
 
-/// A virtual device's own profile; for a GPU the cached one, or, said on stderr, one measured now and kept.
+/// The profile of a virtual device, or the cached one of a GPU. Measures a GPU without a cached profile, says so on
+/// stderr, and caches the result.
 Profile profile_of(MeasurableDevice&);
 
 /// Measures with progress on stderr and fits; `command` goes into the profile as its source.

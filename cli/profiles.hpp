@@ -1,4 +1,4 @@
-// shiplap profiles: the built-in and the kept profiles, one of them in full, or fitted again.
+// shiplap profiles: lists the built-in and the cached profiles, shows one in full, or fits one again.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct ProfilesOptions {
   bool json = false;
   bool schema = false;  ///< the JSON Schema of profile files instead
   std::string show;     ///< name or path; empty lists
-  std::string refit;    ///< likewise, of the one to be fitted again; empty: none
+  std::string refit;    ///< name or path of the profile to be fitted again; empty: none
   std::string output;
 };
 void add_profiles(CLI::App&);

@@ -23,8 +23,8 @@
 namespace {
 
 using Complex = std::complex<float>;
-constexpr int length = 1024;  // of a signal
-constexpr int signals = 128;  // of a group
+constexpr int length = 1024;  // elements of a signal
+constexpr int signals = 128;  // signals in a group
 constexpr std::uint64_t of_group = std::uint64_t{length} * signals;
 
 #ifdef __CUDACC__

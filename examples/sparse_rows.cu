@@ -75,7 +75,7 @@ int main(int argc, char** argv) try {
   std::cout << plan.explain() << '\n' << shiplap::run(*gpu, plan, job).to_string() << '\n';
 
   for (std::uint64_t row = 0; row < rows; ++row) {
-    float sum = 0;  // of small whole numbers: exact in any order
+    float sum = 0;  // the terms are small whole numbers, so the sum is exact in any order
     for (std::uint64_t i = offsets[row]; i < offsets[row + 1]; ++i) sum += values[i] * x[columns[i]];
     if (y[row] == sum) continue;
     std::cerr << "y[" << row << "] is " << y[row] << " instead of " << sum << '\n';

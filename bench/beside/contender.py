@@ -42,7 +42,7 @@ class Contender:
     tool: str  # "shiplap", "plain", "by hand", "PyTorch", "CuPy"
     way: str  # what a user would call it
     how: str  # the numbers it was told or found: chunks, threads
-    run: Callable[[int], List[float]]  # milliseconds of so many runs, after an untimed one
+    run: Callable[[int], List[float]]  # milliseconds of this number of runs, after an untimed one
     check: Callable[[], bool]  # runs once and compares every element
     samples: List[float] = field(default_factory=list)
     right: Optional[bool] = None
