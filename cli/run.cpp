@@ -98,7 +98,7 @@ void write_files(const RunFlags& flags, const Report& report) {
   if (flags.trace.empty()) return;
   const Schedule& schedule = *report.planned.schedule;
   const std::array processes{TraceProcess{"predicted", schedule, report.planned.timeline},
-                             TraceProcess{observed_word(report), schedule, report.timeline}};
+                             TraceProcess{observed_label(report), schedule, report.timeline}};
   write_file_atomically(flags.trace, chrome_trace(processes).dump() + "\n");
 }
 
@@ -126,10 +126,10 @@ void show(const RunFlags& flags, const Plan& plan, const Report& report) {
   if (plan.race || plan.pins || flags.choice.strategy == "auto") print(reasons_report(plan, style));
   if (flags.gantt) print("\n" + run_gantt(report, style));
   if (flags.explain) {
-    const std::string_view word = observed_word(report);
-    print("\n" + explain_report(*report.planned.schedule, report.planned.timeline, report.timeline, style, word));
+    const std::string_view label = observed_label(report);
+    print("\n" + explain_report(*report.planned.schedule, report.planned.timeline, report.timeline, style, label));
     print("\n" + distance_report({report.planned.timeline, plan.ranking.ideal_overlap.time.value},
-                                 {report.timeline, report.ideal_overlap->value}, style, word));
+                                 {report.timeline, report.ideal_overlap->value}, style, label));
     print(fmt::format("spans: {}\n", report.trace_source));
   }
   if (!flags.trace.empty()) print(fmt::format("\ntrace written to {}\n", flags.trace));

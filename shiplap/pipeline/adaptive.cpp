@@ -202,7 +202,7 @@ BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const 
       (direction(schedule, *copy) == CopyDirection::host_to_device ? stages.h2d : stages.d2h) += span.end - span.start;
     }
   }
-  for (const Seconds share : shares_of_time(std::move(kernels))) {
+  for (const Seconds share : added_busy_times(std::move(kernels))) {
     seen.kernels.push_back(std::max(Seconds{0}, share - mark_));
     stages.kernel += seen.kernels.back();
   }

@@ -10,9 +10,9 @@
 namespace shiplap {
 namespace {
 
-double share_in_percent(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
+double percent_of(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
 
-std::string largest_part(const Distance& d) {
+std::string largest_cause(const Distance& d) {
   const std::array<std::pair<Seconds, const char*>, 6> parts{{
       {d.host, "that the memory is not pinned: host threads, staging by the driver, moving pages"},
       {d.submission, "the host's submission of ops"},
@@ -31,7 +31,7 @@ std::string why_not_the_fastest(const Ranking& ranking) {
   if (ranking.simpler.empty()) return "";
   const Candidate& fastest = ranking.candidates.front();
   const Seconds value = ranking.best().predicted.value;
-  const double gain = share_in_percent(value - fastest.predicted.value, value);
+  const double gain = percent_of(value - fastest.predicted.value, value);
   return fmt::format(" {} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}.",
                      to_string(fastest.choice), gain < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", gain),
                      ranking.simpler);
@@ -40,7 +40,7 @@ std::string why_not_the_fastest(const Ranking& ranking) {
 }  // namespace
 
 std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap& ideal) {
-  const double percent = share_in_percent(candidate.distance.total, ideal.time.value);
+  const double percent = percent_of(candidate.distance.total, ideal.time.value);
   const char* why = percent >= 0 ? ""
                     : find_strategy(candidate.choice.strategy).zero_copy
                         ? " (zero-copy needs no copy)"
@@ -59,9 +59,9 @@ std::string explain(const Ranking& ranking) {
       to_string(best.choice), to_string(best.predicted.value), best.predicted.value / ranking.bound.time,
       to_string(ranking.bound.time), ranking.bound.set_by(), to_string(ranking.bound.link),
       to_string(ranking.bound.kernel), beside_ideal_overlap(best, ranking.ideal_overlap), to_string(engine),
-      share_in_percent(busy, best.predicted.value));
+      percent_of(busy, best.predicted.value));
   if (best.distance.total.count() > 0)
-    text += fmt::format(" Most of the time above ideal overlap is {}.", largest_part(best.distance));
+    text += fmt::format(" Most of the time above ideal overlap is {}.", largest_cause(best.distance));
   text += why_not_the_fastest(ranking);
   const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(), [&](const Candidate& c) {
     return c.choice.strategy != best.choice.strategy && c.predicted.value >= best.predicted.value;

@@ -205,13 +205,13 @@ void Search::try_unpinned(const Strategy& strategy) {
                {.strategy = std::string(strategy.name), .chunks = chunks, .threads = strategy.threaded ? threads : 0});
   };
   const std::vector<std::uint32_t> threads = space_.threads.empty() ? threads_worth_trying() : space_.threads;
-  for (const std::uint32_t chunks : piece_counts(strategy)) attempt(chunks, threads.back());
+  for (const std::uint32_t chunks : chunks_worth_trying(strategy)) attempt(chunks, threads.back());
   if (tried.empty() || !strategy.threaded) return;
   const std::uint32_t chunks = fastest_since(0).chunks;
   for (const std::uint32_t count : threads) attempt(chunks, count);
 }
 
-std::vector<std::uint32_t> Search::piece_counts(const Strategy& strategy) const {
+std::vector<std::uint32_t> Search::chunks_worth_trying(const Strategy& strategy) const {
   if (!strategy.chunked) return {1};
   if (!space_.chunks.empty()) return space_.chunks;
   const std::uint64_t items_of_a_gpu = job_.items / std::max(1u, space_.gpus);

@@ -33,7 +33,7 @@ class Search {
   void try_grids(const Strategy&, const std::vector<std::uint64_t>& grids, const std::vector<std::uint32_t>& chunks);
   void try_choice(const Strategy&, Choice);
 
-  std::vector<std::uint32_t> piece_counts(const Strategy&) const;
+  std::vector<std::uint32_t> chunks_worth_trying(const Strategy&) const;
   std::vector<std::uint32_t> threads_worth_trying() const;
   std::vector<std::uint64_t> grids_worth_trying() const;
   const Choice& fastest_since(std::size_t first) const;

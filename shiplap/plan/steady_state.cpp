@@ -37,7 +37,7 @@ Seconds between(Seconds a, Seconds b, double share) {
 
 }  // namespace
 
-std::vector<Seconds> shares_of_time(std::vector<Span> kernels) {
+std::vector<Seconds> added_busy_times(std::vector<Span> kernels) {
   std::ranges::sort(kernels, {}, &Span::start);
   std::vector<Seconds> shares;
   Seconds until{0};
@@ -64,7 +64,7 @@ SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const P
   std::vector<Span> kernels;
   for (std::size_t i = all.first[batches - 1]; i < all.first[batches]; ++i)
     if (std::holds_alternative<Kernel>(all.schedule.ops[i].what)) kernels.push_back(timeline.spans[i]);
-  for (const Seconds share : shares_of_time(std::move(kernels))) result.kernels += share;
+  for (const Seconds share : added_busy_times(std::move(kernels))) result.kernels += share;
   return result;
 }
 

@@ -22,7 +22,7 @@ struct SteadyState {
 
 /// Of kernels' spans, in the order in which they start, what each adds to the time in which any of them runs: a mark in
 /// front of a kernel may be passed while it waits for those of other streams.
-std::vector<Seconds> shares_of_time(std::vector<Span> kernels);
+std::vector<Seconds> added_busy_times(std::vector<Span> kernels);
 
 /// Simulated: a batch is submitted when the one `in_flight` before it has ended. Throws as `succession` and `simulate`
 /// do.

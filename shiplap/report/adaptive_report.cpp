@@ -56,14 +56,14 @@ std::string adaptive_report(const AdaptiveRun& run, const TextStyle& style) {
   }
   out += choices.text(style) + "\n";
   if (run.decisions.empty()) {
-    out += "nothing changed that would have called for another choice\n";
+    out += "no change of the kernel or of the link called for another choice\n";
   } else {
     if (run.decisions.size() < run.all_decisions)
       out += fmt::format("the last {} of {} decisions\n", run.decisions.size(), run.all_decisions);
     out += decisions_table(run.decisions, run.table.choices, style);
   }
   out +=
-      fmt::format("\n{} items in {}{}: {:.4g} items/s, {} of a batch, {} changes of the choice\n", run.report.items,
+      fmt::format("\n{} items in {}{}: {:.4g} items/s, {} a batch, {} changes of the choice\n", run.report.items,
                   to_string(run.report.elapsed), run.simulated ? " (simulated)" : "", run.report.rate(),
                   to_string(run.report.elapsed / static_cast<double>(std::max<std::uint64_t>(1, run.report.batches))),
                   run.report.changes);

@@ -1,4 +1,4 @@
-// An endless run for people and as JSON: how fast it was, what was chosen for how many batches, and why it changed.
+// The report of an endless run, as text and as JSON: its rate, the number of batches by choice, and every decision.
 #pragma once
 
 #include <optional>
@@ -13,26 +13,26 @@ namespace shiplap {
 
 /// What is known of an endless run when it has ended.
 struct AdaptiveRun {
-  std::string workload;      ///< of a batch
-  std::string device;        ///< id
-  bool simulated = false;    ///< whether the device is virtual, so that the times are simulated
-  std::string profile;       ///< its name
-  std::string profile_hash;  ///< parameter_hash of it
-  std::uint64_t items_of_batch = 0;
-  SteadyTable table;                        ///< what could be chosen, with what was predicted
-  AdaptiveReport report;                    ///< what happened
-  std::vector<Decision> decisions;          ///< in their order; the last ones where there were too many to keep
-  std::uint64_t all_decisions = 0;          ///< how many there were
-  std::optional<std::string> difference{};  ///< of the last results in each slot from the reference; "": none; nothing:
-                                            ///< there is no reference
+  std::string workload;              ///< name of the workload; one batch is one job of it
+  std::string device;                ///< id of the device, as in "cuda:0"
+  bool simulated = false;            ///< whether the device is virtual, so that the times are simulated
+  std::string profile;               ///< name of the profile
+  std::string profile_hash;          ///< parameter_hash of the profile
+  std::uint64_t items_of_batch = 0;  ///< number of items in a batch
+  SteadyTable table;                 ///< the choices, with their predictions
+  AdaptiveReport report;             ///< what was counted and timed
+  std::vector<Decision> decisions;   ///< decisions in their order; only the last ones when there were too many to keep
+  std::uint64_t all_decisions = 0;   ///< number of decisions, with those that were not kept
+  /// How the last results in the slots differ from the host reference: "" for not at all, nullopt without a reference.
+  std::optional<std::string> difference{};
 };
 
 std::string adaptive_report(const AdaptiveRun&, const TextStyle& = {});
-/// With schema and version.
+/// The run in the format of docs/schema/adaptive-run.schema.json.
 Json to_json(const AdaptiveRun&);
 
 Json to_json(const Replay&);
-/// The decisions of a log, and whether they come out the same.
+/// The decisions of a log, and whether the replay decided as logged.
 std::string replay_report(const Replay&, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// A verdict for people.
+// The verdicts of a check as a table: every measured figure beside its limit, and likely causes of a low one.
 #pragma once
 
 #include <string>

@@ -9,12 +9,13 @@
 namespace shiplap {
 namespace {
 
-/// As a bandwidth where it moves enough for one, else as a time.
+/// A bandwidth for a figure that moves at least 64 KiB, else a time.
 std::string figure_text(const Figure& figure) {
   constexpr Bytes enough = 64_KiB;
-  if (!figure.bytes || *figure.bytes < enough || !(figure.time.low > Seconds{0})) return with_range(figure.time);
+  if (!figure.bytes || *figure.bytes < enough || !(figure.time.low > Seconds{0})) return with_interval(figure.time);
   const Bytes bytes = *figure.bytes;
-  return with_range(Interval<Bandwidth>{bytes / figure.time.value, bytes / figure.time.high, bytes / figure.time.low});
+  return with_interval(
+      Interval<Bandwidth>{bytes / figure.time.value, bytes / figure.time.high, bytes / figure.time.low});
 }
 
 std::string figure_table(const Comparison& comparison, bool all, const TextStyle& style) {

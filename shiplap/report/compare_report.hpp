@@ -1,4 +1,4 @@
-// A comparison for people: what became worse, what became better, and what the intervals leave open.
+// A comparison of two measurements as text: figures that became worse or better, and those too uncertain to tell.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// The figures that changed, worst first, or all of them in the order of measuring; conditions that differ; and a line
-/// that counts.
+/// A table of the figures that changed, the worst first (with `all`: every figure, in the order of measuring), the
+/// conditions that differ, and the number of figures by verdict.
 std::string compare_report(const Comparison&, bool all, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -9,7 +9,6 @@
 namespace shiplap {
 namespace {
 
-/// Commas and quotes of a text do not end its field (RFC 4180).
 std::string choice_fields(const Choice& choice) {
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{}", choice.strategy, choice.chunks, to_string(choice.ramp),

@@ -1,4 +1,4 @@
-// An evaluation as CSV: what a person or a script reads without the samples.
+// An evaluation as CSV, without its samples.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace shiplap {
 
-/// One line per point: workload, memory, choice, predicted time with its interval, and of the observed times the median
-/// with its 95 % interval, the 5 % and 95 % quantiles, the spread and the number of runs. Times are in milliseconds.
+/// One line per point: workload, memory, choice, predicted time with its prediction interval, the median of the
+/// observed times with its 95 % interval, their 5 % and 95 % quantiles, their spread, and the number of runs. Times are
+/// in milliseconds.
 std::string evaluation_csv(const Evaluation&);
 
 }  // namespace shiplap

@@ -13,14 +13,14 @@
 namespace shiplap {
 namespace {
 
-/// Both forms of the report are made of these.
+/// A part of the report, which is printed as text or as Markdown.
 struct Section {
   std::string heading;
   Table table;
   std::vector<std::string> notes{};
 };
 
-std::string count(std::size_t n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
+std::string count(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 std::string title(const Evaluation& e) {
   return fmt::format("{} ({}), predicted on profile {} ({})", e.device_name, e.device, e.profile, e.profile_hash);
@@ -36,12 +36,12 @@ std::vector<std::string> opening(const Evaluation& e) {
                              : fmt::format("{} WRONG: left out of all figures, and listed below.", wrong));
   if (e.predicted_again)
     notes.push_back(
-        "Predicted again from a recorded evaluation: what was observed was known to whoever wrote this version. "
-        "\"Simulation as recorded\" is what had been predicted before anything ran.");
+        "Predicted again from a recorded evaluation: the observed times were known when this version was written. "
+        "\"Simulation as recorded\" is what was predicted before anything ran.");
   if (e.simulated)
     notes.push_back(
-        "The device is virtual: its times are simulated, so the simulation's errors only say how far the profile is "
-        "from the device's own. The closed forms are compared with the simulation.");
+        "The device is virtual: its times are simulated, so the errors of the simulation only show how the profile "
+        "differs from the device's own. The closed forms are compared with the simulation.");
   return notes;
 }
 
@@ -73,9 +73,9 @@ void add_models(const Evaluation& e, std::vector<Section>& sections) {
   Section section{"Every model against what was observed", errors_table("model")};
   for (const ModelErrors& m : models) add_errors(section.table, m);
   section.notes.push_back(
-      fmt::format("Errors are predicted over observed minus 1, without their sign but for \"signed\", the median with "
-                  "it. Steady are "
-                  "points whose own samples spread by at most {}.",
+      fmt::format("An error is predicted over observed time, minus 1. Its sign is dropped, except in the column "
+                  "\"signed\", which is the median of the signed errors. A point is steady when its samples spread by "
+                  "at most {}.",
                   percent(steady_spread)));
   for (const ModelErrors& m : models)
     if (m.coverage)
@@ -105,25 +105,26 @@ void add_regrets(const Evaluation& e, std::vector<Section>& sections) {
                                                                    {"chunks of", Align::right},
                                                                    {"median", Align::right},
                                                                    {"worst", Align::right}})};
-  const auto share = [](const Regret& r, double figure) { return r.cases == 0 ? "–" : percent(figure); };
+  const auto cell = [](const Regret& r, double figure) { return r.cases == 0 ? "–" : percent(figure); };
   for (const ModelRegret& r : regrets(e.workloads)) {
     if (r.strategy.cases + r.chunks.cases == 0) continue;
-    section.table.add({r.model, std::to_string(r.strategy.cases), share(r.strategy, r.strategy.median),
-                       share(r.strategy, r.strategy.worst), std::to_string(r.chunks.cases),
-                       share(r.chunks, r.chunks.median), share(r.chunks, r.chunks.worst)});
+    section.table.add({r.model, std::to_string(r.strategy.cases), cell(r.strategy, r.strategy.median),
+                       cell(r.strategy, r.strategy.worst), std::to_string(r.chunks.cases),
+                       cell(r.chunks, r.chunks.median), cell(r.chunks, r.chunks.worst)});
     for (const auto& [what, regret] : {std::pair{"strategy", &r.strategy}, std::pair{"chunks", &r.chunks}})
       if (regret->worst > 0)
         section.notes.push_back(fmt::format("{}, worst by {}: {}.", r.model, what, regret->worst_case));
   }
   if (section.table.empty()) return;
   section.notes.insert(section.notes.begin(),
-                       "Observed time of what the model puts first, over the best observed of the sweep, minus 1: of "
-                       "each workload the strategy, of each strategy, layout and grid the number of chunks.");
+                       "The observed time of the model's first choice over the best observed time of the sweep, minus "
+                       "1: among the strategies of each workload, and among the numbers of chunks of each strategy, "
+                       "layout and grid.");
   sections.push_back(std::move(section));
 }
 
-/// How far the median of the automatic choice, which runs in every group, moved between groups of one workload: the
-/// clocks or the machine did.
+/// The largest relative difference between two groups of one workload in the median time of the automatic choice. That
+/// choice runs in every group, so a difference comes from the clocks or the machine.
 double largest_drift(const Evaluation& e) {
   double drift = 0;
   for (const EvaluatedWorkload& w : e.workloads) {
@@ -156,7 +157,7 @@ void add_duels(const Evaluation& e, std::vector<Section>& sections) {
   if (section.table.empty()) return;
   section.notes.push_back(
       "As good: slower by at most 1 %, 3 µs or two standard errors. Ideal overlap, the larger of the kernel "
-      "alone and the copies in both directions at once, was measured between the runs.");
+      "alone and the duplex copies, was measured between the runs.");
   section.notes.push_back(fmt::format(
       "The automatic choice, which ran in every group of choices, moved by at most {} from one group of a workload to "
       "another.",
@@ -167,7 +168,7 @@ void add_duels(const Evaluation& e, std::vector<Section>& sections) {
 void add_transfers(const Evaluation& e, std::vector<Section>& sections) {
   const std::vector<TransferErrors> directions = transfer_errors(e.transfers);
   if (directions.empty()) return;
-  Section section{"Copies alone, in pieces", Table({{"direction"},
+  Section section{"Copies alone, in chunks", Table({{"direction"},
                                                     {"model"},
                                                     {"points", Align::right},
                                                     {"median", Align::right},
@@ -175,7 +176,7 @@ void add_transfers(const Evaluation& e, std::vector<Section>& sections) {
                                                     {"most too long", Align::right},
                                                     {"most too short", Align::right}})};
   for (const TransferErrors& t : directions) {
-    const char* direction = t.to_device ? "to the GPU" : "from the GPU";
+    const char* direction = t.to_device ? "H2D" : "D2H";
     for (const auto& [model, s] : {std::pair{"simulation", t.simulation}, std::pair{"LogGP", t.loggp}})
       section.table.add({direction, model, std::to_string(s.points), percent(s.median), percent(s.p95),
                          signed_percent(s.over), signed_percent(s.under)});
@@ -183,9 +184,9 @@ void add_transfers(const Evaluation& e, std::vector<Section>& sections) {
     section.table.add({direction, "LogGP, published", "–", "–", "–", signed_percent(p.over), signed_percent(p.under)});
   }
   section.notes.push_back(
-      "LogGP: L+o + k·G + (n − 1)·g. Published are the largest errors of van Werkhoven et al. 2014, section V, on a "
-      "GPU "
-      "of their own, over 16 MB to 1 GB in 1 to 256 streams.");
+      "LogGP: L+o + k·G + (n − 1)·g for k bytes in n copies. \"Published\" are the largest errors that van Werkhoven "
+      "et "
+      "al. 2014, section V, report for their GPU, over 16 MB to 1 GB in 1 to 256 streams.");
   sections.push_back(std::move(section));
 }
 
@@ -194,7 +195,7 @@ void add_failures(const Evaluation& e, std::vector<Section>& sections) {
   for (const std::string& line : wrong_results(e)) wrong.table.add({line});
   if (!wrong.table.empty()) sections.push_back(std::move(wrong));
 
-  std::map<std::pair<std::string, std::string>, std::size_t> reasons;  // by who is concerned and why
+  std::map<std::pair<std::string, std::string>, std::size_t> reasons;  // choices, by workload or strategy and reason
   for (const EvaluatedWorkload& w : e.workloads) {
     if (!w.not_run.empty()) ++reasons[{label(w), w.not_run}];
     for (const SkippedChoice& s : w.skipped) ++reasons[{s.choice.strategy, s.reason}];

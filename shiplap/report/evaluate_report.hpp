@@ -1,4 +1,4 @@
-// An evaluation for people: how good each model is, where it is worst, and what following it would have cost.
+// The report of an evaluation: the errors of each model, its worst case, and the time lost by following it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace shiplap {
 
 std::string evaluate_report(const Evaluation&, const TextStyle& = {});
-/// The same as a Markdown page.
+/// A Markdown page with the sections of `evaluate_report`.
 std::string evaluate_markdown(const Evaluation&);
 
 }  // namespace shiplap

@@ -20,13 +20,14 @@ constexpr std::array<std::pair<Engine, const char*>, 4> engines{{{Engine::copy_h
                                                                  {Engine::compute, "kernels"},
                                                                  {Engine::copy_d2h, "copy D2H"}}};
 
-/// What of a timeline is compared, by engine.
+/// The times of a timeline that are compared, by engine.
 struct EngineTimes {
   Seconds first_start{0};
-  std::array<Seconds, engines.size()> busy{};    ///< sum of the ops' durations
-  std::array<Seconds, engines.size()> pauses{};  ///< between ops, while the next could not start for want of its data
+  std::array<Seconds, engines.size()> busy{};  ///< sums of the ops' durations
   std::array<Seconds, engines.size()>
-      handovers{};  ///< from the end of what an op waited for, engine free, to its start
+      pauses{};  ///< sums from one op to the next, which was ready before the first ended
+  std::array<Seconds, engines.size()>
+      handovers{};  ///< sums from the end of what an op waited for to its start, while the engine was free
 };
 
 EngineTimes engine_times(const Schedule& schedule, const Timeline& timeline) {
@@ -70,23 +71,23 @@ EngineTimes engine_times(const Schedule& schedule, const Timeline& timeline) {
 
 std::string signed_time(Seconds t) { return (t.count() < 0 ? "−" : "+") + to_string(Seconds{std::abs(t.count())}); }
 
-/// An engine's part of a timeline.
-struct Along {
+/// When an engine starts, is busy and ends in a timeline.
+struct EngineUse {
   Seconds first_start{0};
-  Seconds busy{0};  ///< at least one op running
+  Seconds busy{0};  ///< time in which at least one op runs
   Seconds last_end{0};
 };
-Along along(const Timeline& timeline, Engine engine) {
-  Along part{.first_start = timeline.makespan, .busy = busy_time(timeline, engine), .last_end = Seconds{0}};
+EngineUse use_of(const Timeline& timeline, Engine engine) {
+  EngineUse use{.first_start = timeline.makespan, .busy = busy_time(timeline, engine), .last_end = Seconds{0}};
   for (const Span& span : timeline.spans) {
     if (span.engine != engine) continue;
-    part.first_start = std::min(part.first_start, span.start);
-    part.last_end = std::max(part.last_end, span.end);
+    use.first_start = std::min(use.first_start, span.start);
+    use.last_end = std::max(use.last_end, span.end);
   }
-  return part;
+  return use;
 }
 
-/// Copies of both directions on one engine, as one engine serves them.
+/// The timeline with the copies of both directions on one engine.
 Timeline with_shared_copies(Timeline timeline) {
   for (Span& span : timeline.spans)
     if (span.engine == Engine::copy_h2d || span.engine == Engine::copy_d2h) span.engine = Engine::copy_shared;
@@ -96,24 +97,24 @@ Timeline with_shared_copies(Timeline timeline) {
 }  // namespace
 
 std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAndIdeal& observed, const TextStyle& style,
-                            std::string_view observed_word) {
+                            std::string_view observed_label) {
   if (predicted.timeline.spans.empty() || predicted.timeline.spans.size() != observed.timeline.spans.size())
     throw Error("the distance to ideal overlap needs the spans of every op, predicted and observed");
-  // A device tells the directions apart where the simulator knows one engine for both.
+  // A device reports H2D and D2H copies apart, even where one engine performs both and the simulator says so.
   const auto is_shared = [](const Span& span) { return span.engine == Engine::copy_shared; };
   if (std::ranges::any_of(predicted.timeline.spans, is_shared) &&
       !std::ranges::any_of(observed.timeline.spans, is_shared))
     return distance_report(predicted, {with_shared_copies(observed.timeline), observed.ideal_overlap}, style,
-                           observed_word);
+                           observed_label);
   const auto longest = std::ranges::max_element(
-      engines, {}, [&](const auto& engine) { return along(observed.timeline, engine.first).busy; });
+      engines, {}, [&](const auto& engine) { return use_of(observed.timeline, engine.first).busy; });
   Table table({{fmt::format("distance to ideal overlap, along {}", longest->second)},
                {"predicted", Align::right},
-               {std::string(observed_word), Align::right}});
+               {std::string(observed_label), Align::right}});
   const auto add = [&](const char* name, const auto& part) {
     table.add({name, signed_time(part(predicted)), signed_time(part(observed))});
   };
-  const auto of = [&](const TimelineAndIdeal& b) { return along(b.timeline, longest->first); };
+  const auto of = [&](const TimelineAndIdeal& b) { return use_of(b.timeline, longest->first); };
   add("before its first op", [&](const TimelineAndIdeal& b) { return of(b).first_start; });
   add("between its ops", [&](const TimelineAndIdeal& b) { return of(b).last_end - of(b).first_start - of(b).busy; });
   add("after its last op", [&](const TimelineAndIdeal& b) { return b.timeline.makespan - of(b).last_end; });
@@ -124,7 +125,7 @@ std::string distance_report(const TimelineAndIdeal& predicted, const TimelineAnd
 }
 
 std::string explain_report(const Schedule& schedule, const Timeline& predicted, const Timeline& observed,
-                           const TextStyle& style, std::string_view observed_word) {
+                           const TextStyle& style, std::string_view observed_label) {
   const std::size_t n = schedule.ops.size();
   if (n == 0 || predicted.spans.size() != n || observed.spans.size() != n)
     throw Error("a comparison op by op needs the spans of every op, predicted and observed");
@@ -146,7 +147,7 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
   }
   Table table({{"summed over all ops"},
                {"predicted", Align::right},
-               {std::string(observed_word), Align::right},
+               {std::string(observed_label), Align::right},
                {"difference", Align::right}});
   for (const Term& term : terms)
     table.add({term.name, to_string(term.predicted), to_string(term.observed), signed_time(term.off())});
@@ -166,7 +167,7 @@ std::string explain_report(const Schedule& schedule, const Timeline& predicted, 
       [&](std::uint32_t a, std::uint32_t b) { return std::abs(off(a).count()) > std::abs(off(b).count()); });
   Table single({{"ops that are off most"},
                 {"predicted", Align::right},
-                {std::string(observed_word), Align::right},
+                {std::string(observed_label), Align::right},
                 {"difference", Align::right}});
   for (std::size_t i = 0; i < shown; ++i)
     single.add({describe(schedule, OpId{ops[i]}), to_string(duration(predicted, ops[i])),

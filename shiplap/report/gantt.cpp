@@ -37,7 +37,7 @@ Cells cells_of(const EngineRow& row, Seconds end, std::size_t columns) {
       longest[c] = covered;
       cells[c] = bar.chunk;
     });
-  // A hair below one half, so that a column that is exactly half busy does not depend on rounding.
+  // The limit is a hair below one half, so that rounding does not decide about a column that is half busy.
   for (std::size_t c = 0; c < columns; ++c)
     if (busy[c] < 0.5 - 1e-9) cells[c].reset();
   for (const Bar& bar : row.bars) {
@@ -61,7 +61,7 @@ std::string paint(const Cells& cells, bool colour) {
   int background = 0;
   for (const auto& chunk : cells) {
     if (colour) {
-      // Neighbouring chunks differ in lightness as well as hue, so the picture also reads without colour vision.
+      // Neighbouring chunks differ in lightness, so that the picture can be read without colour vision.
       const int wanted = chunk ? (*chunk % 2 == 0 ? 24 : 117) : 0;
       if (wanted != background)
         out += wanted == 0 ? "\x1b[0m" : fmt::format("\x1b[38;5;{};48;5;{}m", wanted == 24 ? 231 : 16, wanted);
@@ -85,7 +85,7 @@ std::string axis_lines(Seconds end, std::size_t columns) {
     if (column >= columns) continue;
     ruler[column] = column == 0 ? "├" : "┼";
     const std::string label = axis.label(tick);
-    // Behind the axis is room for the number of a mark near its end.
+    // The number of a tick near the end of the axis may extend beyond the axis.
     numbers.resize(std::max(numbers.size(), column + label.size()), ' ');
     numbers.replace(column, label.size(), label);
   }

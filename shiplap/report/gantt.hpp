@@ -1,4 +1,4 @@
-// A timeline as text: one line for each engine, chunks as digits, readable at 80 columns with and without colour.
+// A timeline as text: one line for each engine with the chunks as digits, 80 columns wide unless asked otherwise.
 #pragma once
 
 #include <string>
@@ -13,13 +13,12 @@ namespace shiplap {
 struct GanttOptions {
   TextStyle style{.colour = false, .width = 80};
   std::string title = {};  ///< a line above; none when empty
-  Seconds axis_end{0};     ///< where the axis ends; 0: the end of the last op. Give two pictures the same to compare.
+  Seconds axis_end{0};     ///< end of the time axis; 0: the end of the last op. Pictures to be compared need the same.
 };
 
-/// Each column stands for an equal piece of time and shows the last digit of the chunk that keeps the engine busy for
-/// the longest part of it, or "·" where the engine is idle for more than half of it. An op that would get no column
-/// takes the idle one it lies in.
-/// Throws as `engine_rows`.
+/// A picture in which every column stands for the same length of time. A column shows the last digit of the number of
+/// the chunk that keeps the engine busy longest in it, or "·" where the engine is idle for more than half of it. An op
+/// that would get no column takes the idle column that it lies in. Throws as `engine_rows` does.
 std::string gantt(const Schedule&, const Timeline&, const GanttOptions& = {});
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// What it costs to stage pageable arrays, to register them or to have pinned ones, for people.
+// The ways to prepare pageable arrays as a table: what each costs once and in every run.
 #pragma once
 
 #include <string>

@@ -36,10 +36,10 @@ std::string models_report(std::span<const ModelComparison> comparisons, const Te
                  time_or_dash(m.parts.fixed), time_or_dash(m.parts.submission)});
     }
     out += table.text(style, "  ") + missing;
-    Table hangs_on({{"1 % more of"}, {"makes it longer by", Align::right}});
+    Table sensitivities({{"1 % more of"}, {"makes it longer by", Align::right}});
     for (const Elasticity& e : comparison.elasticities)
-      if (std::abs(e.value) >= 0.005) hangs_on.add({e.quantity, fmt::format("{:.2f} %", e.value)});
-    if (!hangs_on.empty()) out += "\n" + hangs_on.text(style, "  ");
+      if (std::abs(e.value) >= 0.005) sensitivities.add({e.quantity, fmt::format("{:.2f} %", e.value)});
+    if (!sensitivities.empty()) out += "\n" + sensitivities.text(style, "  ");
   }
   return out;
 }

@@ -31,7 +31,7 @@ std::string reasons_report(const Plan& plan, const TextStyle& style) {
   return out;
 }
 
-// The text of a plan is made where the texts of all values are.
+// Plan::explain is defined here because the pipeline must not include the report.
 std::string Plan::explain() const { return plan_report(*this); }
 
 }  // namespace shiplap

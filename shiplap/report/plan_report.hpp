@@ -1,4 +1,4 @@
-// A plan for people: the ranking, the ways to prepare pageable arrays, and what was chosen.
+// A plan as text: the ranking, the ways to prepare pageable arrays, and the choice.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace shiplap {
 /// arrays, and the race.
 std::string plan_report(const Plan&, RankingReportOptions = {});
 
-/// What pinning the arrays takes and gains. The plan must pin arrays.
+/// The time that pinning the arrays takes, and the predicted time afterwards. The plan must pin arrays.
 std::string pinning_report(const Plan&, const TextStyle& = {});
 
-/// Why the plan's choice is what it is, without the ranking: the pinning of the arrays, and the race or the reasons of
-/// the ranking.
+/// The reasons for the plan's choice, without the table of the ranking: the pinning of the arrays, and either the race
+/// or the reasons of the ranking.
 std::string reasons_report(const Plan&, const TextStyle& = {});
 
 }  // namespace shiplap

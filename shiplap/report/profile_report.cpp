@@ -18,12 +18,12 @@ namespace {
 
 std::string heading(std::string_view text, const TextStyle& style) { return "\n" + bold(text, style) + "\n"; }
 
-/// A low per-byte time is a high rate.
+/// The low end of the per-byte time is the high end of the bandwidth.
 Interval<Bandwidth> bandwidth_of(const Interval<PerByte>& g) {
   return {bandwidth(g.value), bandwidth(g.high), bandwidth(g.low)};
 }
 
-const char* words(ImplicitSync rule) {
+const char* text_of(ImplicitSync rule) {
   switch (rule) {
     case ImplicitSync::none:
       return "none";
@@ -35,48 +35,48 @@ const char* words(ImplicitSync rule) {
   return "";
 }
 
-/// " (82 % of 4815 GB/s)"; nothing without a limit.
-std::string share(double measured, double limit, const std::string& limit_text) {
+/// The measured value relative to its limit, as in " (82 % of 4815 GB/s)"; "" without a limit.
+std::string fraction_of_limit(double measured, double limit, const std::string& limit_text) {
   return limit > 0 ? fmt::format(" ({:.0f} % of {})", 100 * measured / limit, limit_text) : "";
 }
 
-/// "launch latency" of the key "launch_latency".
-std::string words(std::string_view key) {
+/// The key with spaces: "launch latency" for "launch_latency".
+std::string text_of(std::string_view key) {
   std::string text(key);
   std::ranges::replace(text, '_', ' ');
   return text;
 }
 
-const char* words(EngineOrder order) { return order == EngineOrder::submission ? "submission" : "readiness"; }
-const char* words(std::same_as<bool> auto yes) { return yes ? "yes" : "no"; }
-std::string words(Bytes size) { return to_string(size); }
-std::string words(unsigned count) { return std::to_string(count); }
+const char* text_of(EngineOrder order) { return order == EngineOrder::submission ? "submission" : "readiness"; }
+const char* text_of(std::same_as<bool> auto yes) { return yes ? "yes" : "no"; }
+std::string text_of(Bytes size) { return to_string(size); }
+std::string text_of(unsigned count) { return std::to_string(count); }
 
-std::string in_words(const Interval<Seconds>& time, const Quantity<Seconds>&) { return with_range(time); }
-std::string in_words(const Interval<Bandwidth>& rate, const Quantity<Bandwidth>&) { return with_range(rate); }
+std::string value_text(const Interval<Seconds>& time, const Quantity<Seconds>&) { return with_interval(time); }
+std::string value_text(const Interval<Bandwidth>& rate, const Quantity<Bandwidth>&) { return with_interval(rate); }
 std::string teraflops(double flops) { return fmt::format("{:.4g} Tflop/s", flops * 1e-12); }
-std::string in_words(const Interval<double>& number, const Quantity<double>& quantity) {
+std::string value_text(const Interval<double>& number, const Quantity<double>& quantity) {
   return quantity.unit == flop_rate_quantity.unit ? teraflops(number.value) : fmt::format("{:.0f}", number.value);
 }
 
-/// Visits an object of the table of parameters, and writes a line for each fact and parameter that has a value.
+/// A visitor of the parameter table (`describe`), which writes a line for each fact and parameter with a value.
 class Lines {
  public:
   std::string text;
 
-  /// Text behind the value of a parameter, by its key.
+  /// `remarks` are printed after the values of parameters, by key.
   explicit Lines(std::map<std::string_view, std::string> remarks = {}) : remarks_(std::move(remarks)) {}
 
   template <class T, class... Rules>
   void fact(std::string_view name, const T& member, std::string_view, Rules...) {
-    if (name != "name") line(name, words(member));
+    if (name != "name") line(name, text_of(member));
   }
   void optional_fact(std::string_view name, const std::optional<unsigned>& member, unsigned, std::string_view) {
-    if (member) line(name, words(*member));
+    if (member) line(name, text_of(*member));
   }
   template <class T>
   void value(const ParameterInfo& info, const Interval<T>& interval, const Quantity<T>& quantity) {
-    line(info.name, in_words(interval, quantity));
+    line(info.name, value_text(interval, quantity));
   }
   template <class T>
   void optional_value(const ParameterInfo& info, const Parameter<T>& parameter, const Quantity<T>& quantity) {
@@ -87,7 +87,7 @@ class Lines {
     if constexpr (std::is_same_v<Part, HandoverModel>) return;  // a table of its own shows it
     if (!part) return;
     Lines inside;
-    inside.prefix_ = prefix_ + words(name) + ", ";
+    inside.prefix_ = prefix_ + text_of(name) + ", ";
     describe(inside, *part);
     text += inside.text;
   }
@@ -97,22 +97,23 @@ class Lines {
  private:
   void line(std::string_view name, std::string_view value) {
     const auto remark = remarks_.find(name);
-    text += fmt::format("  {:<22}{}{}\n", prefix_ + words(name), value, remark == remarks_.end() ? "" : remark->second);
+    text +=
+        fmt::format("  {:<22}{}{}\n", prefix_ + text_of(name), value, remark == remarks_.end() ? "" : remark->second);
   }
 
   std::map<std::string_view, std::string> remarks_;
   std::string prefix_;
 };
 
-/// How much of the hardware's limits was reached, by the keys of the parameters.
+/// Remarks by the keys of parameters: which fraction of the hardware's limit was measured, and shared copy engines.
 std::map<std::string_view, std::string> remarks_on(const GpuModel& gpu, const Conditions& conditions) {
   std::map<std::string_view, std::string> remarks;
   const Bandwidth memory{device_memory_limit(conditions)};
   if (gpu.memory_bandwidth)
     remarks["memory_bandwidth"] =
-        share(gpu.memory_bandwidth->value.bytes_per_second, memory.bytes_per_second, to_string(memory));
+        fraction_of_limit(gpu.memory_bandwidth->value.bytes_per_second, memory.bytes_per_second, to_string(memory));
   const double peak = arithmetic_limit(conditions, gpu.sm_count);
-  if (gpu.flop_rate) remarks["flop_rate"] = share(gpu.flop_rate->value, peak, teraflops(peak));
+  if (gpu.flop_rate) remarks["flop_rate"] = fraction_of_limit(gpu.flop_rate->value, peak, teraflops(peak));
   if (gpu.copy_engines == 1) remarks["copy_engines"] = ", shared by both directions";
   return remarks;
 }
@@ -125,7 +126,7 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
   Table handovers({{"handover"}, {"idle", Align::right}, {"busy (copies move)", Align::right}});
   for (const auto& [name, member] : handover_names) {
     const Handover& handover = (*gpu.handovers).*member;
-    handovers.add({words(name), with_range(handover.idle), with_range(handover.busy)});
+    handovers.add({text_of(name), with_interval(handover.idle), with_interval(handover.busy)});
   }
   return out + "\n" + handovers.text(style, "  ");
 }
@@ -133,17 +134,17 @@ std::string gpu_table(const GpuModel& gpu, const Conditions& conditions, const T
 std::string zero_copy_tables(const ZeroCopyModel& model, const TextStyle& style) {
   const auto at = [](const std::vector<ZeroCopyRate>& rows, Bytes in_flight) -> std::string {
     const auto row = std::ranges::find(rows, in_flight, &ZeroCopyRate::in_flight);
-    return row == rows.end() ? "–" : with_range(row->rate);
+    return row == rows.end() ? "–" : with_interval(row->rate);
   };
   std::string out = "\n  zero-copy kernels, by bytes in flight\n";
   Table alone(
-      {{"in flight", Align::right}, {"read", Align::right}, {"write", Align::right}, {"both, each way", Align::right}});
+      {{"in flight", Align::right}, {"read", Align::right}, {"write", Align::right}, {"duplex, each", Align::right}});
   for (const ZeroCopyRate& row : model.read)
-    alone.add({to_string(row.in_flight), with_range(row.rate), at(model.write, row.in_flight),
+    alone.add({to_string(row.in_flight), with_interval(row.rate), at(model.write, row.in_flight),
                at(model.both, row.in_flight)});
   out += alone.text(style, "  ");
 
-  out += "\n  zero-copy kernels beside copies, GB/s of the kernel and of the copy\n";
+  out += "\n  zero-copy kernels beside copies, GB/s of the kernel / of the copy\n";
   Table beside({{"in flight", Align::right}, {"read, D2H", Align::right}, {"write, H2D", Align::right}});
   for (const ZeroCopyBeside& row : model.write_beside_h2d) {
     std::vector<std::string> cells{to_string(row.in_flight)};
@@ -175,7 +176,7 @@ std::string times_table(std::string_view first, const std::vector<TimesColumn>& 
     std::vector<std::string> cells{to_string(size)};
     for (const TimesColumn& column : columns) {
       const auto row = std::ranges::find(*column.rows, size, &TimeAt::size);
-      cells.push_back(row == column.rows->end() ? "–" : with_range(row->time));
+      cells.push_back(row == column.rows->end() ? "–" : with_interval(row->time));
     }
     table.add(std::move(cells));
   }
@@ -185,7 +186,7 @@ std::string times_table(std::string_view first, const std::vector<TimesColumn>& 
 std::string threads_table(std::string_view what, const std::vector<RateOfThreads>& rows, const TextStyle& style) {
   if (rows.empty()) return "";
   Table table({{"threads", Align::right}, {std::string(what), Align::right}});
-  for (const RateOfThreads& row : rows) table.add({std::to_string(row.threads), with_range(row.rate)});
+  for (const RateOfThreads& row : rows) table.add({std::to_string(row.threads), with_interval(row.rate)});
   return "\n" + table.text(style, "  ");
 }
 
@@ -202,19 +203,19 @@ std::string host_tables(const HostModel& host, const TextStyle& style) {
   if (host.staging.empty()) return out;
   Table staging({{"threads", Align::right}, {"rings", Align::right}, {"copying through rings", Align::right}});
   for (const RateThroughRings& row : host.staging)
-    staging.add({std::to_string(row.threads), to_string(row.rings), with_range(row.rate)});
+    staging.add({std::to_string(row.threads), to_string(row.rings), with_interval(row.rate)});
   out += "\n" + staging.text(style, "  ");
   if (host.written.empty()) return out;
   Table written({{"copy to the GPU of", Align::right}, {"longer where a thread has just written it", Align::right}});
-  for (const GapAt& row : host.written) written.add({to_string(row.size), with_range(row.gap)});
+  for (const GapAt& row : host.written) written.add({to_string(row.size), with_interval(row.gap)});
   return out + "\n" + written.text(style, "  ");
 }
 
 std::string rates_table(const LinkModel& link, const TextStyle& style) {
   Table rates({{"direction"}, {"large copies", Align::right}, {"duplex", Align::right}});
   const auto row = [&](const char* name, const DirectionModel& d) {
-    rates.add(
-        {name, with_range(bandwidth_of(d.per_byte)), d.duplex ? with_range(bandwidth_of(d.duplex->per_byte)) : "–"});
+    rates.add({name, with_interval(bandwidth_of(d.per_byte)),
+               d.duplex ? with_interval(bandwidth_of(d.duplex->per_byte)) : "–"});
   };
   row("H2D", link.h2d);
   row("D2H", link.d2h);
@@ -223,16 +224,16 @@ std::string rates_table(const LinkModel& link, const TextStyle& style) {
 
 std::string waiting_streams_table(const WaitingStreams& model, const TextStyle& style) {
   Table slowdowns(
-      {{"more while kernels of several streams wait"}, {"for a copy", Align::right}, {"for a MiB", Align::right}});
+      {{"added while kernels of several streams wait"}, {"to a copy", Align::right}, {"to a MiB", Align::right}});
   const auto mebibyte = [](PerByte g) { return (1_MiB) * g; };
   for (const auto& [name, member] : waiting_streams_names) {
     const Slowdown& slowdown = model.*member;
-    slowdowns.add({name == "duplex" ? "both directions, each"
+    slowdowns.add({name == "duplex" ? "duplex, each direction"
                    : name == "h2d"  ? "H2D alone"
                                     : "D2H alone",
-                   with_range(slowdown.gap),
-                   with_range(Interval<Seconds>{mebibyte(slowdown.per_byte.value), mebibyte(slowdown.per_byte.low),
-                                                mebibyte(slowdown.per_byte.high)})});
+                   with_interval(slowdown.gap),
+                   with_interval(Interval<Seconds>{mebibyte(slowdown.per_byte.value), mebibyte(slowdown.per_byte.low),
+                                                   mebibyte(slowdown.per_byte.high)})});
   }
   return slowdowns.text(style, "  ") + "\n";
 }
@@ -256,12 +257,12 @@ std::string costs_table(const LinkModel& link, const TextStyle& style) {
     for (const DirectionModel* d : {&link.h2d, &link.d2h}) {
       const auto cost = std::ranges::find(d->costs, size, &CopyCost::size);
       const bool known = cost != d->costs.end();
-      cells.push_back(known ? with_range(cost->latency_overhead) : "–");
-      cells.push_back(known ? with_range(cost->gap) : "–");
+      cells.push_back(known ? with_interval(cost->latency_overhead) : "–");
+      cells.push_back(known ? with_interval(cost->gap) : "–");
       std::string duplex = "–";
       if (d->duplex)
         for (const GapAt& g : d->duplex->gaps)
-          if (g.size == size) duplex = with_range(g.gap);
+          if (g.size == size) duplex = with_interval(g.gap);
       cells.push_back(duplex);
     }
     costs.add(std::move(cells));
@@ -277,11 +278,10 @@ std::string link_tables(const LinkModel& link, const TextStyle& style) {
   out += costs_table(link, style);
   if (link.zero_copy) out += zero_copy_tables(*link.zero_copy, style);
   if (link.pageable)
-    out += "\n  pageable memory\n" + times_table("copy of",
-                                                 {{"H2D", &link.pageable->h2d},
-                                                  {"D2H", &link.pageable->d2h},
-                                                  {"one each way at once", &link.pageable->both}},
-                                                 style);
+    out += "\n  pageable memory\n" +
+           times_table("copy of",
+                       {{"H2D", &link.pageable->h2d}, {"D2H", &link.pageable->d2h}, {"duplex", &link.pageable->both}},
+                       style);
   if (link.managed) {
     out += "\n  managed memory\n" + times_table("of",
                                                 {{"prefetch H2D", &link.managed->prefetch_h2d},
@@ -321,7 +321,7 @@ std::string profile_report(const Profile& profile, std::span<const Figure> figur
   for (const LinkModel& link : profile.links) out += link_tables(link, style);
   for (const PeerModel& peer : profile.peers)
     out += heading(fmt::format("copies from GPU {} to GPU {}", peer.from, peer.to), style) +
-           times_table("one more of", {{"directly", &peer.direct}, {"through the host", &peer.staged}}, style);
+           times_table("one more copy of", {{"direct", &peer.direct}, {"through the host", &peer.staged}}, style);
   if (profile.host) out += host_tables(*profile.host, style);
   out += submission_lines(profile.submission, style);
 
@@ -374,7 +374,7 @@ std::string measurements_report(std::span<const Measurement> measurements, const
     if (m.samples_us.empty()) continue;
     const std::span<const double> samples = figure_samples(m);
     const Estimate us = median_estimate(samples);
-    table.add({point_name(m), with_range({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
+    table.add({point_name(m), with_interval({microseconds(us.value), microseconds(us.low), microseconds(us.high)}),
                percent(relative_spread(samples)), std::to_string(samples.size()), m.clock,
                m.verified ? "verified" : "–"});
   }
@@ -383,7 +383,7 @@ std::string measurements_report(std::span<const Measurement> measurements, const
 
 std::string skips_report(const MeasureResult& result, const TextStyle& style) {
   std::string out;
-  // By reason, in the order in which they came up.
+  // Primitives are grouped by the reason, and reasons stand in the order in which they came up.
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const SkippedPrimitive& s : result.skipped) {
     const auto same = std::ranges::find(reasons, s.reason, &std::pair<std::string, std::string>::first);

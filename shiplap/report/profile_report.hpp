@@ -1,5 +1,4 @@
-// A profile for people: what is known of the node with units and intervals, what is missing and why, and how well the
-// fit explains the measurements.
+// A profile as text: every parameter with its unit and interval, what is missing and why, and the residuals of the fit.
 #pragma once
 
 #include <span>
@@ -12,21 +11,22 @@
 
 namespace shiplap {
 
-/// With a table of the ways to move bytes from the figures of its measurements, where there are any.
+/// The whole profile. From the figures of its measurements, if any are given, follows a table of the ways to move bytes
+/// (transfers_report).
 std::string profile_report(const Profile&, std::span<const Figure>, const TextStyle& = {});
 
-/// One sentence for a profile that was measured on a virtual device; "" for any other. Whoever shows figures of a
-/// profile shows it.
+/// One sentence for a profile that was measured on a virtual device; "" for any other profile. Every report that shows
+/// figures of a profile prints it.
 std::string simulation_note(const Profile&);
 
-/// Measured points as a table: arguments, median with its interval, spread, repeats, clock, and whether every byte was
-/// compared.
+/// Measured points as a table: primitive and arguments, median with its interval, spread, repeats, clock, and whether
+/// every byte was compared.
 std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});
 
-/// What could not be measured, as lines; "" when nothing.
+/// One line for each reason why primitives were skipped and for each failed point; "" without any.
 std::string skips_report(const MeasureResult&, const TextStyle& = {});
 
-/// "copy.pinned.h2d bytes=4096 copies=16"
+/// The primitive with its arguments, as in "copy.pinned.h2d bytes=4096 copies=16".
 std::string point_name(const Measurement&);
 
 }  // namespace shiplap

@@ -27,7 +27,7 @@ void Progress::update(std::string_view what, std::size_t done, std::size_t total
   if (!terminal_) return;
   const std::size_t digits = std::to_string(total).size();
   std::string line = total > 0 ? fmt::format("[{:>{}}/{}] {}", done, digits, total, what) : std::string(what);
-  // A line that wraps could not be taken back; one column stays free for the cursor.
+  // A line that wraps could not be removed. One column stays free for the cursor.
   const std::size_t most = terminal_width(stream_) - 1;
   if (line.size() > most) line.resize(most);
   std::fputs(fmt::format("\r\x1b[K{}", line).c_str(), stream_);

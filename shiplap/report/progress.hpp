@@ -1,4 +1,4 @@
-// One line on a terminal's stderr that says how far a command is; nothing at all when stderr is not a terminal.
+// A line on stderr that shows how far a command is. Nothing is shown when stderr is not a terminal.
 #pragma once
 
 #include <condition_variable>
@@ -22,8 +22,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// "[ 12/340] copy.pinned.h2d bytes=4096", over the line before it and no wider than the terminal. Without a total
-  /// when `total` is 0.
+  /// Replaces the line, cut to the width of the terminal: "[ 12/340] copy.pinned.h2d bytes=4096", or `what` alone when
+  /// `total` is 0.
   void update(std::string_view what, std::size_t done = 0, std::size_t total = 0);
   /// Removes the line, so that other output can follow.
   void clear();
@@ -34,16 +34,16 @@ class Progress {
   bool shown_ = false;
 };
 
-/// While it lives, says how long something has taken, once a second. It says nothing in the first two seconds.
+/// Shows once a second, while the object exists, how long something has taken.
 class ElapsedProgress {
  public:
-  /// "planning … 3 s". Shows something only when `stream` is a terminal.
+  /// Shows lines as "planning … 3 s", the first one after `silent`, and only when `stream` is a terminal.
   explicit ElapsedProgress(std::string what, std::FILE* stream = stderr, Seconds silent = Seconds{2});
 
  private:
   std::mutex mutex_;
   std::condition_variable_any stopped_;
-  std::jthread thread_;  // the last member: it ends before what it uses
+  std::jthread thread_;  // must be the last member, so that it ends before the members that it uses
 };
 
 }  // namespace shiplap

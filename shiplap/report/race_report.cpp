@@ -35,11 +35,11 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
   for (const std::size_t f : order) {
     const Finalist& finalist = result.finalists[f];
     if (finalist.seconds.empty()) {
-      table.add({to_string(finalist.choice), with_range(finalist.predicted), "–", "–", outcome(result, f)});
+      table.add({to_string(finalist.choice), with_interval(finalist.predicted), "–", "–", outcome(result, f)});
       continue;
     }
     const Seconds observed{median(finalist.seconds)};
-    table.add({to_string(finalist.choice), with_range(finalist.predicted), to_string(observed),
+    table.add({to_string(finalist.choice), with_interval(finalist.predicted), to_string(observed),
                signed_percent(finalist.predicted.value / observed - 1), outcome(result, f)});
   }
   std::string text =

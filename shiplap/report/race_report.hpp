@@ -1,4 +1,4 @@
-// A race for people.
+// The result of a race as text.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace shiplap {
 
-/// Every finalist with what was predicted and observed, the fastest first, and a sentence on the winner.
+/// A table of the finalists with their predicted and observed times, the winner first and then the fastest, and a
+/// sentence about the winner.
 std::string race_report(const std::string& job, const RaceResult&, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -18,7 +18,7 @@ struct RankingColumn {
 
 std::string or_dash(bool is_there, std::string text) { return is_there ? std::move(text) : std::string("–"); }
 
-// With a single chunk there is nothing to lay out or to order.
+/// Whether layout and order matter to the choice: they do for more than one chunk of pinned memory.
 bool is_laid_out(const Choice& choice) {
   return choice.chunks > 1 && find_strategy(choice.strategy).memory == ArrayMemory::pinned;
 }
@@ -52,7 +52,7 @@ std::string closed_form_cell(const Candidate& candidate) {
   return candidate.closed_form ? to_string(*candidate.closed_form) : "–";
 }
 
-/// The sizes of chunks that the table marks with a star.
+/// The ramps of the choices that the table marks with a star.
 std::string ramps_note(std::span<const Candidate> shown) {
   std::string ranks;
   for (std::size_t i = 0; i < shown.size(); ++i)
@@ -60,13 +60,12 @@ std::string ramps_note(std::span<const Candidate> shown) {
       ranks += fmt::format("{}rank {} {}", ranks.empty() ? "" : ", ", i + 1, to_string(ramp));
   if (ranks.empty()) return "";
   return fmt::format(
-      "*: chunks of different sizes, as first:last:growth: the sizes of the first and of the last chunk relative to "
-      "the "
-      "largest, and the factor from one chunk to the next: {}",
+      "*: chunks of different sizes, as first:last:growth (sizes of the first and of the last chunk relative to the "
+      "largest, and the factor from one chunk to the next): {}",
       ranks);
 }
 
-/// The table of the ranking. Columns in which nothing stands are left out.
+/// The table of the ranking without its empty columns.
 std::string table_of(const Ranking& plan, const Candidate& chosen, const RankingReportOptions& options) {
   const std::span shown(plan.candidates.data(), std::min(plan.candidates.size(), options.most_candidates));
   const auto says_something = [&](const auto& cell) {
@@ -86,7 +85,7 @@ std::string table_of(const Ranking& plan, const Candidate& chosen, const Ranking
     const Candidate& candidate = shown[i];
     std::vector<std::string> cells{(candidate.choice == chosen.choice ? "→ " : "") + std::to_string(i + 1)};
     for (const RankingColumn& column : of_choice) cells.push_back(column.cell(candidate));
-    cells.push_back(with_range(candidate.predicted));
+    cells.push_back(with_interval(candidate.predicted));
     cells.push_back(fmt::format("{:.3f}", candidate.predicted.value / plan.bound.time));
     if (has_closed_form) cells.push_back(closed_form_cell(candidate));
     cells.push_back(i > 0 && candidate.tied_with_fastest ? "tie" : "");
@@ -113,7 +112,7 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
   return out;
 }
 
-/// Strategies that are refused for one and the same reason share a line.
+/// One line for each reason, with the strategies that are refused for it.
 std::vector<std::string> refusals(const std::vector<Refused>& refused) {
   std::vector<std::pair<std::string, std::string>> lines;  // strategies, reason
   for (const Refused& r : refused) {
@@ -137,7 +136,7 @@ std::string distance_report(const Distance& distance, Seconds ideal_overlap, con
   const std::array<std::pair<const char*, Seconds>, 6> causes{
       {{"fill and drain: the first chunk in, the last chunk out", distance.fill_and_drain},
        {"gap between copies (g)", distance.gap},
-       {"lower rate of small copies in both directions at once", distance.duplex_gap},
+       {"lower rate of small copies under duplex load", distance.duplex_gap},
        {"latency of copies, launches and dependencies (L+o)", distance.latency},
        {"submission by the host", distance.submission},
        {"memory that is not pinned: host threads, moving pages", distance.host}}};

@@ -1,5 +1,4 @@
-// A ranking for people: the table by predicted time, the bound, what lies between ideal overlap and the choice, and the
-// reasons.
+// A ranking as text: the table by predicted time, the bound, where the time above ideal overlap goes, and the reasons.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,9 @@ namespace shiplap {
 
 struct RankingReportOptions {
   TextStyle style;
-  std::size_t most_candidates = 12;  ///< rows of the ranking; the rest is counted in a line below it
-  /// What the plan chose. It is marked in the table, and the distance is its own. Null: `Ranking::best()`.
+  std::size_t most_candidates = 12;  ///< most rows of the table; a line below it counts the other candidates
+  /// The plan's choice, which is marked in the table and whose distance to ideal overlap is shown. Null:
+  /// `Ranking::best()`.
   const Candidate* chosen = nullptr;
 };
 
@@ -23,7 +23,7 @@ std::string ranking_report(const Ranking&, const RankingReportOptions& = {});
 /// Where the time above ideal overlap goes, one line for each cause; "" when that is less than 0.05 % of ideal overlap.
 std::string distance_report(const Distance&, Seconds ideal_overlap, const TextStyle& = {});
 
-/// What the profile lacks and a prediction took as nothing; "" when there is nothing to say.
+/// The assumptions as a list: what the profile lacks, and what was assumed instead. "" without assumptions.
 std::string assumptions_report(const std::vector<std::string>& assumptions, const TextStyle& = {});
 
 }  // namespace shiplap

@@ -26,7 +26,7 @@ void add_job(Table& table, const JobRegret& job) {
              signed_percent(job.plan_regret()), choice(job.raced), signed_percent(job.race_regret())});
 }
 
-/// Errors of near choices by strategy.
+/// Prediction errors by strategy, over the choices that are predicted near the best of their job (JobRegret::near).
 Table errors_table(const std::vector<JobRegret>& jobs) {
   std::map<std::string, std::vector<double>> errors;
   std::map<std::string, std::size_t> covered;
@@ -41,7 +41,7 @@ Table errors_table(const std::vector<JobRegret>& jobs) {
                {"error, median", Align::right},
                {"95th percentile", Align::right},
                {"worst", Align::right},
-               {"within its range", Align::right}});
+               {"within its interval", Align::right}});
   for (const auto& [strategy, of] : errors)
     table.add({strategy, std::to_string(of.size()), percent(median(of)), percent(quantile(of, 0.95)),
                percent(std::ranges::max(of)),
@@ -63,10 +63,9 @@ std::string sentences(const std::vector<JobRegret>& jobs) {
   if (s.jobs == 0 || s.near == 0) return "no job ran";
   const bool simulated = std::ranges::any_of(jobs, &JobRegret::simulated);
   return fmt::format(
-      "{}Of {} jobs the plan's choice is within 2 % of the sweep's best in {} (worst {}), the race's in {} (worst {}). "
-      "A "
-      "probe took {} (at most {}), a race's runs {} (at most {}), with making ready {}.",
-      simulated ? "The device is virtual: all times are simulated. " : "", s.jobs, percent(s.plan_within_2),
+      "{}The plan's choice is within 2 % of the sweep's best in {} of {} jobs (worst {}), the race's in {} (worst {}). "
+      "A probe took {} (at most {}), the runs of a race {} (at most {}), a race with its preparation {}.",
+      simulated ? "The device is virtual: all times are simulated. " : "", percent(s.plan_within_2), s.jobs,
       signed_percent(s.plan_worst), percent(s.race_within_2), signed_percent(s.race_worst),
       to_string(Seconds{median(probe)}), to_string(Seconds{std::ranges::max(probe)}), to_string(Seconds{median(ran)}),
       to_string(Seconds{std::ranges::max(ran)}), to_string(Seconds{median(took)}));
@@ -85,14 +84,15 @@ std::string regret_report(const std::vector<JobRegret>& jobs, const TextStyle& s
   constexpr std::size_t shown = 12;
   for (std::size_t i = 0; i < std::min(shown, worst.size()); ++i) add_job(table, *worst[i]);
   return wrap(sentences(jobs), style.width) + "\n\n" + table.text(style) + "\n" + errors_table(jobs).text(style) +
-         "\nOf choices predicted within half as much again as the best prediction of their job.\n";
+         "\nThe errors are those of choices predicted to take at most 1.5 times the best prediction of their job.\n";
 }
 
 std::string regret_markdown(const std::vector<JobRegret>& jobs) {
   Table table(columns());
   for (const JobRegret& job : jobs) add_job(table, job);
   return "# Jobs drawn at random\n\n" + sentences(jobs) + "\n\n" + errors_table(jobs).markdown() +
-         "\nOf choices predicted within half as much again as the best prediction of their job.\n\n" + table.markdown();
+         "\nThe errors are those of choices predicted to take at most 1.5 times the best prediction of their job.\n\n" +
+         table.markdown();
 }
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// What following the plan and a race costs against a sweep, for people.
+// How much slower the choices of the plan and of a race are than the best of a sweep, as text and as Markdown.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace shiplap {
 
 /// The summary, and the jobs in which the plan's choice is furthest from the best.
 std::string regret_report(const std::vector<JobRegret>&, const TextStyle& = {});
-/// All jobs as a Markdown page.
+/// The summary and all jobs as a Markdown page.
 std::string regret_markdown(const std::vector<JobRegret>&);
 
 }  // namespace shiplap

@@ -14,7 +14,7 @@ namespace {
 struct EngineKind {
   Engine engine;
   const char* label;
-  bool serial;  ///< the engine does one thing at a time
+  bool serial;  ///< whether the engine performs one op at a time
 };
 constexpr std::array<EngineKind, engine_count> engine_kinds{{{Engine::host, "host", false},
                                                              {Engine::copy_h2d, "H2D copies", true},
@@ -30,7 +30,7 @@ Bytes bytes_of(const Op& op) {
   return {};
 }
 
-/// First lane that is free; false when `most` lanes do not do.
+/// Puts each bar into the first free lane. Returns false when `most` lanes are too few.
 bool assign_lanes(std::vector<Bar>& bars, unsigned most, unsigned& lanes) {
   std::vector<Seconds> free_from;
   for (Bar& bar : bars) {
@@ -63,7 +63,7 @@ void draw_in_turn(std::vector<Bar>& bars) {
 std::vector<EngineRow> engine_rows(const Schedule& schedule, const Timeline& timeline, unsigned most_lanes,
                                    Overlap overlap) {
   if (timeline.spans.empty() && !schedule.ops.empty())
-    throw Error("the timeline has no times of single ops, so it cannot be drawn; run with trace");
+    throw Error("the timeline has no times of single ops, so it cannot be drawn: run with a trace");
   if (timeline.spans.size() != schedule.ops.size())
     throw Error(fmt::format("a timeline of {} ops does not belong to a schedule of {} ops", timeline.spans.size(),
                             schedule.ops.size()));

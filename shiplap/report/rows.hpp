@@ -1,4 +1,4 @@
-// A timeline laid out as rows of bars, one row for each engine: what the text and the SVG picture have in common.
+// A timeline laid out as rows of bars, one row for each engine, for the text and the SVG picture.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace shiplap {
 
-/// One op on its row. Bars of one lane never overlap.
+/// One op on the row of its engine. Bars of one lane never overlap.
 struct Bar {
   OpId op;
   std::uint32_t chunk = 0;
@@ -22,25 +22,26 @@ struct Bar {
 struct EngineRow {
   Engine engine = Engine::host;
   std::string label;   ///< "H2D copies"
-  std::string detail;  ///< "33.55 GB/s while busy", empty for what moves no bytes
-  double busy = 0;     ///< busy time over the time from the first start to the last end
+  std::string detail;  ///< rate while the engine is busy, as in "33.55 GB/s"; "" when it moves no bytes
+  double busy = 0;     ///< busy time as a fraction of the time from the first start to the last end of the timeline
   unsigned lanes = 1;
-  std::vector<Bar> bars;  ///< by start
+  std::vector<Bar> bars;  ///< in the order of their starts
 };
 
-/// What is done with copies of one engine that a timeline shows at once.
+/// How copies of one engine are drawn whose spans overlap: one after the other, or in lanes.
 enum class Overlap : std::uint8_t { in_turn, lanes };
 
-/// Rows for the engines that do something, in the order data flows: host, H2D, kernels, D2H.
+/// Rows of the engines that are used, in the order in which data flow: host, H2D, kernels, D2H.
 ///
-/// A copy engine does one copy at a time, so copies that a trace shows at once (a start mark can fire before the engine
-/// is free) are drawn one after the other, each from the end of the one before, unless lanes are asked for. Kernels and
-/// host copies can really run together and get up to `most_lanes` lanes; beyond that they are drawn like copies. Throws
-/// Error when the timeline has no spans (it was not traced) or belongs to another schedule.
+/// A copy engine performs one copy at a time, but a start mark can fire before the engine is free, so spans of copies
+/// may overlap. With `Overlap::in_turn` such copies are drawn one after the other, each from the end of the one before.
+/// Kernels and host copies can run at the same time and get up to `most_lanes` lanes. Where that is not enough they are
+/// drawn one after the other too. Throws Error when the timeline has no spans (it was not traced) or belongs to another
+/// schedule.
 std::vector<EngineRow> engine_rows(const Schedule&, const Timeline&, unsigned most_lanes = 4,
                                    Overlap = Overlap::in_turn);
 
-/// The end of the last span; the time axis ends there.
+/// The end of the last span, where the time axis ends.
 Seconds last_end(const Timeline&);
 
 /// A round step (1, 2 or 5 times a power of ten) that divides `span` into at most `most` parts.
@@ -54,7 +55,7 @@ struct Axis {
   std::vector<double> ticks;
   std::string label(double tick) const;
 };
-/// Milliseconds; microseconds below 0.1 ms.
+/// An axis in milliseconds, or in microseconds when `end` is below 0.1 ms.
 Axis time_axis(Seconds end, unsigned most_ticks);
 
 }  // namespace shiplap

@@ -14,7 +14,7 @@ namespace {
 
 bool has_prediction(const Report& run) { return !run.planned.timeline.spans.empty(); }
 
-/// Count and spread of the samples, as cells of a table.
+/// The cells "repeats" and "spread" for the samples.
 std::vector<std::string> cells_of(const std::vector<Seconds>& samples) {
   std::vector<double> seconds;
   for (const Seconds& sample : samples) seconds.push_back(sample.count());
@@ -23,7 +23,7 @@ std::vector<std::string> cells_of(const std::vector<Seconds>& samples) {
 
 }  // namespace
 
-const char* observed_word(const Report& run) { return run.simulated ? "simulated" : "observed"; }
+const char* observed_label(const Report& run) { return run.simulated ? "simulated" : "observed"; }
 
 double prediction_error(Seconds predicted, Seconds observed) { return (predicted - observed) / observed; }
 
@@ -33,10 +33,10 @@ std::string run_report(const Report& run, const TextStyle& style) {
   Table table({{""}, {"time", Align::right}, {"repeats", Align::right}, {"spread", Align::right}});
   const auto add = [&](const char* what, const Interval<Seconds>& time, const std::vector<Seconds>& samples) {
     const std::vector<std::string> cells = cells_of(samples);
-    table.add({what, with_range(time), cells[0], cells[1]});
+    table.add({what, with_interval(time), cells[0], cells[1]});
   };
-  table.add({"predicted", with_range(run.planned.predicted), "–", "–"});
-  add(observed_word(run), run.observed, run.samples);
+  table.add({"predicted", with_interval(run.planned.predicted), "–", "–"});
+  add(observed_label(run), run.observed, run.samples);
   if (run.ideal_overlap)
     add(run.simulated ? "ideal overlap, simulated" : "ideal overlap, measured between", *run.ideal_overlap,
         run.ideal_overlap_samples);
@@ -45,9 +45,9 @@ std::string run_report(const Report& run, const TextStyle& style) {
 
   out += fmt::format("error       {} (predicted against {})\n",
                      signed_percent(prediction_error(run.planned.predicted.value, run.observed.value)),
-                     observed_word(run));
-  if (const auto share = run.efficiency())
-    out += fmt::format("efficiency  {} (bound over {})\n", percent(*share), observed_word(run));
+                     observed_label(run));
+  if (const auto efficiency = run.efficiency())
+    out += fmt::format("efficiency  {} (bound over {})\n", percent(*efficiency), observed_label(run));
   if (run.verified())
     out += "result      verified against the host reference\n";
   else if (run.difference)
@@ -58,7 +58,7 @@ std::string run_report(const Report& run, const TextStyle& style) {
 std::string run_picture(const Report& run, unsigned width) {
   std::vector<SvgPanel> panels;
   if (has_prediction(run)) panels.push_back({"predicted", *run.planned.schedule, run.planned.timeline});
-  panels.push_back({observed_word(run), *run.planned.schedule, run.timeline});
+  panels.push_back({observed_label(run), *run.planned.schedule, run.timeline});
   return svg(panels, {.title = fmt::format("{} on {}", run.job, run.device),
                       .subtitle = to_string(run.planned.choice),
                       .bound = std::nullopt,

@@ -50,7 +50,7 @@ constexpr const char* style_sheet = R"(<style>
 </style>
 )";
 
-/// OKLCH to sRGB: equal steps of lightness and hue look equal.
+/// A colour given in OKLCH, where equal steps of lightness and hue look equal, as sRGB.
 std::string oklch(double lightness, double chroma, double hue_degrees) {
   const double hue = hue_degrees * std::numbers::pi / 180;
   const double a = chroma * std::cos(hue);
@@ -74,8 +74,8 @@ struct ChunkColour {
   bool dark = false;
 };
 
-/// From blue over violet and red to amber; odd chunks a little lighter, so that neighbours differ however many there
-/// are.
+/// The colour of a chunk, from blue for the first over violet and red to amber for the last. Odd chunks are a little
+/// lighter, so that neighbours differ for any number of chunks.
 ChunkColour chunk_colour(std::uint32_t chunk, std::uint32_t chunks) {
   const double t = chunks > 1 ? static_cast<double>(chunk) / (chunks - 1) : 0;
   const double lightness = 0.50 + 0.26 * t + (chunk % 2 == 1 ? 0.06 : 0);
@@ -160,7 +160,7 @@ class Canvas {
     const double height = row_height / row.lanes;
     const double left = x(bar.start);
     const double width = std::max(x(bar.end) - left, 0.4);
-    const double gap = width > 3 ? 0.8 : 0;  // neighbours stay apart, thin bars stay visible
+    const double gap = width > 3 ? 0.8 : 0;  // separates neighbours; thin bars get no gap, so that they stay visible
     const ChunkColour colour = chunk_colour(bar.chunk, chunks_);
     const double top = y + bar.lane * height;
     fmt::format_to(std::back_inserter(body_),

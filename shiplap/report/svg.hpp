@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// One timeline of the picture. Refers to its schedule and timeline, which must outlive it.
+/// One timeline of the picture. The schedule and the timeline must outlive it.
 struct SvgPanel {
   std::string label;  ///< "predicted"
   const Schedule& schedule;
@@ -25,11 +25,12 @@ struct SvgOptions {
   unsigned width = 960;               ///< px
 };
 
-/// Text with every character that XML gives a meaning written as an entity.
+/// The text with XML's special characters written as entities.
 std::string xml_escape(std::string_view text);
 
-/// The picture has its own background, light or dark as the reader's system asks, and reads on both. Every op of every
-/// panel is one `<rect class="op …">` whose tooltip names it. Throws as `engine_rows`.
+/// Draws the panels one below the other. The picture has a background of its own, light or dark by the setting of the
+/// reader's system. Every op of every panel is a `<rect class="op …">` with a tooltip that names it. Throws as
+/// `engine_rows` does.
 std::string svg(std::span<const SvgPanel> panels, const SvgOptions& = {});
 
 }  // namespace shiplap

@@ -11,7 +11,7 @@
 namespace shiplap {
 namespace {
 
-/// Takes one code point off the front; a byte that is not UTF-8 counts as itself.
+/// Removes the first code point from the text and returns it. A byte that is not UTF-8 is returned as it is.
 char32_t next_code_point(std::string_view& text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -26,7 +26,7 @@ char32_t next_code_point(std::string_view& text) {
   return code;
 }
 
-/// Removes "ESC [ … letter" from the front when it stands there.
+/// Removes an ANSI sequence ("ESC [ … letter") from the front of the text. Returns whether there was one.
 bool skip_escape(std::string_view& text) {
   if (!text.starts_with("\x1b[")) return false;
   std::size_t end = 2;
@@ -53,7 +53,7 @@ bool begins_like_a_number(std::string_view cell) {
   return !cell.empty() && cell.front() >= '0' && cell.front() <= '9';
 }
 
-/// A cell that says "there is none" fits into both kinds of columns.
+/// Whether the cell is empty or a dash, so that it says nothing about the alignment of its column.
 bool is_blank(std::string_view cell) { return cell.empty() || cell == "–" || cell == "-"; }
 
 struct Scale {
@@ -61,7 +61,7 @@ struct Scale {
   const char* unit;
 };
 
-std::string scaled_range(double value, double low, double high, Scale scale) {
+std::string scaled_interval(double value, double low, double high, Scale scale) {
   const double v = value * scale.factor;
   const double half = (high - low) / 2 * scale.factor;
   const int magnitude = v == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(v))));
@@ -196,14 +196,14 @@ std::string dim(std::string_view text, const TextStyle& style) {
   return style.colour ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text);
 }
 
-std::string with_range(const Interval<Seconds>& t) {
+std::string with_interval(const Interval<Seconds>& t) {
   const double s = std::abs(t.value.count());
   const Scale scale = s >= 1 ? Scale{1, "s"} : s >= 1e-3 ? Scale{1e3, "ms"} : Scale{1e6, "µs"};
-  return scaled_range(t.value.count(), t.low.count(), t.high.count(), scale);
+  return scaled_interval(t.value.count(), t.low.count(), t.high.count(), scale);
 }
 
-std::string with_range(const Interval<Bandwidth>& b) {
-  return scaled_range(b.value.bytes_per_second, b.low.bytes_per_second, b.high.bytes_per_second, {1e-9, "GB/s"});
+std::string with_interval(const Interval<Bandwidth>& b) {
+  return scaled_interval(b.value.bytes_per_second, b.low.bytes_per_second, b.high.bytes_per_second, {1e-9, "GB/s"});
 }
 
 std::string percent(double fraction) {

@@ -1,5 +1,5 @@
-// Text for people: aligned tables, wrapped paragraphs and numbers with their range. Widths count what a terminal shows,
-// not bytes, so "µs" and "±" keep columns straight.
+// Text for a terminal: aligned tables, wrapped paragraphs, and numbers with their intervals. Widths are columns of the
+// terminal, not bytes.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct TextStyle {
   std::size_t width = 100;
 };
 
-/// Columns that a terminal needs for UTF-8 text: code points, without combining marks and ANSI sequences, wide ones
-/// (CJK, emoji) counted twice.
+/// The number of columns that a terminal needs for UTF-8 text. Combining marks and ANSI sequences count 0, wide
+/// characters (CJK, emoji) 2, and all others 1.
 std::size_t display_width(std::string_view text);
 
 /// `automatic` aligns a column to the right when every filled cell begins like a number.
@@ -37,35 +37,36 @@ class Table {
   /// Missing cells at the end are empty. Throws Error when there are more cells than columns.
   Table& add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  /// Header, rule, one line for each row; two spaces between columns, none at the end of a line. Every line starts with
-  /// `indent`.
+  /// The titles, a rule, and one line for each row. Two spaces separate columns, and no line ends with spaces. Every
+  /// line starts with `indent`.
   std::string text(const TextStyle& = {}, std::string_view indent = "") const;
-  /// The same as a table of a Markdown page, with vertical bars in cells escaped.
+  /// The table in Markdown, with vertical bars in cells escaped.
   std::string markdown() const;
 
  private:
-  /// By column: whether its cells end at the right.
+  /// Whether each column is aligned to the right.
   std::vector<bool> right_aligned() const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Breaks text at spaces so that no line is wider than `width` (a longer word stands alone); lines after the first
-/// start with `indent`. No newline at the end.
+/// The text, broken at spaces into lines of at most `width` columns; a longer word gets a line of its own. Lines after
+/// the first start with `indent`. The last line has no newline.
 std::string wrap(std::string_view text, std::size_t width, std::string_view indent = "");
 
-/// Bold where the style has colour.
+/// The text in bold if the style has colour, else as it is.
 std::string bold(std::string_view text, const TextStyle&);
 std::string dim(std::string_view text, const TextStyle&);
 
-/// "5.573 ± 0.062 ms": one unit for both, chosen by the value, which has 4 significant digits. Without the ± when the
-/// value is exact; half the width of the interval otherwise.
-std::string with_range(const Interval<Seconds>&);
-std::string with_range(const Interval<Bandwidth>&);
-/// "2.6 %", "97.0 %", "0.04 %": one digit behind the point, two below 0.1 %, none from 100 % on.
+/// The value and half the width of its interval, as in "5.573 ± 0.062 ms"; an exact value has no "±". The value has 4
+/// significant digits and decides the unit.
+std::string with_interval(const Interval<Seconds>&);
+std::string with_interval(const Interval<Bandwidth>&);
+/// The fraction in per cent: "97.0 %" with one digit behind the point, "0.04 %" with two below 0.1 %, and none from
+/// 100 % on.
 std::string percent(double fraction);
-/// The same with a sign: "+2.6 %", "−0.5 %".
+/// The fraction in per cent with its sign: "+2.6 %", "−0.5 %".
 std::string signed_percent(double fraction);
 
 }  // namespace shiplap

@@ -7,10 +7,10 @@
 namespace shiplap {
 namespace {
 
-/// One GPU with the link in front of it.
+/// One GPU, with the link to it when it is the first GPU.
 std::string gpu_line(const Profile& profile, std::size_t gpu) {
   const Conditions& c = profile.conditions;
-  // Of several GPUs the conditions are the first one's.
+  // The conditions describe the link of the first GPU only.
   if (gpu > 0) return fmt::format("GPU {}  {}", gpu, profile.gpus[gpu].name);
   const std::string link = condition(c, "gpu.link");
   const std::string loaded = condition(c, "gpu.link_loaded");
@@ -38,7 +38,7 @@ std::string topology_report(const Profile& profile, const TextStyle& style) {
 
   const std::string nodes = condition(c, "host.numa_nodes");
   const std::string near = condition(c, "gpu.numa_node");
-  // A host with one node has the GPU there, whatever the system says of it.
+  // On a host with one NUMA node the GPU is at that node, even if the system reports none.
   std::string at = "NUMA node 0";
   if (nodes != "1") at = near == unknown_fact || near.starts_with("-") ? "NUMA node unknown" : "NUMA node " + near;
   if (nodes != "1") at += fmt::format(" of {}", nodes);

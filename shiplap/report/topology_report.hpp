@@ -1,4 +1,4 @@
-// A node drawn in text: the host, its NUMA nodes, the link, the GPUs.
+// A drawing of a node in text: the host, its NUMA nodes, the link and the GPUs.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// From the conditions and links of the profile. What is not known is called unknown; "" for a profile that says
-/// nothing of its host.
+/// Draws the node from the conditions of the profile. What they lack is called unknown. Returns "" when they do not
+/// name the CPU or the profile has no GPU.
 std::string topology_report(const Profile&, const TextStyle& = {});
 
 }  // namespace shiplap

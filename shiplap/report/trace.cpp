@@ -11,7 +11,7 @@
 namespace shiplap {
 namespace {
 
-constexpr int first_stream_track = 1000;  // behind all engines
+constexpr int first_stream_track = 1000;  // larger than the tracks of all engines
 
 Json metadata(const char* what, int process, int track, Json arguments) {
   return {{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", track}, {"args", std::move(arguments)}};
@@ -52,7 +52,7 @@ Json chrome_trace(std::span<const TraceProcess> processes) {
     events.push_back(metadata("process_name", number, 0, {{"name", process.name}}));
     events.push_back(metadata("process_sort_index", number, 0, {{"sort_index", number}}));
     int track = 1;
-    // The rows only say which lane an op is in; where pictures draw ops in turn, a trace tells what was seen.
+    // A trace shows spans as they were observed, so overlapping ops get lanes instead of being drawn in turn.
     for (const EngineRow& row :
          engine_rows(process.schedule, process.timeline, std::numeric_limits<unsigned>::max(), Overlap::lanes)) {
       for (unsigned lane = 0; lane < row.lanes; ++lane)

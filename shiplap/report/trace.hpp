@@ -1,5 +1,5 @@
-// Timelines as a trace for Perfetto or chrome://tracing: a process for each timeline, a track for each engine and
-// stream.
+// Timelines as a trace for Perfetto or chrome://tracing, with a process for each timeline and a track for each engine
+// and stream.
 #pragma once
 
 #include <span>
@@ -17,9 +17,9 @@ struct TraceProcess {
   const Timeline& timeline;
 };
 
-/// The Trace Event Format's JSON object, times in µs. In each process every op stands once on the track of its engine
-/// (engines that show several ops at once have several tracks) and once on that of its stream. Throws Error when a
-/// timeline has no spans or belongs to another schedule.
+/// A JSON object in the Trace Event Format, with times in µs. In each process every op is on the track of its engine
+/// and on the track of its stream; an engine whose ops overlap has several tracks. Throws Error when a timeline has no
+/// spans or belongs to another schedule.
 Json chrome_trace(std::span<const TraceProcess>);
 
 }  // namespace shiplap

@@ -15,10 +15,10 @@
 namespace shiplap {
 namespace {
 
-/// A way to move bytes: the primitives of its directions.
+/// A way to move bytes, with the primitives that measure it.
 struct TransferWay {
   const char* name;
-  std::array<const char*, 3> primitives;  ///< H2D, D2H, both; null where there is none
+  std::array<const char*, 3> primitives;  ///< primitives for H2D, D2H and duplex; null where there is none
 };
 constexpr std::array transfer_ways{
     TransferWay{"pinned, copy engine", {"copy.pinned.h2d", "copy.pinned.d2h", "copy.pinned.both"}},
@@ -41,7 +41,7 @@ struct Rate {
   std::string at;
 };
 
-/// Of the largest size the fastest of what else was varied (threads, grids).
+/// The best rate at the largest size, over all numbers of threads and grids that were measured.
 std::optional<Rate> rate_of(std::span<const Figure> figures, const char* primitive) {
   if (primitive == nullptr) return std::nullopt;
   Bytes largest;
@@ -78,7 +78,7 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
     }
   }
   std::array<double, 3> limits{};
-  Table table({{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"both", Align::right}, {"at"}});
+  Table table({{"GB/s"}, {"H2D", Align::right}, {"D2H", Align::right}, {"duplex", Align::right}, {"at"}});
   for (std::size_t w = 0; w < transfer_ways.size(); ++w) {
     std::vector<std::string> cells{transfer_ways[w].name};
     std::vector<std::string> at;
@@ -107,8 +107,8 @@ std::string transfers_report(std::span<const Figure> all, const TextStyle& style
     cells.emplace_back("");
     table.add(std::move(cells));
   }
-  return "\n" + bold("how bytes move, each way with its largest size", style) + "\n" + table.text(style, "  ") +
-         "  ▲ best, ▼ worst of a direction; both: the sum of the two directions\n";
+  return "\n" + bold("ways to move bytes, each at its largest size", style) + "\n" + table.text(style, "  ") +
+         "  ▲ best, ▼ worst of a direction; duplex: the sum of the two directions\n";
 }
 
 std::string measurements_csv(std::span<const Measurement> measurements, const Conditions& conditions) {

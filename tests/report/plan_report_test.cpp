@@ -39,7 +39,7 @@ TEST(PlanReport, marks_the_choice_in_a_table_that_is_sorted_by_predicted_time) {
     const std::string text = plan_report(made);
     EXPECT_NE(text.find("sorted by predicted time; → is what the plan chooses"), std::string::npos) << text;
     const std::string line = marked_line(text);
-    EXPECT_NE(line.find(with_range(made.chosen.predicted)), std::string::npos) << text;
+    EXPECT_NE(line.find(with_interval(made.chosen.predicted)), std::string::npos) << text;
     EXPECT_NE(line.find("→ " + std::to_string(made.ranking.first_choice + 1) + "  "), std::string::npos) << text;
   }
 }
