@@ -45,7 +45,7 @@ std::string difference_of(const Replay& r) {
   const auto text = [&](const std::vector<Decision>& decisions, std::size_t i) {
     return i < decisions.size() ? log_line_of(decisions[i]) : std::string("none");
   };
-  // A log may end between a batch and the decision that it led to.
+  // A log may be cut off between a batch and the decision after it.
   const bool cut_off = r.again.size() == r.logged.size() + 1 && r.again.back().after + 1 == r.batches;
   for (std::size_t i = 0; i < (cut_off ? r.logged.size() : std::max(r.logged.size(), r.again.size())); ++i)
     if (text(r.logged, i) != text(r.again, i))

@@ -1,5 +1,5 @@
-// A run of an adaptation as text, a JSON value a line: what it knew at the start, what was observed of every batch and
-// what was decided. From the first two the decisions follow again.
+// The log of an adaptation, with one JSON value on each line: what it knew at the start, what was observed of every
+// batch, and the decisions. A replay makes the decisions again from the other lines.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace shiplap {
 
-/// Takes one line, without its end.
+/// Receives one line, without a newline.
 using LineSink = std::function<void(std::string_view)>;
 
 /// The first line: schema, version, table and options.
 std::string header_line(const std::string& job, const std::string& profile_hash, const SteadyTable&,
                         const AdaptationOptions&);
-/// A line of the log. Numbers keep all their digits, so that a replay calculates with the same ones.
+/// The line for a batch. Numbers are written exactly, so that a replay calculates with the same values.
 std::string log_line_of(const BatchSeen&);
-/// A line of the log, with numbers that keep all their digits.
+/// The line for a decision, with exact numbers.
 std::string log_line_of(const Decision&);
 
-/// What a log holds, beside what follows from it.
+/// The content of a log, and the decisions of its replay.
 struct Replay {
-  std::string job;               ///< its name
-  std::string profile_hash;      ///< parameter_hash of the profile that the table is from
-  SteadyTable table;             ///< what could be chosen
-  std::uint64_t batches = 0;     ///< observed
-  std::vector<Decision> logged;  ///< as they were made
-  std::vector<Decision> again;   ///< as they are made now
-  /// The first that is not the same, in words; empty when all are.
+  std::string job;               ///< name of the job
+  std::string profile_hash;      ///< parameter_hash of the profile from which the table was made
+  SteadyTable table;             ///< the choices, with their predictions
+  std::uint64_t batches = 0;     ///< number of observed batches
+  std::vector<Decision> logged;  ///< the decisions in the log
+  std::vector<Decision> again;   ///< the decisions of the replay
+  /// The first difference between `logged` and `again`; "" without any.
   std::string difference;
 };
-/// A last line without its end, and a decision that would have come behind the last batch, count as cut off. Throws
-/// Error that names the line for text that is no such log, or a log of another version.
+/// Reads a log and replays it. A log may be cut off: its last line may be incomplete, and the decision after its last
+/// batch may be absent. Throws Error that names the line for text that is no log of this version.
 Replay replay(std::string_view log, const std::string& source);
 
 }  // namespace shiplap

@@ -11,10 +11,10 @@
 namespace shiplap {
 namespace {
 
-/// Most chunks for which the mapping of an array is asked which bytes they need.
+/// Most chunks for which the bytes of a mapped array are counted.
 constexpr std::uint64_t most_mapped_chunks = 4096;
 
-/// The bytes of the mapped array that the items need: those of chunks that are as small as the limit above allows.
+/// The bytes of the mapped array that the items need, counted over equal chunks, whose number is limited.
 Bytes mapped_bytes(const Job& job, const Array& array, ItemRange items) {
   const std::uint64_t chunks = std::min(items.count, most_mapped_chunks);
   Bytes sum;

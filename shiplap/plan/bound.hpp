@@ -1,4 +1,4 @@
-// A lower bound of a job's time on a node, which holds for every strategy.
+// The lower bound of a job's time on a node, which holds for every strategy.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,18 @@ namespace shiplap {
 /// shorter, because some strategies use one GPU. Both are computed with the fast end of every interval, so the bound
 /// has no interval itself.
 ///
-/// `link`: every byte of the arrays that are copied in chunks crosses the link of its GPU once in each direction that
-/// its role says, and every GPU gets all of each array that stays. At every moment the link is in one of the states
-/// whose rates the profile or the job knows, or slower: copies in one direction; copies in both directions, on a GPU
-/// with two copy engines; a zero-copy kernel that reads, writes or does both; such a kernel beside copies. A zero-copy
-/// kernel has the rates of the profile's tables and those that were measured of the job's own kernel. Jobs of pageable
-/// or managed arrays have the rates of staging by the driver and of moving pages too, beside those of pinned memory,
-/// because the arrays can be pinned. The link's time is the shortest mixture of these states that moves the bytes of
-/// both directions (a linear program of two constraints, solved exactly). Two ways in one direction at once are states
-/// as well, where the simulator knows them. Arrays that stay on the GPU are there before the first launch, and carried
-/// ones leave it after the last one, so nothing moves in the other direction meanwhile. Before the first byte of pinned
-/// memory there is the shorter of the latency of a copy (L+o) and that of a launch, because nothing else can start a
+/// `link`: every byte of the arrays that are copied in chunks crosses the link of its GPU once in each direction
+/// that its role says, and every GPU gets all of each array that stays on the GPU. At every moment the link is in
+/// one of the states whose rates the profile or the job knows, or slower: copies in one direction; copies in both
+/// directions, on a GPU with two copy engines; a zero-copy kernel that reads, writes or does both; such a kernel
+/// beside copies. A zero-copy kernel has the rates of the profile's tables and those that were measured of the
+/// job's own kernel. Jobs of pageable or managed arrays have the rates of staging by the driver and of moving pages
+/// too, beside those of pinned memory, because the arrays can be pinned. The link's time is the shortest mixture of
+/// these states that moves the bytes of both directions (a linear program of two constraints, solved exactly). A
+/// kernel and copies that move bytes in the same direction at the same time are a state too, where the simulator
+/// knows their rates. Arrays that stay on the GPU are there before the first launch, and carried ones leave it
+/// after the last one, so nothing moves in the other direction meanwhile. The first byte of pinned memory comes
+/// after the latency of a copy (L+o) or that of a launch, whichever is shorter, because nothing else can start a
 /// transfer.
 ///
 /// `kernel`: every item is computed once. The time per item is the least that any launch of at most all items has by
@@ -34,9 +35,9 @@ namespace shiplap {
 /// they are no faster per item than the fastest launch. A launch is never shorter than the floor of the cost, and the
 /// launch latency and the arrays that stay precede the first one; carried arrays follow the last one.
 ///
-/// The bound leaves out what some strategy avoids: gaps and latencies of further copies, handovers, submission, copies
-/// by host threads, filling and draining. The bytes of a mapped array are counted over at most 4096 chunks, so gaps of
-/// its mapping between smaller chunks count as moved.
+/// The bound does not contain costs that some strategy avoids: gaps and latencies of further copies, handovers,
+/// submission, copies by host threads, filling and draining. The bytes of a mapped array are counted over at most 4096
+/// chunks, so elements between the reaches of smaller chunks count as moved.
 struct Bound {
   Seconds time{0};    ///< the longer of the two
   Seconds link{0};    ///< least time of the link for all bytes
@@ -44,8 +45,8 @@ struct Bound {
   /// "the link" or "the kernel": which of the two is longer.
   std::string set_by() const { return link >= kernel ? "the link" : "the kernel"; }
 };
-/// The bound of a job whose items are split between `gpus` GPUs. Throws Unsupported naming the link that the profile
-/// does not have, and Error when the cost of the kernel is unknown.
+/// The bound of a job whose items are divided among `gpus` GPUs. Throws Unsupported that names the link when the
+/// profile lacks it, and Error when the cost of the kernel is unknown.
 Bound bound(const Job&, const Profile&, std::uint32_t gpus = 1);
 
 }  // namespace shiplap

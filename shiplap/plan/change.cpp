@@ -7,12 +7,12 @@
 namespace shiplap {
 namespace {
 
-/// The third largest of sixteen differences of neighbours, of independent normal residuals.
+/// The expected third largest of sixteen differences of neighbours, in standard deviations of normal residuals.
 constexpr double deviations_of_third_step = 2;
 constexpr std::size_t fewest_steps = 8;
-/// Share of the limit that one residual reaches at most,
+/// Largest part of the limit that a single residual may add to a sum, unless it is larger than `believed_at_once`.
 constexpr double most_of_the_limit = 0.75;
-/// unless it is a factor of two: outliers of that size are rarer than changes.
+/// A residual of a factor of two is a change at once, because outliers of that size are rarer than changes.
 constexpr double believed_at_once = std::numbers::ln2;
 
 }  // namespace
@@ -30,7 +30,7 @@ double ChangeTest::median_of(Side& side) {
   return *middle;
 }
 
-// Without the two largest: changes begin with steps too, but few. Where residuals jump to and fro, more are large.
+// The two largest differences do not count, because they may be the beginnings of changes.
 double ChangeTest::deviation() const {
   const std::size_t known = std::min(known_steps_, steps_.size());
   if (known < fewest_steps) return 0;

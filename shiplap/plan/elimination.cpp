@@ -27,14 +27,14 @@ TimesCompared compare_times(std::span<const double> seconds, std::span<const dou
 
 Elimination::Elimination(std::size_t candidates, const EliminationOptions& options)
     : options_(options), left_(candidates, true), seconds_(candidates) {
-  if (candidates == 0) throw Error("there is nothing to choose from");
+  if (candidates == 0) throw Error("an elimination needs at least one candidate, and there is none");
 }
 
 std::vector<std::size_t> Elimination::round() const {
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < left_.size(); ++c)
     if (left_[c]) order.push_back(c);
-  // Who runs behind whom is different from round to round.
+  // The order differs from round to round, so that no candidate always runs after the same one.
   std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rounds_ % order.size()), order.end());
   if (rounds_ % 2 == 1) std::ranges::reverse(order);
   return order;
@@ -60,7 +60,7 @@ void Elimination::end_round() {
 bool Elimination::decided() const {
   const auto count = std::ranges::count(left_, true);
   if (count <= 1 || rounds_ >= options_.most_rounds) return true;
-  // All that are left are known to differ by less than what counts.
+  // The race is decided too when all remaining candidates are known to differ by less than `alike`.
   const std::size_t best = fastest();
   for (std::size_t c = 0; c < left_.size(); ++c) {
     if (!left_[c] || c == best) continue;

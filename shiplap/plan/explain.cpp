@@ -13,7 +13,7 @@ namespace {
 double percent_of(Seconds part, Seconds whole) { return 100.0 * part.count() / whole.count(); }
 
 std::string largest_cause(const Distance& d) {
-  const std::array<std::pair<Seconds, const char*>, 6> parts{{
+  const std::array<std::pair<Seconds, const char*>, 6> causes{{
       {d.host, "that the memory is not pinned: host threads, staging by the driver, moving pages"},
       {d.submission, "the host's submission of ops"},
       {d.latency, "latencies of copies and launches"},
@@ -22,11 +22,11 @@ std::string largest_cause(const Distance& d) {
       {d.fill_and_drain, "filling and draining the pipeline"},
   }};
   const auto largest =
-      std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::max_element(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return fmt::format("{} ({})", largest->second, to_string(largest->first));
 }
 
-/// Why a candidate is preferred that is not the fastest; "" when it is the fastest.
+/// The reason why the choice is not the fastest candidate; "" when it is the fastest.
 std::string why_not_the_fastest(const Ranking& ranking) {
   if (ranking.simpler.empty()) return "";
   const Candidate& fastest = ranking.candidates.front();

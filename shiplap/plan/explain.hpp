@@ -1,4 +1,4 @@
-// Why a plan ranks as it does, in one paragraph of plain words with the figures that decide.
+// The reasons for the choice of a ranking, as one paragraph with the figures that decide.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
                                                  .place = Place::gpu(gpu),
                                                  .memory = MemoryKind::device,
                                                  .size = piece});
-    // Both directions of an inout array move at once: the way back lands in a buffer of its own.
+    // An inout array is copied H2D and D2H at the same time, so each direction has its own buffer on the GPU.
     const BufferId host =
         array.role == Role::inout && !to_device
             ? schedule.add_buffer(
@@ -65,7 +65,7 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
 
 IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t gpus) {
   IdealOverlap result;
-  // What the link can do, whatever memory the arrays are in.
+  // Ideal overlap is that of pinned arrays, whatever memory the job's arrays are in.
   Job pinned = job;
   for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
   const Schedule copies = duplex_schedule(pinned, limits_of(profile).device_memory, gpus);

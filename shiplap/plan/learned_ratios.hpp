@@ -1,4 +1,4 @@
-// What batches take beyond what was predicted of them, by choice and by how long the kernel takes.
+// Learned errors of the predicted times of batches, by choice and by how long the kernel takes.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,28 @@
 
 namespace shiplap {
 
-/// Logarithms of observed over predicted times. A prediction is off by about as much for kernels that take about as
-/// long beside the link, so the factor of the kernel over that of the link falls into bins of half an octave.
+/// Logarithms of observed over predicted times. The error of a prediction changes little with the ratio of the
+/// kernel's time to the link's, so it is filed by that ratio (relative to the planned one) in bins of half an octave.
 class LearnedRatios {
  public:
-  /// Of so many choices, about which nothing is known.
+  /// Starts without any known error of the `choices` choices.
   explicit LearnedRatios(std::size_t choices) : of_(choices, std::vector<std::optional<double>>(bins)) {}
 
-  /// What is known of the bin; else of the nearest one of the choice; 0 where nothing is.
+  /// The error of the choice in the bin of `ratio`, else in its nearest known bin; 0 when none is known.
   double at(std::size_t choice, double ratio) const;
-  /// The same, but where nothing is known of the bin what is typical of the choices about which something is: how long
-  /// kernels take is known from one choice at a time, and where that is wrong it is so for all. One choice alone may be
-  /// off by itself: half of what it is off by counts.
+  /// The error of the choice in the bin of `ratio`. When it is not known, the error that is typical of the choices
+  /// whose error is known, because a wrong estimate of the kernel's time affects all choices. When only one is known,
+  /// half of its error counts, because it may be an error of that choice alone.
   double at_or_typical(std::size_t choice, double ratio) const;
-  /// Whether it was set for this very bin.
+  /// Whether the error of the choice in the bin of `ratio` is known.
   bool knows(std::size_t choice, double ratio) const { return of_.at(choice)[bin(ratio)].has_value(); }
-  /// Whether it was set for any.
+  /// Whether an error of the choice is known in any bin.
   bool knows_any(std::size_t choice) const;
-  /// Takes the place of what is known of the bin.
+  /// Sets the error of the choice in the bin of `ratio`.
   void set(std::size_t choice, double ratio, double value) { of_.at(choice)[bin(ratio)] = value; }
 
  private:
-  static constexpr std::size_t bins = 25;  // 1/64 to 64
+  static constexpr std::size_t bins = 25;  // ratios from 1/64 to 64
   static std::size_t bin(double ratio);
 
   std::vector<std::vector<std::optional<double>>> of_;

@@ -30,8 +30,8 @@ double fastest(const std::vector<RateOfThreads>& rows) {
   return most;
 }
 
-/// Copies of one direction, of the other, and of both at once. The copy engines serve copies of pageable memory and
-/// moving pages as well.
+/// The states with copies alone: H2D, D2H, and duplex. The copy engines serve copies of pageable memory and moving
+/// pages as well.
 std::vector<LinkState> copy_states(const LinkModel& link, const LinkUse& use) {
   LinkState alone{fastest(link.h2d.per_byte), fastest(link.d2h.per_byte)};
   LinkState both{link.h2d.duplex ? fastest(link.h2d.duplex->per_byte) : alone.in,
@@ -56,7 +56,7 @@ std::vector<LinkState> copy_states(const LinkModel& link, const LinkUse& use) {
   return states;
 }
 
-/// What a zero-copy kernel reads and writes: at most `in` and `out`, and at most `sum` together.
+/// Limits of a zero-copy kernel: it reads at most `in`, writes at most `out`, and both together at most `sum`.
 struct KernelLimits {
   double in = 0;
   double out = 0;
@@ -70,12 +70,12 @@ void add_corners(std::vector<LinkState>& states, const KernelLimits& kernel, con
   states.push_back({in_of_rest + copies.in, kernel.out + copies.out});
 }
 
-/// Rates of a kernel in one direction and of copies in the other one, at once.
+/// Rates of a kernel in one direction and of copies in the other one at the same time.
 struct RatesBeside {
   double kernel = 0;
   double copy = 0;
 };
-/// The rows of a table; without a table neither slows the other down.
+/// The rows of a table. Without a table, kernel and copies are assumed not to slow each other down.
 std::vector<RatesBeside> rates_beside(const std::vector<ZeroCopyBeside>& rows, double kernel_alone) {
   if (rows.empty()) return {{kernel_alone, std::numeric_limits<double>::max()}};
   std::vector<RatesBeside> rates;
@@ -84,8 +84,8 @@ std::vector<RatesBeside> rates_beside(const std::vector<ZeroCopyBeside>& rows, d
   return rates;
 }
 
-/// Kernels that do nothing but access host memory, by the tables of the profile and the simulator's rules: alone, and
-/// beside copies in the opposite direction, in the same one, and in both.
+/// The states with kernels that only access host memory, by the tables of the profile and the simulator's rules: alone,
+/// and beside copies in the opposite direction, in the same one, and in both.
 void add_zero_copy_states(std::vector<LinkState>& states, const ZeroCopyModel& model,
                           const std::vector<LinkState>& copies) {
   const KernelLimits alone{fastest(model.read), fastest(model.write), 2 * fastest(model.both)};
@@ -108,8 +108,8 @@ void add_zero_copy_states(std::vector<LinkState>& states, const ZeroCopyModel& m
       }
 }
 
-/// The job's own kernel as it was measured, alone and beside the copies of the arrays that are not in host memory for
-/// it.
+/// The states with the job's own kernel as it was measured: alone, and beside the copies of the arrays that it does not
+/// access in host memory.
 void add_measured_states(std::vector<LinkState>& states, const MeasuredZeroCopy& kernel, const LinkBytes& bytes,
                          const std::vector<LinkState>& copies) {
   const double in = (kernel.in ? bytes.inputs : 0) + (kernel.out ? bytes.inouts : 0);
@@ -139,14 +139,14 @@ std::vector<LinkState> link_states(const LinkModel& link, const LinkUse& use, co
   return states;
 }
 
-// A mixture of two states is enough for two constraints. The part of each is one at which the bytes of one direction
-// take as long as those of the other, or all.
+// A linear program with two constraints has a solution that uses at most two states. Either one state lasts all the
+// time, or two states share it so that both directions need the same time.
 Seconds least_time(const LinkBytes& bytes, const std::vector<LinkState>& states) {
   if (bytes.in <= 0 && bytes.out <= 0) return Seconds{0};
   constexpr double unlimited = std::numeric_limits<double>::max();
   const auto jobs_in = [&](const LinkState& s) { return bytes.in > 0 ? s.in / bytes.in : unlimited; };
   const auto jobs_out = [&](const LinkState& s) { return bytes.out > 0 ? s.out / bytes.out : unlimited; };
-  double most = 0;  // of the whole job that is moved in a second
+  double most = 0;  // largest fraction of the job's bytes that is moved in a second
   for (const LinkState& a : states) {
     most = std::max(most, std::min(jobs_in(a), jobs_out(a)));
     if (bytes.in <= 0 || bytes.out <= 0) continue;

@@ -19,12 +19,12 @@ struct LinkState {
 struct LinkBytes {
   double in = 0;       ///< to the GPU
   double out = 0;      ///< to the host
-  double inputs = 0;   ///< of them, those of `in` arrays
-  double inouts = 0;   ///< of them, those of `inout` arrays, in each direction
-  double outputs = 0;  ///< of them, those of `out` arrays
+  double inputs = 0;   ///< bytes of `in` arrays, which are part of `in`
+  double inouts = 0;   ///< bytes of `inout` arrays, which are part of `in` and of `out`
+  double outputs = 0;  ///< bytes of `out` arrays, which are part of `out`
 };
 
-/// A zero-copy launch over all items as it was measured of the job's kernel, in seconds at the fast end.
+/// A measured zero-copy launch of the job's kernel over all items, in seconds at the fast end.
 struct MeasuredZeroCopy {
   bool in = false;           ///< whether the `in` arrays are in host memory
   bool out = false;          ///< whether the `out` and `inout` arrays are in host memory
@@ -33,9 +33,9 @@ struct MeasuredZeroCopy {
   double copies_beside = 1;  ///< factor by which these copies take longer
 };
 
-/// Which states a job can bring the link into.
+/// What decides which states a job can bring the link into.
 struct LinkUse {
-  bool two_engines = true;  ///< whether copies of both directions can move at once
+  bool two_engines = true;  ///< whether the GPU has a copy engine for each direction
   bool pageable = false;    ///< whether an array is pageable
   bool managed = false;     ///< whether an array is in managed memory
 };

@@ -43,7 +43,7 @@ Job with_pinned_chunks(Job job) {
 
 MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space,
                            const Ranking& as_it_is, std::uint64_t runs) {
-  if (runs == 0) throw UsageError("`runs` 0: arrays are used at least once");
+  if (runs == 0) throw UsageError("`runs` 0: the number of runs must be at least 1");
   if (!has_pageable_chunks(job)) throw UsageError("`runs`: no array that is cut into chunks is in pageable memory");
   MemoryChoice choice{.runs = runs, .ways = {}, .unknown = {}};
   const auto add = [&](MemoryWay way) {
@@ -82,7 +82,7 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   offer("registered", "cudaHostRegister, and cudaHostUnregister after the last run", [&](Bytes size) {
     return call(Call::pin, MemoryKind::pageable, size) + call(Call::unpin, MemoryKind::pageable, size);
   });
-  offer("pinned", "obtained pinned instead of by malloc, and given back", [&](Bytes size) {
+  offer("pinned", "cudaHostAlloc instead of malloc, and cudaFreeHost after the last run", [&](Bytes size) {
     return call(Call::allocate, MemoryKind::pinned, size) + call(Call::release, MemoryKind::pinned, size);
   });
   std::ranges::stable_sort(choice.ways, {}, &MemoryWay::in_all);

@@ -64,12 +64,12 @@ void add_van_werkhoven(const Job& job, const Profile& profile, const Choice& cho
   const auto category = paper_category(profile.gpus.front(), choice);
   const bool hybrid = choice.strategy == "hybrid";
   const std::uint32_t chunks = hybrid || choice.strategy == "streams" ? choice.chunks : 1;
-  // The strategy knows its equation, for equal chunks and kernels with a grid of their own.
+  // A strategy has an equation for equal chunks and kernels with their own grid.
   Choice level = choice;
   level.ramp = {};
   level.blocks = 0;
   const auto form = find_strategy(choice.strategy).predict(job, level, profile);
-  // Hybrid moves both ways at once on every device.
+  // The strategy `hybrid` copies in both directions at the same time on every device.
   const bool overlapping = hybrid || (choice.strategy == "streams" && category == Category::two_engines);
   const auto work = paper_parameters(job, chunks, profile, overlapping);
   if (choice.strategy == "hybrid-mirror" || find_strategy(choice.strategy).memory != ArrayMemory::pinned)

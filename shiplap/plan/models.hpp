@@ -16,14 +16,14 @@ struct ModelPrediction {
   std::string form;             ///< "simulation", "eq 5", "max(eq 3, eq 4)"
   std::optional<Seconds> time;  ///< nullopt where the model has no form for this choice
   std::string why_not;          ///< reason why there is no time, else ""
-  /// What the model's time is made of; they overlap, so they add up to more than the time. Zero where it has no such
-  /// part.
+  /// The parts of the model's time. They overlap, so they may add up to more than the time. A part that the model does
+  /// not have is 0.
   struct Parts {
     Seconds in{0};          ///< copies to the GPU; in the simulation of a GPU with one copy engine, all copies
     Seconds kernel{0};      ///< kernels
     Seconds out{0};         ///< copies to the host
-    Seconds fixed{0};       ///< latencies and gaps on the way from start to end
-    Seconds submission{0};  ///< the host cannot submit faster
+    Seconds fixed{0};       ///< latencies and gaps on the critical path
+    Seconds submission{0};  ///< time that the host needs to submit all ops
   };
   Parts parts{};
 };

@@ -1,4 +1,4 @@
-// Predicted time of one choice, its interval and where the time above ideal overlap goes.
+// The predicted time of one choice, its interval, and where the time above ideal overlap goes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,9 @@ Seconds makespan(const Schedule& schedule, const Profile& profile) {
   return simulate(schedule, profile).timeline.makespan;
 }
 
-// Errors of the simulator itself, set on random jobs on an H200 (docs/explanation/accuracy.md): an absolute time for
-// every prediction, and relative errors for streams that chunks share and for zero-copy kernels that were not measured.
+// Errors of the simulator itself, found with random jobs on an H200 (docs/explanation/accuracy.md): an absolute time
+// for every prediction, and relative errors for streams that chunks share and for zero-copy kernels that were not
+// measured.
 constexpr Seconds unexplained = microseconds(5);
 constexpr double other_streams = 0.12;
 constexpr double unmeasured_zero_copy = 0.3;
@@ -56,7 +57,7 @@ Interval<Seconds> interval(const Job& job, const Profile& profile, const Choice&
   return {value, value - Seconds{std::sqrt(down)}, value + Seconds{std::sqrt(up)}};
 }
 
-// Takes one cause after the other out of the profile; what each step saves is its part.
+// Removes one cause after the other from the profile. The time that a step saves is the time of its cause.
 Distance distance(const Schedule& schedule, const Profile& profile, Seconds value, Seconds ideal) {
   Distance d;
   Profile without = profile;

@@ -14,7 +14,8 @@ namespace {
 
 // Streams that several chunks share are predicted to several per cent only.
 constexpr double close_layout = 0.05;
-// The time of a ramp depends on how far the rates of the two directions differ; a steep one also on small launches.
+// The time of a ramp depends on the ratio of the rates of the two directions, and that of a steep one on small
+// launches.
 constexpr double close_ramp = 0.002;
 constexpr double close_steep_ramp = 0.01;
 constexpr double steep_growth = 1.5;  // size of a chunk relative to the one before
@@ -29,18 +30,18 @@ constexpr double close_batch = 0.002;
 // Zero-copy kernels beside copies are predicted to a few per cent only.
 constexpr double close_shared = 0.05;
 
-// 0: each engine serves one stream; 1: a stream for each chunk; 2: chunks share streams.
+// How complex a layout is. 0: each engine serves one stream; 1: each chunk has a stream; 2: chunks share streams.
 int complexity(const Choice& choice) {
   return choice.layout == Layout::three ? 0 : choice.layout == Layout::per_chunk ? 1 : 2;
 }
 
-/// A list of candidates while a simpler one is moved to its front.
+/// Moves simpler candidates to the front of a list, step by step.
 class Simplification {
  public:
   explicit Simplification(std::vector<Candidate>& tried) : tried_(tried) {}
 
-  /// Moves the candidate that `less` puts first to the front, among those that `eligible` admits and that are predicted
-  /// within the factor 1 + `close` of the first. The others keep their order. `how` says in what it is simpler.
+  /// Moves one candidate to the front: the one that `less` puts first, among those that `eligible` admits and that are
+  /// predicted within the factor 1 + `close` of the first. The others keep their order. `how` says how it is simpler.
   template <class Eligible, class Less>
   void prefer(double close, std::string_view how, const Eligible& eligible, const Less& less) {
     const Seconds limit = tried_.front().predicted.value * (1 + close);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t listed_per_strategy = 4;
 
-/// The best few of every strategy in the space, the best of each in front.
+/// The best few candidates of every strategy in the space, the best of each strategy first.
 std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const Profile& profile, const Limits& limits,
                                                           const SearchSpace& space, Ranking& into) {
   std::vector<std::vector<Candidate>> best;
@@ -36,8 +36,8 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
   return best;
 }
 
-/// The best of all with its neighbours, and the best of every other strategy, by preference. `simpler` says in what the
-/// first one is simpler than the fastest.
+/// The best few candidates of the preferred strategy and the best one of every other strategy, by preference. `simpler`
+/// receives how the first one is simpler than the fastest.
 std::vector<Candidate> listed(std::vector<std::vector<Candidate>> best, std::string& simpler) {
   std::vector<Candidate> all;
   std::vector<Choice> leaders;
@@ -52,7 +52,7 @@ std::vector<Candidate> listed(std::vector<std::vector<Candidate>> best, std::str
   return all;
 }
 
-/// Sorts candidates whose first one is preferred by their predicted times, and notes where that one went.
+/// Sorts the candidates by predicted time and sets `first_choice` to the new index of the one that was first.
 void sort_by_time(Ranking& ranking) {
   std::vector<Candidate>& candidates = ranking.candidates;
   const Choice preferred = candidates.front().choice;
@@ -76,7 +76,7 @@ Ranking rank(const Job& job, const Profile& profile, const SearchSpace& space) {
 }
 
 Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const SearchSpace& space) {
-  if (space.gpus == 0) throw UsageError("a job runs on one GPU at least, not on none");
+  if (space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
   for (const std::string& name : space.strategies) find_strategy(name);
   Ranking result{.job = job.name,
                  .profile = profile.name,

@@ -36,16 +36,16 @@ struct SearchSpace {
   bool is_restricted() const;
 };
 
-/// Where the time above ideal overlap goes, by taking one cause after the other out of the simulation. Times add up to
-/// `total`, the predicted time minus that of ideal overlap. `total` and the rest in `fill_and_drain` are negative for a
-/// choice that is faster: a zero-copy kernel needs no copies, and chunks may stay in a cache.
+/// Where the time above ideal overlap goes, found by removing one cause after the other from the simulation. The times
+/// add up to `total`. `total` and `fill_and_drain` are negative for a choice that is faster than ideal overlap: a
+/// zero-copy kernel needs no copies, and the data of a chunk may stay in a cache.
 struct Distance {
   Seconds host{0};            ///< memory is not pinned: host threads, staging by the driver, moving pages
-  Seconds submission{0};      ///< the host cannot submit faster
+  Seconds submission{0};      ///< time that the GPU waits because the host cannot submit faster
   Seconds latency{0};         ///< L+o, launch and dependency latencies on the critical path
-  Seconds gap{0};             ///< g of copies running alone, per copy
-  Seconds duplex_gap{0};      ///< the lower rate of small copies: what g grows by while both directions are busy
-  Seconds fill_and_drain{0};  ///< engines that wait for the first chunk or have had the last one; what is left
+  Seconds gap{0};             ///< gaps (g) of copies, as of copies that run alone
+  Seconds duplex_gap{0};      ///< the part of the gaps that is added under duplex load
+  Seconds fill_and_drain{0};  ///< waiting for the first chunk and after the last one; the rest of the time
   Seconds total{0};           ///< predicted time minus that of ideal overlap
 };
 
@@ -66,7 +66,7 @@ struct Refused {
   std::string reason;    ///< why, and what would help
 };
 
-/// Every strategy for a job on a profile, the fastest first, and what the ranking rests on.
+/// All strategies for a job on a profile, by predicted time, with the bound and the assumptions.
 struct Ranking {
   std::string job;                       ///< name of the job
   std::string profile;                   ///< name of the profile
@@ -74,10 +74,10 @@ struct Ranking {
   std::string kernel_cost_origin;        ///< KernelCost::origin
   Bound bound;                           ///< the time that no strategy is below
   IdealOverlap ideal_overlap;            ///< the time of the longest stage alone, which pipelines approach
-  std::vector<Candidate> candidates;     ///< by predicted time, at least one: a few of the strategy that is preferred,
-                                         ///< and of every other strategy the one that is preferred
+  std::vector<Candidate> candidates;     ///< by predicted time, at least one: several of the preferred strategy, and
+                                         ///< the best one of every other strategy
   std::size_t first_choice = 0;          ///< index in `candidates` of the one that is preferred
-  std::string simpler{};                 ///< in what `best()` is simpler than the fastest; "" when it is the fastest
+  std::string simpler{};                 ///< how `best()` is simpler than the fastest; "" when it is the fastest
   std::vector<Refused> refused;          ///< strategies that cannot do this job
   std::vector<std::string> assumptions;  ///< one sentence each
   std::string why;                       ///< one paragraph
@@ -106,15 +106,15 @@ Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, 
 /// "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
 std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
-/// Every part of it, for people too.
+/// Writes every field of the choice, and its text.
 Json to_json(const Choice&);
-/// What to_json(const Choice&) wrote. Throws Error that names the key.
+/// Reads what to_json(const Choice&) wrote. Throws Error that names the key.
 Choice choice_from_json(const JsonReader&);
-/// Each cause, and the total.
+/// Writes the time of each cause, and the total.
 Json to_json(const Distance&);
-/// Without its timeline.
+/// Writes the candidate without its timeline.
 Json to_json(const Candidate&);
-/// With schema and version.
+/// Writes the ranking, with schema and version.
 Json to_json(const Ranking&);
 
 }  // namespace shiplap

@@ -20,10 +20,10 @@ constexpr std::uint64_t chunks_on_gpu = 8;        // wanted on the GPU at a time
 constexpr std::uint32_t most_streams = 32;
 // Chunks that host threads move may be smaller than others: what the threads touch stays in their caches.
 constexpr std::uint32_t most_staged_chunks = 1024;
-// The schedules of a search may have this many ops together, about 200 MB. Later schedules are built anew when they are
-// among the best.
+// Number of ops of all schedules that a search keeps, about 200 MB. Later schedules are built anew when they are among
+// the best.
 constexpr std::size_t most_kept_ops = std::size_t{1} << 20;
-// This many of the fastest candidates are tried as graphs and in batches too.
+// Number of the fastest candidates that are tried as graphs and in batches too.
 constexpr std::size_t tried_with_fewer_calls = 3;
 
 // 1, 2, 3, 4, 6, 8, 12, …: each octave in two steps.
@@ -198,7 +198,7 @@ void Search::try_grids(const Strategy& strategy, const std::vector<std::uint64_t
                                 .blocks = blocks});
 }
 
-// First the number of chunks with as many threads as the host has use for, then fewer threads.
+// The number of chunks is searched with the largest number of threads, then fewer threads are tried.
 void Search::try_unpinned(const Strategy& strategy) {
   const auto attempt = [&](std::uint32_t chunks, std::uint32_t threads) {
     try_choice(strategy,
@@ -275,7 +275,7 @@ void Search::try_choice(const Strategy& strategy, Choice choice) {
     tried.push_back(std::move(candidate));
     assumptions = std::move(prediction.assumptions);
   } catch (const UsageError&) {
-    throw;  // what was asked for is wrong, not merely impossible here
+    throw;  // the request is invalid, not merely impossible for this job
   } catch (const Error& error) {
     refusal = error.what();
   }

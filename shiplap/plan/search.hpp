@@ -12,16 +12,16 @@ namespace shiplap {
 /// Simulates choices of one strategy after another. Each schedule is built once.
 class Search {
  public:
-  /// The arguments must outlive it.
+  /// The arguments must outlive the search.
   Search(const Job&, const Profile&, const SearchSpace&, const Limits&);
 
-  /// Tries the choices of one strategy that may be the fastest. Throws UsageError when the space asks for what cannot
-  /// be.
+  /// Tries the choices of one strategy that may be the fastest. Throws UsageError when the space asks for an invalid
+  /// choice.
   void run(const Strategy&);
 
-  std::vector<Candidate> tried;          ///< with choice, schedule, timeline and the value of `predicted`
-  std::string refusal;                   ///< why the last choice that could not be done could not
-  std::vector<std::string> assumptions;  ///< of the simulations
+  std::vector<Candidate> tried;          ///< simulated candidates; their `predicted` has no interval yet
+  std::string refusal;                   ///< the reason of the last choice that was impossible
+  std::vector<std::string> assumptions;  ///< assumptions of the simulations
 
  private:
   void try_single_calls(const Strategy&);

@@ -18,7 +18,7 @@ namespace shiplap {
 namespace {
 
 constexpr std::uint32_t most_steady_chunks = 64;
-constexpr int octaves = 6;  // of the kernel's time, each way
+constexpr int octaves = 6;  // the kernel's time is varied from 2^-6 to 2^6 of the planned time
 constexpr int factors_of_octave = 2;
 
 KernelCost times(KernelCost cost, double factor) {
@@ -30,26 +30,26 @@ KernelCost times(KernelCost cost, double factor) {
   return cost;
 }
 
-Seconds between(Seconds a, Seconds b, double share) {
-  if (a.count() <= 0 || b.count() <= 0) return a + (b - a) * share;
-  return Seconds{std::exp((1 - share) * std::log(a.count()) + share * std::log(b.count()))};
+Seconds between(Seconds a, Seconds b, double weight) {
+  if (a.count() <= 0 || b.count() <= 0) return a + (b - a) * weight;
+  return Seconds{std::exp((1 - weight) * std::log(a.count()) + weight * std::log(b.count()))};
 }
 
 }  // namespace
 
 std::vector<Seconds> added_busy_times(std::vector<Span> kernels) {
   std::ranges::sort(kernels, {}, &Span::start);
-  std::vector<Seconds> shares;
+  std::vector<Seconds> added;
   Seconds until{0};
   for (const Span& span : kernels) {
-    shares.push_back(std::max(Seconds{0}, span.end - std::max(span.start, until)));
+    added.push_back(std::max(Seconds{0}, span.end - std::max(span.start, until)));
     until = std::max(until, span.end);
   }
-  return shares;
+  return added;
 }
 
 SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const Profile& profile) {
-  // The first ones fill the pipeline; of the others one of each slot is a whole period.
+  // The first batches fill the pipeline. After that, the batches of all slots together take `in_flight` periods.
   const std::size_t batches = 2 * std::size_t{in_flight} + 3;
   std::vector<Successor> successors;
   for (std::size_t i = 0; i < batches; ++i)
@@ -64,7 +64,7 @@ SteadyState steady_state(const Schedule& batch, std::uint32_t in_flight, const P
   std::vector<Span> kernels;
   for (std::size_t i = all.first[batches - 1]; i < all.first[batches]; ++i)
     if (std::holds_alternative<Kernel>(all.schedule.ops[i].what)) kernels.push_back(timeline.spans[i]);
-  for (const Seconds share : added_busy_times(std::move(kernels))) result.kernels += share;
+  for (const Seconds added : added_busy_times(std::move(kernels))) result.kernels += added;
   return result;
 }
 
@@ -101,7 +101,7 @@ std::vector<Choice> steady_choices(const Job& batch) {
 
 SteadyTable steady_table(const Job& batch, const Profile& profile, const Limits& limits,
                          const std::vector<Choice>& choices, std::uint32_t in_flight) {
-  if (in_flight == 0) throw UsageError("at least one batch is under way");
+  if (in_flight == 0) throw UsageError("`in_flight` 0: the number of batches in flight must be at least 1");
   SteadyTable table{.in_flight = in_flight};
   for (int i = -octaves * factors_of_octave; i <= octaves * factors_of_octave; ++i)
     table.factors.push_back(std::exp2(static_cast<double>(i) / factors_of_octave));

@@ -9,7 +9,7 @@
 namespace shiplap {
 namespace {
 
-// Without the raw measurements, which cost time to copy and do not matter to a prediction.
+// A copy of the profile without its raw measurements, which predictions do not need.
 Profile parameters_of(const Profile& profile) {
   return {.name = profile.name,
           .origin = profile.origin,
@@ -25,7 +25,7 @@ Profile parameters_of(const Profile& profile) {
           .measurements = {}};
 }
 
-// The fast end of a time is the low one, of a rate the high one.
+// The fast end of a time is the low end of its interval, and that of a rate the high end.
 template <class T>
 constexpr bool is_rate = !std::is_same_v<T, Seconds> && !std::is_same_v<T, PerByte>;
 
@@ -34,7 +34,7 @@ void move(Interval<T>& interval, End end) {
   interval.value = (end == End::low) != is_rate<T> ? interval.low : interval.high;
 }
 
-/// So much faster that nothing is left of the time.
+/// A factor of rates that makes the times practically 0.
 constexpr double beyond_measure = 1e6;
 
 void stretch(Interval<Seconds>& t, double factor) { t = {t.value * factor, t.low * factor, t.high * factor}; }
@@ -44,7 +44,7 @@ void stretch(Interval<PerByte>& t, double factor) {
 void stretch(Interval<Bandwidth>& rate, double factor) {
   for (Bandwidth* b : {&rate.value, &rate.low, &rate.high}) b->bytes_per_second /= factor;
 }
-void stretch(Estimate&, double) {}  // numbers of threads and of operations are in no term
+void stretch(Estimate&, double) {}  // no term contains plain numbers
 
 void clear_group(Profile& profile, ParameterGroup group) {
   for_each_parameter(profile, [&]<class T>(const ParameterInfo& info, Interval<T>& interval) {
@@ -52,7 +52,7 @@ void clear_group(Profile& profile, ParameterGroup group) {
   });
 }
 
-// Pages and pageable bytes move no slower than pinned ones then, and host threads take no time.
+// Removes `Cause::host`: pages and pageable bytes move as fast as pinned ones, and host threads take no time.
 void clear_host(Profile& profile) {
   const auto as_pinned = [](std::vector<TimeAt>& rows, const DirectionModel& d) {
     for (TimeAt& row : rows) {
@@ -78,7 +78,7 @@ void clear_host(Profile& profile) {
   });
 }
 
-// What the gap is more under duplex load than alone.
+// Removes `Cause::duplex_gap`: gaps under duplex load are those of copies that run alone.
 void clear_duplex_gap(Profile& profile) {
   for (LinkModel& link : profile.links)
     for (DirectionModel* d : {&link.h2d, &link.d2h}) {

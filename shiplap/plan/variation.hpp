@@ -1,5 +1,5 @@
-// Profiles that differ from a given one in one respect: parameters moved to the ends of their intervals (for prediction
-// intervals) and causes of lost time taken out (for the distance to ideal overlap).
+// Variations of a profile: with parameters at the ends of their intervals (for prediction intervals), or without one
+// cause of lost time (for the distance to ideal overlap).
 #pragma once
 
 #include <array>
@@ -11,18 +11,18 @@
 
 namespace shiplap {
 
-/// Which end of the interval: `low` is the fast one.
+/// An end of an interval. `low` is the fast end: the least time, or the highest rate.
 enum class End : std::uint8_t { low, high };
 Profile moved(const Profile&, ParameterGroup, End);
-/// The job with all kernel times moved to that end of their intervals.
+/// The job with all kernel times at that end of their intervals.
 Job moved(const Job&, End);
 
-/// `duplex_gap`: what the gap is more under duplex load than alone. `host`: what host threads copy and fault,
-/// and what pageable copies and moving pages take longer than pinned copies.
+/// A cause of lost time. `duplex_gap`: the part of the gap (g) that is added under duplex load. `host`: copies and page
+/// faults by host threads, and the time by which pageable copies and moving pages exceed pinned copies.
 enum class Cause : std::uint8_t { host, submission, duplex_gap, gap, latency };
 Profile freed_of(const Profile&, Cause);
 
-/// "H2D copies, per byte", "gaps between ops (g)".
+/// The term in words, as in "H2D copies, per byte".
 std::string to_string(CostTerm);
 /// The profile with the times of that term multiplied by `factor` (rates divided).
 Profile slowed(const Profile&, CostTerm, double factor);

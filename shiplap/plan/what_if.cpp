@@ -35,7 +35,7 @@ std::optional<Link> parse_link(const std::string& text) {
   return link;
 }
 
-/// The link asked for, where it is named and not a factor.
+/// The link that is asked for by name; nullopt for a factor.
 std::optional<Link> named(std::string_view wanted, Link now) {
   static const std::map<std::string_view, double> generations{
       {"pcie3", 8}, {"pcie4", 16}, {"pcie5", 32}, {"pcie6", 64}};
