@@ -14,19 +14,19 @@ namespace {
 
 constexpr int runs_of_an_empty_kernel = 21;
 
-/// What a trace of kernels sees of one that does nothing.
+/// The time that a trace shows for a kernel that does nothing.
 Seconds time_of_marks(MeasurableDevice& device) {
   const auto execution = prepare_empty_launch(device);
   std::vector<double> seconds;
   for (int i = 0; i < runs_of_an_empty_kernel; ++i) {
-    // Held: in a pipeline kernels are submitted long before their turn.
+    // The launch is held, because in a pipeline too kernels are submitted long before they start.
     const Span span = execution->run({.hold = true, .trace = Trace::kernels}).timeline.spans.front();
     seconds.push_back((span.end - span.start).count());
   }
   return Seconds{median(seconds)};
 }
 
-/// Batches are planned and probed as jobs on arrays of their first slot.
+/// The planned job of a batch. It is planned and probed on the arrays of the first slot.
 Job planned(const Node& node, const Job& batch, std::span<const std::span<std::byte>> arrays) {
   Job located = batch;
   for (std::size_t a = 0; a < located.arrays.size(); ++a) located.arrays[a].data = arrays[a].data();
@@ -51,8 +51,8 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
   for (const Array& array : batch_.arrays)
     if (stays(array.role))
       throw Unsupported(fmt::format(
-          "{}: {} would have to stay on the GPU from one batch to the next, and batches share nothing: have "
-          "the kernel hold it, or make it an input of every batch",
+          "{}: array {} would have to stay on the GPU from one batch to the next, and batches share no arrays: let the "
+          "kernel refer to memory of its own, or make the array an input of every batch",
           batch_.name, array.name));
   MeasurableDevice& device = *node.device;
   limits_ = limits_.fraction(1, options_.slots);
@@ -67,7 +67,7 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
     for (const Choice& choice : options_.choices)
       if (std::ranges::find(table_.choices, choice) == table_.choices.end())
         throw UsageError(
-            fmt::format("batches of {} cannot be done as {}: leave that choice out", batch_.name, to_string(choice)));
+            fmt::format("batches of {} cannot run as {}: leave that choice out", batch_.name, to_string(choice)));
   make_ready(device);
   mark_ = time_of_marks(device);
   adaptation_ = std::make_unique<Adaptation>(table_, options_.adaptation);
@@ -84,7 +84,8 @@ void Adaptive::allocate(Device& device) {
   }
 }
 
-// A buffer of a slot is as large as the largest that any choice asks for: only one of them runs on it at a time.
+// All choices share the buffers of a slot, because only one choice at a time runs in it. So each buffer has the largest
+// size that any choice needs.
 void Adaptive::make_ready(Device& device) {
   std::vector<Schedule> schedules;
   std::vector<Buffer> largest;
@@ -96,8 +97,9 @@ void Adaptive::make_ready(Device& device) {
       if (own == largest.size()) largest.push_back(buffers[b]);
       Buffer& there = largest[own];
       if (there.place != buffers[b].place || there.memory != buffers[b].memory)
-        throw Unsupported(fmt::format("batches of {} cannot change between choices that need other kinds of memory: {}",
-                                      batch_.name, to_string(choice)));
+        throw Unsupported(
+            fmt::format("batches of {} cannot change to {}, which needs another kind of memory: leave that choice out",
+                        batch_.name, to_string(choice)));
       there.size = std::max(there.size, buffers[b].size);
     }
   }
@@ -166,7 +168,7 @@ AdaptiveReport Adaptive::run(Policy& policy, const Source& source, const Sink& s
     for (const InFlight& one : in_flight) {
       try {
         slots_[one.batch.slot].choices[one.choice]->wait();
-      } catch (const std::exception&) {  // the first error is the one to tell
+      } catch (const std::exception&) {  // only the first error is thrown
       }
       slots_[one.batch.slot].busy = false;
     }
@@ -177,8 +179,8 @@ AdaptiveReport Adaptive::run(Policy& policy, const Source& source, const Sink& s
 
 void Adaptive::submit(Policy& policy, std::deque<InFlight>& in_flight, Batch batch) {
   if (batch.slot >= slots_.size() || slots_[batch.slot].busy)
-    throw UsageError(fmt::format("batch {} was put into slot {}, which {}", batch.number, batch.slot,
-                                 batch.slot < slots_.size() ? "is in flight" : "there is not"));
+    throw UsageError(fmt::format("batch {} was put into slot {}, which {}: choose a slot that is free", batch.number,
+                                 batch.slot, batch.slot < slots_.size() ? "is in flight" : "does not exist"));
   Slot& slot = slots_[batch.slot];
   batch.arrays = slot.arrays;
   const std::uint32_t choice = policy.choice(batch.number);
@@ -202,8 +204,8 @@ BatchSeen Adaptive::seen_of(const InFlight& one, const RunResult& result) const 
       (direction(schedule, *copy) == CopyDirection::host_to_device ? stages.h2d : stages.d2h) += span.end - span.start;
     }
   }
-  for (const Seconds share : added_busy_times(std::move(kernels))) {
-    seen.kernels.push_back(std::max(Seconds{0}, share - mark_));
+  for (const Seconds added : added_busy_times(std::move(kernels))) {
+    seen.kernels.push_back(std::max(Seconds{0}, added - mark_));
     stages.kernel += seen.kernels.back();
   }
   if (one.wanted == Wanted::stages) seen.stages = stages;

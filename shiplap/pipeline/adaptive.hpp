@@ -1,5 +1,5 @@
-// An endless input in batches, each cut as suits what the batches before have shown, without the pipeline running empty
-// in between.
+// Endless runs: batches of an endless input go through one pipeline, and how each is cut adapts to what was observed of
+// the batches before.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ namespace shiplap {
 /// What an endless run may use, and how it adapts.
 struct AdaptiveOptions {
   std::uint32_t in_flight = 3;  ///< batches submitted and not ended; 1: each is waited for before the next begins
-  /// Sets of host arrays that batches are taken from, each with device memory for any choice; 0: as many as in flight.
+  /// Number of slots, each a set of host arrays for one batch with device memory for any choice; 0: `in_flight`.
   std::uint32_t slots = 0;
-  std::vector<Choice> choices{};  ///< what a batch may be cut into; empty: `steady_choices`
-  /// Fills arrays of a batch with what batches hold. The kernel is timed on that once, for every way to cut a batch;
-  /// without it on zeros, for which a kernel whose time depends on its data may take far longer or shorter.
+  std::vector<Choice> choices{};  ///< the choices for a batch; empty: `steady_choices`
+  /// Fills the arrays of a batch with data as batches hold it. The kernel is timed once on these data. Without `sample`
+  /// it is timed on zeros, which may take far longer or shorter if its time depends on the data.
   std::function<void(std::span<const std::span<std::byte>>)> sample{};
   AdaptationOptions adaptation{};  ///< when and how the choice changes
 };
@@ -34,9 +34,9 @@ struct AdaptiveOptions {
 /// One batch, and the host arrays that hold it.
 struct Batch {
   std::uint64_t number = 0;  ///< counted from 0
-  /// Which of the slots; a source may take another one that is not in flight (`Adaptive::is_free`).
+  /// Index of the slot. A source may choose another one that is free (`Adaptive::is_free`).
   std::size_t slot = 0;
-  std::span<const std::span<std::byte>> arrays{};  ///< of the slot, in the order of the job's
+  std::span<const std::span<std::byte>> arrays{};  ///< the arrays of the slot, in the order of the job's arrays
 };
 
 /// What was counted and timed in an endless run.
@@ -50,9 +50,9 @@ struct AdaptiveReport {
   double rate() const { return elapsed > Seconds{0} ? static_cast<double>(items) / elapsed.count() : 0; }
 };
 
-/// A job over one batch, made ready for batch after batch in pinned memory of its own. Everything that can be
-/// chosen is prepared when it is made, so that a change of choice costs nothing but, the first time, the marks around
-/// its kernels: schedules, events, and device memory for every slot. Not for use by several threads at once.
+/// A job over one batch, ready to run on batch after batch in pinned memory that the object owns. The constructor
+/// prepares every choice for every slot (schedules, events and device memory), so that changing the choice costs
+/// nothing except, the first time, events around its kernels. One thread at a time may use the object.
 class Adaptive {
  public:
   /// `batch` says what a batch is; where its arrays are does not matter. Its kernel's cost is measured unless it is
@@ -64,39 +64,40 @@ class Adaptive {
   std::size_t slots() const { return slots_.size(); }
   /// The arrays of a slot. They are the caller's while no batch in it is in flight.
   std::span<const std::span<std::byte>> arrays(std::size_t slot) const { return slots_.at(slot).arrays; }
-  /// Whether no batch in it is in flight.
+  /// Whether no batch in the slot is in flight.
   bool is_free(std::size_t slot) const { return !slots_.at(slot).busy; }
-  /// What may be chosen, and what is predicted of it.
+  /// The choices with their predicted times.
   const SteadyTable& table() const { return table_; }
   /// The job over one batch, with the cost of its kernel.
   const Job& batch() const { return batch_; }
 
-  /// Fills the inputs of a batch, or names the slot that holds them; false: there is none any more.
+  /// Fills the inputs of a batch, or sets `Batch::slot` to the slot that holds them. Returns false when the input has
+  /// ended.
   using Source = std::function<bool(Batch&)>;
   /// Receives each batch when its outputs are complete, in the order of the batches. May be empty.
   using Sink = std::function<void(const Batch&)>;
-  /// A batch that has ended, and the decision it led to, if any.
+  /// A batch that has ended, and the decision that followed.
   struct Progress {
     const BatchSeen& seen;               ///< what was observed of the batch
-    const Decision* decision = nullptr;  ///< null: none
+    const Decision* decision = nullptr;  ///< null when there was no decision
     Seconds ended{0};                    ///< end of the batch after the start of the run, by the host's clock
   };
   /// Receives what was observed of every batch. May be empty.
   using Watch = std::function<void(const Progress&)>;
 
-  /// Takes batches from `source` to `sink` until the source has none left or `stop` is requested; no further batch
-  /// begins then. The caller's functions are called in the calling thread while other batches are in flight. Throws
-  /// what they throw, and as Execution does; nothing is in flight then.
+  /// Runs batches until `source` returns false or `stop` is requested; batches in flight are then finished. All
+  /// functions are called in the calling thread while other batches are in flight. Throws what they throw, and as
+  /// Execution::run does; nothing is in flight then.
   AdaptiveReport run(const Source& source, const Sink& sink = {}, const Watch& watch = {}, std::stop_token stop = {});
-  /// Runs as above, and the given policy decides how batches are cut.
+  /// Runs batches with the given policy instead of the adaptation.
   AdaptiveReport run(Policy&, const Source& source, const Sink& sink = {}, const Watch& watch = {},
                      std::stop_token stop = {});
-  /// Writes what is observed and decided in later runs to `sink`, line by line, and begins the adaptation anew (see
-  /// `replay`).
+  /// Writes the observations and decisions of later runs to `sink`, line by line, and begins the adaptation anew. The
+  /// function `replay` reads such a log.
   void log_to(LineSink sink);
 
  private:
-  /// What a batch is in: its host arrays, device memory for any choice, and every choice ready to run on them.
+  /// The memory of a batch: host arrays, device memory for any choice, and every choice ready to run on them.
   struct Slot {
     std::vector<Memory> host;
     std::vector<std::span<std::byte>> arrays;
@@ -117,12 +118,12 @@ class Adaptive {
 
   Job batch_;
   AdaptiveOptions options_;
-  Limits limits_;  ///< of a slot
+  Limits limits_;  ///< limits of one slot
   std::string profile_hash_;
   SteadyTable table_;
   std::vector<Slot> slots_;
-  std::unique_ptr<Adaptation> adaptation_;  ///< goes on from run to run
-  Seconds mark_{0};                         ///< what the marks around a kernel add to its time
+  std::unique_ptr<Adaptation> adaptation_;  ///< keeps its state from run to run
+  Seconds mark_{0};                         ///< time that the events around a kernel add to its observed time
   LineSink log_;
 };
 

@@ -13,7 +13,8 @@
 namespace shiplap {
 namespace {
 
-/// A kernel that waits for the GPU, or does what cannot be captured, would keep the pipeline from overlapping.
+/// The launches that a capture of the kernel over `items` items contains. A kernel that cannot be captured, such as one
+/// that waits for the GPU, is refused, because it would keep the pipeline from overlapping.
 std::vector<LaunchShape> captured_launches(Device& device, const Job& job, std::uint64_t items, const Limits& limits) {
   Schedule launch = launch_schedule(job, items, limits);
   launch.as_graph = true;
@@ -29,7 +30,7 @@ std::vector<LaunchShape> captured_launches(Device& device, const Job& job, std::
   }
 }
 
-/// Launches of a chunk, counted for some numbers of items.
+/// Numbers of launches of a chunk, counted for some numbers of items.
 class LaunchCounts {
  public:
   LaunchCounts(Device& device, const Job& job, const Limits& limits) : device_(device), job_(job), limits_(limits) {
@@ -45,11 +46,12 @@ class LaunchCounts {
     if (many > few) count(many);
   }
 
-  /// Blocks of the kernel that an SM holds at once, of the launch that it holds fewest of; 0 where the launches are a
-  /// library's.
+  /// The least number of blocks of a launch that an SM holds at once, over all launches of the kernel; 0 when it is not
+  /// known, as for launches of a library.
   std::uint64_t max_blocks_per_sm() const { return max_blocks_per_sm_; }
 
-  void give_to(Job& job) const {
+  /// Sets `launches` and `launches_per_item` of the job.
+  void write_to(Job& job) const {
     const double each = per_item();
     const double without_items = counts_.front().launches - each;
     const bool is_line = std::ranges::all_of(counts_, [&](const Count& c) {
@@ -65,7 +67,7 @@ class LaunchCounts {
     double items;
     double launches;
   };
-  static constexpr double tolerance = 0.05;  // of a count that may differ from the line
+  static constexpr double tolerance = 0.05;  // fraction by which a count may differ from the line
 
   void count(std::uint64_t items) {
     const std::vector<LaunchShape> launches = captured_launches(device_, job_, items, limits_);
@@ -93,7 +95,7 @@ class LaunchCounts {
 Job as_captured(Device& device, Job job, const Limits& limits) {
   if (device.info().is_virtual) return job;
   const LaunchCounts counts(device, job, limits);
-  counts.give_to(job);
+  counts.write_to(job);
   if (job.cost.resident_blocks == 0) job.cost.resident_blocks = counts.max_blocks_per_sm() * device.info().sm_count;
   return job;
 }

@@ -13,15 +13,16 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint64_t guard = 4096;  // bytes, on either side
-// Bytes that are neither small numbers nor, as float or double, anything but huge; and as different in every bit.
+constexpr std::uint64_t guard = 4096;  // bytes on either side of an array
+// The poison of arrays that are written. As a float or double it is huge or tiny, and the two bytes differ in every
+// bit.
 constexpr std::byte poison{0x6b};
 constexpr std::byte other_poison{0x94};
-// Of arrays that are only read: a result that is copied from there must not look like an output that was left.
+// The poison of arrays that are only read differs, so that a result copied from there does not look unwritten.
 constexpr std::byte poison_of_inputs{0x6c};
 constexpr std::byte other_poison_of_inputs{0x93};
 
-/// The arrays of a job on the host, each between guards, as they are before and after a launch.
+/// Copies of the arrays of a job on the host, each between guards, before and after a launch.
 class Surroundings {
  public:
   Surroundings(Device& device, const Job& job) : device_(device), job_(job), data_(data_of(job)) {
@@ -29,9 +30,9 @@ class Surroundings {
       host_.push_back(device.allocate(Place::host(), MemoryKind::pinned, padded(array)));
   }
 
-  using Bytewise = std::vector<std::vector<std::byte>>;  // by array
+  using Bytewise = std::vector<std::vector<std::byte>>;  // the bytes of each array
 
-  /// What the arrays hold after the kernel of a chunk, where array a was surrounded by poison[a].
+  /// The arrays after the kernel of a chunk. Before it, all bytes of array a outside of the reach are poisons[a].
   Bytewise after(ItemRange chunk, const std::vector<std::byte>& poisons) {
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       std::ranges::copy(before(a, chunk, poisons[a]), host_[a].data());
@@ -119,7 +120,7 @@ class ReachCheck {
     }
     const auto result = first_difference(chunk, first, second);
     if (!result) return;
-    // Whose surroundings was it?
+    // Further runs change the poison of one array at a time, to find the array on which the result depends.
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
       std::vector<std::byte> one = all;
       one[a] = others[a];
@@ -148,7 +149,7 @@ class ReachCheck {
     }
   }
 
-  /// Whether an element of an output, which begins at byte i, still has the poison of either run.
+  /// Whether the element of an output that begins at byte i still has the poison after both runs.
   static bool is_left(const Array& array, const std::vector<std::byte>& first, const std::vector<std::byte>& second,
                       std::size_t i) {
     if (array.role != Role::out) return false;
@@ -165,7 +166,7 @@ class ReachCheck {
       if (is_left(a, first, second, i)) return add(Undeclared::Kind::unwritten, array, chunk, element_at(a, i));
   }
 
-  /// Array and element of a result; what was left unwritten is none.
+  /// Array and element of the first result that differs. Elements that were left unwritten do not count.
   std::optional<std::pair<std::size_t, std::int64_t>> first_difference(ItemRange chunk,
                                                                        const Surroundings::Bytewise& one,
                                                                        const Surroundings::Bytewise& other) const {
@@ -174,7 +175,7 @@ class ReachCheck {
       const ByteRange part = reach_of(job_, job_.arrays[a], chunk);
       const std::uint64_t size = job_.arrays[a].element.count;
       for (std::size_t i = guard + part.offset.count; i < guard + (part.offset + part.length).count; i += size) {
-        // Bytes that nobody writes, between the members of an element, are those of the poison.
+        // Padding between the members of an element is not written and still has the poison, so it does not count.
         bool differs = false;
         for (std::size_t b = i; b < i + size; ++b)
           differs = differs || (one[a][b] != other[a][b] && !(one[a][b] == poison && other[a][b] == other_poison));
@@ -195,18 +196,23 @@ std::string to_string(const Undeclared& u) {
   const std::string chunk = fmt::format("the chunk of items [{}, {})", u.chunk.first, u.chunk.first + u.chunk.count);
   switch (u.kind) {
     case Undeclared::Kind::uninitialised:
-      return fmt::format("{}: {}[{}] depends on what was in the scratch {} before the kernel: write it first", chunk,
-                         u.result, u.element, u.array);
+      return fmt::format(
+          "{}: {}[{}] depends on what was in the scratch {} before the kernel: write scratch before "
+          "reading it",
+          chunk, u.result, u.element, u.array);
     case Undeclared::Kind::read:
       return fmt::format(
           "{}: {}[{}] depends on elements of {} that it does not reach: describe them with `halo`, "
           "`mapped_by` or `.resident`",
           chunk, u.result, u.element, u.array);
     case Undeclared::Kind::write:
-      return fmt::format("{} writes {}[{}], which is not among what it may write", chunk, u.array, u.element);
+      return fmt::format(
+          "{} writes {}[{}], which is outside of what it may write: describe the element with the array's "
+          "role and reach, or do not write it",
+          chunk, u.array, u.element);
     case Undeclared::Kind::unwritten:
-      return fmt::format("{} leaves {}[{}] unwritten: an output is written in full, or is an inout", chunk, u.array,
-                         u.element);
+      return fmt::format("{} leaves {}[{}] unwritten: write every element of an output, or make it an inout", chunk,
+                         u.array, u.element);
   }
   throw Error("a kind of undeclared access that does not exist");
 }
@@ -224,7 +230,7 @@ void require_declared_reach(Device& device, const Job& job, std::uint32_t chunks
   if (found.empty()) return;
   std::string list;
   for (const Undeclared& one : found) list += "\n  " + to_string(one);
-  throw CheckFailed(fmt::format("{}: the kernel does what the job does not say:{}", job.name, list));
+  throw CheckFailed(fmt::format("{}: the kernel accesses elements that the job does not declare:{}", job.name, list));
 }
 
 }  // namespace shiplap

@@ -1,5 +1,4 @@
-// Finds what a kernel reads or writes beyond what its job describes: it runs a few chunks by themselves, between
-// poisoned bytes.
+// Finds accesses of a kernel that its job does not describe, by running a few chunks one by one between poisoned bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +10,34 @@
 
 namespace shiplap {
 
-/// One thing that a kernel did and its job does not say.
+/// An access of a kernel, or the lack of one, that the job does not describe.
 struct Undeclared {
-  /// What the kernel did.
+  /// Kinds of undeclared accesses.
   enum class Kind : std::uint8_t {
-    read,           ///< a result depends on what lies outside of the reach of some array
+    read,           ///< a result depends on an element outside of the reach of an array
     write,          ///< an element outside of the reach, or of an array that is only read, was changed
-    unwritten,      ///< an element of an output was left as it was
-    uninitialised,  ///< a result depends on what was in scratch before the kernel
+    unwritten,      ///< an element of an output was not written
+    uninitialised,  ///< a result depends on the content of scratch before the kernel
   };
-  Kind kind = Kind::read;    ///< what the kernel did
-  std::string array;         ///< the array that was written or not; for a read the one that a result depends on
-  ItemRange chunk;           ///< the chunk whose kernel did it
-  std::int64_t element = 0;  ///< index of the first such element, negative before the array; for a read, of the result
-  std::string result;        ///< for a read, the array with the result
+  Kind kind = Kind::read;  ///< kind of the access
+  std::string array;       ///< the array that was accessed, or not written
+  ItemRange chunk;         ///< the chunk whose kernel did it
+  /// Index of the first element that was changed or not written, negative before the array. For `read` and
+  /// `uninitialised` it is the index of the first result that depends on the access.
+  std::int64_t element = 0;
+  std::string result;  ///< name of the array with that result
 };
-/// One sentence with the chunk, the element and the remedy.
+/// A sentence with the chunk, the element and the remedy.
 std::string to_string(const Undeclared&);
 
-/// Runs the kernel over each of up to `chunks` chunks twice. Every array is a whole copy between guards of 4 KiB, in
-/// which all bytes but the reach of the chunk are poisoned, the second time with other bytes. A result that differs
-/// depends on the poison; further runs then tell on which array. Takes as much device memory as the arrays of the job.
-/// On a virtual device views already throw at the first element outside of their reach. The arrays of the job are not
-/// written.
+/// Runs the kernel twice over each of up to `chunks` chunks. It works on copies of the whole arrays, with 4 KiB on
+/// either side, in which all bytes outside of the chunk's reach are poisoned, with different bytes in the second run. A
+/// result that differs depends on the poison, and further runs then find on which array. Needs device memory for all
+/// arrays of the job. On a virtual device, views throw at the first element outside of their reach. The arrays of the
+/// job are not written.
 std::vector<Undeclared> check_reach(Device&, const Job&, std::uint32_t chunks = 3);
 
-/// Throws CheckFailed that lists what was found.
+/// Throws CheckFailed with the list of undeclared accesses when there are any.
 void require_declared_reach(Device&, const Job&, std::uint32_t chunks = 3);
 
 }  // namespace shiplap

@@ -13,13 +13,13 @@
 namespace shiplap {
 namespace {
 
-// `pieces` launches over the same resident data, each of items / pieces items.
-Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t pieces, const Limits& limits,
+// Several launches over the same resident data, each of items / launches items.
+Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t launches, const Limits& limits,
                          std::uint64_t blocks, DeviceRing::Alignment aligned = DeviceRing::Alignment::own) {
   Schedule schedule;
   const StreamId stream = schedule.add_stream("compute");
   const KernelId kernel = schedule.add_kernel(job.name);
-  const ItemRange most = launched_items(job, (items + pieces - 1) / pieces);
+  const ItemRange most = launched_items(job, (items + launches - 1) / launches);
   std::vector<Access> operands;
   for (const Array& array : job.arrays) {
     const ByteRange part = reach_of(job, array, most);
@@ -51,12 +51,12 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t piec
   return schedule;
 }
 
-// Real data on the device: a kernel may take another time on whatever the memory held before.
+// Copies the job's data to the device, because the time of a kernel may depend on the data.
 void load_resident(Device& device, const Job& job, const Prepared& prepared) {
   Schedule load;
   const StreamId stream = load.add_stream("in");
   Bindings bindings;
-  std::vector<Memory> copies;  // of managed arrays, whose pages would move
+  std::vector<Memory> copies;  // copies of managed arrays, whose own pages must not move
   const std::vector<Access>& operands = std::get<Kernel>(prepared.schedule().ops.front().what).operands;
   const std::vector<std::byte*> data = data_of(job);
   for (std::uint32_t a = 0; a < job.arrays.size(); ++a) {
@@ -126,11 +126,13 @@ Prepared prepare_duplex(Device& device, const Job& job, const Limits& limits, st
 Prepared prepare_kernel(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus) {
   const std::uint64_t items = (job.items + gpus - 1) / gpus;
   if (resident_size(job, 1) > limits.device_memory)
-    throw Error(fmt::format("{}: what stays on the GPU and one item need {}, {} may be used", job.name,
-                            to_string(resident_size(job, 1)), to_string(limits.device_memory)));
-  std::uint32_t pieces = 1;
-  while (pieces < items && resident_size(job, (items + pieces - 1) / pieces) > limits.device_memory) ++pieces;
-  return loaded(device, job, kernel_schedule(job, items, pieces, limits, 0));
+    throw Error(
+        fmt::format("{}: the arrays that stay on the GPU and one item need {} of device memory, and {} may be "
+                    "used: allow more device memory, or make the arrays smaller",
+                    job.name, to_string(resident_size(job, 1)), to_string(limits.device_memory)));
+  std::uint32_t launches = 1;
+  while (launches < items && resident_size(job, (items + launches - 1) / launches) > limits.device_memory) ++launches;
+  return loaded(device, job, kernel_schedule(job, items, launches, limits, 0));
 }
 
 IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits& limits, std::uint32_t gpus)

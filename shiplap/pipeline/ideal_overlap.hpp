@@ -1,5 +1,5 @@
-// The two stages of ideal overlap, ready to be run beside a choice: the copies of both directions at once, and the
-// whole kernel on resident data.
+// The two stages of ideal overlap, ready to run beside a choice: the duplex copies, and the whole kernel on resident
+// data. Single launches on resident data, too.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace shiplap {
 
-/// What the link can do, whatever memory the arrays are in: pinned memory stands in for others. A run leaves in
-/// pinned outputs what its copies brought.
+/// Prepares the copies of all arrays from and to pinned memory. Arrays in other memory are replaced by pinned ones. A
+/// run overwrites pinned outputs.
 Prepared prepare_duplex(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
 
-/// In launches that fit into the device memory, over the same data again and again. Of several GPUs, one does its share
-/// of the items.
+/// Prepares the kernel over all items on resident data. When the data do not fit into the device memory, it is several
+/// launches over the same data. With several GPUs it is the part of the items that one GPU works on.
 Prepared prepare_kernel(Device&, const Job&, const Limits&, std::uint32_t gpus = 1);
 
 /// Both stages of ideal overlap, ready to run beside a choice. Their times are measured as the runs of the choice are.
@@ -32,17 +32,17 @@ class IdealOverlapRuns {
   Prepared kernel_;
 };
 
-/// So many items in the middle of the job: the first and the last ones often have less to do.
+/// A range of `items` items in the middle of the job, because the first and the last items often have less work.
 ItemRange launched_items(const Job&, std::uint64_t items);
-/// One launch over these on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid). The alignment
-/// says where the arrays begin in their buffers.
+/// One launch over `launched_items` on buffers of the GPU, with at most `blocks` blocks (0: the kernel's own grid). The
+/// alignment says where the arrays begin in their buffers.
 Schedule launch_schedule(const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
                          DeviceRing::Alignment = DeviceRing::Alignment::own);
-/// The same, ready to run on the job's data.
+/// Prepares `launch_schedule` with the job's data on the GPU.
 Prepared prepare_launch(Device&, const Job&, std::uint64_t items, const Limits&, std::uint64_t blocks = 0,
                         DeviceRing::Alignment = DeviceRing::Alignment::own);
 
-/// Bytes of device memory that all arrays take for so many items in the middle of the job.
+/// Bytes of device memory that all arrays take for `launched_items`.
 Bytes resident_size(const Job&, std::uint64_t items);
 
 }  // namespace shiplap

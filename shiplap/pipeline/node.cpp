@@ -12,7 +12,7 @@
 namespace shiplap {
 namespace {
 
-// The driver needs some memory for itself when streams and graphs are made.
+// The driver needs some device memory itself when streams and graphs are made.
 constexpr unsigned usable_percent_of_free_memory = 95;
 
 }  // namespace

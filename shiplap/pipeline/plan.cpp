@@ -16,8 +16,8 @@
 namespace shiplap {
 namespace {
 
-/// The job with its arrays in the memory they are really in, which only a device can tell. Strategies take one kind of
-/// memory: where one array is pageable, all are treated as pageable.
+/// The job with the kinds of memory that its arrays are in, as the device reports them. A strategy uses one kind of
+/// memory, so when one array is pageable, all are treated as pageable.
 Job located(const Device* device, Job job) {
   bool pageable = false;
   bool managed = false;
@@ -46,7 +46,7 @@ Job located(const Device* device, Job job) {
   return job;
 }
 
-/// Refuses a job without the function that the device calls.
+/// Throws UsageError for a job without the function that the device calls.
 void require_kernel(const DeviceInfo& info, const Job& job) {
   if (info.is_virtual && !job.binding.host)
     throw UsageError(fmt::format(
@@ -58,13 +58,13 @@ void require_kernel(const DeviceInfo& info, const Job& job) {
                                  job.name, info.id));
 }
 
-/// Refuses options that say nothing that can be planned.
+/// Throws UsageError for options that are out of range.
 void require_valid(const PlanOptions& options) {
   if (options.runs == 0) throw UsageError("`runs` 0: a job is planned for at least 1 run over its arrays");
   if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
 }
 
-/// A kernel is timed on the arrays of its job.
+/// Throws UsageError when an array has no memory, because a kernel is timed on the arrays of its job.
 void require_arrays_to_probe(const Job& job) {
   for (const Array& array : job.arrays)
     if (array.data == nullptr && size_on_host(array).count > 0)
@@ -74,7 +74,7 @@ void require_arrays_to_probe(const Job& job) {
           job.name, array.name));
 }
 
-/// Asks every reach for a division into a few chunks, which throws where one makes no sense.
+/// Computes all reaches for a few chunks, which throws UsageError for an invalid one.
 void require_sound_reaches(const Job& job) {
   constexpr std::uint64_t few = 64;
   const auto chunks = cut_into_chunks(job, static_cast<std::uint32_t>(std::min(job.items, few)));
@@ -95,7 +95,7 @@ void require_same_shape(const Job& planned, const Job& given) {
         fmt::format("the plan is for {}, and the job to run has other items or arrays: plan that job", planned.name));
 }
 
-/// Chooses pinned arrays where pinning pageable ones pays over the runs. Who restricts the search space restricts it
+/// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs. A restricted search space holds
 /// for the memory as it is, so the arrays then stay pageable.
 void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
   if (!options.may_pin || !has_pageable_chunks(plan.job)) return;
@@ -114,14 +114,14 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
 std::vector<Memory> pinned(Device& device, const Job& job) {
-  std::vector<Memory> locked;
+  std::vector<Memory> pins;
   for (const Array& array : job.arrays)
     if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
-      locked.push_back(device.pin(array.data, array.size));
-  return locked;
+      pins.push_back(device.pin(array.data, array.size));
+  return pins;
 }
 
-/// The job's arrays during a race: pinned where the plan pins them, and restored at the end.
+/// Pins the job's arrays during a race if the plan pins them, and restores their values at the end.
 class RacedArrays {
  public:
   RacedArrays(Device& device, const Plan& plan) : originals_(plan.job) {
@@ -157,7 +157,7 @@ void decide_by_race(Device& device, const Profile& profile, const PlanOptions& o
     plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
 }
 
-/// Finds out whether the device can run the job as it is declared, and how many launches its kernel is.
+/// Checks that the device can run the job, and counts the launches of its kernel.
 void examine(Device& device, const PlanOptions& options, Plan& plan) {
   const DeviceInfo info = device.info();
   require_kernel(info, plan.job);
@@ -180,8 +180,8 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
     examine(*node.device, options, result);
   else if (options.check_reach || options.race > Seconds{0})
     throw UsageError(
-        fmt::format("{}: `check_reach` and `race` run the kernel, and profile {} is no device: plan for a node "
-                    "with a device, which may be virtual",
+        fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
+                    "a node with a device, which may be virtual",
                     job.name, node.profile.name));
   if (result.job.cost.points.empty() && node.has_gpu()) require_arrays_to_probe(result.job);
   if (result.job.cost.points.empty())
@@ -193,7 +193,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
   choose_to_pin(profile, options, result);
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(
-        "every GPU and its link are like the first, and the host serves all of them at once as fast as one");
+        "every GPU and its link are like the first, and the host is as fast for all of them together as for one");
   if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
   return result;
 }

@@ -1,5 +1,4 @@
-// What will be done with a job on a node: the ranking of all strategies, the choice, and whether arrays are pinned for
-// it.
+// A plan of a job on a node: the ranking of all strategies, the choice, and whether arrays are pinned for it.
 #pragma once
 
 #include <cstdint>
@@ -33,16 +32,16 @@ struct PlanOptions {
   bool check_reach = false;
 };
 
-/// What will be done with a job. A value; it holds no memory of the job.
+/// How a job will be run. A plan is a value and owns no memory of the job.
 struct Plan {
-  Job job;                               ///< as planned: with the kernel's cost, in the memory that it will run from
-  Ranking ranking;                       ///< all strategies for the memory that the job will run from
-  Candidate chosen;                      ///< what will be done, with its schedule
+  Job job;                               ///< the job with its kernel cost and the kind of memory that it will run from
+  Ranking ranking;                       ///< all strategies for that kind of memory
+  Candidate chosen;                      ///< the choice, with its schedule
   Limits limits;                         ///< limits of planning and of the runs
   bool pins = false;                     ///< whether arrays are pinned while the job is prepared
   Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
-  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; none without any, and unless `may_pin`
-  std::optional<RaceResult> race{};      ///< the race that chose; none: the predictions chose
+  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; nullopt without any, or without `may_pin`
+  std::optional<RaceResult> race{};      ///< the race that chose; nullopt when the predictions chose
 
   /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes: the text that
   /// `shiplap plan` prints, in lines of at most 100 columns.
@@ -51,24 +50,27 @@ struct Plan {
   Json to_json() const;
 };
 
-/// Plans a job. On a GPU the job has a `kernel`. It is captured a few times, which counts its launches, and its times
-/// are measured unless the job states them; then the job's arrays must exist. On a virtual device the job has a
-/// `host_kernel`. There, and without a device, the kernel cost is derived unless it is stated. Ranks the strategies,
-/// compares pinning with pageable arrays, and has the best candidates race where that is asked for. Throws UsageError
-/// for a job, arrays or options that make no sense, Error when the kernel does more than enqueue work, Unsupported when
-/// no strategy can do the job.
+/// Plans a job: ranks the strategies, compares pinned with pageable arrays, and lets the best candidates race if
+/// `PlanOptions::race` says so.
+///
+/// On a GPU the job must have a `kernel`. It is captured a few times, which counts its launches. Its times are measured
+/// on the job's arrays unless the job states them. On a virtual device the job must have a `host_kernel`. There, and
+/// without a device, the kernel cost is derived unless it is stated.
+///
+/// Throws UsageError for an invalid job, array or option, Error when the kernel does more than enqueue work,
+/// Unsupported when no strategy can do the job.
 Plan plan(const Node&, const Job&, const PlanOptions& = {});
 
-/// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, as
-/// other indices do, so that the schedule is built anew for the job that runs.
+/// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, so
+/// the schedule is built anew for the job that runs.
 bool has_reach_by_function(const Job&);
 
-/// The planned job on the arrays and with the kernel of `job`, which must have the shape of the planned one. Throws
-/// UsageError when it has another.
+/// The planned job with the arrays and the kernel of `job`. Throws UsageError unless `job` has the shape of the planned
+/// job.
 Job planned_job(const Plan&, const Job& job);
 
-/// Prepares the chosen way for repeated runs over the arrays of `job`, which must have the shape of the planned one.
-/// Pins arrays where the plan says so; they stay pinned as long as the result lives.
+/// Prepares the choice for repeated runs over the arrays of `job`, which must have the shape of the planned job. If the
+/// plan pins arrays, they are pinned as long as the result lives.
 Prepared prepare(Device&, const Plan&, const Job&);
 
 }  // namespace shiplap

@@ -10,7 +10,8 @@
 namespace shiplap {
 namespace {
 
-/// Touches all managed buffers there: a buffer's place is where its pages are when a schedule starts.
+/// A schedule in which the host touches all managed buffers, so that their pages are on the host, where the pipeline
+/// expects them.
 Schedule all_on_the_host(const Schedule& schedule) {
   Schedule back;
   back.buffers = schedule.buffers;
@@ -67,10 +68,11 @@ std::vector<std::byte*> data_of(const Job& job) {
   std::vector<std::byte*> data;
   for (const Array& array : job.arrays) {
     if (array.data == nullptr && size_on_host(array).count > 0)
-      throw UsageError(fmt::format(
-          "{}: of array {} only the shape is known, so that the job can be planned and not run: give it memory, as in "
-          "`.in(name, data)` or Array::data",
-          job.name, array.name));
+      throw UsageError(
+          fmt::format("{}: only the shape of array {} is known, so the job can be planned and not run: give the array "
+                      "memory, as in "
+                      "`.in(name, data)` or Array::data",
+                      job.name, array.name));
     data.push_back(array.data);
   }
   const auto overlap = [](const Array& a, const Array& b) {
@@ -81,10 +83,10 @@ std::vector<std::byte*> data_of(const Job& job) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
       if ((is_written(job.arrays[a].role) || is_written(job.arrays[b].role)) && overlap(job.arrays[a], job.arrays[b]))
-        throw UsageError(
-            fmt::format("{}: {} and {} share memory, and one of them is written: chunks would read what "
-                        "others have written; use an inout, or memory of their own",
-                        job.name, job.arrays[b].name, job.arrays[a].name));
+        throw UsageError(fmt::format(
+            "{}: arrays {} and {} share memory, and one of them is written, so chunks would read what other "
+            "chunks have written: use one inout array, or separate memory",
+            job.name, job.arrays[b].name, job.arrays[a].name));
   return data;
 }
 

@@ -1,5 +1,5 @@
-// A job made ready to run under a choice: schedule, device memory and everything the device has to set up, kept for as
-// many runs as wanted.
+// A job ready to run with one choice: its schedule, device memory and the device's preparations, for any number of
+// runs.
 #pragma once
 
 #include <memory>
@@ -11,29 +11,29 @@
 
 namespace shiplap {
 
-/// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so that several can
-/// run at once. One of them is used by one thread at a time.
+/// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so several can run
+/// at the same time. One thread at a time may use each.
 class Prepared {
  public:
   /// Runs the schedule once and waits for the end. Pages of managed arrays are brought back to the host first, untimed.
   /// Throws as Execution::run does.
   RunResult run(const RunOptions& = {});
-  /// Submits a run without waiting for its end: the first half of `run`. Until `wait`, other prepared jobs that share
-  /// its streams can be submitted.
+  /// Submits a run and returns before its end; `wait` must follow. Meanwhile other prepared jobs that share its streams
+  /// can be submitted.
   void submit(const RunOptions& = {});
-  /// Waits for the end of what was submitted: the second half of `run`.
+  /// Waits for the end of the submitted run and returns what was observed.
   RunResult wait();
   /// The kernel launches of a graph (see Execution::launches).
   std::vector<LaunchShape> launches() const { return execution_->launches(); }
   /// The schedule that runs.
   const Schedule& schedule() const { return schedule_; }
 
-  /// Binds the first buffers of the schedule to `given` and the others to memory that is allocated for them. With
-  /// `behind`, the schedule runs in the streams of that one (see Device::prepare_behind).
+  /// Binds the first buffers of the schedule to `given` and the others to memory that it allocates. With `behind`, the
+  /// schedule runs in the streams of that prepared job (see Device::prepare_behind).
   Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr);
-  /// Takes over memory that must live as long as this.
+  /// Takes ownership of memory that the runs need.
   void keep(std::vector<Memory>);
-  /// The memory of a buffer that was not given.
+  /// The memory of a buffer that the constructor allocated.
   const Memory& own(BufferId) const;
 
  private:
@@ -41,7 +41,7 @@ class Prepared {
   std::size_t given_ = 0;
   std::vector<Memory> own_;
   std::vector<Memory> kept_;
-  std::unique_ptr<Execution> bring_back_;  ///< none without managed arrays
+  std::unique_ptr<Execution> bring_back_;  ///< moves managed pages to the host; null without managed arrays
   std::unique_ptr<Execution> execution_;
 };
 

@@ -16,8 +16,8 @@
 namespace shiplap {
 namespace {
 
-// The most items of which all that one of the kernel's launches reads and writes stays in the L2 cache until the next;
-// 0 when there is one launch only, or the cache is unknown. A third of the cache is left to the copies of other chunks.
+// The most items whose data stay in the L2 cache from one of the kernel's launches to the next; 0 for a single launch
+// or an unknown cache. A third of the cache is left to the copies of other chunks.
 std::uint64_t items_in_cache(const Job& job, Bytes l2_cache) {
   if (job.launches < 2 || job.items == 0 || job.device_traffic.count == 0) return 0;
   const double of_an_item = static_cast<double>(job.device_traffic.count) / static_cast<double>(job.launches) /
@@ -25,7 +25,7 @@ std::uint64_t items_in_cache(const Job& job, Bytes l2_cache) {
   return static_cast<std::uint64_t>(static_cast<double>(l2_cache.count) * 2 / 3 / of_an_item);
 }
 
-/// Launches of the kernel on resident data, of several sizes and grids, ready to be timed in turn.
+/// Launches of the kernel on resident data with several sizes and grids, which are timed in turn.
 class ResidentProbe {
  public:
   ResidentProbe(MeasurableDevice& device, const Job& job, const Limits& limits)
@@ -77,19 +77,18 @@ class ResidentProbe {
     launches_.push_back({items, blocks, prepare_launch(device_, job_, items, limits_, blocks), {}});
   }
 
-  /// Whole waves, because a part of one takes about as long; 0 where the size tells nothing new.
+  /// The number of items rounded down to whole waves, because a partial wave takes as long as a whole one; 0 when the
+  /// size would be as good as one that is measured anyway.
   std::uint64_t items_of_whole_waves(std::uint64_t cached) const {
     if (job_.any_grid && cached > wave_) cached -= cached % wave_;
     return cached >= whole_ || (job_.any_grid && cached <= floor_) ? 0 : cached;
   }
 
-  /// For a kernel that takes any grid: one block for each SM, one wave of blocks, and the whole. For others
-  /// a straight line through two sizes. For a kernel that goes over its data again and again: what the cache keeps for
-  /// it.
+  /// Numbers of items to measure, ascending (see probe_kernel).
   std::vector<std::uint64_t> sizes_worth_timing() const {
     std::vector<std::uint64_t> sizes;
     if (job_.any_grid && floor_ < whole_) sizes.push_back(floor_);
-    if (cached_ > 8 && !job_.any_grid) sizes.push_back(cached_ / 8);  // what launches cost, whatever their size
+    if (cached_ > 8 && !job_.any_grid) sizes.push_back(cached_ / 8);  // shows the time that does not depend on items
     if (cached_ > 0)
       sizes.push_back(cached_);
     else if (job_.any_grid && floor_ < wave_ && 2 * wave_ <= whole_)
@@ -100,8 +99,8 @@ class ResidentProbe {
     return sizes;
   }
 
-  /// A wave with few blocks: what the kernel can do when it is throttled. Where a wave has no two items, a thread may
-  /// work on several items in a row, and have something to do for the first.
+  /// Adds a launch over one wave with few blocks, as zero-copy strategies use them. When a wave has one item only, a
+  /// second launch over several items shows how much of the time a thread needs once, before its first item.
   void add_few_blocks() {
     constexpr std::uint64_t few_blocks = 16;
     constexpr std::uint64_t in_a_row = 4;
@@ -129,11 +128,11 @@ class ResidentProbe {
   std::unique_ptr<Execution> empty_launch_;
   std::vector<double> empty_seconds_;
   std::vector<TimedLaunch> launches_;
-  std::uint64_t whole_ = 0;  ///< items of the largest launch: all, or what half of the memory holds
+  std::uint64_t whole_ = 0;  ///< items of the largest launch: all items, or those that fit into half of the memory
   std::uint64_t sm_count_ = 1;
   std::uint64_t floor_ = 0;   ///< items of one block for each SM
   std::uint64_t wave_ = 0;    ///< items of the blocks that the GPU holds at once
-  std::uint64_t cached_ = 0;  ///< items that the L2 cache keeps from launch to launch; 0: no size tells
+  std::uint64_t cached_ = 0;  ///< items whose data stay in the L2 cache from launch to launch; 0: not measured
 };
 
 }  // namespace
@@ -163,7 +162,7 @@ KernelCost probe_kernel(MeasurableDevice& device, const Job& given, const Limits
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& why) {
-      cost.origin += fmt::format(", not on host memory ({})", why.what());
+      cost.origin += fmt::format(", without zero-copy ({})", why.what());
     }
   }
   return cost;

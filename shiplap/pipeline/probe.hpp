@@ -1,4 +1,4 @@
-// Measures what the kernel of a job takes: the only thing of a job that may be measured before it is planned.
+// Measures the kernel of a job on resident data and with zero-copy, so that the job can be planned.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,7 @@
 
 namespace shiplap {
 
-/// Prepares one launch of a kernel that does nothing. Its time is what the timing of a launch contains beside the
-/// kernel.
+/// Prepares one launch of a kernel that does nothing. Its time is the launch latency, which timed launches contain.
 std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice&);
 
 /// Limits of the measurement of a kernel.
@@ -20,14 +19,17 @@ struct ProbeOptions {
   Seconds zero_copy{milliseconds(20)};
 };
 
-/// Measures the kernel on resident data: times by events, medians of `repeats`, less the launch latency, which is
-/// measured beside them. A kernel that takes any grid is measured at up to three sizes: a block for each SM, one wave
-/// of blocks, and the whole job or what fits. One of these sizes is measured with few blocks too. Other kernels are
-/// measured at an eighth of the job and at the whole. For a kernel that goes over its data in several launches, the
-/// middle size is what the L2 cache keeps from one launch to the next. Unless the job says that the kernel touches
-/// bytes repeatedly, zero-copy launches over pinned arrays are measured too (see probe_zero_copy); these may write
-/// outputs. Nothing else is written. Captures the kernel first unless `cost.resident_blocks` is known (see
-/// as_captured).
+/// Measures the kernel on resident data. Times are by events, medians of `repeats`, without the launch latency, which
+/// is measured between the launches.
+///
+/// A kernel that takes any grid is measured at up to three sizes: a block for each SM, one wave of blocks, and the
+/// whole job or the part that fits. One wave is measured with few blocks too. Other kernels are measured at an eighth
+/// of the job and at the whole. For a kernel that goes over its data in several launches, the middle size is that whose
+/// data stay in the L2 cache from one launch to the next.
+///
+/// Unless the job says that the kernel touches bytes repeatedly, zero-copy launches over pinned arrays are measured too
+/// (see probe_zero_copy). These may write outputs; nothing else is written. Captures the kernel first unless
+/// `cost.resident_blocks` is known (see as_captured).
 KernelCost probe_kernel(MeasurableDevice&, const Job&, const Limits&, const ProbeOptions& = {});
 
 }  // namespace shiplap

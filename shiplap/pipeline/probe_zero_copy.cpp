@@ -16,12 +16,12 @@
 namespace shiplap {
 namespace {
 
-constexpr Bytes slice_size = 32_MiB;  // several waves of threads with 16-byte accesses
-constexpr std::uint64_t steps = 4;    // factor between two launch sizes
+constexpr Bytes chunk_bytes = 32_MiB;  // several waves of threads with 16-byte accesses
+constexpr std::uint64_t steps = 4;     // factor between two launch sizes
 constexpr std::size_t launch_sizes = 3;
 constexpr Bytes copy_size = 4_MiB;
 constexpr std::uint32_t copies_timed = 4;
-constexpr double hopeless = 2;  // slower than copying by this factor: no plan would choose it
+constexpr double hopeless = 2;  // no plan chooses a kernel that takes longer than copying by this factor
 
 /// Which arrays are in host memory.
 struct Mode {
@@ -31,7 +31,7 @@ struct Mode {
 };
 
 /// The directions of the copies that remain when the kernel accesses the arrays of a mode in host memory.
-struct CopyWays {
+struct CopyDirections {
   bool to_device = false;
   bool from_device = false;
   bool any() const { return to_device || from_device; }
@@ -52,8 +52,8 @@ class Probe {
  public:
   Probe(MeasurableDevice& device, const Job& job, const Limits& limits, Seconds budget)
       : device_(device), job_(job), limits_(limits), budget_(budget) {
-    choose_slice();
-    base_ = prepare_launch(device_, job_, slice_, limits_, 0, aligned);
+    choose_chunk();
+    base_ = prepare_launch(device_, job_, chunk_, limits_, 0, aligned);
     host_.resize(job_.arrays.size());
     const std::vector<Access>& operands = std::get<Kernel>(base_->schedule().ops.front().what).operands;
     for (std::size_t a = 0; a < job_.arrays.size(); ++a) {
@@ -78,7 +78,7 @@ class Probe {
   std::vector<KernelCost::ZeroCopy> rows() {
     std::vector<KernelCost::ZeroCopy> rows;
     const std::uint64_t sm_count = std::max(1u, device_.info().sm_count);
-    const std::uint64_t own = blocks_of(job_, slice_);
+    const std::uint64_t own = blocks_of(job_, chunk_);
     std::vector<std::uint64_t> grids{0};
     if (job_.any_grid)
       for (const std::uint64_t part : {4, 12})
@@ -86,7 +86,7 @@ class Probe {
     for (const Mode& mode : modes_of(job_))
       for (const std::uint64_t blocks : grids) {
         rows.push_back(measured(mode, blocks));
-        // A grid that fills the GPU may have too much under way: that says little of smaller ones.
+        // The own grid may be slow because it has too many bytes in flight, so smaller grids are tried all the same.
         if (blocks > 0 && is_hopeless(rows.back())) break;
       }
     return rows;
@@ -94,11 +94,11 @@ class Probe {
 
  private:
   static constexpr unsigned few_runs = 5;
-  // As in the strategies with zero-copy: a kernel may take another path where its arrays are aligned differently.
+  // The alignment is that of strategies with zero-copy, because a kernel may take another path with another alignment.
   static constexpr DeviceRing::Alignment aligned = DeviceRing::Alignment::in_array;
 
-  // The slice is measured by the largest array that is cut.
-  void choose_slice() {
+  // Sets the items of the largest launch, by the bytes of the largest array that is cut.
+  void choose_chunk() {
     Bytes most;
     for (const Array& array : job_.arrays)
       if (is_input(array.role) || is_output(array.role)) most = std::max(most, array.size);
@@ -107,27 +107,27 @@ class Probe {
       const auto whole = static_cast<std::uint64_t>(std::clamp(items, 1.0, static_cast<double>(job_.items)));
       return whole <= job_.items_per_block || whole == job_.items ? whole : whole - whole % job_.items_per_block;
     };
-    slice_ = items_of_bytes(slice_size);
-    while (slice_ > 1 && resident_size(job_, slice_) > limits_.device_memory / 2) slice_ = (slice_ + 1) / 2;
+    chunk_ = items_of_bytes(chunk_bytes);
+    while (chunk_ > 1 && resident_size(job_, chunk_) > limits_.device_memory / 2) chunk_ = (chunk_ + 1) / 2;
   }
 
-  /// Whether launches may use slices anywhere in the job: only if no input was copied to the GPU for one slice.
-  bool moves(const Mode& mode) const {
+  /// Whether launches may use any chunk of the job: not if an input was copied for the middle chunk only.
+  bool can_move(const Mode& mode) const {
     return mode.in && std::ranges::none_of(job_.arrays, [](const Array& a) { return a.role == Role::inout; });
   }
 
   ItemRange place(const Mode& mode, std::uint64_t items, unsigned run) const {
-    const ItemRange middle{launched_items(job_, slice_).first, items};
-    if (!moves(mode)) return middle;
+    const ItemRange middle{launched_items(job_, chunk_).first, items};
+    if (!can_move(mode)) return middle;
     constexpr double golden = 0.618033988749895;
     double whole = 0;
-    const double share = std::modf(0.5 + run * golden, &whole);
-    const auto first = static_cast<std::uint64_t>(share * static_cast<double>(job_.items - items));
+    const double position = std::modf(0.5 + run * golden, &whole);
+    const auto first = static_cast<std::uint64_t>(position * static_cast<double>(job_.items - items));
     const ItemRange anywhere{first - first % job_.items_per_block, items};
-    // Arrays on the GPU must have room for the slice.
+    // The buffers on the GPU must be large enough for the chunk.
     for (std::size_t a = 0; a < job_.arrays.size(); ++a)
       if (!mode.covers(job_.arrays[a].role) &&
-          in_probe(a, reach_of(job_, job_.arrays[a], anywhere)) + reach_of(job_, job_.arrays[a], anywhere).length >
+          probe_offset(a, reach_of(job_, job_.arrays[a], anywhere)) + reach_of(job_, job_.arrays[a], anywhere).length >
               base_->schedule().buffers[a].size)
         return middle;
     return anywhere;
@@ -160,7 +160,7 @@ class Probe {
                   .size = where_it_is ? array.size : resident.size};
       const BufferId of = schedule.add_buffer(std::move(buffer));
       kernel.operands.push_back(
-          {{of, where_it_is ? part.offset : in_probe(a, part), part.length}, access_mode(array.role), part.offset});
+          {{of, where_it_is ? part.offset : probe_offset(a, part), part.length}, access_mode(array.role), part.offset});
       if (!mode.covers(array.role)) continue;
       if (is_input(array.role))
         kernel.flows.push_back(
@@ -174,19 +174,19 @@ class Probe {
     return schedule;
   }
 
-  /// Offset of a part of an array in the probe's buffer, which holds the middle slice of an input.
-  Bytes in_probe(std::size_t a, const ByteRange& part) const {
+  /// Offset of a part of an array in the probe's buffer, which holds the middle chunk of an input.
+  Bytes probe_offset(std::size_t a, const ByteRange& part) const {
     const Role role = job_.arrays[a].role;
     if (part.length.count == 0) return Bytes{0};
     if (!is_input(role) && !stays(role)) return DeviceRing::offset_in_slot(part.offset, aligned);
     const Access& middle = std::get<Kernel>(base_->schedule().ops.front().what).operands[a];
     if (part.offset < middle.origin || part.offset + part.length > middle.origin + middle.region.length)
       throw Unsupported(fmt::format(
-          "{}: a smaller slice reaches beyond the middle one, so zero-copy cannot be measured", job_.arrays[a].name));
+          "{}: a smaller chunk reaches beyond the middle one, so zero-copy cannot be measured", job_.arrays[a].name));
     return part.offset - middle.origin + middle.region.offset;
   }
 
-  /// Bytes in flight with one 16-byte access per resident thread. Virtual devices need it.
+  /// Bytes in flight with one 16-byte access per resident thread. Only virtual devices use them.
   Bytes in_flight(const Kernel& kernel) const {
     return 16_B * (std::min(kernel.blocks, wave_of(job_, limits_.resident_threads)) * job_.threads_per_block);
   }
@@ -198,10 +198,10 @@ class Probe {
         {.name = "GPU side of copies", .place = Place::gpu(), .memory = MemoryKind::device, .size = copy_size * 2});
   }
   /// Adds `count` copies for each direction, each direction in its own stream, H2D first.
-  static void add_copies(Schedule& schedule, const CopyWays& ways, std::uint32_t count) {
+  static void add_copies(Schedule& schedule, const CopyDirections& directions, std::uint32_t count) {
     const auto last = static_cast<std::uint32_t>(schedule.buffers.size()) - 1;
     for (const bool to_device : {true, false}) {
-      if (!(to_device ? ways.to_device : ways.from_device)) continue;
+      if (!(to_device ? directions.to_device : directions.from_device)) continue;
       const StreamId stream = schedule.add_stream(to_device ? "copies in" : "copies out");
       // Each direction has its own half of the buffers, so that none is read while it is written.
       const Bytes offset = to_device ? Bytes{0} : copy_size;
@@ -215,20 +215,20 @@ class Probe {
                       .chunk = c});
     }
   }
-  static Schedule copies_alone(const CopyWays& ways) {
+  static Schedule copies_alone(const CopyDirections& directions) {
     Schedule schedule;
     add_copy_buffers(schedule);
-    add_copies(schedule, ways, copies_timed);
+    add_copies(schedule, directions, copies_timed);
     return schedule;
   }
-  CopyWays copies_left(const Mode& mode) const {
-    CopyWays ways;
+  CopyDirections copies_left(const Mode& mode) const {
+    CopyDirections directions;
     for (const Array& array : job_.arrays) {
       if (array.size.count == 0 || mode.covers(array.role)) continue;
-      ways.to_device = ways.to_device || is_input(array.role);
-      ways.from_device = ways.from_device || is_output(array.role);
+      directions.to_device = directions.to_device || is_input(array.role);
+      directions.from_device = directions.from_device || is_output(array.role);
     }
-    return ways;
+    return directions;
   }
 
   Prepared ready(Schedule schedule, const Mode& mode = {}) {
@@ -248,7 +248,7 @@ class Probe {
   template <class Sample>
   Seconds median_of(const Sample& sample, unsigned runs) {
     std::vector<double> seconds;
-    sample();  // first use
+    sample();  // warm-up
     for (unsigned i = 0; i < runs; ++i) seconds.push_back(sample().count());
     return Seconds{median(seconds)};
   }
@@ -261,11 +261,11 @@ class Probe {
   /// Number of timed runs: odd, fewer for long launches, one when the budget is spent.
   unsigned runs_for(std::uint64_t items) const {
     if (spent_ > budget_) return 1;
-    return items * steps > slice_ && slice_ < job_.items ? 3 : 7;
+    return items * steps > chunk_ && chunk_ < job_.items ? 3 : 7;
   }
 
-  /// Time per item of average density without the launch latency. Each run uses another slice where that is possible:
-  /// as in the whole job, its data are in no cache and its addresses in no TLB.
+  /// Time per item of average density without the launch latency. Each run uses another chunk if possible, so that, as
+  /// in the whole job, its data are in no cache and its addresses in no TLB.
   Seconds time_alone(const Mode& mode, std::uint64_t blocks, std::uint64_t items) {
     struct Place {
       Prepared launch;
@@ -273,9 +273,9 @@ class Probe {
     };
     std::vector<Place> places;
     const unsigned runs = runs_for(items);
-    const unsigned most = moves(mode) && items < job_.items ? runs + 1 : 1;
+    const unsigned most = can_move(mode) && items < job_.items ? runs + 1 : 1;
     for (unsigned p = 0; p < most; ++p) {
-      const ItemRange range = place(mode, items, places_used_++);
+      const ItemRange range = place(mode, items, ranges_used_++);
       places.push_back(
           {ready(launch(mode, blocks, range), mode), 1.0 / static_cast<double>(average_items(job_, range))});
     }
@@ -289,7 +289,7 @@ class Probe {
   }
 
   Seconds time_beside_copies(const Mode& mode, std::uint64_t blocks, std::uint64_t items, Seconds alone) {
-    const ItemRange range = place(mode, items, places_used_++);
+    const ItemRange range = place(mode, items, ranges_used_++);
     Schedule schedule = launch(mode, blocks, range);
     const double copy = copies_alone_[0].count() / copies_timed;
     add_copies(schedule, copies_left(mode), 3 + static_cast<std::uint32_t>(std::min(60.0, 2.5 * alone.count() / copy)));
@@ -299,33 +299,33 @@ class Probe {
     return std::max(Seconds{1e-9}, beside - launch_latency_) / static_cast<double>(average_items(job_, range));
   }
 
-  double times_as_long_are_copies(const Mode& mode, std::uint64_t blocks, Seconds alone) {
-    const CopyWays ways = copies_left(mode);
+  double slowdown_of_copies(const Mode& mode, std::uint64_t blocks, Seconds alone) {
+    const CopyDirections directions = copies_left(mode);
     const auto time_of = [&](Prepared& prepared, StreamId stream) {
       const RunOptions options{.hold = true, .timed = stream};
-      return median_of([&] { return run(prepared, options); }, runs_for(slice_));
+      return median_of([&] { return run(prepared, options); }, runs_for(chunk_));
     };
-    Prepared copies = ready(copies_alone(ways));
+    Prepared copies = ready(copies_alone(directions));
     std::vector<Seconds> without{time_of(copies, StreamId{0})};
-    if (ways.to_device && ways.from_device) without.push_back(time_of(copies, StreamId{1}));
-    Schedule schedule = launch(mode, blocks, place(mode, slice_, places_used_++));
+    if (directions.to_device && directions.from_device) without.push_back(time_of(copies, StreamId{1}));
+    Schedule schedule = launch(mode, blocks, place(mode, chunk_, ranges_used_++));
     const Op kernel = schedule.ops.front();
     const double launches = std::clamp(3 * without.front().count() / alone.count(), 2.0, 60.0);
     for (unsigned i = 1; i < static_cast<unsigned>(launches); ++i) schedule.add(kernel);
-    add_copies(schedule, ways, copies_timed);
+    add_copies(schedule, directions, copies_timed);
     Prepared both = ready(std::move(schedule), mode);
     double longest = 1;
-    for (std::uint32_t way = 0; way < without.size(); ++way)  // stream 0 holds the kernels
-      longest = std::max(longest, time_of(both, StreamId{1 + way}) / without[way]);
+    for (std::uint32_t direction = 0; direction < without.size(); ++direction)  // stream 0 holds the kernels
+      longest = std::max(longest, time_of(both, StreamId{1 + direction}) / without[direction]);
     return longest;
   }
 
   KernelCost::ZeroCopy measured(const Mode& mode, std::uint64_t blocks) {
     KernelCost::ZeroCopy row{.in = mode.in, .out = mode.out, .blocks = blocks, .alone = {}, .beside = {}};
     std::vector<std::uint64_t> items;
-    for (std::uint64_t size = slice_; items.size() < launch_sizes && size > 0; size /= steps)
+    for (std::uint64_t size = chunk_; items.size() < launch_sizes && size > 0; size /= steps)
       items.insert(items.begin(),
-                   size < slice_ && size > job_.items_per_block ? size - size % job_.items_per_block : size);
+                   size < chunk_ && size > job_.items_per_block ? size - size % job_.items_per_block : size);
     const auto add = [&](std::vector<KernelCost::Point>& points, std::uint64_t size, Seconds of_item) {
       const std::uint64_t on_average = average_items(job_, launched_items(job_, size));
       if (points.empty() || on_average > points.back().items)
@@ -333,19 +333,18 @@ class Probe {
     };
     for (const std::uint64_t size : items) {
       const Seconds alone = time_alone(mode, blocks, size);
-      add(row.alone, size, std::max(alone, of_the_link(mode)));
-      if (size == slice_ && is_hopeless(row))
+      add(row.alone, size, std::max(alone, least_link_time(mode)));
+      if (size == chunk_ && is_hopeless(row))
         return {.in = mode.in, .out = mode.out, .blocks = blocks, .alone = row.alone, .beside = {}};
       if (copies_left(mode).any())
         add(row.beside, size, time_beside_copies(mode, blocks, size, alone * static_cast<double>(size)));
     }
-    if (copies_left(mode).any())
-      row.copies_beside = times_as_long_are_copies(mode, blocks, row.alone.back().work.value);
+    if (copies_left(mode).any()) row.copies_beside = slowdown_of_copies(mode, blocks, row.alone.back().work.value);
     return row;
   }
 
   /// Least time per item at the rate of the copy engines. A launch may end while its writes are still in the L2 cache.
-  Seconds of_the_link(const Mode& mode) const {
+  Seconds least_link_time(const Mode& mode) const {
     double longest = 0;
     for (const bool to_device : {false, true}) {
       double bytes = 0;
@@ -354,23 +353,21 @@ class Probe {
           bytes += in_bytes(array.size);
       longest = std::max(longest, bytes * per_byte(to_device));
     }
-    return Seconds{slice_ < job_.items ? longest / static_cast<double>(job_.items) : 0.0};
+    return Seconds{chunk_ < job_.items ? longest / static_cast<double>(job_.items) : 0.0};
   }
-  double per_byte(bool to_device) const {
-    return copies_alone_[to_device].count() / in_bytes(copy_size) / copies_timed;
-  }
+  double per_byte(bool h2d) const { return copies_alone_[h2d].count() / in_bytes(copy_size) / copies_timed; }
 
   bool is_hopeless(const KernelCost::ZeroCopy& row) const {
-    Bytes ways[2];
+    Bytes directions[2];
     for (const Array& array : job_.arrays) {
       if (stays(array.role) || array.role == Role::scratch) continue;
-      if (is_input(array.role)) ways[1] += array.size;
-      if (is_output(array.role)) ways[0] += array.size;
+      if (is_input(array.role)) directions[1] += array.size;
+      if (is_output(array.role)) directions[0] += array.size;
     }
-    const double share = static_cast<double>(slice_) / static_cast<double>(job_.items);
-    double best = job_.cost.at(average_items(job_, launched_items(job_, slice_))).count();
-    for (const bool way : {false, true}) best = std::max(best, in_bytes(ways[way]) * share * per_byte(way));
-    return slice_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
+    const double fraction = static_cast<double>(chunk_) / static_cast<double>(job_.items);
+    double best = job_.cost.at(average_items(job_, launched_items(job_, chunk_))).count();
+    for (const bool h2d : {false, true}) best = std::max(best, in_bytes(directions[h2d]) * fraction * per_byte(h2d));
+    return chunk_ < job_.items && row.alone.back().work.value.count() > hopeless * best;
   }
 
   MeasurableDevice& device_;
@@ -378,15 +375,15 @@ class Probe {
   const Limits& limits_;
   Seconds budget_;
   Seconds spent_{0};
-  std::uint64_t slice_ = 1;
-  std::optional<Prepared> base_;  ///< the middle slice in device memory
+  std::uint64_t chunk_ = 1;       ///< items of the largest launch
+  std::optional<Prepared> base_;  ///< the middle chunk in device memory
   std::vector<Memory> host_;      ///< pinned copies of the `inout` arrays
   Memory host_copy_;
   Memory device_copy_;
   std::unique_ptr<Execution> empty_;
   Seconds launch_latency_{0};
-  Seconds copies_alone_[2] = {};  ///< of `copies_timed` copies, [1] to the GPU
-  unsigned places_used_ = 0;
+  Seconds copies_alone_[2] = {};  ///< time of `copies_timed` copies, [0] D2H and [1] H2D
+  unsigned ranges_used_ = 0;
 };
 
 }  // namespace

@@ -9,11 +9,12 @@
 
 namespace shiplap {
 
-/// Measures three modes: inputs, outputs or both in host memory. Each mode is launched over slices of about 32, 8 and
+/// Measures three modes: inputs, outputs or both in host memory. Each mode is launched over chunks of about 32, 8 and
 /// 2 MiB from all over the job (of a smaller job: the whole, a quarter and a sixteenth), alone and beside copies of the
-/// remaining arrays; the slow-down of these copies is measured too. The grids are the kernel's own and, if the kernel
-/// takes any grid, SMs/4 and SMs/12. A grid that takes more than twice the time of copying ends its mode. Times are
-/// medians by events without the launch latency.
+/// remaining arrays. The slow-down of these copies is measured too. The grids are the kernel's own and, if the kernel
+/// takes any grid, SMs/4 and SMs/12 blocks. When a limited grid takes more than twice the time of copying, smaller
+/// grids of its mode are not measured. Times are medians by events without the launch latency.
+///
 /// Every kind of launch runs at least twice; `budget` limits the GPU time of further repetitions. The kernel reads
 /// inputs in place and writes `out` arrays in place, so their content afterwards is undefined. `inout` arrays are not
 /// modified. `job.cost` must hold the times on resident data. Returns no rows for jobs without zero-copy and for arrays

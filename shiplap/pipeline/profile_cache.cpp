@@ -25,7 +25,7 @@ std::string host_name() {
 }
 
 std::optional<fs::path> cache_directory() {
-  // The base directory specification says that a relative path is to be ignored.
+  // The XDG Base Directory Specification says that a relative path is ignored.
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && fs::path(cache).is_absolute())
     return fs::path(cache) / "shiplap";
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
@@ -36,7 +36,7 @@ std::optional<fs::path> cache_directory() {
 std::optional<fs::path> cache_path(const DeviceInfo& info) {
   const auto directory = cache_directory();
   if (!directory) return std::nullopt;
-  // Two GPUs of one model may hang on different links, so the bus counts.
+  // Two GPUs of one model may have different links, so the path contains the bus address.
   const auto known = [&](const char* key) {
     const auto found = info.conditions.find(key);
     return found == info.conditions.end() ? fmt::format("unknown-{}", kebab_case(key)) : kebab_case(found->second);
@@ -57,7 +57,9 @@ std::vector<fs::path> cached_profiles() {
 
 std::string keep_profile(const Profile& profile, const DeviceInfo& info) {
   const auto path = cache_path(info);
-  if (!path) return "the profile is not kept, as neither XDG_CACHE_HOME nor HOME is set; write it with measure -o FILE";
+  if (!path)
+    return "the profile is not kept, because neither XDG_CACHE_HOME nor HOME is set: write it with shiplap measure -o "
+           "FILE";
   try {
     std::error_code error;
     fs::create_directories(path->parent_path(), error);
@@ -88,17 +90,17 @@ Profile profile_of(Device& device,
     try {
       return load_profile(*path);
     } catch (const Error& e) {
-      throw Error(fmt::format("{}\nThis is the kept profile of {}: write it anew with shiplap measure --device {}",
+      throw Error(fmt::format("{}\nThis is the cached profile of {}: write it anew with shiplap measure --device {}",
                               e.what(), info.id, info.id));
     }
   }
   say(
-      fmt::format("there is no profile of {} ({}) yet, so it is measured now, quickly (about 15 s); shiplap measure "
+      fmt::format("there is no profile of {} ({}) yet, so it is measured quickly now (about 15 s); shiplap measure "
                   "--device {} measures it in full",
                   info.id, info.name, info.id));
   const Measured measured = measure_now({.effort = Effort::quick, .progress = {}},
                                         fmt::format("shiplap measure --device {} --quick", info.id));
-  // A profile with holes is used this once; the next time it is measured again.
+  // An incomplete profile is not cached, so that the next use measures again.
   if (measured.result.failed.empty()) say(keep_profile(measured.profile, info));
   return measured.profile;
 }

@@ -1,4 +1,4 @@
-// Profiles of this node's GPUs, kept so that planning need not measure each time, and the search for a profile.
+// A cache of the profiles of this node's GPUs, so that they are measured once, and the search for a profile by name.
 #pragma once
 
 #include <filesystem>
@@ -14,29 +14,33 @@
 
 namespace shiplap {
 
-/// What this computer is called.
+/// The name of this computer, or "host" when it is unknown.
 std::string host_name();
 /// $XDG_CACHE_HOME/shiplap or ~/.cache/shiplap; nullopt when neither variable is set.
 std::optional<std::filesystem::path> cache_directory();
-/// Where the profile of a GPU belongs: its name, driver, bus address and host, in kebab case.
+/// Path of the cached profile of a GPU, made of its name, driver, bus address and host; nullopt without a cache
+/// directory.
 std::optional<std::filesystem::path> cache_path(const DeviceInfo&);
-/// Files in the cache, by name.
+/// The profiles in the cache, sorted by path.
 std::vector<std::filesystem::path> cached_profiles();
-/// Creates the directory when needed. Returns where the profile went, or why it could not be kept, for people.
+/// Writes the profile to the cache. Returns a sentence for the user with the path, or with the reason why it was not
+/// written.
 std::string keep_profile(const Profile&, const DeviceInfo&);
 
-/// A built-in name, the path of a file, or the name of a cached profile. Throws UsageError that lists the names.
+/// The profile with a built-in name, the name of a cached profile, or the path of a file. Throws UsageError that lists
+/// the names when there is none.
 Profile find_any_profile(const std::string& name);
 
 struct Measured {
   MeasureResult result;
   Profile profile;
 };
-/// Fits what was measured; its name is the GPU's. `command` goes into the profile as its source.
+/// Fits a profile to the measurements. It has the GPU's name, and `command` as its source.
 Profile profile_from(const MeasureResult&, const DeviceInfo&, const std::string& command);
 
-/// A virtual device's own profile; for a GPU the cached one, or what `measure_now` returns, which is kept unless some
-/// of it failed. `say` is told what happens. Throws Error for a cached file that cannot be read.
+/// The profile of a device: the own profile of a virtual device, the cached profile of a GPU, or else the result of
+/// `measure_now`, which is cached unless a measurement failed. `say` receives messages for the user. Throws Error for a
+/// cached file that cannot be read.
 Profile profile_of(Device&,
                    const std::function<Measured(const MeasureOptions&, const std::string& command)>& measure_now,
                    const std::function<void(std::string_view)>& say);

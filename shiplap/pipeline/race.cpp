@@ -26,8 +26,8 @@ constexpr Seconds long_run = milliseconds(2);  // the content of the caches befo
 
 Seconds median_of(const Finalist& finalist) { return Seconds{median(finalist.seconds)}; }
 
-/// Variants of a choice: as a graph, with copies in batches, with other numbers of chunks, layouts, grids and threads.
-std::vector<Choice> neighbours_of(const Job& job, const Profile& profile, const Choice& best) {
+/// The variants of a choice: as a graph, with copies in batches, with other numbers of chunks, layouts, grids, threads.
+std::vector<Choice> variants_of(const Job& job, const Profile& profile, const Choice& best) {
   std::vector<Choice> choices;
   const Strategy& strategy = find_strategy(best.strategy);
   const std::uint64_t most = std::max<std::uint64_t>(1, job.items / std::max(1u, best.gpus));
@@ -128,13 +128,13 @@ RaceField race_field(const Job& job, const Profile& profile, const Ranking& rank
 
   const auto variants = [&job, &profile, limits, space, near](const Choice& of) {
     std::vector<Candidate> candidates;
-    for (const Choice& choice : neighbours_of(job, profile, of)) {
+    for (const Choice& choice : variants_of(job, profile, of)) {
       if (!is_open(space, choice)) continue;
       try {
         Candidate candidate = predict(job, profile, choice, limits);
         if (near(candidate)) candidates.push_back(std::move(candidate));
       } catch (const Error&) {
-        continue;  // more chunks than there is memory for, no figures for graphs or batches
+        continue;  // the variant needs more memory than there is, or figures that the profile lacks
       }
     }
     return candidates;
@@ -174,11 +174,11 @@ class Race {
       candidates_.push_back(candidate);
     }
     std::vector<Prepared> ready;
-    std::vector<std::size_t> numbers;  // of those that are ready
+    std::vector<std::size_t> numbers;  // indices of the finalists in `ready`
     for (const std::size_t number : entered) {
       try {
         ready.push_back(make_ready_(candidates_[number]));
-        run(ready.back());  // first use
+        run(ready.back());  // warm-up
         numbers.push_back(number);
       } catch (const Cancelled&) {
         throw;
@@ -189,7 +189,7 @@ class Race {
       }
     }
     if (ready.empty())
-      throw Error(fmt::format("nothing of what was planned can run: {}", result_.finalists.front().not_run));
+      throw Error(fmt::format("no candidate of the plan can be prepared: {}", result_.finalists.front().not_run));
     Elimination elimination(ready.size(), options_);
     while (!elimination.decided()) {
       for (const std::size_t i : elimination.round()) elimination.observe(i, run(ready[i]));
@@ -197,7 +197,7 @@ class Race {
       if (is_over() && elimination.rounds() >= 2) break;
     }
     const std::size_t before = std::exchange(result_.winner, numbers[elimination.winner()]);
-    // Who raced in an earlier heat only was not compared with a winner that came later.
+    // Finalists of earlier heats lost to the former winner, which has now lost to the new one.
     if (result_.winner != before)
       for (Finalist& finalist : result_.finalists) finalist.dropped = finalist.not_run.empty();
     for (std::size_t i = 0; i < ready.size(); ++i) {
@@ -215,14 +215,14 @@ class Race {
   }
 
  private:
-  // The winner cannot be prepared again, so nobody can race it: it stays the winner.
+  // Ends a heat in which the winner of the heat before cannot be prepared. It stays the winner.
   bool end_without_heat(const std::vector<std::size_t>& entered) {
     for (const std::size_t number : entered)
       if (number != result_.winner)
         result_.finalists[number].not_run = "the winner of the heat before could not be prepared again";
     return false;
   }
-  // A repeated job finds its own data in the caches, so a short run follows one of the same candidate.
+  // A repeated job has its own data in the caches, so a short run is timed after another run of the same candidate.
   Seconds run(Prepared& prepared) {
     const Seconds first = once(prepared);
     return first < long_run ? once(prepared) : first;
@@ -238,7 +238,7 @@ class Race {
   const EliminationOptions& options_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   RaceResult result_;
-  std::vector<Candidate> candidates_;  // of the finalists, by the same numbers
+  std::vector<Candidate> candidates_;  // the candidate of each finalist
   unsigned heats_ = 0;
 };
 
@@ -305,7 +305,7 @@ RaceResult race_from_json(const JsonReader& in) {
     if (const auto why = f.find("not_run")) finalist.not_run = why->string();
     result.finalists.push_back(std::move(finalist));
   }
-  if (result.winner >= result.finalists.size()) throw Error("a race whose winner did not take part");
+  if (result.winner >= result.finalists.size()) throw Error("the winner of a race must be one of its finalists");
   return result;
 }
 

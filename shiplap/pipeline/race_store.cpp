@@ -16,10 +16,10 @@ namespace {
 constexpr std::string_view races_schema = "shiplap/races";
 constexpr std::uint64_t races_version = 2;
 
-/// Half octaves.
+/// The number of half octaves of the size, so that sizes within a factor of about 1.4 have the same class.
 long size_class(double size) { return size <= 0 ? -1000 : std::lround(2 * std::log2(size)); }
 
-std::string word(Role role) {
+std::string role_name(Role role) {
   switch (role) {
     case Role::in:
       return "in";
@@ -43,7 +43,7 @@ RaceResult race_on(const DeviceInfo& info, const RaceField& field, const MakeRea
   return result;
 }
 
-/// The races of one job, of whatever node and size.
+/// The cached races of one job, for all nodes and sizes.
 Json entries_in(const std::filesystem::path& path) {
   const Json json = read_json_file(path);
   const JsonReader reader(json, path.string());
@@ -62,7 +62,7 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
       fmt::format("items {}, kernel {}, memory {}, {} GPU(s)", size_class(static_cast<double>(job.items)),
                   size_class(job.cost.at(job.items).count()), size_class(in_bytes(limits.device_memory)), gpus);
   for (const Array& array : job.arrays) {
-    signature.job += fmt::format("; {} {} of {} in {}", word(array.role), array.name, to_string(array.element),
+    signature.job += fmt::format("; {} {} of {} in {}", role_name(array.role), array.name, to_string(array.element),
                                  to_string(array.memory));
     signature.size += fmt::format(", {} {}", array.name, size_class(in_bytes(array.size)));
   }
@@ -99,23 +99,23 @@ std::optional<RaceResult> kept_race(const JobSignature& signature, std::string& 
       result.kept = true;
       return result;
     }
-    why_not = of_node ? "raced anew: what is kept of such jobs is of other sizes"
-                      : "raced anew: what is kept of such jobs is of another GPU, driver or host";
+    why_not = of_node ? "raced again, because the kept races of such jobs are of other sizes"
+                      : "raced again, because the kept races of such jobs are of another GPU, driver or host";
   } catch (const Error& unreadable) {
-    why_not = fmt::format("raced anew: what is kept cannot be read ({})", unreadable.what());
+    why_not = fmt::format("raced again, because the kept races cannot be read ({})", unreadable.what());
   }
   return std::nullopt;
 }
 
 std::string keep_race(const JobSignature& signature, const RaceResult& result) {
   const auto path = race_path(signature);
-  if (!path) return "the winner is not kept, as neither XDG_CACHE_HOME nor HOME is set";
+  if (!path) return "the winner is not kept, because neither XDG_CACHE_HOME nor HOME is set";
   std::error_code error;
   Json entries = Json::array();
   try {
     if (std::filesystem::exists(*path, error)) entries = entries_in(*path);
   } catch (const Error&) {
-    entries = Json::array();  // nothing that could be read is lost
+    entries = Json::array();  // a file that cannot be read is replaced
   }
   Json others = Json::array();
   const JsonReader reader(entries, path->string());
@@ -124,7 +124,7 @@ std::string keep_race(const JobSignature& signature, const RaceResult& result) {
       if (entry.at("node").string() != signature.node || entry.at("size").string() != signature.size)
         others.push_back(entry.value());
     } catch (const Error&) {
-      continue;  // nothing that could be read is lost
+      continue;  // an entry that cannot be read is dropped
     }
   others.push_back({{"node", signature.node}, {"size", signature.size}, {"race", to_json(result)}});
   try {
@@ -150,13 +150,14 @@ RaceResult race_or_kept(const DeviceInfo& info, const RaceTerms& terms, const Ra
       predict(terms.job, terms.profile, kept->best().choice, terms.limits);
       return *std::move(kept);
     } catch (const Error& why) {
-      why_not = fmt::format("raced anew: the winner that is kept does not fit this job ({})", why.what());
+      why_not = fmt::format("raced again, because the kept winner does not fit this job ({})", why.what());
     }
   }
   RaceResult result = race_on(info, field, make_ready, terms.budget);
   const bool complete = std::ranges::all_of(result.finalists, [](const Finalist& f) { return f.not_run.empty(); });
-  const std::string where =
-      complete ? keep_race(signature, result) : std::string("the winner is not kept, as some could not be made ready");
+  const std::string where = complete
+                                ? keep_race(signature, result)
+                                : std::string("the winner is not kept, because some candidates could not be prepared");
   result.note = why_not.empty() ? where : why_not + "; " + where;
   return result;
 }

@@ -14,7 +14,7 @@
 namespace shiplap {
 namespace {
 
-// The two stages of ideal overlap share the memory that the choice leaves. Some of it stays free for the driver.
+// The two stages of ideal overlap share the memory that the choice does not use. Some of it stays free for the driver.
 constexpr unsigned percent_for_a_stage = 40;
 
 Limits limits_of_a_stage(const Device& device, const Limits& limits) {
@@ -41,7 +41,7 @@ void add_sample(Report& report, const RunResult& result) {
   report.host_total = result.host_total;
 }
 
-/// Several runs over the same arrays, which end as after a single run.
+/// Several runs over the same arrays, after which the arrays are as after a single run.
 class RepeatedRuns {
  public:
   RepeatedRuns(Device& device, const Plan& plan, const Job& job, const ReportOptions& options)
@@ -52,7 +52,7 @@ class RepeatedRuns {
     if (!options.refill) originals_.emplace(job);
   }
 
-  /// Arrays that are read and written are as they were before when a run throws.
+  /// Runs and observes. When a run throws, arrays that are read and written get their original values back.
   void run(Report& report) try { run_in_turn(report); } catch (...) {
     if (originals_) originals_->restore();
     throw;
@@ -73,7 +73,7 @@ class RepeatedRuns {
     }
     if (options_.trace != Trace::none) {
       renew();
-      once(options_.trace);  // the first traced run sets the tracing up
+      once(options_.trace);  // the first traced run also sets up the tracing, so it is not reported
     }
     renew();
     const RunResult last = once(options_.trace);
@@ -113,7 +113,7 @@ Report report_of(const Device& device, const Plan& plan, const RunResult& result
 }
 
 Report run(Device& device, const Plan& plan, const Job& job, const ReportOptions& options) {
-  if (options.repeats == 0) throw UsageError("repeats: a report is made of one run at least");
+  if (options.repeats == 0) throw UsageError("`repeats` 0: a report needs at least 1 run");
   const bool is_single = options.repeats == 1 && options.warm_up == 0 && !options.ideal_overlap &&
                          options.trace == Trace::none && !options.refill && !options.verify;
   if (is_single) return report_of(device, plan, prepare(device, plan, job).run({.stop = options.stop}));
@@ -138,7 +138,7 @@ std::string Report::to_string() const {
 }
 
 Json Report::to_json() const {
-  const std::optional<double> share = efficiency();
+  const std::optional<double> fraction = efficiency();
   Json json{{"schema", "shiplap/run"},
             {"version", 2},
             {"workload", job},
@@ -151,7 +151,7 @@ Json Report::to_json() const {
             {"submission", quantity_json(submission)},
             {"host_total", quantity_json(host_total)},
             {"bound", quantity_json(bound)},
-            {"efficiency", share ? Json(*share) : Json(nullptr)},
+            {"efficiency", fraction ? Json(*fraction) : Json(nullptr)},
             {"ideal_overlap", quantity_json(ideal_overlap)},
             {"verified", difference ? Json(difference->empty()) : Json(nullptr)},
             {"difference", difference && !difference->empty() ? Json(*difference) : Json(nullptr)},

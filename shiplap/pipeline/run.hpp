@@ -1,4 +1,4 @@
-// Runs what was planned and reports predicted beside observed.
+// Runs a plan and reports the predicted and the observed time.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace shiplap {
 
-/// What runs of a plan observed, beside the prediction.
+/// The observed times of runs of a plan, with the prediction.
 struct Report {
   std::string job;         ///< name of the job
   std::string device;      ///< id of the device, as in "cuda:0"
@@ -32,41 +32,41 @@ struct Report {
   /// Times of ideal overlap (see IdealOverlap), measured between the timed runs; empty where it was not measured.
   std::vector<Seconds> ideal_overlap_samples{};
   std::optional<Interval<Seconds>> ideal_overlap{};  ///< median of `ideal_overlap_samples`
-  /// What differed from the host reference first; "" when the result was right; none when nothing verified it.
+  /// The first difference from the host reference; "" when the result was right; nullopt when it was not verified.
   std::optional<std::string> difference{};
-  Timeline timeline{};         ///< of one further, traced run; its spans are empty without a trace
-  std::string trace_source{};  ///< what observed the spans, for people
+  Timeline timeline{};         ///< timeline of one further, traced run; without spans when no run was traced
+  std::string trace_source{};  ///< what observed the spans, as a phrase for the user
 
   /// Whether a verification found no difference.
   bool verified() const { return difference && difference->empty(); }
   /// The bound as a fraction of the observed time; none without a bound.
   std::optional<double> efficiency() const;
-  /// One line.
+  /// One line with the job, the device, the choice, and the predicted and the observed time.
   std::string to_string() const;
-  /// With schema and version.
+  /// The report with its schema and version.
   Json to_json() const;
 };
 
-/// How often a plan is run for a report, and what is observed beside its time.
+/// The number of runs for a report, and what is observed in them.
 struct ReportOptions {
   unsigned repeats = 1;        ///< number of timed runs, at least 1
   unsigned warm_up = 0;        ///< number of untimed runs before them
   bool ideal_overlap = false;  ///< whether the time of ideal overlap is measured between the timed runs
   Trace trace = Trace::none;   ///< how a further run is traced
   std::stop_token stop{};      ///< see RunOptions::stop
-  /// Fills the job's arrays anew. Called before runs whose result is verified or stays. Without it, inout and carried
-  /// arrays are restored to what they held before, so that they end as after a single run.
+  /// Fills the job's arrays anew. Called before each run whose result is verified, and before the last run. Without
+  /// `refill`, inout and carried arrays get their original values back instead, so that they end as after a single run.
   std::function<void()> refill{};
   /// Compares the results with a reference; returns "" or what differs first. Called after the first and the last run.
   std::function<std::string()> verify{};
 };
 
-/// Prepares, runs and reports. With the default options the job runs once. Whoever runs a job again and again prepares
-/// it once instead (`prepare`). Throws as `prepare` and Execution::run do, UsageError for no repeats. When one of
-/// several runs throws, `inout` and `carried` arrays are as they were, and outputs are undefined.
+/// Prepares a plan, runs it and reports. With the default options the job runs once. Programs that run a job many times
+/// should call `prepare` once instead. Throws as `prepare` and Execution::run do, and UsageError for 0 repeats. When
+/// one of several runs throws, `inout` and `carried` arrays get their original values back, and outputs are undefined.
 Report run(Device&, const Plan&, const Job&, const ReportOptions& = {});
-/// The report of one run of what was prepared from the plan. It has no spans when the schedule that ran has other ops
-/// than the planned one (has_reach_by_function).
+/// The report of one run of a job that was prepared from the plan. It has no spans when the schedule that ran has other
+/// ops than the planned one (has_reach_by_function).
 Report report_of(const Device&, const Plan&, const RunResult&);
 
 }  // namespace shiplap

@@ -9,9 +9,9 @@
 namespace shiplap {
 
 Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions options) {
-  // Recording ends with calls that wait for all streams, the one that is held too.
+  // A trace ends with calls that wait for all streams, including the one that is held until the run ends.
   if (stream != nullptr && options.trace != Trace::none)
-    throw UsageError("a run between what a stream does cannot be traced: trace it by itself");
+    throw UsageError("a run within a stream of the caller cannot be traced: trace a run without a stream");
   std::shared_ptr<StreamGap> gap = stream == nullptr ? nullptr : device.open_gap(stream);
   Running running;
   const std::stop_token also = std::exchange(options.stop, running.stop_.get_token());

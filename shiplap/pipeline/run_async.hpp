@@ -1,4 +1,4 @@
-// A run of a prepared job in a thread of its own, between what a stream of the caller's does before and after.
+// Runs a prepared job in a thread of its own, in its turn within a stream of the caller.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@ namespace shiplap {
 /// A run in flight. The destructor waits for its end.
 class Running {
  public:
-  /// Waits for the end and gives what was observed, once. Throws what the run threw.
+  /// Waits for the end and returns what was observed. Can be called once. Throws what the run threw.
   RunResult wait() { return result_.get(); }
   /// Whether `wait` would return at once.
   bool has_ended() const {
     return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
-  /// Ends the run before its next chunk; `wait` then throws Cancelled. What was submitted is waited for, so that the
-  /// part of an output that belongs to a chunk is complete or as it was.
+  /// Ends the run before its next chunk; `wait` then throws Cancelled. Submitted chunks are finished, so the part of an
+  /// output that belongs to a chunk is either complete or unchanged.
   void cancel() { stop_.request_stop(); }
 
  private:
@@ -31,10 +31,10 @@ class Running {
 };
 
 /// Starts a run in a thread of its own. The run begins when all work that `stream`, a cudaStream_t, holds at this call
-/// has ended, and what is enqueued there after this call waits for the end of the run. With a null stream the run
-/// begins at once and nothing waits for it. `prepared` must outlive the run and must not run anything else meanwhile.
-/// Throws Unsupported where there are no streams, UsageError for a traced run behind a stream. A host function holds
-/// the stream during the run, so that a kernel that enqueues host functions of its own would wait for it.
+/// has ended, and work that is enqueued there after this call waits for the end of the run. With a null stream the run
+/// begins at once and no stream waits for it. `prepared` must outlive the run and must not run anything else meanwhile.
+/// A host function holds the stream during the run, so a kernel must not enqueue host functions of its own: they would
+/// wait for it. Throws Unsupported on a device without streams, UsageError for a traced run within a stream.
 Running run_async(Device&, Prepared& prepared, void* stream = nullptr, RunOptions = {});
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// A workload with its arrays in memory of a device's host, filled, so that it can be run and verified.
+// A workload with filled arrays in memory of a device's host, so that it can be run and verified.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ Bytes host_memory_for(const Job&);
 /// Throws Error with the numbers when that is more than this host has available.
 void require_available_memory(const Job&);
 
-/// Owns the arrays of a workload.
+/// The arrays of a workload, and its job on them.
 class WorkloadData {
  public:
   /// Allocates and fills the arrays. Throws as require_available_memory does, before anything is allocated, and as
@@ -28,12 +28,12 @@ class WorkloadData {
 
   /// The workload's job on these arrays.
   const Job& job() const { return workload_.job; }
-  /// Gives the job the cost of its kernel.
+  /// Sets the cost of the job's kernel.
   void set_cost(KernelCost cost) { workload_.job.cost = std::move(cost); }
 
   /// Fills the arrays anew and poisons the outputs, so that a run that writes nothing cannot pass.
   void refill();
-  /// Returns "" when the outputs equal the host reference, else what differs first.
+  /// Compares the outputs with the host reference. Returns "" when they are right, else the first difference.
   std::string verify() const;
 
  private:
