@@ -45,8 +45,8 @@ std::string race_report(const std::string& job, const RaceResult& result, const 
   std::string text =
       bold(job, style) + "\n\n" + table.text(style) + "\n" + wrap(result.to_string(), style.width) + "\n";
   if (!result.kept)
-    text += wrap(fmt::format("the {}runs took {}, with making ready {}", result.simulated ? "simulated " : "",
-                             to_string(result.ran), to_string(result.took)),
+    text += wrap(fmt::format("the {}runs took {}, and the race with its preparation {}",
+                             result.simulated ? "simulated " : "", to_string(result.ran), to_string(result.took)),
                  style.width) +
             "\n";
   return text;

@@ -1,4 +1,4 @@
-// What a program may give as the data of an array: anything contiguous that the host can address.
+// The data of an array as programs give them: anything contiguous that the host can address.
 #pragma once
 
 #include <concepts>
@@ -48,7 +48,7 @@ constexpr bool is_view() {
     return std::is_trivially_copyable_v<Range> && std::is_same_v<ElementOf<Range>, ElementOf<const Range>>;
 }
 
-/// The elements of a range that is given as an array. What cannot be one is a compile-time error of one line.
+/// The elements of a range that is given as an array. Anything else is a compile-time error of one line.
 template <class Data>
 constexpr auto elements_of(Data&& data) {
   using Range = std::remove_reference_t<Data>;

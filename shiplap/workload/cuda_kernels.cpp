@@ -1,4 +1,4 @@
-// Of a build with CUDA.
+// The table of a build with CUDA.
 #include "shiplap/workload/cuda_kernels.hpp"
 
 namespace shiplap {

@@ -1,4 +1,4 @@
-// The CUDA side of the built-in workloads: functions that enqueue their kernels. Empty in a build without CUDA.
+// The functions that enqueue the CUDA kernels of the built-in workloads. A build without CUDA has none.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct OceanShape;
 struct ScalarAddShape;
 struct SpmvShape;
 
-// Each does exactly what the host function of its workload does, whatever the grid. Defined in built_in/*.cu.
+// Each function computes exactly what the host function of its workload does, with any grid. They are defined in
+// built_in/*.cu.
 KernelFunction cuda_arccos(const ArccosShape&);
 KernelFunction cuda_convolution(const ConvolutionShape&);
 KernelFunction cuda_diffusion(const DiffusionShape&);
@@ -29,10 +30,10 @@ KernelFunction cuda_pop_state(const OceanShape&, unsigned outputs);
 KernelFunction cuda_saxpy(float a);
 KernelFunction cuda_scalar_add(const ScalarAddShape&);
 KernelFunction cuda_spmv(const SpmvShape&);
-/// Stand-in for a stated kernel: the launch takes `time_per_item` × items and writes every output byte from the inputs.
+/// The stand-in for a stated kernel. A launch takes `seconds_per_item` × items and writes every output byte.
 KernelFunction cuda_stated(double seconds_per_item);
 
-/// Those above, or nothing in a build without CUDA.
+/// The functions above by workload. All are null in a build without CUDA.
 struct CudaKernels {
   decltype(&cuda_arccos) arccos = nullptr;
   decltype(&cuda_convolution) convolution = nullptr;

@@ -1,4 +1,4 @@
-// The table of a build without CUDA: empty, so that workloads have host functions only.
+// The table of a build without CUDA. It is empty, so workloads have host functions only.
 #include "shiplap/workload/cuda_kernels.hpp"
 
 namespace shiplap {

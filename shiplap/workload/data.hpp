@@ -1,4 +1,4 @@
-// Test data as functions of the index: any element can be computed again without keeping a copy.
+// Test data as functions of the index, so that any element can be computed again without a copy.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@ constexpr std::uint64_t hash_of(std::uint64_t index, std::uint64_t stream) {
   return z ^ (z >> 31);
 }
 
-/// A whole number of magnitude 1 to 4. Sums of `exact_terms` products of two stay within 2^24, so that they are exact
-/// in float in any order, fused or not.
+/// A whole number of magnitude 1 to 4. Sums of up to `exact_terms` products of two such numbers stay within 2^24, so
+/// they are exact in float in any order, fused or not.
 constexpr std::int64_t small_whole(std::uint64_t index, std::uint64_t stream) {
   const auto number = static_cast<std::int64_t>(hash_of(index, stream) >> 61);  // 0 to 7
   return number < 4 ? number - 4 : number - 3;
 }
 constexpr std::uint64_t exact_terms = 1 << 20;
-/// What no such sum is: to be overwritten by one.
+/// A number that is no sum of such products, for elements that must be overwritten.
 constexpr float not_whole(std::uint64_t index, std::uint64_t stream) {
   return static_cast<float>(small_whole(index, stream)) + 0.5f;
 }
@@ -36,7 +36,7 @@ std::span<T> as_elements(std::span<std::byte> bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-/// elements[i] = value(i), on all cores.
+/// Sets each element i to value(i), on all cores.
 template <class T, class Value>
 void generate(std::span<T> elements, const Value& value) {
   parallel_for(elements.size(), 1 << 16, [&](std::uint64_t begin, std::uint64_t end) {
@@ -44,8 +44,8 @@ void generate(std::span<T> elements, const Value& value) {
   });
 }
 
-/// The first index below `count` that `is_good` refuses, on all cores; `count` when there is none. `grain` indices are
-/// work enough for a thread.
+/// The first index below `count` for which `is_good` is false, found on all cores; `count` when there is none. A thread
+/// takes `grain` indices at a time.
 template <class Predicate>
 std::uint64_t first_failure(std::uint64_t count, std::uint64_t grain, const Predicate& is_good) {
   std::atomic<std::uint64_t> first = count;
@@ -61,8 +61,8 @@ std::uint64_t first_failure(std::uint64_t count, std::uint64_t grain, const Pred
   return first;
 }
 
-/// The first index at which elements[i] has other bits than expected(i), on all cores; elements.size() when there is
-/// none.
+/// The first index i at which elements[i] and expected(i) differ in their bits, found on all cores; elements.size()
+/// when there is none.
 template <class T, class Value>
 std::uint64_t first_difference(std::span<const T> elements, const Value& expected) {
   return first_failure(elements.size(), 1 << 16, [&](std::uint64_t i) {

@@ -62,9 +62,9 @@ void require_valid_numbers(const Job& job) {
                                  job.name, job.efficiency));
 }
 
-/// Refuses arrays that are cut and have no element, or no whole number of elements, for each item.
+/// Throws UsageError for arrays that are cut and have no element, or no whole number of elements, for each item.
 void require_fitting_length(const Job& job, const Array& array) {
-  // Stated workloads have no bytes in one direction.
+  // Workloads stated by hand may have an array without bytes.
   if (stays(array.role) || array.reach.elements || array.size.count == 0) return;
   const std::uint64_t elements = array.size.count / array.element.count;
   if (elements < job.items)

@@ -1,4 +1,4 @@
-// The comfortable way to describe a job: its arrays one by one, then the kernel, which gets a typed view of each array.
+// Describes a job in calls: its arrays one by one, then the kernel, which gets a typed view of each array.
 //   auto job = Job{levels, "density"}.in("t", t).in("s", s, halo(1, 0)).out("rho", rho)
 //                  .kernel(enqueue).host_kernel(compute);
 #pragma once
@@ -41,7 +41,7 @@ void require_place(const Job&, const std::string& array);
 template <class... Elements>
 class DescribedJob : public Job {
  public:
-  /// Goes on from there. Programs begin with Job::in, Job::out and so on.
+  /// Continues the description of a job. Programs begin with Job::in, Job::out and so on.
   explicit DescribedJob(Job job) : Job(std::move(job)) {}
 
   /// Adds an array that is read in chunks. With n items and e elements, item i owns the elements [i e / n, (i + 1) e /
@@ -99,8 +99,8 @@ class DescribedJob : public Job {
     return given(std::move(array), Role::carried, detail::writable_elements_of(std::span(data, elements)), {});
   }
   /// Adds memory on the GPU for `elements` elements of T, which is cut into chunks like an array. Its content is
-  /// undefined when the kernel of a chunk starts. Chunks never share it, even where the reach of each chunk is all of
-  /// it.
+  /// undefined when the kernel of a chunk starts. Chunks never share it, even if the reach of each chunk is the whole
+  /// scratch.
   template <class T>
   auto scratch(std::string array, std::uint64_t elements, Reach reach = {}) const {
     return with<T>(std::move(array), Role::scratch, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
@@ -111,10 +111,11 @@ class DescribedJob : public Job {
   auto prefix_of(const std::string& cut, std::string array, std::uint64_t elements) const {
     const auto found = std::ranges::find(arrays, cut, &Array::name);
     if (found == arrays.end() || found->role != Role::in)
-      throw UsageError(name + ": " + array + " is to be the front of " + cut +
-                       ", which must be described before and be an input");
+      throw UsageError(name + ": " + array + " is a front of " + cut +
+                       ", which is no input that is described before it: describe that array first, with `.in`");
     if (found->element.count != sizeof(T) || elements * sizeof(T) > found->size.count)
-      throw UsageError(name + ": " + array + " has other elements than " + cut + ", or more of them");
+      throw UsageError(name + ": " + array + " has elements of another size than " + cut +
+                       ", or more of them: give it the same type and at most as many elements");
     auto job = shaped<const T>(std::move(array), Role::resident, elements);
     job.arrays.back().prefix_of = static_cast<std::uint32_t>(found - arrays.begin());
     job.arrays.back().memory = found->memory;
@@ -161,8 +162,8 @@ class DescribedJob : public Job {
   }
   /// Sets the function that computes a chunk on the host, for virtual devices: `compute(chunk, views...)`. A run calls
   /// it once for each chunk, and so does each run of a race; `plan` calls it for `PlanOptions::check_reach` besides.
-  /// The threads are those that call a `kernel`. It has written all elements of the outputs when it returns. Its views
-  /// throw Error for an index that the chunk does not reach.
+  /// The threads are those that call a `kernel`. It must have written all elements of the outputs when it returns. Its
+  /// views throw Error for an index that the chunk does not reach.
   template <class Compute>
   DescribedJob host_kernel(Compute compute) const {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
@@ -182,16 +183,16 @@ class DescribedJob : public Job {
       job.blocks_abreast = abreast;
     });
   }
-  /// States the blocks of the kernel as `with_blocks` does, and that it does its work with any number of them: that in
-  /// `Chunk::blocks`. A plan may then limit the grid of a kernel that accesses host memory.
+  /// States the blocks of the kernel as `with_blocks` does, and that it works with any number of blocks. It must launch
+  /// `Chunk::blocks` blocks. A plan may then limit the grid of a kernel that accesses host memory.
   DescribedJob takes_any_grid(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
     DescribedJob result = with_blocks(items_of_block, threads, abreast);
     result.any_grid = true;
     return result;
   }
   /// States that the kernel reads and writes each byte of its arrays about once, spread over its time. Zero-copy
-  /// strategies are then considered on any node. Without this call they are considered where the kernel was measured on
-  /// pinned arrays with zero-copy: `plan` does that on a GPU.
+  /// strategies are then considered on any node. Without this call they are considered only if the kernel was measured
+  /// with zero-copy, as `plan` does on a GPU for pinned arrays.
   DescribedJob touches_each_byte_once() const {
     return changed([](Job& job) { job.each_byte_once = true; });
   }
@@ -199,37 +200,38 @@ class DescribedJob : public Job {
   DescribedJob touches_bytes_repeatedly() const {
     return changed([](Job& job) { job.each_byte_once = false; });
   }
-  /// States the kernel time of the whole job on resident data, proportional to the items. Without a stated time it is
-  /// measured on a GPU and derived from bytes and operations elsewhere. `plan` refuses what is negative or not finite.
+  /// States the kernel time of the whole job on resident data, in proportion to the items. Without a stated time it is
+  /// measured on a GPU, and derived from bytes and operations elsewhere. `plan` refuses a time that is negative or not
+  /// finite.
   DescribedJob takes(Seconds kernel_time) const {
     return takes({.points = {{items, Interval<Seconds>::exact(kernel_time)}}, .limited = {}, .origin = "stated"});
   }
-  /// States all that is known of the kernel's time, as from a kernel profile that was measured on a GPU.
+  /// States the cost of the kernel, for example from a kernel profile that was measured on a GPU.
   DescribedJob takes(KernelCost known) const {
     return changed([&](Job& job) { job.cost = std::move(known); });
   }
-  /// States the floating-point operations of the whole job in single precision. The kernel's time is derived from them
-  /// and from the device traffic where it is neither stated nor measured.
+  /// States the floating-point operations of the whole job, in single precision. The kernel's time is derived from them
+  /// and from the device traffic when it is neither stated nor measured.
   DescribedJob with_flops(double operations) const {
     return changed([&](Job& job) {
       job.flops = operations;
       job.double_precision = false;
     });
   }
-  /// States the floating-point operations of the whole job in double precision.
+  /// States the floating-point operations of the whole job, in double precision.
   DescribedJob with_double_precision_flops(double operations) const {
     return changed([&](Job& job) {
       job.flops = operations;
       job.double_precision = true;
     });
   }
-  /// States the bytes that the kernel reads and writes in device memory in the whole job. Without this call it is each
-  /// array once, and those that are read and written twice.
+  /// States the bytes that the kernel reads and writes in device memory in the whole job. Without this call each array
+  /// counts once, and an array that is read and written counts twice.
   DescribedJob with_device_traffic(Bytes bytes) const {
     return changed([&](Job& job) { job.device_traffic = bytes; });
   }
-  /// States the fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data: more
-  /// than 0. A derived time is divided by it.
+  /// States the fraction (more than 0) of the GPU's limit, by bytes or by operations, that the kernel reaches on
+  /// resident data. A derived time is divided by it.
   DescribedJob with_efficiency(double fraction) const {
     return changed([&](Job& job) { job.efficiency = fraction; });
   }
@@ -254,7 +256,7 @@ class DescribedJob : public Job {
   DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {
     detail::require_place(*this, array);
     Job job = *this;
-    // A device tells what memory it is when the job is planned.
+    // The kind of memory is looked up when the job is planned.
     job.arrays.push_back({.name = std::move(array),
                           .role = role,
                           .size = Bytes{data.size() * sizeof(T)},

@@ -52,17 +52,17 @@ Seconds KernelCost::at(std::uint64_t items, std::uint64_t beside) const {
   while (above + 1 < known.size() && in_rounds(known[above].items) < x) ++above;
   const Point& low = known[above - 1];
   const Point& high = known[above];
-  const auto share_between = [&](const Point& from, const Point& to) {
+  const auto fraction_between = [&](const Point& from, const Point& to) {
     const double apart = in_rounds(to.items) - in_rounds(from.items);
     return apart > 0 ? (x - in_rounds(from.items)) / apart : 1.0;
   };
-  const double t = share_between(low, high);
+  const double t = fraction_between(low, high);
   const Seconds line = low.work.value + (high.work.value - low.work.value) * t;
   if (!has_floor) return std::max(Seconds{0}, line);
   const Seconds time = std::max(known[0].work.value, line);
   if (x >= in_rounds(known[1].items)) return time;
   // Small launches may take less per item than the line says, because their data stay in the caches.
-  const double from_floor = share_between(known[0], known[1]);
+  const double from_floor = fraction_between(known[0], known[1]);
   const Seconds between = known[0].work.value + (known[1].work.value - known[0].work.value) * std::max(0.0, from_floor);
   return std::max(known[0].work.value, std::min(time, between));
 }
@@ -77,8 +77,8 @@ Seconds on_lines(std::span<const KernelCost::Point> points, std::uint64_t items)
   while (above + 1 < points.size() && points[above].items < items) ++above;
   const KernelCost::Point& low = points[above - 1];
   const KernelCost::Point& high = points[above];
-  const double share = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
-  return std::max(low.work.value, low.work.value + (high.work.value - low.work.value) * share);
+  const double fraction = (x - static_cast<double>(low.items)) / static_cast<double>(high.items - low.items);
+  return std::max(low.work.value, low.work.value + (high.work.value - low.work.value) * fraction);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Seconds KernelCost::ZeroCopy::beside_at(std::uint64_t items) const {
 
 std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, std::uint64_t blocks,
                                                              std::uint64_t own_blocks) const {
-  // The kernel's own grid counts as the largest.
+  // The kernel's own grid is treated as the largest one.
   constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
   const auto grid_of = [](std::uint64_t count) { return count == 0 ? all : count; };
   const std::uint64_t wanted = blocks >= own_blocks ? all : grid_of(blocks);
@@ -124,12 +124,12 @@ std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, 
 double density(const Job& job, ItemRange range) {
   double here = 0;
   double all = 0;
-  const double share = static_cast<double>(range.count) / static_cast<double>(job.items);
+  const double fraction = static_cast<double>(range.count) / static_cast<double>(job.items);
   const std::uint64_t end = range.first + range.count;
   for (const Array& array : job.arrays) {
     if (!is_input(array.role)) continue;
     if (!array.reach.elements) {
-      here += in_bytes(array.size) * share;
+      here += in_bytes(array.size) * fraction;
       all += in_bytes(array.size);
       continue;
     }
@@ -143,7 +143,7 @@ double density(const Job& job, ItemRange range) {
     here += in_bytes(piece.length);
     all += in_bytes(whole.length);
   }
-  return all > 0 ? here / all / share : 1;
+  return all > 0 ? here / all / fraction : 1;
 }
 
 std::uint64_t average_items(const Job& job, ItemRange range) {
@@ -235,12 +235,11 @@ std::vector<std::uint64_t> ramped_ends(std::uint64_t units, std::uint32_t chunks
 }  // namespace
 
 void require_valid(const Ramp& ramp) {
-  const auto share = [](double part) { return part > 0 && part <= 1; };
-  if (!share(ramp.first) || !share(ramp.last) || !(ramp.level() || ramp.growth > 1))
+  const auto is_fraction = [](double part) { return part > 0 && part <= 1; };
+  if (!is_fraction(ramp.first) || !is_fraction(ramp.last) || !(ramp.level() || ramp.growth > 1))
     throw UsageError(
         fmt::format("`ramp` {}:{}:{}: the first and the last chunk must be more than 0 and at most 1 times the "
-                    "largest, and the growth "
-                    "from one to the next more than 1",
+                    "largest, and the growth from one to the next more than 1",
                     ramp.first, ramp.last, ramp.growth));
 }
 
@@ -257,8 +256,8 @@ std::vector<ItemRange> cut_into_chunks(const Job& job, std::uint32_t chunks, con
   std::vector<ItemRange> result;
   result.reserve(chunks);
   require_valid(ramp);
-  // Chunks are whole blocks where there are enough. Those that start within a block are copied and computed more
-  // slowly.
+  // Chunks consist of whole blocks if there are enough blocks, because a chunk that starts within a block is copied and
+  // computed more slowly.
   const std::uint64_t unit = job.items / job.items_per_block >= chunks ? job.items_per_block : 1;
   const std::uint64_t units = job.items / unit;
   const std::vector<std::uint64_t> ramped =
@@ -275,7 +274,7 @@ std::vector<ItemRange> cut_into_chunks(const Job& job, std::uint32_t chunks, con
 
 ByteRange owned_bytes(const Job& job, const Array& array, ItemRange range) {
   const std::uint64_t elements = array.size.count / array.element.count;
-  // 128-bit product: elements · items exceeds 64 bits for large arrays cut finely.
+  // The product has 128 bits, because elements · items may exceed 64 bits.
   const auto at = [&](std::uint64_t item) {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(elements) * item / job.items) *
            array.element.count;
@@ -309,7 +308,7 @@ std::vector<ChunkReach> chunk_reaches(const Job& job, const Array& array, std::s
   std::vector<ChunkReach> result;
   result.reserve(chunks.size());
   Bytes begin;
-  Bytes end;  // of the chunk before
+  Bytes end;  // end of the reach of the chunk before
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     const ByteRange whole = reach_of(job, array, chunks[c]);
     if (array.role == Role::scratch) {  // chunks share no scratch, so reaches may overlap
@@ -337,30 +336,30 @@ std::vector<ChunkReach> chunk_reaches(const Job& job, const Array& array, std::s
 LaunchGrid launch_grid(const Job& job, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once) {
   LaunchGrid result;
   result.blocks = std::max<std::uint64_t>(1, blocks_of(job, items));
-  const std::uint64_t room = resident_threads == 0 ? result.blocks : wave_of(job, resident_threads);
-  result.resident_blocks = result.full_rate_blocks = room;
+  const std::uint64_t resident = resident_threads == 0 ? result.blocks : wave_of(job, resident_threads);
+  result.resident_blocks = result.full_rate_blocks = resident;
   if (job.cost.points.empty()) return result;
-  // The share of the GPU's rate that the launch uses, over its whole time: 1 when it is as fast per item as the whole
-  // job or, where all that may run at once do not fill the GPU, as these are together.
-  const bool fills = at_once >= (room + result.blocks - 1) / result.blocks || at_once >= job.items / items;
-  // A tile with fewer items than it can have takes as long as a full one. Rows of threads leave their rest to others.
+  // The fraction of the GPU's rate that the launch uses over its whole time. It is 1 when the launch is as fast per
+  // item as the whole job, or as all launches that may run at the same time if these do not fill the GPU together.
+  const bool fills = at_once >= (resident + result.blocks - 1) / result.blocks || at_once >= job.items / items;
+  // A tile with fewer items than it can have takes as long as a full one. Without tiles, unused threads end early.
   const std::uint64_t unit = job.blocks_abreast > 1 ? job.items_per_block : 1;
   const std::uint64_t as_if = (items + unit - 1) / unit * unit;
   const std::uint64_t together = fills ? (job.items + unit - 1) / unit * unit : as_if * at_once;
   const Seconds at_full_rate = job.cost.at(together) * (static_cast<double>(as_if) / static_cast<double>(together));
   const Seconds alone = kernel_time(job, items, 0, at_once);
-  constexpr double least_share = 1e-6;  // keeps the quotient below finite
-  constexpr double most_waves = 1e9;    // keeps the conversion to an integer in range
-  constexpr double rounding = 1e-9;     // of the two times, which are sums and products of the same figures
+  constexpr double least_fraction = 1e-6;  // keeps the quotient below finite
+  constexpr double most_waves = 1e9;       // keeps the conversion to an integer in range
+  constexpr double rounding = 1e-9;        // relative rounding error of the two times
   const double part = at_full_rate / alone;
-  const double share = part < 1 - rounding ? std::max(least_share, part) : 1.0;
-  // Full waves and a last one that leaves room: (waves - 1 + filled) / waves = share.
-  const std::uint64_t by_blocks = (result.blocks + room - 1) / room;
-  const auto by_share = share < 1 ? static_cast<std::uint64_t>(std::min(most_waves, 1 / (1 - share))) : by_blocks;
-  const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_share, 1, by_blocks));
-  // Rounded up, full waves stay as many. A single wave is rounded down, so that launches that run at the same time do
-  // not use more than the GPU's rate together.
-  const double at_full = static_cast<double>(result.blocks) / (waves * share);
+  const double fraction = part < 1 - rounding ? std::max(least_fraction, part) : 1.0;
+  // All waves are full but the last one: (waves - 1 + filled) / waves = fraction.
+  const std::uint64_t by_blocks = (result.blocks + resident - 1) / resident;
+  const auto by_rate = fraction < 1 ? static_cast<std::uint64_t>(std::min(most_waves, 1 / (1 - fraction))) : by_blocks;
+  const auto waves = static_cast<double>(std::clamp<std::uint64_t>(by_rate, 1, by_blocks));
+  // Several waves are rounded up, so that their number stays the same. A single wave is rounded down, so that launches
+  // that run at the same time do not use more than the GPU's rate together.
+  const double at_full = static_cast<double>(result.blocks) / (waves * fraction);
   result.full_rate_blocks = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(waves > 1 ? std::ceil(at_full * (1 - rounding)) : at_full * (1 + rounding)));
   return result;

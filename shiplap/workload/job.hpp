@@ -1,6 +1,5 @@
-// A job: work as a value. It holds the arrays with their roles and memory, which part of them a chunk needs, the cost
-// of the kernel and its binding. Strategies turn a job into schedules. described_job.hpp is the comfortable way to make
-// one.
+// A job: arrays with their roles and memory, the part of them that a chunk needs, the cost of the kernel, and its
+// binding. Strategies turn a job into schedules. Programs describe jobs with described_job.hpp.
 #pragma once
 
 #include <cstdint>
@@ -61,23 +60,22 @@ struct Reach {
   /// It must be monotone: a later chunk begins and ends no earlier. Chunks must write different elements.
   std::function<ElementRange(ItemRange)> elements{};
 };
-/// What the items of the chunk own, and nothing else.
+/// The reach of the elements that the items of a chunk own.
 inline const Reach own_items{};
-/// What the items of the chunk own, with a halo of these numbers of items.
+/// The reach of what the items of a chunk own, and a halo of `before` and `after` items.
 inline Reach halo(std::uint64_t before, std::uint64_t after) {
   return {.before = before, .after = after, .elements = {}};
 }
-/// The elements that the mapping gives (see Reach::elements).
+/// The reach of the elements that the function returns (see Reach::elements).
 inline Reach mapped_by(std::function<ElementRange(ItemRange)> elements) {
   return {.before = 0, .after = 0, .elements = std::move(elements)};
 }
 
-/// One array of the job. Items [first, first + n) of the job own a proportional part of it (see
-/// owned_bytes).
+/// One array of the job. Each item of the job owns a proportional part of it (see owned_bytes).
 struct Array {
-  std::string name;                        ///< in messages
-  Role role = Role::in;                    ///< what the kernel does with it
-  Bytes size;                              ///< of the whole array
+  std::string name;                        ///< name of the array in messages
+  Role role = Role::in;                    ///< how the kernel uses the array
+  Bytes size;                              ///< size of the whole array
   Bytes element{1};                        ///< size of an element; items own whole elements
   MemoryKind memory = MemoryKind::pinned;  ///< the kind of memory; looked up before planning where `data` is known
   Reach reach{};                           ///< the part that the kernel of a chunk needs
@@ -105,8 +103,8 @@ inline Bytes size_on_host(const Array& array) {
 struct KernelCost {
   /// The time of one launch.
   struct Point {
-    std::uint64_t items = 0;  ///< of the launch
-    Interval<Seconds> work;   ///< its time
+    std::uint64_t items = 0;  ///< number of items of the launch
+    Interval<Seconds> work;   ///< time of the launch
   };
   std::vector<Point> points;  ///< by increasing items
   bool has_floor = false;     ///< whether the first point is of a launch with at most one block for each SM
@@ -114,11 +112,11 @@ struct KernelCost {
   /// items the last point gives the time per item, and the cached points give the part that does not depend on the
   /// items. 0: the points do not tell cached launches from others.
   std::uint64_t cached_items = 0;
-  /// The time of one launch with so few blocks that each has an SM to itself.
+  /// The time of one launch with few blocks, each of which has an SM to itself.
   struct Limited {
-    std::uint64_t items = 0;   ///< of the launch
-    std::uint64_t blocks = 0;  ///< of the launch
-    Interval<Seconds> work;    ///< its time
+    std::uint64_t items = 0;   ///< number of items of the launch
+    std::uint64_t blocks = 0;  ///< number of blocks of the launch
+    Interval<Seconds> work;    ///< time of the launch
   };
   /// Measured for kernels whose grid may be limited, by increasing items. There is one size, or two sizes with the same
   /// number of blocks when a wave has fewer than two items; the two then show the part that each launch does once.
@@ -133,8 +131,8 @@ struct KernelCost {
     /// when the kernel is so slow on host memory that no plan would choose it.
     std::vector<Point> beside;
     double copies_beside = 1;  ///< factor by which these copies take longer while the kernel runs
-    /// Time of a launch over `items` items of average density while no copy moves. Piecewise linear between the points;
-    /// the last line is extended; below the first point the time is proportional to the items.
+    /// Time of a launch over `items` items of average density while no copy moves. The time is linear between points
+    /// and beyond the last one. Below the first point it is proportional to the items.
     Seconds at(std::uint64_t items) const;
     /// Time of the launch while the remaining arrays are copied; at least the time without copies.
     Seconds beside_at(std::uint64_t items) const;
@@ -164,18 +162,18 @@ struct Job {
   KernelCost cost{};                  ///< cost of the kernel; without points it is measured or derived before planning
   std::uint64_t items_per_block = 1;  ///< most items that one block of the kernel works on
   std::uint64_t blocks_abreast = 1;   ///< blocks that share the same items, each working on a part of them
-  unsigned threads_per_block = 256;   ///< of the kernel
+  unsigned threads_per_block = 256;   ///< threads in a block of the kernel
   /// Whether the kernel works with any grid (`Launch::blocks`).
   bool any_grid = false;
   /// Number of launches for a chunk of any size. A plan for a GPU counts them in captures of the kernel; a virtual
   /// device has what is stated here.
   std::uint64_t launches = 1;
   double launches_per_item = 0;  ///< additional launches for each item of a chunk, counted or stated like `launches`
-  /// Whether the kernel reads and writes each byte about once, spread over its time, as zero-copy wants it. None:
-  /// nobody has said, so that zero-copy is offered only where it was measured (see offers_zero_copy).
+  /// Whether the kernel reads and writes each byte about once, spread over its time, so that zero-copy may pay.
+  /// nullopt: unknown, so zero-copy is offered only when it was measured (see offers_zero_copy).
   std::optional<bool> each_byte_once{};
   double flops = 0;               ///< floating-point operations of the whole job
-  bool double_precision = false;  ///< whether these are in double precision
+  bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
   /// Fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data. It is measured
   /// on one GPU and stands for GPUs on which the kernel was not measured.
@@ -203,10 +201,10 @@ struct Job {
 /// Sizes of the chunks of a job relative to the largest. Neighbouring chunks differ at most by the factor `growth`.
 /// Small chunks at both ends fill and drain a pipeline sooner.
 struct Ramp {
-  double first = 1;   ///< of the first chunk, more than 0 and at most 1
-  double last = 1;    ///< of the last chunk, more than 0 and at most 1
-  double growth = 1;  ///< from one chunk to the next, more than 1 unless the ramp is level
-  /// Whether all chunks are alike.
+  double first = 1;   ///< relative size of the first chunk, more than 0 and at most 1
+  double last = 1;    ///< relative size of the last chunk, more than 0 and at most 1
+  double growth = 1;  ///< factor from one chunk to the next, more than 1 unless the ramp is level
+  /// Whether all chunks have the same size.
   bool level() const { return first >= 1 && last >= 1; }
   friend bool operator==(const Ramp&, const Ramp&) = default;
 };
@@ -227,7 +225,7 @@ std::vector<ItemRange> cut_into_chunks(const Job&, std::uint32_t chunks, const R
 
 /// A contiguous part of an array.
 struct ByteRange {
-  Bytes offset;  ///< of its first byte in the array
+  Bytes offset;  ///< offset of the first byte in the array
   Bytes length;  ///< number of bytes
 };
 /// The part of the array that a range of items owns. It has whole elements. Between the parts of two consecutive ranges
@@ -236,7 +234,7 @@ ByteRange owned_bytes(const Job&, const Array&, ItemRange);
 
 /// The part of an array that a chunk needs.
 struct ChunkReach {
-  ByteRange reach;  ///< the bytes that its kernel is handed
+  ByteRange reach;  ///< the bytes that the kernel of the chunk is handed
   ByteRange fresh;  ///< the bytes of the reach that the chunk before does not need; all of the reach for an output
 };
 /// The reaches of consecutive chunks. Throws UsageError that names the array and the chunk when a reach is out of
@@ -245,23 +243,23 @@ std::vector<ChunkReach> chunk_reaches(const Job&, const Array&, std::span<const 
 /// The bytes of the array that the kernel is handed for these items; all bytes of an array that stays on the GPU.
 ByteRange reach_of(const Job&, const Array&, ItemRange);
 
-/// Data per item of these items relative to the average of the job: for example the nonzeros of rows. It counts the
-/// inputs that are cut, except arrays whose mapping gives neighbouring chunks common elements.
+/// Data per item in the range, relative to the average of the job: for example the nonzeros per row of a sparse matrix.
+/// Counted are inputs that are cut, except arrays whose mapping gives neighbouring chunks common elements.
 double density(const Job&, ItemRange);
 /// The number of average items that have as much data as these items, at least 1. KernelCost is read at this number.
 std::uint64_t average_items(const Job&, ItemRange);
 
 /// Throws UsageError that names the array when a front is not valid (see Array::prefix_of).
 void require_valid_prefixes(const Job&);
-/// Throws UsageError for a job that makes no sense, in the words of the one who described it: no items, a kernel time
-/// or another number that is out of range, two arrays of one name, an array with too few elements for the items or for
-/// its halo, a front that is not valid.
+/// Throws UsageError for an invalid job, in the terms of DescribedJob: no items, a kernel time or another number that
+/// is out of range, two arrays with the same name, an array with too few elements for the items or for its halo, or an
+/// invalid front.
 void require_valid(const Job&);
-/// Sets the memory kind of every front to that of the array that it is the front of.
+/// Sets the memory kind of every front to that of its whole array.
 void share_memory_of_prefixes(Job&);
 
-/// Whether strategies may have the kernel access host memory: its job says that it touches each byte about once, or its
-/// times with zero-copy were measured and its job does not say the opposite.
+/// Whether strategies may let the kernel access host memory. That is so when the job says that the kernel touches each
+/// byte about once, or when its times with zero-copy were measured and the job does not say the opposite.
 bool offers_zero_copy(const Job&);
 
 /// Number of launches in which the kernel is submitted for `items` items, at least 1.
@@ -295,7 +293,7 @@ struct LaunchGrid {
 /// number of threads that the GPU holds at once; 0: every launch fills the GPU.
 LaunchGrid launch_grid(const Job&, std::uint64_t items, std::uint64_t resident_threads, std::uint64_t at_once);
 
-/// The kind of memory of the first array that is cut and in host memory; pinned when there is none.
+/// The kind of memory of the first array that is cut into chunks; pinned when there is none.
 MemoryKind memory_of(const Job&);
 
 /// Size of all arrays that are copied to the GPU in chunks (in, inout).

@@ -83,7 +83,7 @@ Json to_json(const KernelCost& cost) {
 
 KernelCost kernel_cost_from_json(const JsonReader& json) {
   KernelCost cost{.points = read_points(json.at("points")), .origin = json.at("origin").string()};
-  // The first files did not say whether a cost has a floor: those measured had one.
+  // Older files do not say whether a cost has a floor. Measured costs had one then.
   const auto has_floor = json.find("has_floor");
   cost.has_floor = has_floor ? has_floor->boolean() : cost.origin.starts_with("measured");
   if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();

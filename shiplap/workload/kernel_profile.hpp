@@ -1,4 +1,4 @@
-// What is known of a kernel as a file: written where it was measured, read where it cannot be.
+// Files with the cost of a kernel, which are written where it was measured and read where it cannot be measured.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 
 namespace shiplap {
 
-/// All of it.
+/// Writes every field of the cost.
 Json to_json(const KernelCost&);
-/// What to_json wrote. Throws Error naming source and key.
+/// Reads what to_json wrote. Throws Error that names the source and the key.
 KernelCost kernel_cost_from_json(const JsonReader&);
 
-/// The kernel profile of a workload, of the schema docs/schema/kernel-profile.schema.json. Throws Error naming the
-/// path.
+/// Writes the kernel profile of a workload (docs/schema/kernel-profile.schema.json). Throws Error that names the path.
 void save_kernel_profile(const std::string& workload, const std::string& device_name, const KernelCost&,
                          const std::filesystem::path&);
-/// Throws Error naming the path, UsageError where it is of another workload.
+/// Reads the kernel profile of a workload. Throws Error that names the path, UsageError when the profile is of another
+/// workload.
 KernelCost load_kernel_profile(const std::string& workload, const std::filesystem::path&);
 
 }  // namespace shiplap

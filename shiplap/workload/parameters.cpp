@@ -14,7 +14,8 @@ Parameters::Parameters(std::string workload, std::string_view text) : workload_(
     const std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), item.size() + 1));
     const auto equals = item.find('=');
-    if (equals == std::string_view::npos || equals == 0) refuse(fmt::format("'{}' should be NAME=VALUE", item));
+    if (equals == std::string_view::npos || equals == 0)
+      refuse(fmt::format("'{}' is not of the form NAME=VALUE", item));
     if (!values_.emplace(item.substr(0, equals), item.substr(equals + 1)).second)
       refuse(fmt::format("{} is given twice", item.substr(0, equals)));
   }

@@ -1,4 +1,4 @@
-// The parameters of a workload as they stand in its name: "n=64Mi,iterations=2".
+// The parameters in the name of a workload, as in "n=64Mi,iterations=2".
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace shiplap {
 
-/// Key and text; each value is taken once, so that a key that nobody took can be named. All throw UsageError that names
-/// workload and parameter.
+/// The values of parameters by name. Each is taken once, so that unknown parameters remain. All functions throw
+/// UsageError that names the workload and the parameter.
 class Parameters {
  public:
-  /// `text` is what follows the colon.
+  /// `text` is the part of the workload's name after the colon.
   Parameters(std::string workload, std::string_view text);
 
-  /// What was given, or else `fallback`.
+  /// Takes the text of a parameter, `fallback` when it was not given.
   std::string take(const std::string& name, std::string fallback);
-  /// A number of things, not fewer than `least`.
+  /// Takes a number, which must be at least `least`.
   std::uint64_t count(const std::string& name, const std::string& fallback, std::uint64_t least = 1);
-  /// A size.
+  /// Takes a size in bytes.
   Bytes bytes(const std::string& name, const std::string& fallback);
-  /// The number of the one of these words that was given; the first is what it is without.
+  /// Takes one of the words and returns its index. Without the parameter it is the first word.
   std::size_t one_of(const std::string& name, std::initializer_list<std::string_view> words);
-  /// That all were taken; `known` lists them.
+  /// Throws UsageError when a parameter was not taken. `known` lists all parameters for the message.
   void require_empty(std::string_view known) const;
-  /// Throws with the workload's name in front.
+  /// Throws UsageError with the workload's name before `why`.
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace shiplap {
 namespace {
 
-// What follows the line that opens the namespace, up to the one that closes it.
+// The text between the lines that open and close the namespace.
 std::string definitions(const KernelFile& file) {
   constexpr std::string_view opening = "namespace shiplap::kernels {\n";
   constexpr std::string_view closing = "}  // namespace shiplap::kernels\n";

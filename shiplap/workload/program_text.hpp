@@ -1,4 +1,4 @@
-// What a program that stands alone says of a workload: the CUDA text of its kernel, its data and its reference.
+// The CUDA text of a workload for programs that stand alone: its kernel, its data and its reference.
 #pragma once
 
 #include <initializer_list>
@@ -10,36 +10,34 @@
 namespace shiplap {
 
 struct ProgramText {
-  /// Definitions: kernels and what launches them. Empty for a workload whose kernel is not known as text.
+  /// Definitions of the kernels and of the functions that launch them; "" when the kernel is not known as text.
   std::string kernel;
-  /// The call that launches over a range of items, in which {0}, {1} … stand for the addresses of the operands,
-  /// {first}, {items}, {blocks} and {stream} for what they say.
+  /// The call that launches the kernel over a range of items. In it {0}, {1} … stand for the addresses of the operands,
+  /// {first} and {items} for the range, {blocks} for the grid, and {stream} for the stream.
   std::string launch;
-  /// Definitions of the functions below.
+  /// Definitions of the functions that `arrays` names.
   std::string data;
   struct Array {
-    std::string type;      ///< "float"
-    std::string initial;   ///< name of the function of an index that fills it; never all zero
-    std::string expected;  ///< the same for what it must hold after one run: `initial` for what is only read
-    /// Name of a function of an index that says how far off an element may be, as a double; without one the values must
-    /// be equal.
+    std::string type;      ///< type of the elements, as in "float"
+    std::string initial;   ///< name of the function from an index to the initial element; not all elements are 0
+    std::string expected;  ///< name of the function from an index to the element after one run
+    /// Name of the function from an index to the largest error of the element, a double; "" when values must be equal.
     std::string tolerance{};
   };
-  std::vector<Array> arrays;  ///< those of the job, in their order; empty without a reference
+  std::vector<Array> arrays;  ///< the arrays of the job, in their order; empty without a reference
 };
 
-/// A CUDA header of this room, as it is.
+/// A CUDA header of this folder with its text.
 struct KernelFile {
-  std::string_view name;  ///< "saxpy" for saxpy.cuh
+  std::string_view name;  ///< name without the extension, as in "saxpy"
   std::string_view text;
 };
 std::vector<KernelFile> kernel_files();
 
-/// The definitions of these headers one after the other, without what belongs to a file of this project (its first
-/// comment, includes, namespaces).
+/// The definitions of these headers one after the other, without their first comments, includes and namespaces.
 std::string kernel_text(std::initializer_list<std::string_view> names);
 
-/// The text with every "{name}" replaced by what it stands for; other braces stay.
+/// The text with every "{name}" replaced by its value. Other braces stay.
 std::string filled(std::string_view text, const std::vector<std::pair<std::string, std::string>>& values);
 
 }  // namespace shiplap

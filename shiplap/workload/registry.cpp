@@ -42,7 +42,7 @@ Workload from_file(const std::string& path, const CudaKernels& cuda) {
   require_schema(document, schema, job_file_version);
   document.only_keys({"schema", "version", "workload", "in", "out", "kernel"});
   if (const auto name = document.find("workload")) {
-    if (name->string().ends_with(".json")) name->fail("a built-in workload, as on the command line");
+    if (name->string().ends_with(".json")) name->fail("the name of a built-in workload, as in saxpy:n=64Mi");
     return find_workload(name->string(), cuda);
   }
   return stated_workload({.in = parse_bytes(document.at("in").string(), path + ": in"),
@@ -59,11 +59,11 @@ std::vector<WorkloadHelp> built_in_workloads() {
   return help;
 }
 
-std::string with_size(std::string_view name, Bytes size_of_each) {
+std::string with_size(std::string_view name, Bytes size) {
   const std::string base(name.substr(0, name.find(':')));
   const auto known = std::ranges::find(all_built_in, base, [](const auto* one) { return one->help.name; });
   if (known == std::end(all_built_in)) return std::string(name);
-  const std::string sizes = (*known)->sizes(size_of_each);
+  const std::string sizes = (*known)->sizes(size);
   for (std::string_view rest = sizes; !rest.empty();) {
     const std::string key(rest.substr(0, rest.find('=') + 1));
     for (const char before : {':', ','})
@@ -123,7 +123,7 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
                     profile.name, gpu.memory_bandwidth ? "flop rate" : "memory bandwidth", job.name));
   const auto& bandwidth = *gpu.memory_bandwidth;
   const auto& flops = *gpu.flop_rate;
-  // GPUs with arithmetic of full width have half as many units for double precision.
+  // GPUs with full double-precision arithmetic have half as many units for it as for single precision.
   const double operations = job.flops * (job.double_precision ? 2 : 1);
   const Bytes traffic = traffic_of(job);
   const auto at = [&](Bandwidth b, double f) {
@@ -131,7 +131,7 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   };
   const Interval<Seconds> whole{at(bandwidth.value, flops.value), at(bandwidth.high, flops.high),
                                 at(bandwidth.low, flops.low)};
-  // A block for each SM is taken to be enough for the full rate.
+  // One block for each SM is assumed to be enough for the full rate.
   return {.points = {{job.items, whole}},
           .limited = {{.items = job.items, .blocks = std::max(1u, gpu.sm_count), .work = whole}},
           .origin = job.efficiency == 1

@@ -1,10 +1,10 @@
-// What a kernel is handed of the arrays of its job: the items of its chunk, and views in indices of the whole array.
+// The arguments of a kernel: the items of its chunk, and views of the arrays with indices of the whole arrays.
 #pragma once
 
 #include <cstdint>
 
 #ifdef __CUDACC__
-/// Marks a function that host and device call: nvcc needs the mark, other compilers get nothing.
+/// Marks a function that is called on host and device. It is empty for compilers other than nvcc.
 #define SHIPLAP_HOST_DEVICE __host__ __device__
 #else
 #define SHIPLAP_HOST_DEVICE
@@ -12,7 +12,7 @@
 
 namespace shiplap {
 
-/// The items that one launch is for.
+/// The items that one launch works on.
 struct Chunk {
   std::uint64_t first = 0;  ///< index of its first item in the whole job
   std::uint64_t count = 0;  ///< how many items
@@ -26,13 +26,13 @@ struct Chunk {
 /// Throws Error that names the array, the index and the elements that the chunk reaches.
 [[noreturn]] void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end);
 
-/// The elements [first(), end()) of an array, wherever they lie at the moment. A view is trivially copyable and is
-/// passed to kernels by value. Host code that asks for another element gets an Error with its index. Device code is not
-/// checked; `check_reach` finds such accesses there.
+/// The elements [first(), end()) of an array, in host or device memory. A view is trivially copyable and is passed to
+/// kernels by value. Host code that asks for another element gets an Error with its index. Device code is not checked;
+/// `check_reach` finds such accesses there.
 template <class T>
 class View {
  public:
-  /// A view of no elements.
+  /// Makes a view without elements.
   View() = default;
   /// Makes a view of `count` elements. Element `first` of the array lies at `data`. `array` is the name of the array in
   /// errors and must outlive the view.

@@ -1,5 +1,5 @@
-// Workloads: a Job with its kernels, its data and its reference. Built-in ones by name ("saxpy:n=64Mi"), from a JSON
-// file, or stated by hand (sizes and kernel time only).
+// Workloads: jobs with kernels, data and a reference. A workload is built in ("saxpy:n=64Mi"), read from a JSON file,
+// or stated by hand (sizes and kernel time only).
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@
 namespace shiplap {
 
 struct Workload {
-  Job job;  ///< with its kernel; where the arrays are is not known
-  /// Fills the job's arrays (in their order) with this workload's data; never zeros. Outputs are poisoned.
+  Job job;  ///< the job with its kernel; its arrays have no memory yet
+  /// Fills the job's arrays, given in their order, with this workload's data, which are not all zeros. Outputs are
+  /// poisoned.
   std::function<void(std::span<const std::span<std::byte>> arrays)> fill;
-  /// Compares the outputs with the host reference computed from the pristine inputs; returns "" or what differs first.
+  /// Compares the outputs with the host reference, and the inputs with their data. Returns "" or the first difference.
   std::function<std::string(std::span<const std::span<std::byte>> arrays)> verify;
   /// False for a workload stated by hand: its kernel is a stand-in that takes the stated time and copies bytes.
   bool real_kernel = true;
-  ProgramText program;  ///< for programs that stand alone
+  ProgramText program;  ///< text for programs that stand alone
 };
 
 struct WorkloadHelp {
-  std::string name;        ///< "saxpy"
-  std::string parameters;  ///< "n=COUNT (64Mi)"
+  std::string name;        ///< name, as in "saxpy"
+  std::string parameters;  ///< parameters with their defaults, as in "n=COUNT (64Mi)"
   std::string summary;
 };
 std::vector<WorkloadHelp> built_in_workloads();
@@ -38,12 +39,12 @@ std::vector<WorkloadHelp> built_in_workloads();
 /// that ends in .json; schema docs/schema/workload.schema.json). Throws UsageError that names the parameter.
 Workload find_workload(std::string_view name, const CudaKernels& = cuda_kernels());
 
-/// The arrays that go to the GPU or come back are to be in memory of that kind; in managed memory all are.
+/// Sets the kind of memory of the arrays that are cut into chunks. Managed memory is set for all arrays.
 void put_into(Workload&, MemoryKind);
 
-/// The name of a built-in workload with arrays of about `each` bytes: "saxpy" and 64 MiB give "saxpy:n=16777216". A
-/// name that states its own sizes, and a file, stay as they are.
-std::string with_size(std::string_view name, Bytes each);
+/// The name of a built-in workload whose largest array has about `size` bytes: "saxpy" and 64 MiB give
+/// "saxpy:n=16777216". The name of a file, or one that states its own sizes, is returned unchanged.
+std::string with_size(std::string_view name, Bytes size);
 
 /// The workload of this name with another number of items, at least 1: "histogram" and 10 items give
 /// "histogram:frames=10". nullopt for workloads whose items no single parameter counts, and for files.
@@ -57,8 +58,9 @@ struct StatedJob {
 };
 Workload stated_workload(const StatedJob&, const CudaKernels& = cuda_kernels());
 
-/// Kernel cost from flops and bytes over the profile's limits, for a GPU on which nothing was measured. `origin` says
-/// so. Throws Unsupported when the profile lacks memory bandwidth or flop rate.
+/// The kernel cost derived from the job's operations and bytes and the GPU's limits in the profile, for a GPU on which
+/// the kernel was not measured. `origin` says so. Throws Unsupported when the profile lacks memory bandwidth or flop
+/// rate.
 KernelCost derived_cost(const Job&, const Profile&);
 
 }  // namespace shiplap
