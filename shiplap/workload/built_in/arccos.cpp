@@ -1,4 +1,5 @@
-// arccos: ψ(x) = 2 arccos(x) / π - 1 a number of times on every float (ETH 2025), as much work as is asked for.
+// arccos: ψ(x) = 2 arccos(x) / π - 1, applied a number of times to every float (ETH 2025), so that the work per byte
+// can be chosen.
 #include "shiplap/workload/built_in/arccos.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +16,9 @@
 namespace shiplap {
 namespace {
 
-// Inputs are 2^16 values spread over [-0.97, 0.97], none of them 0, and 1 and -1. ψ contracts all others to 0, so that
-// after 30 calls they tell nothing but that there were many; 1 and -1 change places for ever, exactly so in either
-// precision, and tell even from odd.
+// Inputs are 2^16 values spread over [-0.97, 0.97], none of them 0, and 1 and -1. ψ contracts the spread values to 0,
+// so after 30 calls they only show that there were many calls. ψ exchanges 1 and -1 exactly, in either precision, so
+// they show whether the number of calls is even.
 constexpr std::uint64_t spread_values = 1 << 16;
 constexpr std::uint64_t value_kinds = spread_values + 2;
 
@@ -39,41 +40,41 @@ float psi(float x, bool promoted) {
   return std::acos(x) * (2 / std::numbers::pi_v<float>)-1;
 }
 
-// What a result may be.
+// The interval in which a result must be.
 struct Bounds {
   double low;
   double high;
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
-// How far off 1 + ψ(x) is, relatively, before the result is rounded: acosf is 2 ulp away from the correctly rounded
-// value at most (CUDA Programming Guide, mathematical functions), 2.5 ulp from the true one; in single precision there
-// are the rounded 2 / π and, where it is not fused with the subtraction, a product. What is left out are products of
-// errors.
+// The largest relative error of 1 + ψ(x) before the result is rounded. acosf is at most 2 ulp away from the correctly
+// rounded value (CUDA Programming Guide, mathematical functions), so 2.5 ulp from the true one. Single precision adds
+// the errors of the rounded 2 / π and of a product that may not be fused with the subtraction. Products of errors are
+// neglected.
 double relative_error(bool promoted) {
   constexpr double half_ulp = 0x1p-24;
   const double errors = promoted ? 5 * half_ulp : 5 * half_ulp + 4.04e-8 + half_ulp;
   return errors * (1 + 1e-6);
 }
 
-// Of a value that `calls` calls make of x. ψ is decreasing, and so are its results with the largest errors.
+// The bounds of the result of all calls on x. ψ is decreasing, and so are its results with the largest errors.
 Bounds bounds_of(double x, const ArccosShape& shape) {
   if (std::abs(x) == 1) return shape.calls % 2 == 0 ? Bounds{x, x} : Bounds{-x, -x};
   const double relative = relative_error(shape.promoted);
-  // 2 arccos(x) / π - 1 without its cancellation.
+  // This form of 2 arccos(x) / π - 1 has no cancellation.
   const auto psi = [](double value) { return std::asin(value) * (-2 / std::numbers::pi); };
   const auto error = [&](double value) { return (1 + value) * relative + std::abs(value) * 0x1p-24; };
   Bounds bounds{x, x};
   for (std::uint32_t i = 0; i < shape.calls; ++i) {
     const double low = psi(bounds.high), high = psi(bounds.low);
     const Bounds next{low - error(low), high + error(high)};
-    if (next == bounds) break;  // come to rest around 0
+    if (next == bounds) break;  // further calls change nothing
     bounds = next;
   }
   return bounds;
 }
 
-// Of the values of all kinds.
+// The bounds of the results of all kinds of values.
 std::vector<Bounds> all_bounds(const ArccosShape& shape) {
   std::vector<Bounds> bounds(value_kinds);
   parallel_for(value_kinds, 256, [&](std::uint64_t begin, std::uint64_t end) {
@@ -89,7 +90,7 @@ ProgramText program_text(const ArccosShape& shape) {
               shape.calls, shape.promoted),
           .data = fmt::format(
               R"(constexpr int calls = {};
-// 2^16 values spread over [-0.97, 0.97], which psi contracts to 0, and 1 and -1, which it exchanges for ever.
+// Inputs are 2^16 values spread over [-0.97, 0.97], which psi contracts to 0, and 1 and -1, which psi exchanges.
 std::uint64_t kind(std::uint64_t i) {{
   i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9;
   i = (i ^ i >> 27) * 0x94d049bb133111eb;
@@ -100,8 +101,8 @@ float value(std::uint64_t kind) {{
   return kind == 65536 ? 1 : kind == 65537 ? -1 : float(int(2 * kind) - 65535) * (0.97f / 65535);
 }}
 struct Bounds {{ double low, high; }};
-// Of what the calls make of x: acosf is off by up to 2.5 ulp (2 from the correctly rounded value), the constant and
-// each operation by what rounding makes of them. psi is decreasing.
+// The bounds of the result of all calls on x. acosf has an error of up to 2.5 ulp (2 from the correctly rounded value),
+// and the constant and each operation are rounded. psi is decreasing.
 Bounds bounds(double x) {{
   if (x == 1 || x == -1) return calls % 2 == 0 ? Bounds{{x, x}} : Bounds{{-x, -x}};
   Bounds b{{x, x}};
@@ -110,7 +111,7 @@ Bounds bounds(double x) {{
   for (int i = 0; i < calls; ++i) {{
     const double low = psi(b.high), high = psi(b.low);
     const Bounds next{{low - error(low), high + error(high)}};
-    if (next.low == b.low && next.high == b.high) break;  // come to rest around 0
+    if (next.low == b.low && next.high == b.high) break;  // further calls change nothing
     b = next;
   }}
   return b;
@@ -121,7 +122,7 @@ const Bounds& bounds_at(std::uint64_t i) {{
   return all[kind(i)];
 }}
 float initial_x(std::uint64_t i) {{ return value(kind(i)); }}
-float initial_y(std::uint64_t) {{ return 2; }}  // to be overwritten
+float initial_y(std::uint64_t) {{ return 2; }}  // must be overwritten
 float expected_y(std::uint64_t i) {{ return float((bounds_at(i).low + bounds_at(i).high) / 2); }}
 double tolerance_y(std::uint64_t i) {{
   return std::max(bounds_at(i).high - expected_y(i), expected_y(i) - bounds_at(i).low);
@@ -131,8 +132,9 @@ double tolerance_y(std::uint64_t i) {{
           .arrays = {{"float", "initial_x", "initial_x"}, {"float", "initial_y", "expected_y", "tolerance_y"}}};
 }
 
-// A rate of operations counts a multiplication and an addition fused as two. What nvcc 13 makes of ψ for sm_90 takes
-// the places of 26 of these; conversions, division and subtraction in double precision take another 17.
+// The number of operations of one call. A fused multiply-add counts as two. The code that nvcc 13 generates for ψ on
+// sm_90 takes as long as 26 fused multiply-adds; conversions, division and subtraction in double precision take as long
+// as another 17.
 double operations_of_call(bool promoted) { return 2 * (promoted ? 26 + 17 : 26); }
 
 Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
@@ -164,7 +166,7 @@ Workload arccos(Parameters& parameters, const CudaKernels& cuda) {
   w.program = program_text(shape);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<float>(arrays[0]), argument_at);
-    generate(as_elements<float>(arrays[1]), [](std::uint64_t) { return 2.0f; });  // not within ψ's range
+    generate(as_elements<float>(arrays[1]), [](std::uint64_t) { return 2.0f; });  // 2 is not in the range of ψ
   };
   w.verify = [shape](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto x = as_elements<float>(arrays[0]);

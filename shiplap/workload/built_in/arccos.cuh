@@ -1,4 +1,4 @@
-// The kernel of arccos. Also text of programs (program_text.hpp).
+// The kernel of arccos. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
@@ -21,7 +21,7 @@ __device__ inline float4 psi_repeatedly(float4 x, std::uint32_t calls) {
   return x;
 }
 
-/// `vectors` groups of four elements and then single elements up to `count`.
+/// Computes `vectors` groups of four elements, and then single elements up to `count`.
 template <bool promoted>
 __global__ void __launch_bounds__(threads)
     arccos(const float* x, float* y, std::uint64_t vectors, std::uint64_t count, std::uint32_t calls) {
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// psi `calls` times over `n` elements.
+/// Applies psi `calls` times to `n` elements.
 inline void launch_arccos(const float* x, float* y, std::uint64_t n, std::uint32_t calls, bool promoted,
                           unsigned blocks, cudaStream_t stream) {
   const std::uint64_t vectors = allow_vectors(x, y) ? n / 4 : 0;

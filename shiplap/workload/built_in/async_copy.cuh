@@ -1,11 +1,12 @@
-// Copies from global into shared memory past the registers. Also text of programs (program_text.hpp).
+// Copies from global into shared memory that bypass registers. Programs that stand alone contain its text
+// (program_text.hpp).
 #pragma once
 
 #include <cstdint>
 
 namespace shiplap::kernels {
 
-/// Begins to copy `bytes` (4 or 16) that are aligned so on both sides; or to write zeros, which reads nothing.
+/// Begins to copy 4 or 16 bytes, which are aligned to this size on both sides, or to write zeros without reading.
 template <unsigned bytes>
 __device__ inline void begin_copy(float* shared, const float* global, bool zeros) {
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -16,7 +17,7 @@ __device__ inline void begin_copy(float* shared, const float* global, bool zeros
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(global), "r"(read) : "memory");
 }
 
-/// Ends a group of copies, which may be empty.
+/// Ends the current group of copies, which may be empty.
 __device__ inline void end_group_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 /// Waits for this thread's copies, except for those of the last `groups` groups.

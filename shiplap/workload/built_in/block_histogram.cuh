@@ -1,4 +1,5 @@
-// How a block counts the values of a frame in shared memory. Also text of programs (program_text.hpp).
+// The histogram of a frame that a block counts in shared memory. Programs that stand alone contain its text
+// (program_text.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@ namespace shiplap::kernels {
 constexpr unsigned voters = 1024;  // threads of a block
 constexpr unsigned most_copies = 32;
 
-/// The 256 bins of a block. Each bin has `copies` copies (a power of two up to 32) side by side. The lanes of a warp
-/// take turns at them; with 32 each lane has a copy and with it a bank of its own, so that whatever the values, no two
-/// votes of a warp meet.
+/// The 256 bins of a block. Each bin has `copies` copies (a power of two up to 32) side by side, and lane i of a warp
+/// uses copy i modulo `copies`. With 32 copies each lane has its own copy and its own bank, so the votes of a warp
+/// never conflict.
 struct Bins {
   std::uint32_t* words;
   unsigned copies;
 
-  /// Before the first vote.
+  /// Sets all bins to 0. Must be called before the first vote.
   __device__ void clear() const {
     for (unsigned i = threadIdx.x; i < 256 * copies; i += blockDim.x) words[i] = 0;
     __syncthreads();
@@ -33,8 +34,9 @@ struct Bins {
     vote_bytes(sixteen.z);
     vote_bytes(sixteen.w);
   }
-  /// Adds the copies up when all threads have voted, and empties them if there are further frames. The threads of a bin
-  /// are neighbours; with 32 copies those of a warp begin at different ones, and so in different banks.
+  /// Adds up the copies when all threads have voted, and sets them to 0 if there are further frames. Neighbouring
+  /// threads add up one bin. The threads of a warp begin at different copies and so, with 32 copies, in different
+  /// banks.
   __device__ void write(std::uint32_t* histogram, bool further) const {
     constexpr unsigned threads_of_bin = voters / 256;
     const unsigned part = threadIdx.x % threads_of_bin;

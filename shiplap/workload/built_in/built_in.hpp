@@ -15,7 +15,7 @@ struct BuiltInWorkload {
   std::string_view items{};
 };
 
-/// Defined in the files of their names; listed in registry.cpp.
+/// Each workload is defined in the file of its name. registry.cpp lists them all.
 extern const BuiltInWorkload arccos_workload;
 extern const BuiltInWorkload convolution_workload;
 extern const BuiltInWorkload diffusion_workload;

@@ -1,5 +1,5 @@
 // convolution: a square filter over a picture in single precision, cut along the rows. The input has a border, so that
-// each output has all of its neighbours; chunks share the rows in which their inputs overlap.
+// each output has all of its neighbours. The input rows of neighbouring chunks overlap.
 #include "shiplap/workload/built_in/convolution.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ float weight_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 10))
 
 std::uint64_t in_width(const ConvolutionShape& shape) { return shape.width + shape.filter - 1; }
 
-/// Computes one row of outputs from as many rows of inputs as the filter has.
+/// Computes one row of outputs from `filter` rows of inputs.
 void convolve(const ConvolutionShape& shape, const float* in, const float* filter, float* out) {
   std::fill(out, out + shape.width, 0.0f);
   for (std::uint64_t j = 0; j < shape.filter; ++j)
@@ -61,7 +61,7 @@ constexpr std::uint64_t height = {}, width = {}, filter_size = {}, in_width = wi
 std::uint64_t s(std::uint64_t x) { return x * 5 % 13 % 3; }
 std::uint64_t t(std::uint64_t j) { return 1 + j * 11 % 17 % 2; }
 std::uint64_t u(std::uint64_t i) { return i * 3 % 19 % 3; }
-// Of one coordinate: sums along the filter of a(at + k) (size b(k) + sum(c)).
+// Sums of a(at + k) (size b(k) + sum(c)) over the filter's index k, for one of the two coordinates.
 using Factor = std::uint64_t (*)(std::uint64_t);
 std::vector<std::uint64_t> sums(std::uint64_t count, Factor a, Factor b, Factor c) {
   std::uint64_t all = 0;
@@ -73,7 +73,7 @@ std::vector<std::uint64_t> sums(std::uint64_t count, Factor a, Factor b, Factor 
 }
 float initial_in(std::uint64_t i) { return float(r(i / in_width) + s(i % in_width)); }
 float initial_filter(std::uint64_t i) { return float(t(i / filter_size) + u(i % filter_size)); }
-float initial_out(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // to be overwritten
+float initial_out(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // must be overwritten
 float expected_out(std::uint64_t i) {
   static const std::vector<std::uint64_t> of_row = sums(height, r, t, u), of_column = sums(width, s, u, t);
   return float(of_row[i / width] + of_column[i % width]);
@@ -93,7 +93,7 @@ Job convolution_job(const ConvolutionShape& shape, std::uint64_t height) {
              .blocks_abreast = (shape.width + convolution_tile_width - 1) / convolution_tile_width,
              .threads_per_block = convolution_block_threads,
              .any_grid = true,
-             .each_byte_once = false,  // neighbouring blocks read the inputs between them both
+             .each_byte_once = false,  // neighbouring blocks read the same inputs at their border
              .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(shape.filter * shape.filter),
              .device_traffic = Bytes{4 * (inputs + outputs)},
              .efficiency = efficiency::convolution}
@@ -105,7 +105,7 @@ Job convolution_job(const ConvolutionShape& shape, std::uint64_t height) {
       .shaped<float>("out", Role::out, outputs)
       .host_kernel([shape](Chunk chunk, View<const float> in, View<const float> filter, View<float> out) {
         if (chunk.count == 0) return;
-        // The views check their bounds at the last elements; the loop below uses plain pointers.
+        // These two accesses check the bounds, because the loop below uses plain pointers.
         (void)in[(chunk.end() + shape.filter - 1) * in_width(shape) - 1];
         (void)out[chunk.end() * shape.width - 1];
         for (std::uint64_t y = chunk.first; y < chunk.end(); ++y)

@@ -1,4 +1,4 @@
-// The kernel of convolution. Also text of programs (program_text.hpp).
+// The kernel of convolution. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/async_copy.cuh"
@@ -6,28 +6,28 @@
 
 namespace shiplap::kernels {
 
-// A block computes a tile of the output, a thread 4 rows of 8 neighbours in it. The part of the input that the tile
-// needs lies in shared memory, and the filter.
+// A block computes a tile of the output, and each of its threads 4 rows of 8 neighbouring outputs. Shared memory holds
+// the filter and the part of the input that the tile needs.
 constexpr unsigned tile_width = 64;
 constexpr unsigned tile_height = 32;
 constexpr unsigned thread_columns = 8;
 constexpr unsigned thread_rows = 4;
 constexpr unsigned convolution_threads = tile_width / thread_columns * (tile_height / thread_rows);
 
-// Rows in shared memory are whole vectors of 4, and zeros after their end.
+// Rows in shared memory are filled up with zeros to whole vectors of 4.
 __host__ __device__ constexpr unsigned filter_pitch(unsigned filter) { return (filter + 3) / 4 * 4; }
 __host__ __device__ constexpr unsigned tile_pitch(unsigned filter) { return tile_width + filter_pitch(filter); }
 __host__ __device__ constexpr unsigned convolution_shared_bytes(unsigned filter) {
   return 4 * (tile_pitch(filter) * (tile_height + filter - 1) + filter_pitch(filter) * filter);
 }
 
-/// Begins to copy what a tile needs of the input, in accesses of `width` elements. There are `rows` rows and `columns`
-/// columns from `in` on; zeros stand for what is beyond them.
+/// Begins to copy the input of a tile, in accesses of `width` elements. The input has `rows` rows and `columns` columns
+/// from `in` on. Elements beyond them are set to 0.
 template <unsigned width>
 __device__ inline void begin_tile(float* tile, const float* in, std::uint64_t pitch, std::uint64_t rows,
                                   std::uint64_t columns, unsigned filter) {
   const unsigned to_pitch = tile_pitch(filter);
-  const unsigned accesses = to_pitch / width;  // of a row
+  const unsigned accesses = to_pitch / width;  // accesses for a row
   for (unsigned i = threadIdx.x; i < accesses * (tile_height + filter - 1); i += convolution_threads) {
     const unsigned row = i / accesses;
     const unsigned column = i % accesses * width;
@@ -35,7 +35,7 @@ __device__ inline void begin_tile(float* tile, const float* in, std::uint64_t pi
   }
 }
 
-/// Four products of each of the thread's neighbours in a row, of which the first `taps` count.
+/// Adds four products to each of the thread's outputs in a row. Only the first `taps` products count.
 __device__ inline void add_taps(float (&sum)[thread_columns], const float* window, float4 weights, unsigned taps) {
   const float weight[4] = {weights.x, weights.y, weights.z, weights.w};
 #pragma unroll
@@ -54,9 +54,9 @@ __device__ inline void load_vectors(float (&to)[count], const float* from) {
   }
 }
 
-/// What row `y` of the thread's part of the input adds to its rows of outputs: to row r its products with row y - r of
-/// the filter. `known`: the filter's size where it is known to the compiler, or else 0. `all`: there is a row of the
-/// filter for each row of outputs.
+/// Adds the products of row `y` of the thread's input to its rows of outputs: to row r those with row y - r of the
+/// filter. `known` is the filter's size if it is a compile-time constant, else 0. `all` says that every row of outputs
+/// has a row of the filter.
 template <unsigned known, bool all>
 __device__ inline void add_input_row(float (&sum)[thread_rows][thread_columns], const float* input,
                                      const float* weights, unsigned y, unsigned size) {
@@ -83,8 +83,9 @@ __device__ inline void add_input_row(float (&sum)[thread_rows][thread_columns], 
   }
 }
 
-/// `out` has `height` rows of `width`, `in` and the filter `size` - 1 and `size` more. `known` is the size or 0.
-/// `vectors_in`: rows of the input begin at multiples of 16 bytes; `vectors_out` the same of the output.
+/// Convolves `in` with a filter of `size` x `size`. `out` has `height` rows of `width` elements, and `in` has `size` -
+/// 1 rows and columns more. `known` is the size, or 0 if it is not a compile-time constant. `vectors_in` and
+/// `vectors_out` say that rows of the input and of the output begin at multiples of 16 bytes.
 template <unsigned known, bool vectors_in, bool vectors_out>
 __global__ void __launch_bounds__(convolution_threads, 8)
     convolution(const float* __restrict__ in, const float* __restrict__ filter, float* __restrict__ out,
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(convolution_threads, 8)
     for (; y < size; ++y) add_input_row<known, true>(sum, input + y * tile_pitch(size), weights, y, size);
     for (; y < size + thread_rows - 1; ++y)
       add_input_row<known, false>(sum, input + y * tile_pitch(size), weights, y, size);
-    __syncthreads();  // before the input of the next tile
+    __syncthreads();  // all threads have read the input of this tile
 
     const std::uint64_t x = first_column + x_in_tile;
 #pragma unroll
@@ -157,7 +158,7 @@ void launch_convolution_of(const float* in, const float* filter, float* out, std
   kernel<<<blocks, convolution_threads, bytes, stream>>>(in, filter, out, height, width, size);
 }
 
-/// `height` rows of `width` outputs with a filter of `size` x `size`.
+/// Computes `height` rows of `width` outputs with a filter of `size` x `size`.
 inline void launch_convolution(const float* in, const float* filter, float* out, std::uint64_t height,
                                std::uint64_t width, unsigned size, unsigned blocks, cudaStream_t stream) {
   const auto launch = size == 3    ? launch_convolution_of<3>

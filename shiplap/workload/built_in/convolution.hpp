@@ -5,16 +5,16 @@
 
 namespace shiplap {
 
-/// Rows of `width` outputs; the input has `filter` - 1 rows and columns more.
+/// The sizes of a picture and its filter. The input has `filter` - 1 rows and columns more than the output.
 struct ConvolutionShape {
   std::uint64_t width = 1;
   std::uint64_t filter = 1;  ///< rows and columns of the filter
 };
 
-/// The largest filter, whose part of the input still lies in shared memory.
+/// The largest filter for which the input of a tile fits into shared memory.
 constexpr std::uint64_t largest_filter = 64;
 
-/// Of the part of the output that a block computes at a time.
+/// The tile of the output that a block computes at a time.
 constexpr std::uint64_t convolution_tile_width = 64;
 constexpr std::uint64_t convolution_tile_height = 32;
 constexpr unsigned convolution_block_threads = 64;

@@ -20,7 +20,7 @@ namespace {
 
 std::uint64_t points_of(const DiffusionShape& s) { return std::uint64_t{s.nx} * s.ny; }
 
-// A time step of one level.
+// Computes one time step of one level.
 void step(const DiffusionShape& s, const double* in, double* out) {
   const std::uint64_t nx = s.nx;
   const std::uint64_t ny = s.ny;
@@ -38,7 +38,7 @@ void step(const DiffusionShape& s, const double* in, double* out) {
   }
 }
 
-// `steps` time steps of one level, from and to the same place.
+// Computes `steps` time steps of one level. `in` and `out` may be the same.
 void diffuse(const DiffusionShape& s, std::uint64_t steps, const double* in, double* out) {
   std::vector<double> a(in, in + points_of(s));
   std::vector<double> b(points_of(s));
@@ -46,8 +46,8 @@ void diffuse(const DiffusionShape& s, std::uint64_t steps, const double* in, dou
   std::ranges::copy(a, out);
 }
 
-// All levels are one, each shifted by a distance of its own. Shifting makes no difference to what happens to a point,
-// so that the results are those of one level, shifted.
+// The initial levels are copies of one base level, each shifted by another distance. Diffusion commutes with shifts, so
+// the results are the results of the base level, shifted.
 std::uint64_t place_in_base(const DiffusionShape& s, std::uint64_t i) {
   const std::uint64_t level = i / points_of(s);
   const std::uint64_t y = i % points_of(s) / s.nx;
@@ -56,7 +56,7 @@ std::uint64_t place_in_base(const DiffusionShape& s, std::uint64_t i) {
 }
 double base_at(std::uint64_t i) { return static_cast<double>(1 + (hash_of(i, 14) >> 32)) / 4294967296.0 - 0.25; }
 
-/// The base after all time steps; made when it is asked for first.
+/// The base level after all time steps. It is computed when it is needed first.
 class Reference {
  public:
   explicit Reference(const DiffusionShape& shape) : shape_(shape) {}
@@ -127,14 +127,14 @@ ProgramText program_text(const DiffusionShape& s) {
                 constants, s.steps);
   text.data = fmt::format(
       R"(constexpr std::uint64_t nx = {}, ny = {};
-// All levels are one, each shifted by a distance of its own, which makes no difference to what happens to a point.
+// The levels are copies of one base level, each shifted by another distance. Diffusion commutes with shifts.
 std::uint64_t place_in_base(std::uint64_t i) {{
   const std::uint64_t level = i / (nx * ny), y = i % (nx * ny) / nx, x = i % nx;
   return (y + level * 7) % ny * nx + (x + level * 11) % nx;
 }}
 double base(std::uint64_t i) {{ return double(1 + i * 2654435761u % 65521) / 65536 - 0.25; }}
 double initial(std::uint64_t i) {{ return base(place_in_base(i)); }}
-double poison(std::uint64_t i) {{ return double(2 + i % 1021); }}  // to be overwritten
+double poison(std::uint64_t i) {{ return double(2 + i % 1021); }}  // must be overwritten
 double expected(std::uint64_t i) {{
   static const std::vector<double> reference = [] {{
     std::vector<double> a(nx * ny), b(nx * ny);
@@ -190,7 +190,7 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
                 .launches = s.split_by_steps ? 0 : s.steps,
                 .launches_per_item = s.split_by_steps ? 1.0 : 0.0,
                 .each_byte_once = s.steps == 1 && !s.split_by_steps,
-                .flops = 18 * updates,  // nine sums, three products with one each, one with the last
+                .flops = 18 * updates,  // operations for a point and a time step
                 .double_precision = true,
                 .device_traffic = Bytes{16 * field * s.steps},
                 .efficiency = efficiency::diffusion};
@@ -201,7 +201,7 @@ Workload diffusion(Parameters& parameters, const CudaKernels& cuda) {
   const auto initial = [s](std::uint64_t i) { return base_at(place_in_base(s, i)); };
   w.fill = [=](std::span<const std::span<std::byte>> arrays) {
     generate(as_elements<double>(arrays[0]), initial);
-    if (!s.split_by_steps)  // with what no result is
+    if (!s.split_by_steps)  // no result is 2 or more
       generate(as_elements<double>(arrays[1]), [](std::uint64_t i) { return static_cast<double>(2 + hash_of(i, 15)); });
   };
   w.verify = [=,

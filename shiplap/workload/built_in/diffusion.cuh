@@ -1,4 +1,4 @@
-// The kernels of diffusion. Also text of programs (program_text.hpp).
+// The kernels of diffusion. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 namespace shiplap::kernels {
 
 constexpr unsigned tile_columns = 64;
-constexpr unsigned strip_rows = 16;  // of a thread
+constexpr unsigned strip_rows = 16;  // rows that a thread computes
 constexpr unsigned tile_rows = threads / tile_columns * strip_rows;
 
 __host__ __device__ inline std::uint64_t tiles_of_level(std::uint32_t nx, std::uint32_t ny) {
   return std::uint64_t{(nx + tile_columns - 1) / tile_columns} * ((ny + tile_rows - 1) / tile_rows);
 }
 
-/// One time step of whole levels, which are periodic. A thread goes down a strip of a column and keeps what the next
-/// rows need: five loads a point.
+/// Computes one time step of whole levels, which are periodic. A thread goes down a strip of one column and keeps the
+/// values that the next rows need, so that each point takes five loads.
 __global__ void __launch_bounds__(threads)
     diffusion_step(const double* __restrict__ in, double* __restrict__ out, std::uint64_t levels, std::uint32_t nx,
                    std::uint32_t ny, double alpha) {
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(threads)
     double* result = out + tile / tiles * nx * ny;
     const std::uint32_t west = (x + 2 * nx - 1) % nx, far_west = (x + 2 * nx - 2) % nx;
     const std::uint32_t east = (x + 1) % nx, far_east = (x + 2) % nx;
-    // By row, relative to the one at hand: from two before to two behind, and from one before to one behind.
+    // Values of the five rows around the current one in the thread's column, and of three rows in the columns beside
+    // it.
     double centre[5], beside_west[3], beside_east[3];
     const double* behind_last = plane + std::uint64_t{nx} * ny;
     const auto below = [&](const double* row) { return row + nx == behind_last ? plane : row + nx; };

@@ -1,6 +1,6 @@
-// How near the built-in kernels come to the limit of the GPU, by its memory bandwidth or its rate of operations, on
-// resident data (Job::efficiency). All figures are measured on one H200 (docs/explanation/workloads.md, "share of the
-// limit", from results/h200/workloads). For other GPUs they are an estimate.
+// The fractions of the GPU's limit (memory bandwidth or rate of operations) that the built-in kernels reach on resident
+// data (Job::efficiency). All are measured on one H200 (docs/explanation/workloads.md, from results/h200/workloads).
+// For other GPUs they are an estimate.
 #pragma once
 
 namespace shiplap::efficiency {

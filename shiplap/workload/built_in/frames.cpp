@@ -93,9 +93,9 @@ std::string wrong_histogram(const Frames& frames, const ByteSource& values, std:
 
 std::string histograms_program_data(std::string_view value_at) {
   return fmt::format(
-      R"(std::uint32_t initial_histograms(std::uint64_t) {{ return ~0u; }}  // to be overwritten
+      R"(std::uint32_t initial_histograms(std::uint64_t) {{ return ~0u; }}  // must be overwritten
 std::uint32_t expected_histograms(std::uint64_t i) {{
-  static std::vector<std::uint32_t> bins;  // of the frame asked for last
+  static std::vector<std::uint32_t> bins;  // histogram of the last frame that was counted
   static std::uint64_t counted = 0;
   if (bins.empty() || counted != i / 256) {{
     counted = i / 256;

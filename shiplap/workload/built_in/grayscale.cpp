@@ -1,4 +1,4 @@
-// grayscale: frames of red, green and blue turned gray, and the histograms of their gray values (Gómez-Luna 2012).
+// grayscale: turns frames of red, green and blue into gray values and counts their histograms (Gómez-Luna 2012).
 #include "shiplap/workload/built_in/grayscale.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace shiplap {
 namespace {
 
-// The paper does not say how it weighs. These are the weights of Rec. 601 in integers, the same on both sides.
+// The paper does not give its weights. These are the weights of Rec. 601 in integers, as the CUDA kernel has them.
 std::uint8_t gray_of(const std::uint8_t* rgb) {
   return static_cast<std::uint8_t>((77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2] + 128) >> 8);
 }
@@ -28,7 +28,7 @@ void gray_at(std::uint64_t first, std::span<std::uint8_t> out) {
   for (std::uint64_t i = 0; i < out.size(); ++i) out[i] = gray_of(&rgb[3 * i]);
 }
 
-// Differs from the right gray value everywhere.
+// Writes values that differ from the right gray values everywhere.
 void wrong_gray_at(std::uint64_t first, std::span<std::uint8_t> out) {
   gray_at(first, out);
   for (std::uint8_t& value : out) value ^= 0x80;
@@ -42,17 +42,17 @@ ProgramText program_text(const GrayscaleShape& shape) {
           "{{stream}})",
           shape.keeps_gray ? "as<std::uint8_t>({2})" : "nullptr", shape.pixels),
       .data = fmt::format(
-          R"(constexpr std::uint64_t pixels = {};  // of a frame
+          R"(constexpr std::uint64_t pixels = {};  // pixels of a frame
 std::uint8_t initial_rgb(std::uint64_t i) {{
   i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9;
   i = (i ^ i >> 27) * 0x94d049bb133111eb;
   return std::uint8_t(i >> 56);
 }}
-// Rec. 601 in integers, the same on both sides.
+// The weights of Rec. 601 in integers, as the kernel has them.
 std::uint8_t expected_gray(std::uint64_t i) {{
   return std::uint8_t((77 * initial_rgb(3 * i) + 150 * initial_rgb(3 * i + 1) + 29 * initial_rgb(3 * i + 2) + 128) >> 8);
 }}
-std::uint8_t initial_gray(std::uint64_t i) {{ return std::uint8_t(~expected_gray(i)); }}  // to be overwritten
+std::uint8_t initial_gray(std::uint64_t i) {{ return std::uint8_t(~expected_gray(i)); }}  // must be overwritten
 {})",
           shape.pixels, histograms_program_data("expected_gray")),
       .arrays = {{"std::uint8_t", "initial_rgb", "initial_rgb"},
@@ -61,7 +61,7 @@ std::uint8_t initial_gray(std::uint64_t i) {{ return std::uint8_t(~expected_gray
   return text;
 }
 
-// Of the frames from `first` on; `put` is handed each pixel and its gray value.
+// Counts the gray values of the frames of a chunk. `put` receives the index and the gray value of each pixel.
 template <class Put>
 void count_grays(Chunk chunk, std::uint64_t pixels, View<const std::uint8_t> rgb, View<std::uint32_t> histograms,
                  const Put& put) {
@@ -91,7 +91,7 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
                              .threads_per_block = 1024,
                              .any_grid = true,
                              .each_byte_once = true,
-                             // Three products, three sums and the vote.
+                             // A pixel takes three products, three sums and one vote.
                              .flops = 7.0 * static_cast<double>(pixels),
                              .device_traffic = Bytes{3 * pixels + 1024 * frames.count + (keeps_gray ? pixels : 0)},
                              .efficiency = efficiency::grayscale}
@@ -114,7 +114,7 @@ Workload grayscale(Parameters& parameters, const CudaKernels& cuda) {
   w.program = program_text(shape);
   w.fill = [](std::span<const std::span<std::byte>> arrays) {
     generate_bytes(as_elements<std::uint8_t>(arrays[0]), rgb_at);
-    std::ranges::fill(arrays[1], std::byte{0xff});  // no frame has so many pixels
+    std::ranges::fill(arrays[1], std::byte{0xff});  // no frame has 2^32 - 1 pixels of one value
     if (arrays.size() > 2) generate_bytes(as_elements<std::uint8_t>(arrays[2]), wrong_gray_at);
   };
   w.verify = [frames](std::span<const std::span<std::byte>> arrays) -> std::string {

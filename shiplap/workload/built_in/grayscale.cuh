@@ -1,4 +1,4 @@
-// The kernel of grayscale. Also text of programs (program_text.hpp).
+// The kernel of grayscale. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/block_histogram.cuh"
@@ -10,7 +10,7 @@ __device__ inline std::uint32_t weighted(std::uint32_t pixel) {
   return __dp4a(pixel, 77u | 150u << 8 | 29u << 16, 128u);
 }
 
-/// Four pixels in twelve bytes to four gray values.
+/// The gray values of four pixels in twelve bytes.
 __device__ inline std::uint32_t four_grays(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const std::uint32_t first = weighted(a);
   const std::uint32_t second = weighted(__byte_perm(a, b, 0x0543));
@@ -26,11 +26,12 @@ constexpr unsigned warps_of_block = voters / 32;
 constexpr unsigned shared_bytes =
     256 * most_copies * sizeof(std::uint32_t) + warps_of_block * vectors_of_group * sizeof(uint4);
 
-/// What of a frame of so many pixels warps read in groups: all but the pixels before the first one whose address 16
-/// divides (16 divides 3·5 + 1) and what is left at the end.
+/// The groups of pixels of a frame that warps read. They begin at the first pixel whose address is a multiple of 16.
+/// Pixels before it and after the last whole group are read one by one. As 16 divides 3 * 5 + 1, the number of pixels
+/// before the groups is 5 times the misalignment, modulo 16.
 struct FrameGroups {
-  std::uint32_t head;   // pixels before them
-  std::uint32_t count;  // of groups
+  std::uint32_t head;   // number of pixels before the groups
+  std::uint32_t count;  // number of groups
   const uint4* body;
 
   __device__ FrameGroups(const std::uint8_t* frame, std::uint32_t pixels)
@@ -39,14 +40,14 @@ struct FrameGroups {
         body(reinterpret_cast<const uint4*>(frame + 3 * head)) {}
 };
 
-/// A block turns a frame gray and counts its gray values, and goes on to the next one that is its own. While a warp
-/// works on one group, the next one is on its way: that of the next frame while the block adds up this one's bins.
+/// Each block turns frames gray and counts their gray values, one frame at a time. While a warp works on one group of
+/// pixels, its next group is being loaded: at the end of a frame, the first group of the block's next frame.
 template <bool keeps_gray>
 __global__ void __launch_bounds__(voters) grayscale(const std::uint8_t* rgb, std::uint32_t* histograms,
                                                     std::uint8_t* gray, std::uint64_t count, std::uint32_t pixels) {
   extern __shared__ uint4 shared[];
-  // Three vectors of a lane are 48 bytes apart from the next lane's. The warp reads them side by side, so that every
-  // byte is asked for once and in whole lines, and hands them out through shared memory, where that costs no conflicts.
+  // A lane works on three vectors, which are 48 bytes from those of the next lane. The warp reads all vectors in
+  // coalesced accesses and distributes them to the lanes through shared memory, which costs no bank conflicts.
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   uint4* stage = shared + warp * vectors_of_group;
   const Bins bins{reinterpret_cast<std::uint32_t*>(shared + warps_of_block * vectors_of_group), most_copies};
@@ -99,11 +100,12 @@ __global__ void __launch_bounds__(voters) grayscale(const std::uint8_t* rgb, std
   }
 }
 
-/// Histograms of the gray values of `count` frames, and the gray frames themselves unless `gray` is null.
+/// Computes the histograms of the gray values of `count` frames, and the gray frames themselves unless `gray` is null.
 inline void launch_grayscale(const std::uint8_t* rgb, std::uint32_t* histograms, std::uint8_t* gray,
                              std::uint64_t count, std::uint32_t pixels, unsigned blocks, cudaStream_t stream) {
   const auto kernel = gray == nullptr ? grayscale<false> : grayscale<true>;
-  // More than the 48 KiB that a kernel has unasked. Of the current device, so that it is said each time.
+  // The kernel needs more shared memory than the default limit of 48 KiB. The limit is set for the current device, so
+  // it is set before each launch.
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   kernel<<<blocks, voters, shared_bytes, stream>>>(rgb, histograms, gray, count, pixels);
 }

@@ -5,10 +5,10 @@
 
 namespace shiplap {
 
-/// Each item of the job is a frame of so many pixels of three bytes.
+/// The sizes and outputs of grayscale. Each item of the job is a frame.
 struct GrayscaleShape {
-  std::uint32_t pixels = 1;
-  bool keeps_gray = false;  ///< the gray frames are an output beside their histograms
+  std::uint32_t pixels = 1;  ///< pixels of a frame, of three bytes each
+  bool keeps_gray = false;   ///< whether the gray frames are an output too
 };
 
 }  // namespace shiplap

@@ -1,11 +1,12 @@
-// How a thread of a kernel goes through the elements of any number. Also text of programs (program_text.hpp).
+// Grid-stride loops: how the threads of any grid go through any number of elements. Programs that stand alone contain
+// its text (program_text.hpp).
 #pragma once
 
 #include <cstdint>
 
 namespace shiplap::kernels {
 
-[[maybe_unused]] constexpr unsigned threads = 256;  // of a block
+[[maybe_unused]] constexpr unsigned threads = 256;  // threads of a block
 
 __device__ inline std::uint64_t first_index() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ inline std::uint64_t stride() { return std::uint64_t{gridDim.x} * blockDim.x; }

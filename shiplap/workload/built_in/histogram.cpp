@@ -1,4 +1,4 @@
-// histogram: of 256 bins of each frame of 8-bit pixels (Gómez-Luna 2012). A block of the kernel counts a frame.
+// histogram: counts each frame of 8-bit pixels in 256 bins (Gómez-Luna 2012). A block of the kernel counts a frame.
 #include "shiplap/workload/built_in/histogram.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 namespace shiplap {
 namespace {
 
-// How values are distributed in a frame: all equally often, a single one, or the first half of the frames one way and
-// the second half the other (Table 3 of the paper). What each costs depends on how votes for the same bin collide.
+// The distribution of values in a frame (Table 3 of the paper): all values equally often, a single value, or the first
+// half of the frames uniform and the second half degenerate. The time depends on it, because votes for one bin collide.
 enum class Values { uniform, degenerate, mixed };
 constexpr std::array<std::string_view, 3> names_of_values{"uniform", "degenerate", "mixed"};
 
@@ -26,7 +26,7 @@ std::uint64_t uniform_frames(const Frames& frames, Values values) {
   return values == Values::uniform ? frames.count : 0;
 }
 
-// That of all pixels of a degenerate frame.
+// The value of all pixels of a degenerate frame.
 std::uint8_t only_value(std::uint64_t frame) { return static_cast<std::uint8_t>(1 + hash_of(frame, 6) % 255); }
 
 ByteSource pixels_of(const Frames& frames, Values values) {
@@ -55,8 +55,8 @@ ProgramText program_text(const HistogramShape& shape, std::uint64_t uniform) {
               "{{stream}})",
               shape.pixels, shape.copies),
           .data = fmt::format(
-              R"(constexpr std::uint64_t pixels = {};          // of a frame
-constexpr std::uint64_t uniform_frames = {};  // that have every value equally often; the others have a single one
+              R"(constexpr std::uint64_t pixels = {};          // pixels of a frame
+constexpr std::uint64_t uniform_frames = {};  // number of frames with all values equally often; others have one value
 std::uint8_t initial_frames(std::uint64_t i) {{
   std::uint64_t hash = i / pixels < uniform_frames ? i : ~(i / pixels);
   hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
@@ -103,7 +103,7 @@ Workload histogram(Parameters& parameters, const CudaKernels& cuda) {
   w.program = program_text(shape, uniform_frames(frames, values));
   w.fill = [source = pixels_of(frames, values)](std::span<const std::span<std::byte>> arrays) {
     generate_bytes(as_elements<std::uint8_t>(arrays[0]), source);
-    std::ranges::fill(arrays[1], std::byte{0xff});  // no frame has so many pixels
+    std::ranges::fill(arrays[1], std::byte{0xff});  // no frame has 2^32 - 1 pixels of one value
   };
   w.verify = [frames, source = pixels_of(frames, values)](std::span<const std::span<std::byte>> arrays) -> std::string {
     const auto pixels = as_elements<std::uint8_t>(arrays[0]);
@@ -120,7 +120,7 @@ const BuiltInWorkload histogram_workload{
     .help =
         {"histogram",
          "frames=COUNT (64), width=COUNT (704), height=COUNT (576), data=uniform|degenerate|mixed, copies=COUNT (32)",
-         "the histogram of every frame of 8-bit pixels, counted by a block in so many copies of its bins"},
+         "the histogram of every frame of 8-bit pixels; a block counts a frame in `copies` copies of its bins"},
     .make = histogram,
     .sizes = [](Bytes size) { return fmt::format("frames={}", std::max<std::uint64_t>(1, size.count / (704 * 576))); },
     .items = "frames"};

@@ -1,15 +1,15 @@
-// The kernel of histogram. Also text of programs (program_text.hpp).
+// The kernel of histogram. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/block_histogram.cuh"
 
 namespace shiplap::kernels {
 
-/// What of a frame of so many pixels a block reads in vectors: all but what lies before the first address that 16
-/// divides and what is left at the end.
+/// The vectors of 16 pixels of a frame that a block reads. They begin at the first address that is a multiple of 16.
+/// Pixels before it and after the last whole vector are read one by one.
 struct FrameVectors {
-  std::uint32_t head;   // pixels before them
-  std::uint32_t count;  // of vectors
+  std::uint32_t head;   // number of pixels before the vectors
+  std::uint32_t count;  // number of vectors
   const uint4* body;
 
   __device__ FrameVectors(const std::uint8_t* frame, std::uint32_t pixels)
@@ -18,8 +18,8 @@ struct FrameVectors {
         body(reinterpret_cast<const uint4*>(frame + head)) {}
 };
 
-/// A block counts the pixels of a frame, and goes on to the next one that is its own. While a thread counts one vector,
-/// the next one is on its way: that of the next frame while the block adds up this one's bins.
+/// Each block counts the pixels of frames, one frame at a time. While a thread counts one vector, its next vector is
+/// being loaded: at the end of a frame, the first vector of the block's next frame.
 __global__ void __launch_bounds__(voters) histogram(const std::uint8_t* frames, std::uint32_t* histograms,
                                                     std::uint64_t count, std::uint32_t pixels, unsigned copies) {
   __shared__ std::uint32_t words[256 * most_copies];
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(voters) histogram(const std::uint8_t* frames, 
   }
 }
 
-/// The histograms of `count` frames.
+/// Computes the histograms of `count` frames.
 inline void launch_histogram(const std::uint8_t* frames, std::uint32_t* histograms, std::uint64_t count,
                              std::uint32_t pixels, unsigned copies, unsigned blocks, cudaStream_t stream) {
   histogram<<<blocks, voters, 0, stream>>>(frames, histograms, count, pixels, copies);

@@ -5,10 +5,10 @@
 
 namespace shiplap {
 
-/// Each item of the job is a frame of so many pixels of 8 bits.
+/// The sizes of histogram. Each item of the job is a frame.
 struct HistogramShape {
-  std::uint32_t pixels = 1;
-  std::uint32_t copies = 32;  ///< that a block keeps of its histogram: a power of two up to 32
+  std::uint32_t pixels = 1;   ///< pixels of a frame, of 8 bits each
+  std::uint32_t copies = 32;  ///< copies of the histogram that a block keeps: a power of two up to 32
 };
 
 }  // namespace shiplap

@@ -1,4 +1,4 @@
-// What the launch functions of the built-in workloads share. Not text of programs.
+// Common parts of the functions that launch the built-in kernels. Programs that stand alone do not contain its text.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace shiplap {
 
 constexpr std::uint64_t largest_grid = std::numeric_limits<std::int32_t>::max();
 
-/// A grid that fits: the one that the schedule asks for, or else `wanted`.
+/// The number of blocks of a launch: the one that the schedule asks for, or else `wanted`.
 inline unsigned grid_of(const Launch& launch, std::uint64_t wanted) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(launch.blocks > 0 ? launch.blocks : wanted, 1, largest_grid));
 }
@@ -47,7 +47,8 @@ inline void require_operands(const Launch& launch, const char* kernel, std::init
   }
 }
 
-/// Blocks for `n` elements of operands 0 and 1, a thread for each, or for four of them where that can be.
+/// Number of blocks for `n` elements of operands 0 and 1, with a thread for four elements if both are aligned to 16
+/// bytes, else for each element.
 inline std::uint64_t blocks_of_vectors(const Launch& launch, std::uint64_t n) {
   const bool vectors = kernels::allow_vectors(launch.operands[0], launch.operands[1]);
   const std::uint64_t work = vectors ? std::max(n / 4, n % 4) : n;

@@ -23,7 +23,7 @@ float a_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 5)); }
 float b_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 6)); }
 
 void multiply(const MatmulShape& shape, Chunk chunk, View<const float> a, View<const float> b, View<float> c) {
-  constexpr std::uint64_t at_once = 8;  // rows, for each of which B is read once
+  constexpr std::uint64_t at_once = 8;  // number of rows for which B is read once
   for (std::uint64_t first = chunk.first; first < chunk.end(); first += at_once) {
     const std::uint64_t end = std::min(first + at_once, chunk.end());
     std::fill(&c[first * shape.n], &c[end * shape.n - 1] + 1, 0.0f);
@@ -38,8 +38,9 @@ void multiply(const MatmulShape& shape, Chunk chunk, View<const float> a, View<c
   }
 }
 
-// Freivalds' check, row by row: with a random vector x the rows of C · x are those of A · (B · x). In whole numbers
-// modulo 2^64 with odd x a single wrong element of a row always shows, and several with all but a chance of 2^-32.
+// Freivalds' check, row by row: for a random vector x, C · x must equal A · (B · x). It calculates in whole numbers
+// modulo 2^64 with odd elements of x. A single wrong element of a row is always found, and several are missed with a
+// probability of 2^-32.
 class FreivaldsCheck {
  public:
   explicit FreivaldsCheck(const MatmulShape& shape) : shape_(shape), x_(shape.n), b_x_(shape.p) {
@@ -58,7 +59,7 @@ class FreivaldsCheck {
       const float value = c[row * shape_.n + j];
       if (!(std::abs(value) <= bound)) return false;
       const auto whole = static_cast<std::int64_t>(value);
-      // Bit by bit, since -0 equals 0.
+      // Bits are compared, because -0 equals 0.
       if (std::bit_cast<std::uint32_t>(static_cast<float>(whole)) != std::bit_cast<std::uint32_t>(value)) return false;
       found += static_cast<std::uint64_t>(whole) * x_[j];
     }
@@ -87,10 +88,10 @@ class FreivaldsCheck {
   std::vector<std::uint64_t> b_x_;
 };
 
-/// Tiles that occupy nearly all SMs of a large GPU (an H200 has 132) when each has one.
+/// Number of tiles that occupy nearly all SMs of a large GPU (an H200 has 132).
 constexpr std::uint64_t enough_tiles = 128;
 
-/// The side of the largest square tile of which the whole product has enough.
+/// The side of the largest square tile for which the whole product has enough tiles.
 unsigned tile_of(std::uint64_t m, std::uint64_t n) {
   const auto tiles = [&](std::uint64_t side) { return ((m + side - 1) / side) * ((n + side - 1) / side); };
   return tiles(128) >= enough_tiles ? 128 : tiles(64) >= enough_tiles ? 64 : 32;
@@ -124,7 +125,7 @@ Sums sums() {
 }
 float initial_a(std::uint64_t i) { return float(r(i / p) + s(i % p)); }
 float initial_b(std::uint64_t i) { return float(t(i / n) + u(i % n)); }
-float initial_c(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // to be overwritten
+float initial_c(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // must be overwritten
 float expected_c(std::uint64_t i) {
   static const Sums sum = sums();
   return float(r(i / n) * (sum.t + p * u(i % n)) + sum.st + u(i % n) * sum.s);
@@ -144,7 +145,7 @@ Job matmul_job(const MatmulShape& shape, std::uint64_t m) {
              .blocks_abreast = (n + shape.tile - 1) / shape.tile,
              .threads_per_block = shape.tile == 32 ? 64u : 256u,
              .any_grid = true,
-             .each_byte_once = false,  // all blocks abreast read the same rows of A
+             .each_byte_once = false,  // blocks of the same rows read the same part of A
              .flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(p),
              .device_traffic = Bytes{4 * (m * p + p * n + m * n)},
              .efficiency = efficiency::matmul}

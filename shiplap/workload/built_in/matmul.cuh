@@ -1,4 +1,4 @@
-// The kernel of matmul. Also text of programs (program_text.hpp).
+// The kernel of matmul. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include <algorithm>
@@ -8,27 +8,28 @@
 
 namespace shiplap::kernels {
 
-// A block computes a tile of C, `side` x `side` elements, a thread `each` x `each` of them. It goes along the inner
-// dimension in slabs of A and B, which wait in shared memory, several ahead of the arithmetic.
-constexpr unsigned slab = 8;    // of the inner dimension
-constexpr unsigned stages = 4;  // slabs in shared memory; a power of two
-constexpr unsigned panel = 16;  // rows of tiles that blocks go through together, for the L2 cache
+// A block computes a tile of `side` x `side` elements of C, and each thread `each` x `each` of them. The block goes
+// along the inner dimension in slabs of A and B, which are copied into shared memory several slabs ahead of the
+// arithmetic.
+constexpr unsigned slab = 8;    // size of a slab along the inner dimension
+constexpr unsigned stages = 4;  // number of slabs in shared memory, a power of two
+constexpr unsigned panel = 16;  // rows of tiles whose blocks run together, so that they share data in the L2 cache
 
 template <unsigned side, unsigned each>
 struct MatmulTile {
   static constexpr unsigned threads = (side / each) * (side / each);
-  // The threads of a warp make 4 rows and 8 columns of groups of 4 x 4 elements, the warps 4 to a column.
+  // The threads of a warp form 4 rows and 8 columns. Each thread computes groups of 4 x 4 elements.
   static constexpr unsigned warp_rows = 4 * each;
   static constexpr unsigned warp_columns = 8 * each;
-  static constexpr unsigned a_rows = threads / slab;  // that a pass of all threads copies
+  static constexpr unsigned a_rows = threads / slab;  // rows of A that all threads together copy in one pass
   static constexpr unsigned a_passes = side / a_rows;
-  // Of A by columns, since threads read a column of a slab at a time; with the padding neither the copies nor the reads
-  // meet in a bank.
+  // A is stored by columns, because threads read a column of a slab at a time. With the padding, neither copies nor
+  // reads have bank conflicts.
   float a[stages][slab][side + 4];
   float b[stages][slab][side];
 };
 
-/// Tile number `index`: panel by panel, and in each from left to right by columns of tiles.
+/// Row and column of tile number `index`. Tiles are numbered panel by panel, within a panel by columns of tiles.
 __device__ inline void place_of_tile(std::uint64_t index, std::uint64_t tiles_high, std::uint64_t tiles_wide,
                                      std::uint64_t& row, std::uint64_t& column) {
   const std::uint64_t first = index / (panel * tiles_wide) * panel;
@@ -38,7 +39,7 @@ __device__ inline void place_of_tile(std::uint64_t index, std::uint64_t tiles_hi
   column = within / rows;
 }
 
-/// `vectors`: n is a multiple of 4, and b and c are at multiples of 16 bytes.
+/// Computes m rows of C = A · B. `vectors` says that n is a multiple of 4 and b and c are aligned to 16 bytes.
 template <unsigned side, unsigned each, bool vectors>
 __global__ void __launch_bounds__(MatmulTile<side, each>::threads, each == 8 ? 2 : 4)
     matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, std::uint64_t m,
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(MatmulTile<side, each>::threads, each == 8 ? 2
   const unsigned thread = threadIdx.x;
   const unsigned lane = thread % 32;
   const unsigned warp = thread / 32;
-  // Neighbouring lanes alternate between two rows, so that half a warp reads 128 different bytes of b at most.
+  // Neighbouring lanes alternate between two rows, so that half a warp reads at most 128 different bytes of b.
   const unsigned row_in_tile = warp % (side / Tile::warp_rows) * Tile::warp_rows + (lane / 16 * 2 + lane % 2) * 4;
   const unsigned column_in_tile = warp / (side / Tile::warp_rows) * Tile::warp_columns + lane / 2 % 8 * 4;
   const std::uint64_t tiles_high = (m + side - 1) / side;
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(MatmulTile<side, each>::threads, each == 8 ? 2
     row *= side;
     column *= side;
 
-    // Rows and columns beyond the last are computed from the last, and not stored.
+    // Rows and columns beyond the last one are computed with the data of the last one and are not stored.
     const float* a_from[Tile::a_passes];
     for (unsigned i = 0; i < Tile::a_passes; ++i) {
       const std::uint64_t wanted = row + thread / slab + i * Tile::a_rows;
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(MatmulTile<side, each>::threads, each == 8 ? 2
     }
     for (std::uint32_t number = 0; number < slabs; ++number) {
       await_copies_but<stages - 2>();
-      __syncthreads();  // all copies of this slab have arrived, and nobody reads the one before any more
+      __syncthreads();  // all copies of this slab have arrived, and all threads have read the slab before
       if (number + stages - 1 < slabs) begin_slab(number + stages - 1);
       end_group_of_copies();
       const unsigned stage = number % stages;
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(MatmulTile<side, each>::threads, each == 8 ? 2
           for (unsigned j = 0; j < each; ++j) sum[i][j] = fmaf(left[i], right[j], sum[i][j]);
       }
     }
-    __syncthreads();  // before the slabs of the next tile
+    __syncthreads();  // all threads have read the slabs of this tile
 
 #pragma unroll
     for (unsigned i = 0; i < each; ++i) {
@@ -145,7 +146,7 @@ void launch_matmul_tiles(const float* a, const float* b, float* c, std::uint64_t
     matmul<side, each, false><<<blocks, threads_of_block, 0, stream>>>(a, b, c, m, n, p);
 }
 
-/// m rows of C = A · B, where B has p rows and n columns, in tiles of this side.
+/// Launches m rows of C = A · B, where B has p rows and n columns, in tiles of the given side.
 template <unsigned side>
 void launch_matmul(const float* a, const float* b, float* c, std::uint64_t m, std::uint32_t n, std::uint32_t p,
                    unsigned blocks, cudaStream_t stream) {

@@ -5,11 +5,11 @@
 
 namespace shiplap {
 
-/// C (m x n) = A (m x p) · B (p x n), of which a launch computes some rows.
+/// The sizes of the product C (m x n) = A (m x p) · B (p x n). A launch computes some of its rows.
 struct MatmulShape {
   std::uint64_t n = 1;
   std::uint64_t p = 1;
-  /// Rows and columns of the part of C that a block computes at a time: 128, 64 or 32.
+  /// Number of rows and columns of the tile of C that a block computes: 128, 64 or 32.
   unsigned tile = 128;
 };
 

@@ -12,16 +12,16 @@
 namespace shiplap {
 namespace {
 
-// Numbers from 0 to 1 in steps of 2^-32.
-double share(std::uint64_t hash) { return static_cast<double>(hash >> 32) / 4294967296.0; }
+// A number from 0 to 1, in steps of 2^-32.
+double unit_fraction(std::uint64_t hash) { return static_cast<double>(hash >> 32) / 4294967296.0; }
 
-// Levels from the surface down to 5500 m, closer to each other at the top.
+// The depth of a level in m, from the surface down to 5500 m. Levels are closer to each other at the top.
 double depth(std::uint64_t level, std::uint64_t levels) {
   const double place = (static_cast<double>(level) + 0.5) / static_cast<double>(levels);
   return 5500 * place * place;
 }
 
-// In decibar, of a depth in m: POP's own formula, which gives bar.
+// The pressure in decibar at a depth in m, by POP's formula (which gives bar).
 double pressure(double z) { return 10 * (0.059808 * (std::exp(-0.025 * z) - 1) + 0.100766 * z + 2.28405e-7 * z * z); }
 
 }  // namespace
@@ -46,8 +46,8 @@ std::string ocean_sizes(Bytes size) {
   return fmt::format("nz={}", std::max<std::uint64_t>(1, (size.count + level / 2) / level));
 }
 
-double temperature_at(std::uint64_t i) { return -3 + 34 * share(hash_of(i, 7)); }
-double salinity_at(std::uint64_t i) { return -0.001 + 0.045 * share(hash_of(i, 8)); }
+double temperature_at(std::uint64_t i) { return -3 + 34 * unit_fraction(hash_of(i, 7)); }
+double salinity_at(std::uint64_t i) { return -0.001 + 0.045 * unit_fraction(hash_of(i, 8)); }
 
 std::vector<kernels::LevelTerms> terms_of_levels(std::uint64_t levels) {
   std::vector<kernels::LevelTerms> terms;
@@ -77,7 +77,7 @@ std::string ocean_program_data(const OceanShape& shape) {
   return fmt::format(
       R"(double initial_t(std::uint64_t i) {{ return -3 + double(i * 2654435761u % 4099) * 0.0083; }}
 double initial_s(std::uint64_t i) {{ return -0.001 + double(i * 2246822519u % 4093) * 0.000011; }}
-constexpr std::uint64_t points = {}, levels = {};  // of a level, and of these
+constexpr std::uint64_t points = {}, levels = {};  // points of a level, number of levels
 LevelTerms terms_of(std::uint64_t level) {{
   const double place = (double(level) + 0.5) / double(levels), z = 5500 * place * place;  // m
   return level_terms(10 * (0.059808 * (std::exp(-0.025 * z) - 1) + 0.100766 * z + 2.28405e-7 * z * z));
@@ -86,7 +86,7 @@ double initial_terms(std::uint64_t i) {{
   const LevelTerms terms = terms_of(i / 6);
   return (&terms.p1_0)[i % 6];
 }}
-double poison(std::uint64_t i) {{ return double(i | 1); }}  // to be overwritten
+double poison(std::uint64_t i) {{ return double(i | 1); }}  // must be overwritten
 )",
       shape.points, shape.levels);
 }

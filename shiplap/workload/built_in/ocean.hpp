@@ -1,4 +1,4 @@
-// The grid of the ocean model POP and what its workloads have in common: fields, levels, pressures.
+// Common parts of the workloads of the ocean model POP: their grid, fields, levels and pressures.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +12,32 @@
 
 namespace shiplap {
 
-/// Fields are double[levels][points].
+/// The sizes of the grid. A field is double[levels][points].
 struct OceanShape {
   std::uint64_t nx = 1;
   std::uint64_t ny = 1;
   std::uint64_t levels = 1;
-  std::uint64_t points = 1;  ///< of a level
+  std::uint64_t points = 1;  ///< number of points of a level
 };
-/// nx, ny and nz: 1024, 1024 and 42 unless they are given.
+/// Takes the parameters nx, ny and nz, which are 1024, 1024 and 42 by default.
 OceanShape ocean_shape(Parameters&);
-/// "nx=1024,ny=1024,nz=42"
+/// The sizes as parameters, as in "nx=1024,ny=1024,nz=42".
 std::string to_string(const OceanShape&);
-/// The levels of 1024 x 1024 points that make fields of about `size` bytes.
+/// The parameter nz that gives fields of about `size` bytes with levels of 1024 x 1024 points.
 std::string ocean_sizes(Bytes size);
 
-/// Index in a field → °C and kg/kg, of which a few are beyond what the equation of state is for.
+/// Temperature in °C and salinity in kg/kg by the index in a field. A few are outside of the range of the equation of
+/// state.
 double temperature_at(std::uint64_t i);
 double salinity_at(std::uint64_t i);
-/// Of each level, at the pressure of its depth.
+/// The terms of each level at the pressure of its depth.
 std::vector<kernels::LevelTerms> terms_of_levels(std::uint64_t levels);
 /// Fills arrays 0, 1 and 2: temperature, salinity and terms.
 void fill_ocean(std::span<const std::span<std::byte>> arrays, const std::vector<kernels::LevelTerms>&);
-/// "" where they still hold that, else what was overwritten.
+/// Checks that arrays 0, 1 and 2 were not overwritten. Returns "" or a sentence about the first element that was.
 std::string overwritten_ocean(std::span<const std::span<std::byte>> arrays, const std::vector<kernels::LevelTerms>&);
 
-/// Text of the same for programs: initial_t, initial_s, initial_terms.
+/// Program text of the functions initial_t, initial_s and initial_terms, which give the same kinds of data.
 std::string ocean_program_data(const OceanShape&);
 
 }  // namespace shiplap

@@ -1,6 +1,6 @@
 // pop-buoydiff: buoyancy differences of the ocean model POP between each level and the surface, and between
-// neighbouring levels (van Werkhoven et al. 2014): reads the levels 0, k - 1 and k, writes k of one result and k - 1 of
-// the other.
+// neighbouring levels (van Werkhoven et al. 2014). For level k it reads the levels 0, k - 1 and k, and writes level k
+// of the first result and level k - 1 of the second.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,25 +19,25 @@ using kernels::LevelTerms;
 using kernels::ratio;
 using kernels::water;
 
-/// The depth of a column in levels. Some columns are land, and some are water to the last level.
+/// The depth of a column in levels. Some columns are all land, and some are all water.
 std::int32_t bottom_at(std::uint64_t point, std::uint64_t levels) {
   return static_cast<std::int32_t>(hash_of(point, 10) % (levels + 1));
 }
 
-/// The difference between the surface and level k. `water_at` gives the water of the column at a level.
+/// The difference between the surface and level k. `water_at` returns the water of the column at a level.
 template <class WaterAt>
 double to_surface(std::uint64_t k, const LevelTerms& terms, const WaterAt& water_at) {
   return k == 0 ? 0.0 : buoyancy_difference(ratio(water_at(0), terms), ratio(water_at(k), terms));
 }
-/// The difference between level k - 1 and level k at the pressure of level k; 0 from the bottom on.
+/// The difference between level k - 1 and level k at the pressure of level k. It is 0 at the bottom and below.
 template <class WaterAt>
 double local_above(std::uint64_t k, const LevelTerms& terms, std::int32_t bottom, const WaterAt& water_at) {
   if (k >= static_cast<std::uint64_t>(bottom)) return 0.0;
   return buoyancy_difference(ratio(water_at(k - 1), terms), ratio(water_at(k), terms));
 }
 
-/// The elements of `local` that the kernel of these levels writes: those of the level before each of them, and with the
-/// last level its own.
+/// The elements of `local` that the kernel of these levels writes: those of the level before each of them. The kernel
+/// of the last level writes its own elements too.
 ElementRange local_reach(const OceanShape& shape, ItemRange levels) {
   const std::uint64_t end = levels.first + levels.count;
   const std::uint64_t first = std::max<std::uint64_t>(levels.first, 1) - 1;
@@ -78,8 +78,8 @@ double expected_local(std::uint64_t i) {
                  {"double", "poison", "expected_local"}}};
 }
 
-/// Both results of the levels of a chunk. The difference to the level above is written one level up; that of the last
-/// level is 0.
+/// Computes both results for the levels of a chunk. The difference to the level above is written one level up. That of
+/// the last level is 0.
 void compute_levels(const OceanShape& shape, Chunk chunk, View<const double> t, View<const double> s,
                     View<const double> terms, View<const double> surface_t, View<const double> surface_s,
                     View<const std::int32_t> bottom, View<double> surface, View<double> local) {
@@ -103,7 +103,7 @@ void compute_levels(const OceanShape& shape, Chunk chunk, View<const double> t, 
 Job pop_buoydiff_job(const OceanShape& shape) {
   const std::uint64_t points = shape.points;
   const std::uint64_t field = points * shape.levels;
-  // With an even number of points a thread of a block of 256 has two columns.
+  // With an even number of points each of the 256 threads of a block computes two columns.
   const std::uint64_t points_per_block = points % 2 == 0 ? 512 : 256;
   return Job{.items = shape.levels,
              .name = fmt::format("pop-buoydiff:{}", to_string(shape)),
@@ -130,7 +130,7 @@ Job pop_buoydiff_job(const OceanShape& shape) {
       });
 }
 
-/// The first result that differs from the reference, to the last bit: host and device have the same fused operations.
+/// Names the first result whose bits differ from the reference. Host and device have the same fused operations.
 std::string wrong_buoydiff(const OceanShape& shape, const std::vector<LevelTerms>& terms,
                            std::span<const std::span<std::byte>> arrays) {
   const std::uint64_t points = shape.points;

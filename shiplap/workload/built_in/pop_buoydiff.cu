@@ -16,14 +16,14 @@ KernelFunction cuda_pop_buoydiff(const OceanShape& shape) {
                      {read, read, sizeof(LevelTerms) * shape.levels, level, level, 4 * shape.points,
                       launch.items * level, local * level});
     if (launch.items == 0) return;
-    const BuoydiffPiece piece{.temperature = operand<const double>(launch, 0),
-                              .salinity = operand<const double>(launch, 1),
-                              .terms = operand<const LevelTerms>(launch, 2),
-                              .surface_temperature = operand<const double>(launch, 3),
-                              .surface_salinity = operand<const double>(launch, 4),
-                              .bottom = operand<const std::int32_t>(launch, 5),
-                              .to_surface = operand<double>(launch, 6),
-                              .local = operand<double>(launch, 7)};
+    const BuoydiffArrays piece{.temperature = operand<const double>(launch, 0),
+                               .salinity = operand<const double>(launch, 1),
+                               .terms = operand<const LevelTerms>(launch, 2),
+                               .surface_temperature = operand<const double>(launch, 3),
+                               .surface_salinity = operand<const double>(launch, 4),
+                               .bottom = operand<const std::int32_t>(launch, 5),
+                               .to_surface = operand<double>(launch, 6),
+                               .local = operand<double>(launch, 7)};
     const std::uint64_t blocks = (shape.points + 2 * threads - 1) / (2 * threads);
     launch_pop_buoydiff(piece, launch.first_item, launch.items, shape.levels, shape.points,
                         grid_of(launch, launch.items * blocks), stream_of(launch));

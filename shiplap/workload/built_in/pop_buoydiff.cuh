@@ -1,4 +1,4 @@
-// The kernel of pop-buoydiff. Also text of programs (program_text.hpp).
+// The kernel of pop-buoydiff. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
@@ -6,23 +6,24 @@
 
 namespace shiplap::kernels {
 
-/// Levels [first, first + count) of columns of `levels`. Temperature and salinity begin a level earlier where there is
-/// one; `local` is for the levels before these and the last one of all, `to_surface` for these.
-struct BuoydiffPiece {
+/// The arrays of a launch over some levels. Temperature and salinity begin one level before these levels, unless they
+/// begin at the surface. `to_surface` has the elements of these levels. `local` has those of the level before each, and
+/// those of the last level of all.
+struct BuoydiffArrays {
   const double* temperature;
   const double* salinity;
   const LevelTerms* terms;
   const double* surface_temperature;
   const double* surface_salinity;
-  const std::int32_t* bottom;  // number of levels of each column that are water
+  const std::int32_t* bottom;  // number of levels with water in each column
   double* to_surface;
   double* local;
 };
 
-/// A thread goes down a column, or two beside each other, with the water of the level above at hand: so it reads
-/// everything once.
+/// Computes the levels [first, first + count). A thread goes down one column or two neighbouring ones and keeps the
+/// water of the level above, so that it reads everything once.
 template <class Vector>
-__global__ void __launch_bounds__(threads) pop_buoydiff(BuoydiffPiece p, std::uint64_t first, std::uint64_t count,
+__global__ void __launch_bounds__(threads) pop_buoydiff(BuoydiffArrays p, std::uint64_t first, std::uint64_t count,
                                                         std::uint64_t levels, std::uint64_t points) {
   constexpr int width = sizeof(Vector) / sizeof(double);
   const auto load = [](const double* from) { return *reinterpret_cast<const Vector*>(from); };
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(threads) pop_buoydiff(BuoydiffPiece p, std::ui
     Water surface[width], above[width];
     const Lanes surface_t{load(p.surface_temperature + at)}, surface_s{load(p.surface_salinity + at)};
     for (int l = 0; l < width; ++l) above[l] = surface[l] = water(surface_t.lane[l], surface_s.lane[l]);
-    std::uint64_t offset = at;  // of the level in the pieces of what is read
+    std::uint64_t offset = at;  // index of the level in the arrays that are read
     if (first > 0) {
       const Lanes t{load(p.temperature + offset)}, s{load(p.salinity + offset)};
       for (int l = 0; l < width; ++l) above[l] = water(t.lane[l], s.lane[l]);
@@ -63,7 +64,7 @@ __global__ void __launch_bounds__(threads) pop_buoydiff(BuoydiffPiece p, std::ui
   }
 }
 
-inline void launch_pop_buoydiff(const BuoydiffPiece& p, std::uint64_t first, std::uint64_t count, std::uint64_t levels,
+inline void launch_pop_buoydiff(const BuoydiffArrays& p, std::uint64_t first, std::uint64_t count, std::uint64_t levels,
                                 std::uint64_t points, unsigned blocks, cudaStream_t stream) {
   const bool pairs = points % 2 == 0 && allow_vectors(p.temperature, p.salinity) &&
                      allow_vectors(p.surface_temperature, p.surface_salinity) && allow_vectors(p.to_surface, p.local);

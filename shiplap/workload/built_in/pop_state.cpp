@@ -1,4 +1,4 @@
-// pop-state: the equation of state of sea water (MWJF), as van Werkhoven et al. 2014 take it from the ocean model POP.
+// pop-state: the equation of state of sea water (MWJF) of the ocean model POP, as in van Werkhoven et al. 2014.
 #include <fmt/format.h>
 
 #include <array>
@@ -64,7 +64,7 @@ Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
   const std::uint64_t field = shape.points * shape.levels;
   const Job job{.items = shape.levels,
                 .name = fmt::format("pop-state:{},outputs={}", to_string(shape), outputs),
-                .blocks_abreast = (shape.points + 511) / 512,  // of 256 threads with two points each
+                .blocks_abreast = (shape.points + 511) / 512,  // a block has 256 threads with two points each
                 .any_grid = true,
                 .each_byte_once = true,
                 .flops = (outputs == 1 ? 40 : 89) * static_cast<double>(field),
@@ -93,7 +93,7 @@ Job pop_state_job(const OceanShape& shape, std::uint64_t outputs) {
       });
 }
 
-/// The first result that differs from the reference, to the last bit: host and device have the same fused operations.
+/// Names the first result whose bits differ from the reference. Host and device have the same fused operations.
 std::string wrong_state(const OceanShape& shape, const std::vector<LevelTerms>& terms,
                         std::span<const std::span<std::byte>> arrays) {
   constexpr std::array names{"density", "density by t", "density by s"};

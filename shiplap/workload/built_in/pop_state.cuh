@@ -1,4 +1,4 @@
-// The kernel of pop-state. Also text of programs (program_text.hpp).
+// The kernel of pop-state. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
@@ -6,7 +6,8 @@
 
 namespace shiplap::kernels {
 
-/// Blocks take tiles of two points for each thread; tile i is tile i % tiles of level i / tiles.
+/// Computes density and, with `derivatives`, its derivatives. Blocks take tiles of two points for each thread. Tile i
+/// is tile i % tiles of level i / tiles.
 template <bool derivatives>
 __global__ void __launch_bounds__(threads)
     pop_state(const double* temperature, const double* salinity, const LevelTerms* terms, double* density_out,
@@ -48,8 +49,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// All points of `levels` levels, of which there are `points` in each. The derivatives are null where nobody wants
-/// them.
+/// Computes all points of `levels` levels with `points` points each. The derivatives are not computed when their
+/// pointers are null.
 inline void launch_pop_state(const double* temperature, const double* salinity, const LevelTerms* terms,
                              double* density_out, double* by_temperature, double* by_salinity,
                              std::uint64_t first_level, std::uint64_t levels, std::uint64_t points, unsigned blocks,

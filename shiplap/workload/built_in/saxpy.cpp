@@ -11,7 +11,7 @@ namespace {
 
 constexpr float saxpy_factor = 2.5f;
 
-// Multiples of 1/1024 below 4: a·x + y is exact in float, so that fused and separate rounding give the same bits.
+// A multiple of 1/1024 below 4, so that a·x + y is exact in float, with fused and with separate rounding.
 float fraction_at(std::uint64_t i, std::uint64_t stream) {
   return static_cast<float>(1 + (hash_of(i, stream) & 0xfff)) / 1024.0f;
 }
@@ -41,7 +41,7 @@ Workload saxpy(Parameters& parameters, const CudaKernels& cuda) {
       .launch = fmt::format("launch_saxpy({}f, as<float>({{0}}), as<float>({{1}}), {{items}}, {{blocks}}, {{stream}})",
                             saxpy_factor),
       .data = fmt::format(
-          R"(// Multiples of 1/1024 below 4: a * x + y is exact in float, so that fused and separate rounding give the same bits.
+          R"(// Elements are multiples of 1/1024 below 4, so that a * x + y is exact in float, fused or not.
 float initial_x(std::uint64_t i) {{ return float(1 + i * 7 % 4093) / 1024; }}
 float initial_y(std::uint64_t i) {{ return float(1 + i * 5 % 4091) / 1024; }}
 float expected_y(std::uint64_t i) {{ return {}f * initial_x(i) + initial_y(i); }}

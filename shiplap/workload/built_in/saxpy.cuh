@@ -1,11 +1,11 @@
-// The kernel of saxpy. Also text of programs (program_text.hpp).
+// The kernel of saxpy. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
 
 namespace shiplap::kernels {
 
-/// `vectors` groups of four elements and then single elements up to `count`.
+/// Computes `vectors` groups of four elements, and then single elements up to `count`.
 __global__ void __launch_bounds__(threads)
     saxpy(float a, const float* x, float* y, std::uint64_t vectors, std::uint64_t count) {
   const auto* x4 = reinterpret_cast<const float4*>(x);
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(threads)
   for (std::uint64_t i = 4 * vectors + first_index(); i < count; i += stride()) y[i] = a * x[i] + y[i];
 }
 
-/// y = a·x + y over `n` elements.
+/// Computes y = a·x + y over `n` elements.
 inline void launch_saxpy(float a, const float* x, float* y, std::uint64_t n, unsigned blocks, cudaStream_t stream) {
   const std::uint64_t vectors = allow_vectors(x, y) ? n / 4 : 0;
   saxpy<<<blocks, threads, 0, stream>>>(a, x, y, vectors, n);

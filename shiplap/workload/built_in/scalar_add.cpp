@@ -1,5 +1,5 @@
-// scalar-add: a scalar added `iterations` times to every element (Gómez-Luna 2012, §3.1), with independent sizes of
-// input and output, so that any ratio of copy in, kernel and copy out can be set.
+// scalar-add: adds a scalar `iterations` times to every element (Gómez-Luna 2012, §3.1). The sizes of input and output
+// are independent, so that the times of copies and kernel can have any ratio.
 #include "shiplap/workload/built_in/scalar_add.hpp"
 
 #include <fmt/format.h>
@@ -20,19 +20,19 @@ constexpr std::uint32_t scalar = 3;
 
 std::uint32_t source_at(std::uint64_t i) { return static_cast<std::uint32_t>(hash_of(i, 3)); }
 
-/// Elements of an item in an array.
+/// The elements of an item in an array.
 struct Part {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };
 Part part_of(const ScalarAddShape& shape, std::uint64_t item, std::uint64_t elements) {
-  // Of uneven items there are few enough for the products below.
+  // Jobs with uneven items are small enough for the products below to fit into 64 bits.
   if (shape.even()) return {elements / shape.items * item, elements / shape.items};
   const std::uint64_t first = elements * item / shape.items;
   return {first, elements * (item + 1) / shape.items - first};
 }
 
-/// Output `t` of the `outputs` of an item with these inputs, which are read through `input`.
+/// Output `t` of an item with the given inputs and number of outputs. `input` returns the input at an index.
 template <class Input>
 std::uint32_t output(const ScalarAddShape& shape, Part inputs, std::uint64_t outputs, std::uint64_t t,
                      const Input& input) {
@@ -54,7 +54,7 @@ ProgramText program_text(const ScalarAddShape& shape, std::uint64_t largest) {
       .launch = fmt::format("launch_one_to_one({}, {{items}}, {}, {{blocks}}, {{stream}})", operands, addition),
       .data =
           "std::uint32_t initial_in(std::uint64_t i) { return std::uint32_t(i * 2654435761u + 1); }\n"
-          "std::uint32_t initial_out(std::uint64_t i) { return std::uint32_t(i | 1); }  // to be overwritten\n",
+          "std::uint32_t initial_out(std::uint64_t i) { return std::uint32_t(i | 1); }  // must be overwritten\n",
       .arrays = {{"std::uint32_t", "initial_in", "initial_in"}, {"std::uint32_t", "initial_out", "expected_out"}}};
   if (!shape.even()) {
     text.kernel = kernel_text({"grid_stride", "scalar_add", "scalar_add_uneven"});
@@ -81,7 +81,7 @@ ProgramText program_text(const ScalarAddShape& shape, std::uint64_t largest) {
     return text;
   }
   text.kernel = kernel_text({"grid_stride", "scalar_add", "scalar_add_ratio"});
-  // Divisions by 32 bits where these are enough.
+  // Indices have 32 bits if these are enough, because divisions of 64 bits are slow.
   const char* index = largest <= std::numeric_limits<std::int32_t>::max() ? "std::uint32_t" : "std::uint64_t";
   text.launch = fmt::format(
       "scalar_add_ratio<{0}><<<{{blocks}}, threads, 0, {{stream}}>>>({1}, {0}({{items}} * {3}), {2}, {3}, {4})", index,
@@ -108,9 +108,9 @@ std::uint64_t int32_elements(Parameters& parameters, const std::string& name) {
   return size.count / 4;
 }
 
-// An item is the smallest piece with whole numbers of both: in / gcd inputs and out / gcd outputs. Where that is too
-// much for the job to be cut finely, there are as many items as give a warp's worth of the smaller array to each, and
-// of outputs no more than a block of threads, as far as there are inputs; they are as alike as whole elements allow.
+// The number of items. An item is the smallest part with whole numbers of inputs and outputs, in / gcd and out / gcd.
+// If such an item is too large, items are uneven: each has about 32 elements of the smaller array, or fewer, so that it
+// has at most about 256 outputs.
 std::uint64_t items_of_sizes(std::uint64_t in, std::uint64_t out) {
   constexpr std::uint64_t warp = 32;
   constexpr std::uint64_t largest = 256;  // elements of the smaller array
@@ -119,8 +119,8 @@ std::uint64_t items_of_sizes(std::uint64_t in, std::uint64_t out) {
   return alike >= smaller / largest ? alike : std::min(smaller, std::max(smaller / warp, out / largest));
 }
 
-// With f(x) = x + iterations · scalar (mod 2^32) output t of an item is f(input t mod inputs) when there are at least
-// as many outputs as inputs, else the sum of f over inputs t, t + outputs, t + 2·outputs …
+// The outputs of an item, with f(x) = x + iterations · scalar (mod 2^32): output t is f(input t mod inputs) if there
+// are at least as many outputs as inputs, else the sum of f over inputs t, t + outputs, t + 2·outputs …
 Workload scalar_add(Parameters& parameters, const CudaKernels& cuda) {
   const std::uint64_t in = int32_elements(parameters, "in");
   const std::uint64_t out = int32_elements(parameters, "out");

@@ -1,4 +1,5 @@
-// The kernel of scalar-add with one output for each input. Also text of programs (program_text.hpp).
+// The kernel of scalar-add with one output for each input. Programs that stand alone contain its text
+// (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
@@ -8,8 +9,8 @@ namespace shiplap::kernels {
 struct Addition {
   std::uint32_t scalar;
   std::uint32_t iterations;
-  /// 0, which the compiler does not know: x + s + s becomes x + 2·s, even in the assembler and behind an empty asm, but
-  /// (((x + s) ^ zero) + s) ^ zero stays as many additions as it is written with.
+  /// Must be 0, which the compiler does not know. The compiler and the assembler turn x + s + s into x + 2·s, but they
+  /// keep all additions of (((x + s) ^ zero) + s) ^ zero.
   std::uint32_t zero = 0;
 };
 
@@ -20,7 +21,7 @@ __device__ inline std::uint32_t add_repeatedly(std::uint32_t x, Addition additio
   return x;
 }
 
-/// One output for each input.
+/// Computes one output for each input.
 __global__ void __launch_bounds__(threads)
     scalar_add_one_to_one(const std::uint32_t* in, std::uint32_t* out, std::uint64_t vectors, std::uint64_t count,
                           Addition addition) {
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(threads)
     out[i] = add_repeatedly(in[i], addition);
 }
 
-/// `n` outputs from as many inputs.
+/// Computes `n` outputs from `n` inputs.
 inline void launch_one_to_one(const std::uint32_t* in, std::uint32_t* out, std::uint64_t n, Addition addition,
                               unsigned blocks, cudaStream_t stream) {
   const std::uint64_t vectors = allow_vectors(in, out) ? n / 4 : 0;

@@ -5,15 +5,15 @@
 
 namespace shiplap {
 
-/// Parameters of scalar-add: item i of the job is the inputs from index inputs · i / items on, and the outputs from
-/// outputs · i / items on (int32), up to where those of item i + 1 begin.
+/// The parameters of scalar-add. The inputs (int32) of item i begin at index inputs · i / items, its outputs at index
+/// outputs · i / items, and both end where those of item i + 1 begin.
 struct ScalarAddShape {
   std::uint64_t inputs = 1;
   std::uint64_t outputs = 1;
   std::uint64_t items = 1;
   std::uint32_t scalar = 1;
   std::uint32_t iterations = 1;
-  /// Whether all items are alike.
+  /// Whether all items have the same numbers of inputs and outputs.
   bool even() const { return inputs % items == 0 && outputs % items == 0; }
 };
 

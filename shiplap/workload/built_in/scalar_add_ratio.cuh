@@ -1,11 +1,13 @@
-// The kernel of scalar-add with any ratio of inputs to outputs. Also text of programs (program_text.hpp).
+// The kernel of scalar-add with any ratio of inputs to outputs. Programs that stand alone contain its text
+// (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/scalar_add.cuh"
 
 namespace shiplap::kernels {
 
-/// Items of `a` inputs and `b` outputs. `Index` is 32 bits wide where that is enough: divisions are dear.
+/// Computes items of `a` inputs and `b` outputs. `Index` has 32 bits if that is enough, because divisions of 64 bits
+/// are slow.
 template <class Index>
 __global__ void __launch_bounds__(threads)
     scalar_add_ratio(const std::uint32_t* in, std::uint32_t* out, Index outputs, Index a, Index b, Addition addition) {

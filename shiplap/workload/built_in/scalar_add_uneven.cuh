@@ -1,23 +1,24 @@
-// The kernel of scalar-add whose items are not alike. Also text of programs (program_text.hpp).
+// The kernel of scalar-add with items of different sizes. Programs that stand alone contain its text
+// (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/scalar_add.cuh"
 
 namespace shiplap::kernels {
 
-/// Of the whole job.
+/// Numbers of inputs, outputs and items of the whole job.
 struct UnevenItems {
   std::uint64_t inputs;
   std::uint64_t outputs;
   std::uint64_t items;
 };
 
-/// Where the items of a job begin in an array of so many elements.
+/// Index of the first element of an item in an array of `elements` elements.
 __device__ inline std::uint64_t begin_of(std::uint64_t item, std::uint64_t elements, std::uint64_t items) {
   return elements * item / items;
 }
 
-/// The items [first, first + count), whose inputs begin at `in` and outputs at `out`.
+/// Computes the items [first, first + count), whose inputs begin at `in` and whose outputs begin at `out`.
 __global__ void __launch_bounds__(threads)
     scalar_add_uneven(const std::uint32_t* in, std::uint32_t* out, UnevenItems all, std::uint64_t first,
                       std::uint64_t count, Addition addition) {

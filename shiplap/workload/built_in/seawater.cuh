@@ -1,5 +1,5 @@
-// Density of sea water, of the ocean model POP: one text for host and device, which therefore agree to the last bit.
-// Also text of programs (program_text.hpp).
+// The density of sea water in the ocean model POP. Host and device use the same code, so they agree to the last bit.
+// Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include <cmath>
@@ -8,13 +8,13 @@
 
 namespace shiplap::kernels {
 
-/// What of the equation of state depends on the pressure alone, for one level.
+/// The coefficients of the equation of state that depend on the pressure alone, for one level.
 struct LevelTerms {
-  double p1_0, p1_t2, p1_s;  // of the numerator, without T and S, of T squared, of S
-  double p2_0, p2_t, p2_t3;  // of the denominator, without T and S, of T, of T cubed
+  double p1_0, p1_t2, p1_s;  // coefficients in the numerator of 1, of T squared and of S
+  double p2_0, p2_t, p2_t3;  // coefficients in the denominator of 1, of T and of T cubed
 };
 
-/// `pressure` in decibar.
+/// The coefficients at a pressure in decibar.
 SHIPLAP_HOST_DEVICE inline LevelTerms level_terms(double pressure) {
   const double p = pressure;
   return {fma(p, fma(p, -3.24041825e-8, 1.04004591e-2), 9.99843699e+2),
@@ -25,19 +25,19 @@ SHIPLAP_HOST_DEVICE inline LevelTerms level_terms(double pressure) {
           fma(p * p, -3.03175128e-16, 3.68390573e-7)};
 }
 
-/// Temperature in °C and salinity in psu within what the equation is for.
+/// Temperature in °C and salinity in psu, within the range of the equation, and the root of the salinity.
 struct Water {
   double t, s, root_s;
 };
 
-/// Of salinity in kg/kg.
+/// The water with a temperature in °C and a salinity in kg/kg, clamped to the range of the equation.
 SHIPLAP_HOST_DEVICE inline Water water(double temperature, double salinity) {
   const double s = 1000.0 * fmin(fmax(salinity, 0.0), 0.999);
   return {fmin(fmax(temperature, -2.0), 999.0), s, sqrt(s)};
 }
 
-/// Numerator and denominator of the equation of McDougall, Wright, Jackett and Feistel (2003). Every product that is
-/// summed up is a fused one, so that no compiler has a choice.
+/// Numerator and denominator of the equation of McDougall, Wright, Jackett and Feistel (2003). All multiply-adds are
+/// explicitly fused, so that every compiler gives the same bits.
 struct Ratio {
   double p1, p2;
 };
@@ -52,7 +52,7 @@ SHIPLAP_HOST_DEVICE inline Ratio ratio(const Water& w, const LevelTerms& level) 
   return {fma(s, p1_s, fma(t, p1_t, level.p1_0)), fma(s, fma(w.root_s, p2_root, p2_s), fma(t, p2_t, level.p2_0))};
 }
 
-/// In g/cm³, as POP has it.
+/// The density in g/cm³, the unit of POP.
 SHIPLAP_HOST_DEVICE inline double density(const Water& w, const LevelTerms& level) {
   const Ratio r = ratio(w, level);
   return r.p1 / r.p2 * 0.001;
@@ -78,8 +78,8 @@ SHIPLAP_HOST_DEVICE inline DensityAndDerivatives density_and_derivatives(const W
   return {rho * 0.001, fma(-rho, p2_by_t, p1_by_t) / r.p2 * 0.001, fma(-rho, p2_by_s, p1_by_s) / r.p2};
 }
 
-/// In cm/s², from the density of the water above and of that below at the same pressure: 1 - above / below, with one
-/// division for the three.
+/// The buoyancy difference in cm/s²: gravity times 1 - above / below, where both densities are at the same pressure. A
+/// single division is enough.
 SHIPLAP_HOST_DEVICE inline double buoyancy_difference(const Ratio& above, const Ratio& below) {
   constexpr double gravity = 980.6;  // cm/s²
   return below.p1 == 0 ? 0.0 : gravity * (1.0 - (above.p1 * below.p2) / (above.p2 * below.p1));

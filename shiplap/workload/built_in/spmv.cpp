@@ -1,5 +1,5 @@
-// spmv: y = A·x with a sparse matrix in compressed rows, cut along the rows. Rows are of unequal length, so that chunks
-// of as many rows are of unequal size.
+// spmv: y = A·x with a sparse matrix in compressed rows, cut along the rows. Rows have different lengths, so chunks
+// with the same number of rows have different sizes.
 #include "shiplap/workload/built_in/spmv.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace shiplap {
 namespace {
 
-// Nonzeros before a row on average: their density falls from 3/2 of the mean to 1/2 of it.
+// Expected number of nonzeros before a row. Their density falls from 3/2 of the mean to 1/2 of it.
 std::uint64_t trend(const SpmvShape& shape, std::uint64_t row) {
   const auto wide = static_cast<unsigned __int128>(shape.nonzeros) * row * (3 * shape.rows - row);
   return static_cast<std::uint64_t>(wide / (2 * static_cast<unsigned __int128>(shape.rows) * shape.rows));
@@ -39,15 +39,16 @@ float nonzero_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 13)
 float vector_at(std::uint64_t i) { return static_cast<float>(small_whole(i, 14)); }
 
 struct Row {
-  std::uint64_t first;  // of its nonzeros
-  std::uint64_t length;
+  std::uint64_t first;   // index of its first nonzero
+  std::uint64_t length;  // number of nonzeros
 };
 Row row_at(const SpmvShape& shape, std::uint64_t row) {
   const std::uint64_t first = first_nonzero(shape, row);
   return {first, first_nonzero(shape, row + 1) - first};
 }
 
-// Nonzero k of a row is somewhere in the k-th of as many equal parts of the row: the columns are sorted and distinct.
+// The column of nonzero k of a row, somewhere in the k-th of `length` equal parts of the row. So columns are sorted and
+// distinct.
 std::int32_t column_at(const SpmvShape& shape, const Row& row, std::uint64_t k) {
   const std::uint64_t begin = k * shape.rows / row.length;
   const std::uint64_t end = (k + 1) * shape.rows / row.length;
@@ -111,7 +112,7 @@ std::string difference(const SpmvShape& shape, std::span<const std::span<std::by
   if (const auto i = first_difference(x, vector_at); i < x.size())
     return fmt::format("input x[{}] was overwritten: {} instead of {}", i, x[i], vector_at(i));
   const std::uint64_t row = first_failure(shape.rows, 256, [&](std::uint64_t i) {
-    // Bit by bit, since -0 equals 0.
+    // Bits are compared, because -0 equals 0.
     return std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(expected_y(shape, i));
   });
   return row < shape.rows ? fmt::format("y[{}] is {} instead of {}", row, y[row], expected_y(shape, row)) : "";
@@ -130,8 +131,8 @@ ProgramText program_text(const SpmvShape& shape) {
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-// The rows are those that the plan was made for: chunks of columns and values end where rows do.
-// Nonzeros before a row on average: their density falls from 3/2 of the mean to 1/2 of it.
+// The offsets are those that the plan was made for, because chunks of columns and values end where rows end.
+// Expected number of nonzeros before a row. Their density falls from 3/2 of the mean to 1/2 of it.
 std::uint64_t trend(std::uint64_t row) {
   using Wide = unsigned __int128;
   return std::uint64_t(Wide(nonzeros) * row * (3 * rows - row) / (Wide(2) * rows * rows));
@@ -143,23 +144,23 @@ std::uint64_t initial_offsets(std::uint64_t row) {
 struct Row {
   std::uint64_t index = 0, first = 0, end = initial_offsets(1);
 };
-const Row& row_of(std::uint64_t i) {  // asked for one nonzero after the other
+const Row& row_of(std::uint64_t i) {  // fast for increasing i
   static Row row;
   if (i < row.first) row = Row{};
   while (i >= row.end) row = {row.index + 1, row.end, initial_offsets(row.index + 2)};
   return row;
 }
-// Somewhere in the k-th of as many equal parts of the row as it has nonzeros: the columns are sorted and distinct.
+// The column is somewhere in the k-th of `length` equal parts of the row, so that columns are sorted and distinct.
 std::uint64_t column_of(const Row& row, std::uint64_t i) {
   const std::uint64_t k = i - row.first, length = row.end - row.first;
   const std::uint64_t begin = k * rows / length, end = (k + 1) * rows / length;
   return begin + mix(i) % (end - begin);
 }
 std::int32_t initial_columns(std::uint64_t i) { return std::int32_t(column_of(row_of(i), i)); }
-// Whole numbers from 1 to 4: all sums are exact in float.
+// Values are whole numbers from 1 to 4, so that all sums are exact in float.
 float initial_values(std::uint64_t i) { return float(1 + i * 7 % 11 % 4); }
 float initial_x(std::uint64_t i) { return float(1 + i * 5 % 13 % 4); }
-float initial_y(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // to be overwritten
+float initial_y(std::uint64_t i) { return float(i % 1000) + 0.5f; }  // must be overwritten
 float expected_y(std::uint64_t row) {
   const Row nonzeros_of_row{row, initial_offsets(row), initial_offsets(row + 1)};
   float sum = 0;
@@ -175,7 +176,7 @@ float expected_y(std::uint64_t row) {
                      {"float", "initial_y", "expected_y"}}};
 }
 
-// About four nonzeros for each thread of a row.
+// Number of threads for a row, so that each has about four nonzeros.
 unsigned row_threads(std::uint64_t rows, std::uint64_t nonzeros) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(std::bit_floor(nonzeros / rows / 4), 2, 32));
 }

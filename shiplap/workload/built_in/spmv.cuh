@@ -1,21 +1,21 @@
-// The kernel of spmv. Also text of programs (program_text.hpp).
+// The kernel of spmv. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
 
 namespace shiplap::kernels {
 
-/// y = A·x over `rows` rows, each by `row_threads` threads of a warp. The first of the columns and of the values are
-/// those of the first row, wherever in the whole matrix that begins.
+/// Computes y = A·x over `rows` rows, each with `row_threads` threads of a warp. `columns` and `values` begin with the
+/// first nonzero of the first of these rows.
 template <unsigned row_threads>
 __global__ void __launch_bounds__(threads, 6)
     spmv(const std::uint64_t* __restrict__ offsets, const std::int32_t* __restrict__ columns,
          const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ y, std::uint64_t rows) {
-  constexpr unsigned at_once = 4;  // loads of a thread that do not wait for each other
+  constexpr unsigned at_once = 4;  // independent loads of a thread
   constexpr unsigned rows_of_warp = 32 / row_threads;
   const unsigned place = threadIdx.x % row_threads;
   const std::uint64_t origin = offsets[0];
-  // The same for all threads of a warp, which have to meet where they sum up.
+  // All threads of a warp have the same number of iterations, because they exchange their sums.
   for (std::uint64_t first = first_index() / 32 * rows_of_warp; first < rows; first += stride() / 32 * rows_of_warp) {
     const std::uint64_t row = first + threadIdx.x % 32 / row_threads;
     const std::uint64_t begin = row < rows ? offsets[row] : origin;
@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(threads, 6)
     const std::int32_t* row_columns = columns + (begin - origin);
     const float* row_values = values + (begin - origin);
     float sum = 0;
-    // Not unrolled further, and beyond the end of the row the last element again instead of a branch: otherwise some of
-    // the loads wait until others have arrived.
+    // The loop is not unrolled further, and beyond the end of the row it loads the last element again instead of
+    // branching. Otherwise some loads would wait for others.
 #pragma unroll 1
     for (unsigned at = place; at < length; at += at_once * row_threads) {
       const std::int32_t* columns_here = row_columns + at;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(threads, 6)
       const unsigned last = length - 1 - at;
       float value[at_once];
       std::int32_t column[at_once];
-      // Read once: to leave the cache to x.
+      // Columns and values are read once, so they should not displace x from the cache.
 #pragma unroll
       for (unsigned i = 0; i < at_once; ++i) value[i] = __ldcs(values_here + min(i * row_threads, last));
 #pragma unroll

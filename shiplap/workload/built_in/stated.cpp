@@ -1,5 +1,4 @@
-// Workloads stated by hand: sizes and kernel time, with a stand-in kernel that takes that time and really writes the
-// output.
+// Workloads stated by hand: sizes and kernel time, with a stand-in kernel that takes that time and writes the output.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +13,7 @@
 namespace shiplap {
 namespace {
 
-// An item has `in` and `out` bytes; output byte t of an item is its input byte t mod in. Without input it is a pattern
-// of the output's position in its item.
+// The bytes of an item. Output byte t of an item is its input byte t mod `in`. Without input it is a pattern of t.
 struct Shape {
   std::uint64_t in = 0;
   std::uint64_t out = 0;
@@ -26,16 +24,16 @@ std::uint8_t output_byte(const Shape& s, std::uint64_t i) {
   return s.in == 0 ? static_cast<std::uint8_t>(t * 31 + 7) : input_byte(i / s.out * s.in + t % s.in);
 }
 
-constexpr std::uint64_t preferred_item = 4096;  // bytes that in and out have in common, in an item
-constexpr std::uint64_t fewest_items = 1024;    // sizes with little in common are cut finer: chunks are whole items
+constexpr std::uint64_t preferred_item = 4096;  // bytes of both sizes' common divisor in one item
+constexpr std::uint64_t fewest_items = 1024;    // least number of items, because chunks are whole items
 
 constexpr std::string_view launcher =
     R"(// >>> PUT YOUR KERNEL HERE, and delete what is above. This is a stand-in that takes the stated time, and makes output
-// >>> byte t of an item from its input byte t mod {in_bytes}. `in` and `out` are the pieces of the two arrays that
+// >>> byte t of an item from its input byte t mod {in_bytes}. `in` and `out` are the parts of the two arrays that
 // >>> belong to `items` items of {in_bytes} and {out_bytes} bytes.
 void launch_your_kernel(char* in, char* out, std::uint64_t items, cudaStream_t stream) {
   using Unit = {unit};
-  static const unsigned blocks = [] {  // those of one wave
+  static const unsigned blocks = [] {  // number of blocks of one wave
     int device = 0, sm_count = 0, each = 0;
     check(cudaGetDevice(&device));
     check(cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device));
@@ -49,7 +47,7 @@ void launch_your_kernel(char* in, char* out, std::uint64_t items, cudaStream_t s
 )";
 
 ProgramText program_text(const Shape& shape, std::uint64_t items, Seconds kernel) {
-  // 16 bytes at once, and divisions by 32 bits, where these are enough.
+  // The kernel uses units of 16 bytes and indices of 32 bits if the sizes allow it.
   const bool vectors = shape.in % 16 == 0 && shape.out % 16 == 0;
   const std::uint64_t largest = std::max(shape.in, items * shape.out);
   const std::string code = filled(
@@ -90,7 +88,7 @@ Workload stated_workload(const StatedJob& stated, const CudaKernels& cuda) {
                                   to_string(stated.kernel)),
               .cost = {.points = {{items, Interval<Seconds>::exact(stated.kernel)}}, .limited = {}, .origin = "stated"},
               .threads_per_block = 1024,
-              .any_grid = false,  // it fills the GPU for the time stated
+              .any_grid = false,  // the stand-in fills the GPU for the stated time
               .each_byte_once = true,
               .device_traffic = stated.in + stated.out}
               .shaped<const std::uint8_t>("in", Role::in, stated.in.count)

@@ -11,7 +11,7 @@ using namespace kernels;
 
 namespace {
 
-/// Blocks that the current GPU holds at once. Asked once for each GPU: a launch is timed by its callers.
+/// Number of blocks that the current GPU holds at once. It is looked up once for each GPU, because launches are timed.
 template <class Unit, class Index>
 unsigned one_wave() {
   static std::array<std::atomic<unsigned>, 64> known{};

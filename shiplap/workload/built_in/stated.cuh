@@ -1,4 +1,4 @@
-// The stand-in for a kernel stated by hand. Also text of programs (program_text.hpp).
+// The stand-in for a kernel stated by hand. Programs that stand alone contain its text (program_text.hpp).
 #pragma once
 
 #include "shiplap/workload/built_in/grid_stride.cuh"
@@ -13,7 +13,7 @@ __device__ inline std::uint64_t nanoseconds() {
   return now;
 }
 
-/// What an output without an input is made of, as the host's stand-in has it.
+/// The pattern of outputs without inputs. The host's stand-in has the same pattern.
 __device__ inline std::uint32_t filler(std::uint64_t position_in_item) {
   return static_cast<std::uint32_t>(position_in_item * 31 + 7) & 0xff;
 }
@@ -30,7 +30,7 @@ __device__ inline uint4 made(std::uint64_t position_in_item, uint4) {
   return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-/// Output t of an item is its input t mod `a`. Counts are in units of Unit, a byte or 16 bytes.
+/// Writes output t of each item, which is its input t mod `a`. Counts are in units of Unit, a byte or 16 bytes.
 template <class Unit, class Index>
 __device__ void write_outputs(const Unit* in, Unit* out, Index outputs, Index a, Index b) {
   for (std::uint64_t at = first_index(); at < outputs; at += stride()) {
@@ -40,7 +40,7 @@ __device__ void write_outputs(const Unit* in, Unit* out, Index outputs, Index a,
   }
 }
 
-/// Two blocks a SM fill it, so that the grid of one wave leaves no room for another kernel.
+/// The stand-in. Two of its blocks fill an SM, so that no other kernel runs beside a grid of one wave.
 template <class Unit, class Index>
 __global__ void __launch_bounds__(stated_threads, 2)
     stated(const Unit* in, Unit* out, Index outputs, Index a, Index b, std::uint64_t duration) {
