@@ -1,5 +1,5 @@
-// A stream of frames whose cost changes while it runs: batches of frames go through a kernel that takes long for some
-// and not for others, and the number of chunks follows.
+// An endless input of frames whose cost changes. Batches of frames go through a kernel that takes longer for some
+// frames than for others, and the number of chunks adapts.
 //   adaptive_frames [DEVICE [FRAMES [WIDTH [HEIGHT]]]]
 #include <cstdint>
 #include <cstdlib>
@@ -15,12 +15,12 @@ namespace {
 constexpr std::uint64_t frames_of_batch = 32;
 constexpr unsigned block = 256;
 
-/// How often the kernel goes over a frame: its first pixel says so.
+/// The number of times that the kernel goes over a frame, which is the value of the frame's first pixel.
 SHIPLAP_HOST_DEVICE unsigned rounds_of(std::uint8_t first_pixel) { return first_pixel; }
 SHIPLAP_HOST_DEVICE std::uint32_t mixed(std::uint32_t value) { return (value ^ (value >> 7)) * 0x9e3779b1u + 1; }
 
 #ifdef __CUDACC__
-/// A block takes a frame.
+/// Each block computes the digest of one frame.
 __global__ void digest(shiplap::Chunk chunk, std::uint64_t pixels, shiplap::View<const std::uint8_t> frames,
                        shiplap::View<std::uint32_t> digests) {
   const std::uint64_t frame = chunk.first + blockIdx.x;
@@ -61,7 +61,7 @@ int main(int argc, char** argv) try {
   const auto gpu = shiplap::open(device);
   const auto node = shiplap::load_or_measure(*gpu);
 
-  // A batch: where its arrays are is not said, since they are many.
+  // The job over one batch. Only the shapes of its arrays are given, because every batch has other arrays.
   const auto job =
       shiplap::Job{frames_of_batch, "frames"}
           .shaped<const std::uint8_t>("frames", shiplap::Role::in, frames_of_batch * pixels)
@@ -76,12 +76,12 @@ int main(int argc, char** argv) try {
             for (std::uint64_t f = chunk.first; f < chunk.end(); ++f)
               digests[f] = digest_of(std::span(&frames[f * pixels], pixels));
           });
-  // The kernel is timed on frames as they will come.
+  // The kernel is timed on these frames, which are like those that will come.
   shiplap::Adaptive stream(node, job, {.sample = [&](std::span<const std::span<std::byte>> arrays) {
                              for (std::uint64_t f = 0; f < frames_of_batch; ++f) arrays[0][f * pixels] = std::byte{2};
                            }});
 
-  // Quiet frames, then busy ones, in turns: the source writes each batch into arrays that are pinned already.
+  // Every 16 batches the frames change between few and many rounds. The source writes each batch into pinned arrays.
   const auto rounds_in = [](std::uint64_t batch) -> std::uint8_t { return batch / 16 % 2 == 0 ? 2 : 20; };
   const auto source = [&](shiplap::Batch& batch) {
     if (batch.number * frames_of_batch >= frames) return false;
@@ -96,12 +96,12 @@ int main(int argc, char** argv) try {
   const auto sink = [&](const shiplap::Batch& batch) {
     const auto* const pixel = reinterpret_cast<const std::uint8_t*>(batch.arrays[0].data());
     const auto* const digests = reinterpret_cast<const std::uint32_t*>(batch.arrays[1].data());
-    const std::uint64_t f = batch.number % frames_of_batch;  // one of them: checking all would take longer than the GPU
+    const std::uint64_t f = batch.number % frames_of_batch;  // one frame is checked, because checking all takes long
     wrong += digests[f] != digest_of({pixel + f * pixels, pixels});
   };
   const auto report = stream.run(source, sink, [&](const shiplap::Adaptive::Progress& progress) {
     if (progress.decision != nullptr && progress.decision->from != progress.decision->to)
-      std::cout << "behind batch " << progress.decision->after << ": " << progress.decision->reason << "; from now on "
+      std::cout << "after batch " << progress.decision->after << ": " << progress.decision->reason << "; from now on "
                 << shiplap::to_string(stream.table().choices[progress.decision->to]) << '\n';
   });
   std::cout << report.items << " frames, " << report.rate() << " each second, " << report.changes

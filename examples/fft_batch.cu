@@ -1,5 +1,5 @@
-// A library with a batch size, and scratch: cuFFT transforms signals in place. An item is a group of signals, because
-// the plan of the library is made before the job, for one group. Its work area is scratch, which chunks never share.
+// A library with a batch size, and scratch memory: cuFFT transforms signals in place. An item is a group of signals,
+// because cuFFT's plan is made before the job, for one group. Its work area is scratch, which chunks never share.
 //   fft_batch [DEVICE [GROUPS]]
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 
 using Complex = std::complex<float>;
 constexpr int length = 1024;  // elements of a signal
-constexpr int signals = 128;  // signals in a group
+constexpr int signals = 128;  // signals of a group
 constexpr std::uint64_t of_group = std::uint64_t{length} * signals;
 
 #ifdef __CUDACC__
@@ -32,7 +32,7 @@ void check(cufftResult result) {
   if (result != CUFFT_SUCCESS) throw std::runtime_error("cuFFT has failed with " + std::to_string(result));
 }
 
-/// The plan of a group, and the bytes that a transform works in.
+/// cuFFT's plan of a group, and the size of its work area in bytes.
 struct GroupPlan {
   cufftHandle handle = 0;
   std::size_t work = 0;
@@ -47,7 +47,7 @@ struct GroupPlan {
 };
 #endif
 
-/// Radix 2, in place.
+/// Transforms one signal in place (radix 2).
 void transform(Complex* signal) {
   for (int i = 1, j = 0; i < length; ++i) {
     int bit = length / 2;
@@ -67,7 +67,7 @@ void transform(Complex* signal) {
     }
 }
 
-/// Every signal is one wave.
+/// Every signal is a single wave.
 int frequency(std::uint64_t signal) { return static_cast<int>(signal * 7 % length); }
 
 }  // namespace

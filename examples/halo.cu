@@ -1,5 +1,5 @@
-// A kernel that reads the rows next to its own: smoothing a field of rows, which is cut into chunks of rows whose halo
-// is sent once. The field is pinned by whoever owns it.
+// A kernel that reads neighbouring rows: it smooths a field, which is cut into chunks of rows. The rows of a halo are
+// copied once. The program itself allocates the field in pinned memory.
 //   halo [DEVICE [ROWS [COLUMNS]]]
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Smoothed value from a row and its neighbours above and below. The first and the last row are their own neighbours.
+/// The smoothed value at a row, from the rows above and below. The first and the last row are their own neighbours.
 SHIPLAP_HOST_DEVICE float smoothed(shiplap::View<const float> u, std::uint64_t rows, std::uint64_t columns,
                                    std::uint64_t row, std::uint64_t column) {
   const std::uint64_t above = row > 0 ? row - 1 : row;

@@ -1,5 +1,5 @@
-// What stays on the GPU, and a kernel for any grid: values are counted in bins. Every chunk reads all edges of the bins
-// (resident), and adds to the counts of the chunks before (carried).
+// Arrays that stay on the GPU, and a kernel that takes any grid: values are counted in bins. Every chunk reads all
+// edges of the bins (resident), and adds to the counts of the chunks before it (carried).
 //   histogram [DEVICE [N]]
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ SHIPLAP_HOST_DEVICE std::uint64_t bin_of(float value, const float* edges) {
 }
 
 #ifdef __CUDACC__
-/// Does its work with any number of blocks: each thread goes on by the whole grid.
+/// A grid-stride loop, so that the kernel works with any number of blocks.
 __global__ void count(shiplap::Chunk chunk, shiplap::View<const float> values, shiplap::View<const float> edges,
                       shiplap::View<unsigned long long> counts) {
   const std::uint64_t step = gridDim.x * std::uint64_t{block};

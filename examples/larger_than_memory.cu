@@ -1,5 +1,5 @@
-// Data that the GPU's memory has no room for, run again and again: the plan keeps to a budget, and what a run needs is
-// set up once.
+// Data that do not fit into the GPU's memory, in several runs: the plan keeps to a budget of device memory, and the job
+// is prepared once for all runs.
 //   larger_than_memory [DEVICE [MIB [BUDGET_MIB [RUNS]]]]
 #include <cstdint>
 #include <cstdlib>
@@ -65,7 +65,7 @@ int main(int argc, char** argv) try {
 
   shiplap::Prepared prepared = shiplap::prepare(*gpu, plan, job);
   std::cout << shiplap::to_string(shiplap::memory_at(prepared.schedule(), shiplap::Place::gpu()))
-            << " of device memory for " << shiplap::to_string(shiplap::Bytes{2 * n * sizeof(uint4)}) << '\n';
+            << " of device memory for arrays of " << shiplap::to_string(shiplap::Bytes{2 * n * sizeof(uint4)}) << '\n';
   for (std::uint64_t run = 0; run < runs; ++run)
     std::cout << shiplap::report_of(*gpu, plan, prepared.run()).to_string() << '\n';
 

@@ -1,4 +1,4 @@
-// A library inside the kernel: Thrust grades the frames of a film, on the stream it is given.
+// A library call as the kernel: Thrust grades the frames of a film in the stream that it is given.
 //   library_call [DEVICE [FRAMES [PIXELS]]]
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// Brightness to contrast: a curve between 0 and 1.
+/// The tone curve, which maps brightness from 0 to 1 to brightness from 0 to 1 with more contrast.
 struct Curve {
   SHIPLAP_HOST_DEVICE float operator()(float v) const { return v * v * (3.0f - 2.0f * v); }
 };

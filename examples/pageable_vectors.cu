@@ -1,5 +1,5 @@
-// Vectors as a program has them, used once or many times: whether they go through pinned rings as they are, or are
-// pinned first, is the plan's choice; and a check that the kernel does no more than the job says.
+// Ordinary vectors (pageable memory), used once or many times. The plan chooses whether they are staged through pinned
+// rings or pinned first.
 //   pageable_vectors [DEVICE [N [USES]]]
 #include <cmath>
 #include <cstdint>

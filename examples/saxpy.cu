@@ -1,4 +1,4 @@
-// The shortest program: y = a x + y over vectors, through a GPU or, without one, through a simulated one.
+// The shortest program: y = a x + y over vectors, on a GPU or, without one, on a simulated GPU.
 //   saxpy [DEVICE]
 #include <iostream>
 #include <vector>

@@ -1,5 +1,5 @@
-// Chunks with different amounts of data: the rows of a sparse matrix, times a vector. A mapping says which elements of
-// an array belong to the rows of a chunk.
+// Chunks with different amounts of data: a sparse matrix times a vector, cut along the rows. A mapping says which
+// elements of an array the rows of a chunk need.
 //   sparse_rows [DEVICE [ROWS]]
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace {
 
 #ifdef __CUDACC__
-/// A thread takes a row. Views have the indices of the whole arrays, whatever part of them a chunk has.
+/// Each thread multiplies one row. Views have the indices of the whole arrays.
 __global__ void multiply(shiplap::Chunk rows, shiplap::View<const std::uint64_t> offsets,
                          shiplap::View<const std::uint32_t> columns, shiplap::View<const float> values,
                          shiplap::View<const float> x, shiplap::View<float> y) {
@@ -75,7 +75,7 @@ int main(int argc, char** argv) try {
   std::cout << plan.explain() << '\n' << shiplap::run(*gpu, plan, job).to_string() << '\n';
 
   for (std::uint64_t row = 0; row < rows; ++row) {
-    float sum = 0;  // the terms are small whole numbers, so the sum is exact in any order
+    float sum = 0;  // exact in any order, because all terms are small whole numbers
     for (std::uint64_t i = offsets[row]; i < offsets[row + 1]; ++i) sum += values[i] * x[columns[i]];
     if (y[row] == sum) continue;
     std::cerr << "y[" << row << "] is " << y[row] << " instead of " << sum << '\n';
