@@ -183,15 +183,15 @@ struct Job {
   /// Begins a description with an array. This function and the ones below take what those of DescribedJob with the same
   /// names take; described_job.hpp defines them.
   template <class... Described>
-  auto in(std::string name, Described&&...) const;
+  auto in(std::string array, Described&&... described) const;
   template <class... Described>
-  auto out(std::string name, Described&&...) const;  ///< see DescribedJob::out
+  auto out(std::string array, Described&&... described) const;  ///< see DescribedJob::out
   template <class... Described>
-  auto inout(std::string name, Described&&...) const;  ///< see DescribedJob::inout
+  auto inout(std::string array, Described&&... described) const;  ///< see DescribedJob::inout
   template <class... Described>
-  auto resident(std::string name, Described&&...) const;  ///< see DescribedJob::resident
+  auto resident(std::string array, Described&&... described) const;  ///< see DescribedJob::resident
   template <class... Described>
-  auto carried(std::string name, Described&&...) const;  ///< see DescribedJob::carried
+  auto carried(std::string array, Described&&... described) const;  ///< see DescribedJob::carried
   template <class T>
   auto shaped(std::string name, Role, std::uint64_t elements, Reach = {}) const;  ///< see DescribedJob::shaped
   template <class T>
