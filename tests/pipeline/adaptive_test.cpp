@@ -184,8 +184,8 @@ TEST(Adaptive, takes_batches_from_slots_that_the_source_names) {
       });
     });
   };
-  EXPECT_EQ(always_in(0), "batch 1 was put into slot 0, which is in flight");
-  EXPECT_EQ(always_in(7), "batch 0 was put into slot 7, which there is not");
+  EXPECT_EQ(always_in(0), "batch 1 was put into slot 0, which is in flight: choose a slot that is free");
+  EXPECT_EQ(always_in(7), "batch 0 was put into slot 7, which does not exist: choose a slot that is free");
   EXPECT_TRUE(bed.adaptive.is_free(0)) << "nothing is in flight behind an error";
   EXPECT_EQ(bed.adaptive.run(bed.source(3, drifting), bed.sink(drifting)).batches, 3u);
 }
