@@ -31,7 +31,7 @@ if(TARGET shiplap_cuda)
 else()
   string(APPEND shiplap_pc_libraries " -lshiplap_core")
 endif()
-string(APPEND shiplap_pc_libraries " -pthread")
+string(APPEND shiplap_pc_libraries " -lpthread")  # nvcc refuses -pthread
 file(RELATIVE_PATH shiplap_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" shiplap_pc_prefix "${shiplap_pc_prefix}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/shiplap.pc.in ${PROJECT_BINARY_DIR}/shiplap.pc @ONLY)
