@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/spelling.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -25,42 +26,14 @@ constexpr std::pair<std::string_view, std::string_view> other_names[]{{"adapt", 
                                                                       {"explain", "run --explain"},
                                                                       {"simulate", "run --device virtual:h200"}};
 
-/// The number of letters to insert, to leave out, to replace or to swap with the next one (the optimal string alignment
-/// distance).
-std::size_t edits_between(std::string_view one, std::string_view other) {
-  std::vector<std::vector<std::size_t>> edits(one.size() + 1, std::vector<std::size_t>(other.size() + 1));
-  for (std::size_t i = 0; i <= one.size(); ++i)
-    for (std::size_t j = 0; j <= other.size(); ++j) {
-      if (i == 0 || j == 0) {
-        edits[i][j] = i + j;
-        continue;
-      }
-      const bool same = one[i - 1] == other[j - 1];
-      edits[i][j] = std::min({edits[i - 1][j] + 1, edits[i][j - 1] + 1, edits[i - 1][j - 1] + (same ? 0 : 1)});
-      if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1])
-        edits[i][j] = std::min(edits[i][j], edits[i - 2][j - 2] + 1);
-    }
-  return edits[one.size()][other.size()];
-}
-
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
   std::vector<std::string> known;
   for (const CLI::App* command : commands) known.push_back(command->get_name());
   return known;
 }
 
-/// The known commands that are spelt alike: one begins with the other, or a third of the letters differ at most.
-std::vector<std::string> alike(std::string_view given, const std::vector<std::string>& known) {
-  std::vector<std::string> found;
-  for (const std::string& name : known) {
-    const bool beginning = given.size() >= 3 && (name.starts_with(given) || given.starts_with(name));
-    if (beginning || 3 * edits_between(given, name) <= std::max(given.size(), name.size())) found.push_back(name);
-  }
-  return found;
-}
-
 [[noreturn]] void refuse(std::string_view parent, std::string_view given, const std::vector<std::string>& known) {
-  std::vector<std::string> meant = alike(given, known);
+  std::vector<std::string> meant = names_like(given, known);
   if (parent == "shiplap")
     for (const auto& [other, command] : other_names)
       if (given == other) meant.emplace_back(command);
@@ -82,6 +55,21 @@ void require_known_command(const CLI::App& program, int argc, const char* const*
     if (named == commands.end()) refuse(app->get_name(), given, names_of(commands));
     app = *named;
   }
+}
+
+std::string message_on_unexpected(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::vector<std::string> given = program.remaining(true);
+  std::string hint;
+  for (const std::string& argument : given)
+    if (argument.starts_with("--")) hint += did_you_mean(argument.substr(0, argument.find('=')), known);
+  return fmt::format(
+      "\"{}\" is not expected here; {}({} --help lists all options)", fmt::join(given, " "), hint,
+      app->get_name() == program.get_name() ? program.get_name() : program.get_name() + " " + app->get_name());
 }
 
 }  // namespace shiplap::cli

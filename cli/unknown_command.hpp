@@ -1,6 +1,8 @@
 // Suggests the command that was probably meant by a name that is no command.
 #pragma once
 
+#include <string>
+
 #include "cli/cli11.hpp"
 
 namespace shiplap::cli {
@@ -8,5 +10,9 @@ namespace shiplap::cli {
 /// Throws UsageError when the first argument of the program, or of one of its commands that has commands itself, names
 /// no command. The message names the commands of similar spelling, or all of them.
 void require_known_command(const CLI::App&, int argc, const char* const* argv);
+
+/// The message on arguments that no command expects, in the order in which they were given, with the options of
+/// similar spelling.
+std::string message_on_unexpected(const CLI::App&);
 
 }  // namespace shiplap::cli

@@ -177,9 +177,9 @@ Bytes parse_bytes(std::string_view text, std::string_view what) {
   if (!decimal) refuse(what, text, "is not a size; write for example 64MiB, 1.5GiB, 1GB or 4096");
   const Unit* unit = find_unit(byte_units, decimal->unit);
   if (!unit)
-    refuse(
-        what, text,
-        fmt::format("has no unit of size \"{}\"; write for example 64MiB (binary) or 64MB (decimal)", decimal->unit));
+    refuse(what, text,
+           fmt::format("is not a size: \"{}\" is no unit; write for example 64MiB (binary) or 64MB (decimal)",
+                       decimal->unit));
   const auto scaled = scale(*decimal, unit->factor);
   if (!scaled) refuse(what, text, "does not fit into 64 bits");
   if (unit->factor == 1 && !scaled->exact) refuse(what, text, "is not a whole number of bytes");
@@ -193,7 +193,8 @@ std::uint64_t parse_count(std::string_view text, std::string_view what) {
   const Unit* unit = find_unit(count_units, decimal->unit);
   if (!unit)
     refuse(what, text,
-           fmt::format("has no suffix \"{}\"; counts take the binary suffixes Ki, Mi, Gi and Ti", decimal->unit));
+           fmt::format("is not a count: \"{}\" is no suffix; counts take the binary suffixes Ki, Mi, Gi and Ti",
+                       decimal->unit));
   const auto scaled = scale(*decimal, unit->factor);
   if (!scaled) refuse(what, text, "does not fit into 64 bits");
   if (!scaled->exact) refuse(what, text, "is not a whole number");
@@ -220,7 +221,7 @@ Seconds parse_seconds(std::string_view text, std::string_view what) {
                                       {"ns", 1e9}})
     if (unit == name) return Seconds{value / divisor};
   if (unit.empty()) refuse(what, text, fmt::format("has no unit; {}", examples));
-  refuse(what, text, fmt::format("has no unit of time \"{}\"; {}", unit, examples));
+  refuse(what, text, fmt::format("is not a time: \"{}\" is no unit; {}", unit, examples));
 }
 
 double parse_fraction(std::string_view text, std::string_view what) {

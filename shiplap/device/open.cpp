@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/spelling.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
 
 #if SHIPLAP_HAS_CUDA
@@ -27,8 +29,7 @@ struct CudaBackend {
   static std::vector<DeviceInfo> list(std::string& why_absent) { return list_cuda(why_absent); }
   static std::unique_ptr<MeasurableDevice> open(const std::vector<int>& gpus) { return open_cuda(gpus); }
 #else
-  static constexpr std::string_view absent =
-      "this build has no CUDA backend (no CUDA toolkit was found when it was configured)";
+  static constexpr std::string_view absent = "this shiplap was built without CUDA";
   static int count(std::string& why_absent) {
     why_absent = absent;
     return 0;
@@ -38,8 +39,9 @@ struct CudaBackend {
     return {};
   }
   static std::unique_ptr<MeasurableDevice> open(const std::vector<int>& gpus) {
-    throw Unsupported(fmt::format("cannot open cuda:{}: {}; install a toolkit and build again, or use a virtual device",
-                                  fmt::join(gpus, ","), absent));
+    throw Unsupported(fmt::format(
+        "cannot open cuda:{}: {}; configure and build it again where nvcc is found, or use a virtual device",
+        fmt::join(gpus, ","), absent));
   }
 #endif
 };
@@ -72,8 +74,13 @@ std::vector<std::string> virtual_names() {
   const int gpus = CudaBackend::count(why_absent);
   for (int i = 0; i < gpus; ++i) names.push_back(fmt::format("{}{}", cuda_prefix, i));
   for (std::string& virtual_name : virtual_names()) names.push_back(std::move(virtual_name));
-  throw UsageError(fmt::format("unknown device \"{}\": there are {} and virtual:FILE for a profile of your own{}", name,
-                               fmt::join(names, ", "), gpus == 0 ? "; no cuda:N, as " + why_absent : ""));
+  std::vector<std::string> meant = names_like(name, names);
+  if (const std::vector<std::string> profiles = built_in_profiles();
+      std::ranges::find(profiles, name) != profiles.end())
+    meant = {std::string(virtual_prefix) + std::string(name)};
+  const std::string hint = meant.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(meant, " or "));
+  throw UsageError(fmt::format("unknown device \"{}\": {}there are {} and virtual:FILE for a profile of your own{}",
+                               name, hint, fmt::join(names, ", "), gpus == 0 ? "; no cuda:N, as " + why_absent : ""));
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ std::unique_ptr<MeasurableDevice> open(std::string_view name);
 /// Every device that can be opened, and for each backend without a device the reason.
 struct DeviceListing {
   std::vector<DeviceInfo> devices;  ///< devices that can be opened
-  std::vector<std::string>
-      absent;  ///< "cuda: this build has no CUDA backend (no CUDA toolkit was found when it was configured)"
+  std::vector<std::string> absent;  ///< "cuda: this shiplap was built without CUDA"
 };
 /// Queries every backend and opens every built-in profile.
 DeviceListing list_devices();

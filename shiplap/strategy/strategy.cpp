@@ -1,12 +1,15 @@
 #include "shiplap/strategy/strategy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <vector>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/spelling.hpp"
 #include "shiplap/strategy/chunked.hpp"
 
 namespace shiplap {
@@ -30,12 +33,13 @@ std::span<const Strategy> strategies() {
 }
 
 const Strategy& find_strategy(std::string_view name) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Strategy& s : strategies()) {
     if (s.name == name) return s;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", s.name);
+    names.emplace_back(s.name);
   }
-  throw UsageError(fmt::format("`strategies` {}: there is no such strategy; there are: {}", name, names));
+  throw UsageError(fmt::format("`strategies` {}: there is no such strategy; {}there are: {}", name,
+                               did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 ArrayMemory array_memory(const Job& job) {

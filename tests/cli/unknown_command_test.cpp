@@ -21,5 +21,18 @@ TEST_F(Cli, an_unknown_command_is_refused_with_the_command_that_was_meant) {
   EXPECT_EQ(shiplap("conquer").err.find("did you mean"), std::string::npos);
 }
 
+TEST_F(Cli, unexpected_arguments_are_named_as_given_with_the_option_that_was_meant) {
+  expect_refused(shiplap("plan saxpy:n=1Mi --profil h200"), 64,
+                 {"\"--profil h200\" is not expected", "did you mean --profile?"});
+  expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --chunk 4"), 64,
+                 {"did you mean --chunks?", "shiplap plan --help"});
+}
+
+TEST_F(Cli, a_name_or_number_that_is_not_known_is_refused_with_what_was_meant) {
+  expect_refused(shiplap("plan saxpy:n=1Mi --profile h200 --strategy stream"), 64, {"did you mean streams?"});
+  expect_refused(shiplap("plan saxpy:n=1Mi --device h200"), 64, {"did you mean virtual:h200?"});
+  expect_refused(shiplap("plan saxpy:n=64Mj --profile h200"), 64, {"\"Mj\" is no suffix"});
+}
+
 }  // namespace
 }  // namespace shiplap

@@ -1,0 +1,16 @@
+// Suggests the name that was probably meant by one that does not exist.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shiplap {
+
+/// The known names that are spelt like the given one: one begins with the other, or a third of the letters differ at
+/// most. A swap of two neighbouring letters counts as one difference.
+std::vector<std::string> names_like(std::string_view given, const std::vector<std::string>& known);
+/// "did you mean streams? " with the known names that are spelt like the given one; "" without any.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
+
+}  // namespace shiplap
