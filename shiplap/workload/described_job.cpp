@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace shiplap {
@@ -26,6 +28,34 @@ void detail::require_place(const Job& job, const std::string& array) {
         fmt::format("{}: array {} is described after the kernel, which is handed the arrays before it: "
                     "describe all arrays before `.kernel` and `.host_kernel`",
                     job.name, array));
+}
+
+std::vector<detail::ViewedArray> detail::viewed_arrays(const Job& job) {
+  std::vector<ViewedArray> arrays;
+  for (const Array& array : job.arrays) {
+    const std::uint64_t elements = array.size.count / std::max<std::uint64_t>(1, array.element.count);
+    const bool is_equal = !stays(array.role) && !array.reach.elements && job.items > 0 && elements % job.items == 0;
+    arrays.push_back(
+        {.name = array.name, .elements = elements, .elements_of_item = is_equal ? elements / job.items : 0});
+  }
+  return arrays;
+}
+
+void detail::explain(const OutsideOfView& outside, const std::vector<ViewedArray>& arrays) {
+  const auto array = std::ranges::find(arrays, outside.array(), &ViewedArray::name);
+  if (array == arrays.end()) throw Error(outside.what());
+  const std::uint64_t last_forward = std::numeric_limits<std::uint64_t>::max() / 2;
+  if (outside.index() > last_forward)
+    throw Error(fmt::format("{}[{}] is before the first element of {}: let its kernel ask for elements from 0 on",
+                            array->name, static_cast<std::int64_t>(outside.index()), array->name));
+  if (outside.index() >= array->elements)
+    throw Error(
+        fmt::format("{}[{}] is beyond the end of {}, which has {} elements: let its kernel end before, or give "
+                    "the array more elements",
+                    array->name, outside.index(), array->name, array->elements));
+  if (array->elements_of_item <= 1) throw Error(outside.what());
+  throw Error(fmt::format("{} (item i owns the elements [{} i, {} (i + 1)) of {})", outside.what(),
+                          array->elements_of_item, array->elements_of_item, array->name));
 }
 
 namespace {
@@ -57,9 +87,11 @@ void require_valid_numbers(const Job& job) {
   if (!std::isfinite(job.flops) || job.flops < 0)
     throw UsageError(
         fmt::format("{}: it has {} operations: `.with_flops` wants a finite number, 0 or more", job.name, job.flops));
-  if (!std::isfinite(job.efficiency) || job.efficiency <= 0)
-    throw UsageError(fmt::format("{}: its efficiency is {}: `.with_efficiency` wants a fraction of more than 0",
-                                 job.name, job.efficiency));
+  if (!(job.efficiency > 0 && job.efficiency <= 1))
+    throw UsageError(
+        fmt::format("{}: its efficiency is {}: `.with_efficiency` wants a fraction of more than 0 and at "
+                    "most 1",
+                    job.name, job.efficiency));
 }
 
 /// Throws UsageError for arrays that are cut and have no element, or no whole number of elements, for each item.
@@ -72,11 +104,10 @@ void require_fitting_length(const Job& job, const Array& array) {
         fmt::format("{}: array {} has {} elements for {} items, so that some items would own none: give it "
                     "an element for each item at least, or say with `mapped_by` which ones a chunk needs",
                     job.name, array.name, elements, job.items));
-  if ((array.reach.before > 0 || array.reach.after > 0) && elements % job.items != 0)
+  if (elements % job.items != 0)
     throw UsageError(
-        fmt::format("{}: array {} has a halo and {} elements for {} items, so that items own different "
-                    "numbers of elements: give it a multiple of the items, or say with `mapped_by` which "
-                    "ones a chunk needs",
+        fmt::format("{}: array {} has {} elements for {} items, so that items own different numbers of elements: give "
+                    "it a multiple of the items, or say with `mapped_by` which ones a chunk needs",
                     job.name, array.name, elements, job.items));
 }
 
@@ -97,6 +128,12 @@ void require_valid(const Job& job) {
           fmt::format("{}: elements of array {} have 0 bytes: give the size of one", job.name, array.name));
     require_fitting_length(job, array);
   }
+  const auto is_result = [](const Array& a) { return is_output(a.role) || a.role == Role::carried; };
+  if (std::ranges::none_of(job.arrays, is_result))
+    throw UsageError(
+        fmt::format("{}: no array is written, so that nothing would come back from the GPU: describe the results with "
+                    "`.out`, `.inout` or `.carried`",
+                    job.name));
   require_valid_prefixes(job);
 }
 

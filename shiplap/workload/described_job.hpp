@@ -27,6 +27,34 @@ namespace detail {
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
 /// Throws UsageError when the job has a kernel already, or another array of that name.
 void require_place(const Job&, const std::string& array);
+
+/// What a message on an index outside of a view needs to know of the array.
+struct ViewedArray {
+  std::string name;                    ///< name of the array
+  std::uint64_t elements = 0;          ///< number of elements of the whole array
+  std::uint64_t elements_of_item = 0;  ///< elements that each item owns; 0: the items do not own equally many
+};
+/// The arrays of a job, for messages.
+std::vector<ViewedArray> viewed_arrays(const Job&);
+
+/// A kernel on the host asked a view for an element that its chunk does not reach.
+class OutsideOfView : public Error {
+ public:
+  /// `message` names the array, the index and the elements that the chunk reaches.
+  OutsideOfView(const std::string& message, std::string array, std::uint64_t index)
+      : Error(message), array_(std::move(array)), index_(index) {}
+  /// Name of the array.
+  const std::string& array() const { return array_; }
+  /// The index that was asked for.
+  std::uint64_t index() const { return index_; }
+
+ private:
+  std::string array_;
+  std::uint64_t index_;
+};
+/// Throws Error with the same message and what the array has to do with it: its number of elements for an index that it
+/// does not have, otherwise the elements that an item owns.
+[[noreturn]] void explain(const OutsideOfView&, const std::vector<ViewedArray>&);
 }  // namespace detail
 
 /// A job whose arrays have these element types, const for those that are only read. It refers to the arrays, which must
@@ -39,13 +67,13 @@ void require_place(const Job&, const std::string& array);
 /// that a temporary must be a view. Throws UsageError for an array without elements, a null pointer and a name that
 /// another array has.
 template <class... Elements>
-class DescribedJob : public Job {
+class [[nodiscard]] DescribedJob : public Job {
  public:
   /// Continues the description of a job. Programs begin with Job::in, Job::out and so on.
   explicit DescribedJob(Job job) : Job(std::move(job)) {}
 
   /// Adds an array that is read in chunks. With n items and e elements, item i owns the elements [i e / n, (i + 1) e /
-  /// n).
+  /// n). `plan` refuses an array that is cut and has no multiple of n elements, unless it is `mapped_by` a function.
   template <class Data>
   auto in(std::string array, Data&& data, Reach reach = {}) const {
     return given_in(std::move(array), Role::in, detail::elements_of(std::forward<Data>(data)), std::move(reach));
@@ -154,8 +182,8 @@ class DescribedJob : public Job {
     static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
                   "the kernel is called with (cudaStream_t, Chunk, View of each array in their order)");
     DescribedJob result = *this;
-    result.binding.cuda = [call = std::move(enqueue), names = names_of_arrays()](const Launch& launch) mutable {
-      apply(launch, *names,
+    result.binding.cuda = [call = std::move(enqueue), arrays_seen = arrays_for_views()](const Launch& launch) mutable {
+      apply(launch, *arrays_seen,
             [&](Chunk chunk, auto... views) { call(static_cast<CUstream_st*>(launch.stream), chunk, views...); });
     };
     return result;
@@ -169,8 +197,12 @@ class DescribedJob : public Job {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
                   "the host kernel is called with (Chunk, View of each array in their order)");
     DescribedJob result = *this;
-    result.binding.host = [call = std::move(compute), names = names_of_arrays()](const Launch& launch) mutable {
-      apply(launch, *names, [&](Chunk chunk, auto... views) { call(chunk, views...); });
+    result.binding.host = [call = std::move(compute), arrays_seen = arrays_for_views()](const Launch& launch) mutable {
+      try {
+        apply(launch, *arrays_seen, [&](Chunk chunk, auto... views) { call(chunk, views...); });
+      } catch (const detail::OutsideOfView& outside) {
+        detail::explain(outside, *arrays_seen);
+      }
     };
     return result;
   }
@@ -206,6 +238,12 @@ class DescribedJob : public Job {
   DescribedJob takes(Seconds kernel_time) const {
     return takes({.points = {{items, Interval<Seconds>::exact(kernel_time)}}, .limited = {}, .origin = "stated"});
   }
+  /// Refuses a number without a unit when it is compiled.
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  DescribedJob takes(Number) const {
+    static_assert(!std::is_arithmetic_v<Number>, "the kernel's time needs a unit: write takes(5ms), or Seconds{0.005}");
+    return *this;
+  }
   /// States the cost of the kernel, for example from a kernel profile that was measured on a GPU.
   DescribedJob takes(KernelCost known) const {
     return changed([&](Job& job) { job.cost = std::move(known); });
@@ -230,8 +268,8 @@ class DescribedJob : public Job {
   DescribedJob with_device_traffic(Bytes bytes) const {
     return changed([&](Job& job) { job.device_traffic = bytes; });
   }
-  /// States the fraction (more than 0) of the GPU's limit, by bytes or by operations, that the kernel reaches on
-  /// resident data. A derived time is divided by it.
+  /// States the fraction (more than 0, at most 1) of the GPU's limit, by bytes or by operations, that the kernel
+  /// reaches on resident data. A derived time is divided by it.
   DescribedJob with_efficiency(double fraction) const {
     return changed([&](Job& job) { job.efficiency = fraction; });
   }
@@ -267,23 +305,22 @@ class DescribedJob : public Job {
     return DescribedJob<Elements..., Element>(std::move(job));
   }
 
-  using Names = std::vector<std::string>;
-  std::shared_ptr<const Names> names_of_arrays() const {
-    auto names = std::make_shared<Names>();
-    for (const Array& array : arrays) names->push_back(array.name);
-    return names;
+  using ViewedArrays = std::vector<detail::ViewedArray>;
+  std::shared_ptr<const ViewedArrays> arrays_for_views() const {
+    return std::make_shared<const ViewedArrays>(detail::viewed_arrays(*this));
   }
 
   template <class Call>
-  static void apply(const Launch& launch, const Names& names, const Call& call) {
-    apply(launch, names, call, std::index_sequence_for<Elements...>());
+  static void apply(const Launch& launch, const ViewedArrays& arrays_seen, const Call& call) {
+    apply(launch, arrays_seen, call, std::index_sequence_for<Elements...>());
   }
   template <class Call, std::size_t... I>
-  static void apply(const Launch& launch, const Names& names, const Call& call, std::index_sequence<I...>) {
+  static void apply(const Launch& launch, const ViewedArrays& arrays_seen, const Call& call,
+                    std::index_sequence<I...>) {
     call(Chunk{launch.first_item, launch.items, launch.blocks},
          View<Elements>(reinterpret_cast<Elements*>(launch.operands[I]),
                         launch.origins.empty() ? 0 : launch.origins[I].count / sizeof(Elements),
-                        launch.lengths[I].count / sizeof(Elements), names[I].c_str())...);
+                        launch.lengths[I].count / sizeof(Elements), arrays_seen[I].name.c_str())...);
   }
 };
 

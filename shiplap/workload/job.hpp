@@ -85,6 +85,9 @@ struct Array {
   std::optional<std::uint32_t> prefix_of{};
   /// Address of the caller's memory; null while only the shape is known.
   std::byte* data = nullptr;
+  /// Index of the pageable array because of which this one counts as pageable, although its own memory is of another
+  /// kind. nullopt: `memory` is the kind of its own memory.
+  std::optional<std::uint32_t> pageable_like{};
 };
 
 /// Size of the memory that the caller has for the array: 0 for scratch and for a front of another array.
@@ -118,8 +121,9 @@ struct KernelCost {
     std::uint64_t blocks = 0;  ///< number of blocks of the launch
     Interval<Seconds> work;    ///< time of the launch
   };
-  /// Measured for kernels whose grid may be limited, by increasing items. There is one size, or two sizes with the same
-  /// number of blocks when a wave has fewer than two items; the two then show the part that each launch does once.
+  /// Measured for kernels whose grid may be limited, by increasing items. It usually has one entry. If a wave has fewer
+  /// than two items, it has two entries with equal `blocks`, whose difference separates the fixed part of a launch from
+  /// the part per item.
   std::vector<Limited> limited{};
   /// Measured launch times with zero-copy: the kernel accesses inputs, outputs or both in pinned host memory.
   struct ZeroCopy {
@@ -175,8 +179,8 @@ struct Job {
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
-  /// Fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data. It is measured
-  /// on one GPU and stands for GPUs on which the kernel was not measured.
+  /// Fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data: more than 0 and
+  /// at most 1. Set it from a measurement on one GPU; it is used to estimate the kernel's time on others.
   double efficiency = 1;
   KernelBinding binding{};  ///< the kernel on the CUDA device and on the virtual device
 
@@ -252,8 +256,8 @@ std::uint64_t average_items(const Job&, ItemRange);
 /// Throws UsageError that names the array when a front is not valid (see Array::prefix_of).
 void require_valid_prefixes(const Job&);
 /// Throws UsageError for an invalid job, in the terms of DescribedJob: no items, a kernel time or another number that
-/// is out of range, two arrays with the same name, an array with too few elements for the items or for its halo, or an
-/// invalid front.
+/// is out of range, two arrays with the same name, an array of which the items do not own equally many elements, no
+/// array that is written, or an invalid front.
 void require_valid(const Job&);
 /// Sets the memory kind of every front to that of its whole array.
 void share_memory_of_prefixes(Job&);

@@ -134,10 +134,11 @@ KernelCost derived_cost(const Job& job, const Profile& profile) {
   // One block for each SM is assumed to be enough for the full rate.
   return {.points = {{job.items, whole}},
           .limited = {{.items = job.items, .blocks = std::max(1u, gpu.sm_count), .work = whole}},
-          .origin = job.efficiency == 1
-                        ? fmt::format("derived from bytes and operations over the limits of profile {}", profile.name)
-                        : fmt::format("derived from bytes and operations over {:.0f} % of the limits of profile {}",
-                                      100 * job.efficiency, profile.name)};
+          .origin =
+              fmt::format("derived from {} over {}the limits of profile {}",
+                          operations > 0 ? "bytes and operations"
+                                         : "bytes alone, because the job states no operations (`.with_flops`),",
+                          job.efficiency == 1 ? "" : fmt::format("{:.0f} % of ", 100 * job.efficiency), profile.name)};
 }
 
 }  // namespace shiplap

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "shiplap/core/error.hpp"
+#include "shiplap/workload/described_job.hpp"
 
 namespace shiplap {
 
 void outside_of_view(const char* array, std::uint64_t index, std::uint64_t first, std::uint64_t end) {
-  throw Error(fmt::format(
-      "{}[{}] is not among the elements [{}, {}) that this chunk reaches: describe what its kernel reads, with `halo`, "
-      "`mapped_by` or `.resident`",
-      array, index, first, end));
+  throw detail::OutsideOfView(fmt::format("{}[{}] is not among the elements [{}, {}) that this chunk reaches: describe "
+                                          "what its kernel reads, with `halo`, "
+                                          "`mapped_by` or `.resident`",
+                                          array, index, first, end),
+                              array, index);
 }
 
 }  // namespace shiplap

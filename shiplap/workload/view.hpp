@@ -36,7 +36,7 @@ class View {
   View() = default;
   /// Makes a view of `count` elements. Element `first` of the array lies at `data`. `array` is the name of the array in
   /// errors and must outlive the view.
-  View(T* data, std::uint64_t first, std::uint64_t count, const char* array)
+  View(T* data, std::uint64_t first, std::uint64_t count, const char* array = "")
       : data_(data), first_(first), count_(count), array_(array) {}
 
   /// The element with this index in the whole array.

@@ -199,14 +199,16 @@ TEST(Run, reports_the_schedule_that_ran_where_a_reach_is_given_by_a_function) {
   const auto gpu = open_virtual(planted_profile(), "virtual:planted");
   const Memory memory = gpu->allocate(Place::host(), MemoryKind::pinned, 16_KiB);
   const std::span<const float> x(reinterpret_cast<const float*>(memory.data()), 1 << 12);
+  std::vector<float> sum(1);
   const auto job_of = [&](bool sparse) {
     return Job{x.size()}
         .in("x", x, mapped_by([sparse](ItemRange r) {
               const bool none = sparse && r.first >= 2048;
               return ElementRange{none ? 2048 : r.first, none ? 0 : r.count};
             }))
+        .carried("sum", sum)
         .takes(microseconds(5))
-        .host_kernel([](Chunk, auto) {});
+        .host_kernel([](Chunk, auto...) {});
   };
   const Job dense = job_of(false);
   const Job sparse = job_of(true);

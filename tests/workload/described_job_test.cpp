@@ -15,6 +15,7 @@
 namespace shiplap {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A class that stands for a pointer, as thrust::pointer does.
@@ -96,8 +97,10 @@ TEST(DescribedJob, refuses_an_array_without_elements_and_a_null_pointer) {
   std::vector<float> nothing;
   float* const nowhere = nullptr;
   const Job job{10, "mine"};
-  EXPECT_THAT(message_of<UsageError>([&] { job.in("x", nothing); }), HasSubstr("mine: array x has no elements"));
-  EXPECT_THAT(message_of<UsageError>([&] { job.out("x", nowhere, 10); }), HasSubstr("array x is a null pointer"));
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(job.in("x", nothing)); }),
+              HasSubstr("mine: array x has no elements"));
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(job.out("x", nowhere, 10)); }),
+              HasSubstr("array x is a null pointer"));
   EXPECT_EQ(job.shaped<float>("x", Role::out, 10).arrays.size(), 1u) << "of which only the shape is known";
 }
 
@@ -155,8 +158,9 @@ TEST(RequireValid, refuses_kernel_times_that_are_none) {
 TEST(RequireValid, refuses_numbers_that_are_out_of_range) {
   std::vector<float> x(10);
   const auto job = Job{10}.inout("x", x);
-  for (const auto& wrong : {job.with_blocks(0, 256), job.with_blocks(1, 0), job.takes_any_grid(1, 256, 0),
-                            job.with_flops(-1), job.with_efficiency(0), job.with_efficiency(-0.5)})
+  for (const auto& wrong :
+       {job.with_blocks(0, 256), job.with_blocks(1, 0), job.takes_any_grid(1, 256, 0), job.with_flops(-1),
+        job.with_efficiency(0), job.with_efficiency(-0.5), job.with_efficiency(50)})
     EXPECT_THROW(require_valid(wrong), UsageError);
 }
 
@@ -174,12 +178,50 @@ TEST(RequireValid, refuses_arrays_with_too_few_elements_for_the_items) {
   for (const Job& wrong :
        {Job(job.in("x", nine)), Job(job.out("x", nine)), Job(job.inout("x", nine)), Job(job.scratch<float>("x", 9))})
     EXPECT_THAT(message_of<UsageError>([&] { require_valid(wrong); }), HasSubstr("9 elements for 10 items"));
-  EXPECT_NO_THROW(require_valid(job.in("x", eleven))) << "need not be a multiple";
-  EXPECT_NO_THROW(require_valid(job.resident("x", nine))) << "is not cut";
-  EXPECT_NO_THROW(require_valid(job.in("x", nine, mapped_by([](ItemRange) { return ElementRange{0, 9}; }))));
-  EXPECT_THAT(message_of<UsageError>([&] { require_valid(job.in("x", eleven, halo(1, 0))); }),
-              HasSubstr("has a halo and 11 elements for 10 items"))
-      << "an array that is padded";
+  EXPECT_NO_THROW(require_valid(job.carried("sum", nine))) << "is not cut";
+  EXPECT_NO_THROW(require_valid(job.out("x", nine, mapped_by([](ItemRange) { return ElementRange{0, 9}; }))));
+}
+
+TEST(RequireValid, refuses_arrays_of_which_items_own_different_numbers_of_elements) {
+  std::vector<float> eleven(11);
+  const Job job{10, "mine"};
+  for (const Job& wrong : {Job(job.out("x", eleven)), Job(job.in("x", eleven, halo(1, 0)))})
+    EXPECT_THAT(message_of<UsageError>([&] { require_valid(wrong); }),
+                AllOf(HasSubstr("array x has 11 elements for 10 items"), HasSubstr("`mapped_by`")));
+}
+
+TEST(RequireValid, refuses_a_job_without_a_result) {
+  std::vector<float> x(10);
+  EXPECT_THAT(message_of<UsageError>([&] {
+                require_valid(Job{10, "mine"}.in("x", x).scratch<float>("s", 10));
+              }),
+              HasSubstr("mine: no array is written"));
+}
+
+/// What a host kernel that asks its view for element `index` of an array of 8 items with 4 elements each is told.
+std::string message_on_index(std::uint64_t index) {
+  std::vector<float> x(32);
+  const auto job = Job{8, "mine"}.inout("x", x).host_kernel([&](Chunk, View<float> view) { view[index] = 0; });
+  return message_of([&] {
+    job.binding.host({.first_item = 2,
+                      .items = 2,
+                      .operands = std::vector<std::byte*>{reinterpret_cast<std::byte*>(x.data() + 8)},
+                      .lengths = std::vector<Bytes>{Bytes{32}},
+                      .origins = std::vector<Bytes>{Bytes{32}}});
+  });
+}
+
+TEST(HostKernel, is_told_what_an_item_owns_and_where_the_array_ends) {
+  EXPECT_THAT(message_on_index(4), AllOf(HasSubstr("x[4] is not among the elements [8, 16)"),
+                                         HasSubstr("item i owns the elements [4 i, 4 (i + 1)) of x")));
+  EXPECT_THAT(message_on_index(32), HasSubstr("x[32] is beyond the end of x, which has 32 elements"));
+  EXPECT_THAT(message_on_index(std::uint64_t{0} - 1), HasSubstr("x[-1] is before the first element of x"));
+}
+
+TEST(AView, can_be_made_without_the_name_of_an_array) {
+  float x[4] = {0, 1, 2, 3};
+  const View<float> view(x, 10, 4);
+  EXPECT_EQ(view[12], 2.0f);
 }
 
 }  // namespace
