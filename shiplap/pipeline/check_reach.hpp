@@ -10,7 +10,7 @@
 
 namespace shiplap {
 
-/// An access of a kernel, or the lack of one, that the job does not describe.
+/// An access, or a missing write, that contradicts the job's description.
 struct Undeclared {
   /// Kinds of undeclared accesses.
   enum class Kind : std::uint8_t {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -19,7 +20,7 @@ namespace {
 /// The job with the kinds of memory that its arrays are in, as the device reports them. A strategy uses one kind of
 /// memory, so when one array is pageable, all are treated as pageable.
 Job located(const Device* device, Job job) {
-  bool pageable = false;
+  std::optional<std::uint32_t> pageable{};
   bool managed = false;
   bool others = false;
   for (Array& array : job.arrays) {
@@ -31,7 +32,8 @@ Job located(const Device* device, Job job) {
                       "memory of the host, and let the kernel refer to what is on the GPU already",
                       job.name, array.name));
     if (stays(array.role)) continue;
-    pageable = pageable || array.memory == MemoryKind::pageable;
+    if (!pageable && array.memory == MemoryKind::pageable)
+      pageable = static_cast<std::uint32_t>(&array - job.arrays.data());
     managed = managed || array.memory == MemoryKind::managed;
     others = others || array.memory != MemoryKind::managed;
   }
@@ -40,8 +42,11 @@ Job located(const Device* device, Job job) {
         fmt::format("{}: some arrays are in managed memory and some are not, and no strategy serves both: have all "
                     "of them managed or none",
                     job.name));
-  for (Array& array : job.arrays)
-    if (pageable && !stays(array.role) && array.role != Role::scratch) array.memory = MemoryKind::pageable;
+  for (Array& array : job.arrays) {
+    if (!pageable || stays(array.role) || array.role == Role::scratch || array.memory == MemoryKind::pageable) continue;
+    array.memory = MemoryKind::pageable;
+    array.pageable_like = pageable;
+  }
   share_memory_of_prefixes(job);
   return job;
 }
@@ -61,6 +66,9 @@ void require_kernel(const DeviceInfo& info, const Job& job) {
 /// Throws UsageError for options that are out of range.
 void require_valid(const PlanOptions& options) {
   if (options.runs == 0) throw UsageError("`runs` 0: a job is planned for at least 1 run over its arrays");
+  if (!std::isfinite(options.race.count()) || options.race < Seconds{0})
+    throw UsageError(
+        fmt::format("`race` {} s: the time for a race must be finite and at least 0", options.race.count()));
   if (options.space.gpus == 0) throw UsageError("`gpus` 0: a job runs on at least 1 GPU");
 }
 
@@ -82,25 +90,36 @@ void require_sound_reaches(const Job& job) {
     if (!stays(array.role)) chunk_reaches(job, array, chunks);
 }
 
-void require_same_shape(const Job& planned, const Job& given) {
-  const auto same = [](const Array& a, const Array& b) {
-    const Reach& r = a.reach;
-    const Reach& s = b.reach;
-    const bool alike = r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements);
-    return a.name == b.name && a.role == b.role && a.size == b.size && a.element == b.element &&
-           a.prefix_of == b.prefix_of && alike;
-  };
-  if (planned.items != given.items || !std::ranges::equal(planned.arrays, given.arrays, same))
-    throw UsageError(
-        fmt::format("the plan is for {}, and the job to run has other items or arrays: plan that job", planned.name));
+/// What differs first between the shapes of two arrays, such as "role"; "" without a difference.
+const char* difference_of(const Array& a, const Array& b) {
+  const Reach& r = a.reach;
+  const Reach& s = b.reach;
+  if (a.name != b.name) return "name";
+  if (a.role != b.role) return "role";
+  if (a.size != b.size) return "size";
+  if (a.element != b.element) return "size of its elements";
+  if (a.prefix_of != b.prefix_of) return "array that it is the front of";
+  return r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements) ? "" : "reach";
 }
 
-/// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs. A restricted search space holds
-/// for the memory as it is, so the arrays then stay pageable.
+void require_same_shape(const Job& planned, const Job& given) {
+  const auto refuse = [&](const std::string& difference) {
+    throw UsageError(fmt::format("the plan is for {}, and the job to run {}: plan that job", planned.name, difference));
+  };
+  if (planned.items != given.items) refuse(fmt::format("has {} items instead of {}", given.items, planned.items));
+  if (planned.arrays.size() != given.arrays.size())
+    refuse(fmt::format("has {} arrays instead of {}", given.arrays.size(), planned.arrays.size()));
+  for (std::size_t a = 0; a < planned.arrays.size(); ++a)
+    if (const std::string difference = difference_of(planned.arrays[a], given.arrays[a]); !difference.empty())
+      refuse(fmt::format("has array {} where the plan has {}, and they differ in their {}", given.arrays[a].name,
+                         planned.arrays[a].name, difference));
+}
+
+/// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs.
 void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
   if (!options.may_pin || !has_pageable_chunks(plan.job)) return;
   plan.memory = choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs);
-  if (array_memory(plan.job) != ArrayMemory::pageable || options.space.is_restricted()) return;
+  if (array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) return;
   const std::vector<MemoryWay>& ways = plan.memory->ways;
   const auto registered = std::ranges::find(ways, "registered", &MemoryWay::name);
   const auto as_it_is = std::ranges::find(ways, "as it is", &MemoryWay::name);
@@ -110,6 +129,34 @@ void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& pla
   plan.job = with_pinned_chunks(std::move(plan.job));
   plan.ranking = *plan.memory->pinned;
   plan.chosen = plan.ranking.best();
+  for (Refused& refused : plan.ranking.refused)
+    if (find_strategy(refused.strategy).memory == ArrayMemory::pageable)
+      refused.reason = fmt::format("the plan pins the arrays, which is faster from {} run{} on", *registered->pays_from,
+                                   *registered->pays_from == 1 ? "" : "s");
+}
+
+/// Ranks the choices for the arrays as they are, and decides whether to pin them. Choices that the space leaves open
+/// for pinned arrays alone are weighed against the best choice of all for the arrays as they are.
+void rank_and_choose_memory(const Profile& profile, const PlanOptions& options, Plan& plan) {
+  std::string refusal;
+  try {
+    plan.ranking = rank(plan.job, profile, plan.limits, options.space);
+  } catch (const Unsupported& error) {
+    if (!options.may_pin || array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) throw;
+    refusal = error.what();
+    try {
+      plan.ranking = rank(plan.job, profile, plan.limits, {.gpus = options.space.gpus});
+    } catch (const Unsupported&) {
+      throw Unsupported(refusal);
+    }
+  }
+  plan.chosen = plan.ranking.best();
+  choose_to_pin(profile, options, plan);
+  if (refusal.empty() || plan.pins) return;
+  const auto registered = std::ranges::find(plan.memory->ways, "registered", &MemoryWay::name);
+  if (registered == plan.memory->ways.end() || !registered->pays_from) throw Unsupported(refusal);
+  throw Unsupported(fmt::format("{}\n  With {} `runs` or more over the same arrays, a plan pins them.", refusal,
+                                *registered->pays_from));
 }
 
 /// Pins the arrays that are cut. They stay pinned as long as the returned objects live.
@@ -157,9 +204,25 @@ void decide_by_race(Device& device, const Profile& profile, const PlanOptions& o
     plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
 }
 
+/// Says when the chunks have fewer blocks than the GPU has SMs and the time of the kernel is in proportion to the
+/// items.
+void note_small_launches(const Profile& profile, Plan& plan) {
+  const Job& job = plan.job;
+  const Choice& choice = plan.chosen.choice;
+  if (job.items_per_block == 1 || job.cost.points.size() != 1 || choice.chunks == 1) return;
+  const std::uint64_t blocks = blocks_of(job, job.items / choice.gpus / choice.chunks);
+  const unsigned sm_count = profile.gpus.front().sm_count;
+  if (blocks >= sm_count) return;
+  plan.ranking.assumptions.push_back(fmt::format(
+      "the kernel takes time in proportion to the items, although a chunk has {} block{} for {} SMs and may "
+      "take as long as one of {} blocks: measure the kernel, or ask for fewer `chunks`",
+      blocks, blocks == 1 ? "" : "s", sm_count, sm_count));
+}
+
 /// Checks that the device can run the job, and counts the launches of its kernel.
 void examine(Device& device, const PlanOptions& options, Plan& plan) {
   const DeviceInfo info = device.info();
+  if (info.is_virtual) plan.virtual_device = info.id;
   require_kernel(info, plan.job);
   if (options.space.gpus > info.gpus)
     throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
@@ -188,13 +251,12 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
     result.job.cost = node.has_gpu() ? probe_kernel(*node.device, result.job, result.limits, options.probe)
                                      : derived_cost(node, result.job);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
-  result.ranking = rank(result.job, profile, result.limits, options.space);
-  result.chosen = result.ranking.best();
-  choose_to_pin(profile, options, result);
+  rank_and_choose_memory(profile, options, result);
   if (options.space.gpus > 1)
     result.ranking.assumptions.push_back(
         "every GPU and its link are like the first, and the host is as fast for all of them together as for one");
   if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
+  note_small_launches(profile, result);
   return result;
 }
 

@@ -42,9 +42,10 @@ struct Plan {
   Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
   std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; nullopt without any, or without `may_pin`
   std::optional<RaceResult> race{};      ///< the race that chose; nullopt when the predictions chose
+  std::string virtual_device{};          ///< id of the virtual device of the node; "" without one
 
-  /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes: the text that
-  /// `shiplap plan` prints, in lines of at most 100 columns.
+  /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes, in lines of at
+  /// most 100 columns. `shiplap plan` prints the same text. For a virtual device it begins with a line that says so.
   std::string explain() const;
   /// The ranking as to_json(const Ranking&) writes it, with the choice.
   Json to_json() const;

@@ -31,6 +31,7 @@ Interval<Seconds> median_of(const std::vector<Seconds>& samples) {
 Report begin_report(const Device& device, const Plan& plan) {
   const DeviceInfo info = device.info();
   Report report{.job = plan.job.name, .device = info.id, .simulated = info.is_virtual, .planned = plan.chosen};
+  report.pinning = plan.pinning;
   if (plan.ranking.bound.time > Seconds{0}) report.bound = plan.ranking.bound.time;
   return report;
 }
@@ -131,10 +132,13 @@ std::optional<double> Report::efficiency() const {
 
 std::string Report::to_string() const {
   const Interval<Seconds>& predicted = planned.predicted;
-  return fmt::format("{} on {}: {}, predicted {} ({} to {}), {} {}", job, device, shiplap::to_string(planned.choice),
-                     shiplap::to_string(predicted.value), shiplap::to_string(predicted.low),
-                     shiplap::to_string(predicted.high), simulated ? "simulated" : "observed",
-                     shiplap::to_string(observed.value));
+  const std::string pinned =
+      pinning > Seconds{0} ? fmt::format(" (pinned before: {}, not counted)", shiplap::to_string(pinning)) : "";
+  return fmt::format("{} on {}: {}, predicted {} ({} to {}), {} {}{}{}", job, device,
+                     shiplap::to_string(planned.choice), shiplap::to_string(predicted.value),
+                     shiplap::to_string(predicted.low), shiplap::to_string(predicted.high),
+                     simulated ? "simulated" : "observed", shiplap::to_string(observed.value),
+                     simulated ? " (nothing was observed)" : "", pinned);
 }
 
 Json Report::to_json() const {

@@ -26,6 +26,7 @@ struct Report {
   Interval<Seconds> observed{};    ///< median of `samples`, with the 95 % interval of the median
   Seconds submission{0};           ///< host time of all submitting calls of the last timed run
   Seconds host_total{0};           ///< host time of the last timed run until the host knew its end
+  Seconds pinning{0};              ///< predicted time of pinning for the runs, not part of any other time; 0: none
   /// The lower bound on the plan's profile (see Bound); none for a plan without a ranking. A run below it shows that
   /// the profile is not of this node as it is now.
   std::optional<Seconds> bound{};

@@ -21,7 +21,7 @@ struct EliminationOptions {
 /// Comparison of two candidates by the ratio of their times in each round. Noise that slows down a whole round cancels
 /// in the ratio. Significance is decided by Student's t on the logarithms of the ratios, one-sided at 97.5 %.
 struct TimesCompared {
-  double slower = 0;    ///< relative difference: median over the rounds of first / second, minus 1
+  double slower = 0;    ///< median of seconds[i] / other[i] over the rounds, minus 1; positive: the first is slower
   bool surely = false;  ///< whether the first is slower by more than `alike`, and significantly so
 };
 /// Compares the rounds that both candidates took part in. Element i of each span is the time in round i, in seconds.

@@ -32,7 +32,7 @@ std::string why_not_the_fastest(const Ranking& ranking) {
   const Candidate& fastest = ranking.candidates.front();
   const Seconds value = ranking.best().predicted.value;
   const double gain = percent_of(value - fastest.predicted.value, value);
-  return fmt::format(" {} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}.",
+  return fmt::format("{} is predicted {} faster. Predictions are off by about as much, and the choice is simpler: {}. ",
                      to_string(fastest.choice), gain < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", gain),
                      ranking.simpler);
 }
@@ -53,16 +53,17 @@ std::string beside_ideal_overlap(const Candidate& candidate, const IdealOverlap&
 std::string explain(const Ranking& ranking) {
   const Candidate& best = ranking.best();
   const auto [engine, busy] = busiest_engine(best.timeline);
-  std::string text = fmt::format(
+  std::string text = why_not_the_fastest(ranking);
+  text += fmt::format(
       "{} is predicted to take {}, {:.3f} times the bound of {}, which is set by {} (link {}, kernel {}). That is "
-      "{}. {} is busy for {:.0f} % of the time.",
+      "{}.",
       to_string(best.choice), to_string(best.predicted.value), best.predicted.value / ranking.bound.time,
       to_string(ranking.bound.time), ranking.bound.set_by(), to_string(ranking.bound.link),
-      to_string(ranking.bound.kernel), beside_ideal_overlap(best, ranking.ideal_overlap), to_string(engine),
-      percent_of(busy, best.predicted.value));
+      to_string(ranking.bound.kernel), beside_ideal_overlap(best, ranking.ideal_overlap));
+  if (const double percent = percent_of(busy, best.predicted.value); percent >= 0.5)
+    text += fmt::format(" {} is busy for {:.0f} % of the predicted time.", to_string(engine), percent);
   if (best.distance.total.count() > 0)
     text += fmt::format(" Most of the time above ideal overlap is {}.", largest_cause(best.distance));
-  text += why_not_the_fastest(ranking);
   const auto other = std::find_if(ranking.candidates.begin(), ranking.candidates.end(), [&](const Candidate& c) {
     return c.choice.strategy != best.choice.strategy && c.predicted.value >= best.predicted.value;
   });

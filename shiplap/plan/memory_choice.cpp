@@ -32,6 +32,11 @@ std::optional<std::uint64_t> pays_from(Seconds once, Seconds a_run, Seconds a_ru
 
 }  // namespace
 
+bool allows_pinned(const SearchSpace& space) {
+  const auto is_for_pinned = [](const std::string& name) { return find_strategy(name).memory == ArrayMemory::pinned; };
+  return space.threads.empty() && (space.strategies.empty() || std::ranges::any_of(space.strategies, is_for_pinned));
+}
+
 bool has_pageable_chunks(const Job& job) { return std::ranges::any_of(job.arrays, is_pageable_chunk); }
 
 Job with_pinned_chunks(Job job) {
@@ -55,9 +60,9 @@ MemoryChoice choose_memory(const Job& job, const Profile& profile, const Limits&
   const Seconds a_run_as_it_is = as_it_is.best().predicted.value;
   std::string why_not;
   try {
-    choice.pinned =
-        rank(with_pinned_chunks(job), profile, limits,
-             {.graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus});
+    const SearchSpace open{
+        .graph = space.graph, .batched = space.batched, .fewer_calls = space.fewer_calls, .gpus = space.gpus};
+    choice.pinned = rank(with_pinned_chunks(job), profile, limits, allows_pinned(space) ? space : open);
   } catch (const Unsupported& reason) {
     why_not = reason.what();
   }

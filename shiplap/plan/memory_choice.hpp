@@ -11,6 +11,9 @@
 
 namespace shiplap {
 
+/// Whether the space may be searched for pinned arrays: it names no host threads, which pinned arrays do without, and
+/// either no strategy or one for pinned arrays.
+bool allows_pinned(const SearchSpace&);
 /// Whether an array that is cut into chunks is in pageable memory, so that pinning may pay.
 bool has_pageable_chunks(const Job&);
 /// The job with its cut arrays pinned. Arrays that stay on the GPU during a run are copied once in it, and remain as
@@ -40,9 +43,9 @@ struct MemoryChoice {
 /// Compares the ways to prepare the pageable arrays of a job for a number of runs over the same arrays. `as_it_is` is
 /// the ranking with pageable arrays. "registered" pins the arrays where they are (cudaHostRegister) and unpins them
 /// after the last run. "pinned" is a program that allocates its arrays in pinned memory and frees them; the time that
-/// allocating pageable arrays would have taken is not subtracted. The search for pinned arrays keeps graphs, batches
-/// and the number of GPUs of the given space, and is free otherwise, because strategies, chunks and threads were given
-/// for pageable arrays. Throws UsageError when no array is pageable, and for 0 runs.
+/// allocating pageable arrays would have taken is not subtracted. The search for pinned arrays keeps to the given
+/// space where `allows_pinned` holds. Elsewhere it keeps graphs, batches and the number of GPUs of the space and is
+/// free otherwise. Throws UsageError when no array is pageable, and for 0 runs.
 MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const SearchSpace&, const Ranking& as_it_is,
                            std::uint64_t runs);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 
 namespace shiplap {
 namespace {
@@ -41,16 +42,22 @@ class Simplification {
   explicit Simplification(std::vector<Candidate>& tried) : tried_(tried) {}
 
   /// Moves one candidate to the front: the one that `less` puts first, among those that `eligible` admits and that are
-  /// predicted within the factor 1 + `close` of the first. The others keep their order. `how` says how it is simpler.
-  template <class Eligible, class Less>
-  void prefer(double close, std::string_view how, const Eligible& eligible, const Less& less) {
+  /// predicted within the factor 1 + `close` of the first. The others keep their order. `how`, a text or a function of
+  /// the choice, says how it is simpler.
+  template <class How, class Eligible, class Less>
+  void prefer(double close, const How& how, const Eligible& eligible, const Less& less) {
     const Seconds limit = tried_.front().predicted.value * (1 + close);
     auto best = tried_.begin();
     for (auto t = tried_.begin(); t != tried_.end(); ++t)
       if (t->predicted.value <= limit && eligible(t->choice) && less(t->choice, best->choice)) best = t;
     if (best == tried_.begin()) return;
     std::rotate(tried_.begin(), best, best + 1);
-    if (how_.empty() || how_.back() != how) how_.push_back(how);
+    std::string_view reason;
+    if constexpr (std::is_convertible_v<How, std::string_view>)
+      reason = how;
+    else
+      reason = how(tried_.front().choice);
+    if (how_.empty() || how_.back() != reason) how_.push_back(reason);
   }
   std::string reason() const { return fmt::format("{}", fmt::join(how_, ", and ")); }
 
@@ -73,7 +80,11 @@ std::string sort_by_preference(std::vector<Candidate>& tried) {
   simpler.prefer(close_shared, "its kernels do not share the link with copies", any,
                  [](const Choice& a, const Choice& b) { return !shares_the_link(a) && shares_the_link(b); });
   simpler.prefer(
-      close_layout, "its streams are simpler, one for each engine or one for each chunk",
+      close_layout,
+      [](const Choice& c) {
+        return complexity(c) == 0 ? "its streams are simpler, one for each engine"
+                                  : "its streams are simpler, one for each chunk";
+      },
       [first = tried.front().choice](const Choice& c) { return c.strategy == first.strategy; },
       [](const Choice& a, const Choice& b) { return complexity(a) < complexity(b); });
   const auto growth = [](const Choice& c) { return c.ramp.level() ? 1.0 : c.ramp.growth; };

@@ -1,8 +1,10 @@
 #include "shiplap/plan/ranking.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/plan/explain.hpp"
@@ -14,14 +16,28 @@ namespace {
 
 constexpr std::size_t listed_per_strategy = 4;
 
+/// Whether the space asks for several chunks and the strategy has none.
+bool cannot_cut(const Strategy& strategy, const SearchSpace& space) {
+  return !strategy.chunked && !space.chunks.empty() && std::ranges::find(space.chunks, 1u) == space.chunks.end();
+}
+
 /// The best few candidates of every strategy in the space, the best of each strategy first.
 std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const Profile& profile, const Limits& limits,
                                                           const SearchSpace& space, Ranking& into) {
   std::vector<std::vector<Candidate>> best;
+  std::vector<std::string> without_effect;
   for (const Strategy& strategy : strategies()) {
     const bool is_wanted =
         space.strategies.empty() || std::ranges::find(space.strategies, strategy.name) != space.strategies.end();
     if (!is_wanted) continue;
+    if (cannot_cut(strategy, space)) {
+      const std::string reason = "`chunks` asks for several chunks, and it has none";
+      if (space.strategies.empty()) {
+        into.refused.push_back({std::string(strategy.name), reason});
+        continue;
+      }
+      without_effect.push_back(fmt::format("{}: {}, so that the number has no effect on it", strategy.name, reason));
+    }
     Search search(job, profile, space, limits);
     search.run(strategy);
     if (search.tried.empty()) {
@@ -33,6 +49,7 @@ std::vector<std::vector<Candidate>> best_of_each_strategy(const Job& job, const 
     search.tried.resize(std::min(search.tried.size(), listed_per_strategy));
     best.push_back(std::move(search.tried));
   }
+  std::ranges::move(without_effect, std::back_inserter(into.assumptions));
   return best;
 }
 
@@ -64,7 +81,38 @@ void sort_by_time(Ranking& ranking) {
   for (Candidate& candidate : candidates) candidate.tied_with_fastest = candidate.predicted.low <= latest;
 }
 
+/// Throws Unsupported with the reasons. Strategies for another kind of memory are left out where there are others, but
+/// for those that pageable arrays could have when they were pinned.
+[[noreturn]] void refuse_all(const Job& job, const Limits& limits, std::vector<Refused> refused) {
+  const auto is_for_other_memory = [memory = array_memory(job)](const Refused& r) {
+    const ArrayMemory wanted = find_strategy(r.strategy).memory;
+    return wanted != memory && !(memory == ArrayMemory::pageable && wanted == ArrayMemory::pinned);
+  };
+  if (!std::ranges::all_of(refused, is_for_other_memory)) std::erase_if(refused, is_for_other_memory);
+  const bool is_small = !limits.holds(bytes_in(job) + bytes_out(job));
+  throw Unsupported(fmt::format(
+      "no strategy can run {}{}:\n  {}", job.name,
+      is_small ? fmt::format(" with {} of device memory (`device_memory`)", to_string(limits.device_memory)) : "",
+      fmt::join(reasons_of(refused), "\n  ")));
+}
+
 }  // namespace
+
+std::vector<std::string> reasons_of(const std::vector<Refused>& refused) {
+  std::vector<std::pair<std::string, std::string>> lines;  // strategies, reason
+  for (const Refused& r : refused) {
+    const bool is_named = r.reason.starts_with(r.strategy + ": ");
+    const std::string reason = is_named ? r.reason.substr(r.strategy.size() + 2) : r.reason;
+    const auto same = std::ranges::find(lines, reason, &std::pair<std::string, std::string>::second);
+    if (same == lines.end())
+      lines.emplace_back(r.strategy, reason);
+    else
+      same->first += ", " + r.strategy;
+  }
+  std::vector<std::string> items;
+  for (const auto& [strategies, reason] : lines) items.push_back(fmt::format("{}: {}", strategies, reason));
+  return items;
+}
 
 bool SearchSpace::is_restricted() const {
   return !(strategies.empty() && chunks.empty() && ramps.empty() && layouts.empty() && orders.empty() &&
@@ -89,12 +137,7 @@ Ranking rank(const Job& job, const Profile& profile, const Limits& limits, const
                  .assumptions = {},
                  .why = {}};
   std::vector<std::vector<Candidate>> best = best_of_each_strategy(job, profile, limits, space, result);
-  if (best.empty()) {
-    std::string reasons;
-    for (const Refused& refused : result.refused)
-      reasons += fmt::format("\n  {}: {}", refused.strategy, refused.reason);
-    throw Unsupported(fmt::format("no strategy can run {}:{}", job.name, reasons));
-  }
+  if (best.empty()) refuse_all(job, limits, result.refused);
   for (Candidate& candidate : listed(std::move(best), result.simpler))
     result.candidates.push_back(complete_prediction(job, profile, limits, std::move(candidate)));
   sort_by_time(result);

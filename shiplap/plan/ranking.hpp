@@ -20,17 +20,19 @@ namespace shiplap {
 /// The choices that a search considers. An empty list leaves that part of the choice open.
 struct SearchSpace {
   std::vector<std::string> strategies{};  ///< names of `strategies()`
-  std::vector<std::uint32_t> chunks{};    ///< numbers of chunks on each GPU
-  std::vector<Layout> layouts{};          ///< how chunks are spread over streams
-  std::vector<IssueOrder> orders{};       ///< orders of submission
-  std::vector<Ramp> ramps{};              ///< sizes of chunks; no ramp is tried where the number of chunks is given
-  std::uint32_t streams = 4;              ///< number of streams for Layout::few
-  std::vector<std::uint64_t> blocks{};    ///< grids of zero-copy kernels in blocks; 0: the kernel's own grid
-  std::vector<std::uint32_t> threads{};   ///< host threads in each direction, for strategies that use them
-  bool graph = false;                     ///< whether every candidate is a graph
-  bool batched = false;                   ///< whether every candidate submits the copies of a chunk in batches
-  bool fewer_calls = true;                ///< whether graphs and batches of the fastest candidates are tried too
-  std::uint32_t gpus = 1;                 ///< number of GPUs that share the job
+  /// Numbers of chunks on each GPU. Strategies without chunks are considered only where 1 is among the numbers or
+  /// `strategies` names them.
+  std::vector<std::uint32_t> chunks{};
+  std::vector<Layout> layouts{};         ///< how chunks are spread over streams
+  std::vector<IssueOrder> orders{};      ///< orders of submission
+  std::vector<Ramp> ramps{};             ///< sizes of chunks; no ramp is tried where the number of chunks is given
+  std::uint32_t streams = 4;             ///< number of streams for Layout::few
+  std::vector<std::uint64_t> blocks{};   ///< grids of zero-copy kernels in blocks; 0: the kernel's own grid
+  std::vector<std::uint32_t> threads{};  ///< host threads in each direction, for strategies that use them
+  bool graph = false;                    ///< whether every candidate is a graph
+  bool batched = false;                  ///< whether every candidate submits the copies of a chunk in batches
+  bool fewer_calls = true;               ///< whether graphs and batches of the fastest candidates are tried too
+  std::uint32_t gpus = 1;                ///< number of GPUs that share the job
 
   /// Whether strategies, chunks, ramps, layouts, orders, grids or threads are given.
   bool is_restricted() const;
@@ -80,11 +82,14 @@ struct Ranking {
   std::string simpler{};                 ///< how `best()` is simpler than the fastest; "" when it is the fastest
   std::vector<Refused> refused;          ///< strategies that cannot do this job
   std::vector<std::string> assumptions;  ///< one sentence each
-  std::string why;                       ///< one paragraph
+  std::string why;                       ///< why `best()` is preferred, as one paragraph
 
   /// The candidate that is preferred: the fastest, or a simpler one that is predicted nearly as fast (preference.hpp).
   const Candidate& best() const { return candidates[first_choice]; }
 };
+
+/// One line for each reason, with the strategies that are refused for it: "explicit, streams: pinned arrays are ...".
+std::vector<std::string> reasons_of(const std::vector<Refused>&);
 
 /// Searches the space by simulation and ranks what it finds. `limits` must be those of the run. Throws UsageError when
 /// the space names something that does not exist, Unsupported when no strategy can do the job.
@@ -108,7 +113,7 @@ std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
 /// Writes every field of the choice, and its text.
 Json to_json(const Choice&);
-/// Reads what to_json(const Choice&) wrote. Throws Error that names the key.
+/// Reads a choice that to_json(const Choice&) wrote. Throws Error that names the key.
 Choice choice_from_json(const JsonReader&);
 /// Writes the time of each cause, and the total.
 Json to_json(const Distance&);

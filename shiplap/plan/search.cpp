@@ -8,6 +8,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
+#include "shiplap/strategy/gpu_chunks.hpp"
 
 namespace shiplap {
 namespace {
@@ -151,8 +152,28 @@ void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder o
   for (const double factor : {0.8, 1.0, 1.2, 1.4}) {
     const auto chunks = static_cast<std::uint32_t>(std::lround(level * factor));
     if (chunks < 4 || chunks > most_chunks_) continue;
-    for (const Ramp& ramp : ramps_worth_trying(chunks)) attempt(chunks, ramp);
+    for (const Ramp& ramp : different_ramps(chunks)) attempt(chunks, ramp);
   }
+}
+
+// A ramp that cuts the items like another one, as where they are few, is left out.
+std::vector<Ramp> Search::different_ramps(std::uint32_t chunks) const {
+  Choice choice{.chunks = chunks, .gpus = space_.gpus};
+  const auto cut = [&](const Ramp& ramp) {
+    choice.ramp = ramp;
+    std::vector<ItemRange> all;
+    for (const GpuChunks& gpu : chunks_by_gpu(job_, choice)) all.insert(all.end(), gpu.items.begin(), gpu.items.end());
+    return all;
+  };
+  std::vector<Ramp> ramps{{}};
+  std::vector<std::vector<ItemRange>> cuts{cut({})};
+  for (const Ramp& ramp : ramps_worth_trying(chunks))
+    if (std::vector<ItemRange> items = cut(ramp); std::ranges::find(cuts, items) == cuts.end()) {
+      ramps.push_back(ramp);
+      cuts.push_back(std::move(items));
+    }
+  if (ramps.size() == ramps_worth_trying(chunks).size() + 1) ramps.erase(ramps.begin());  // nothing was left out
+  return ramps;
 }
 
 // First all grids at a few numbers of chunks, then all numbers of chunks at the best grid and those next to it.

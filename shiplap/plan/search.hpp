@@ -36,6 +36,7 @@ class Search {
   std::vector<std::uint32_t> chunks_worth_trying(const Strategy&) const;
   std::vector<std::uint32_t> threads_worth_trying() const;
   std::vector<std::uint64_t> grids_worth_trying() const;
+  std::vector<Ramp> different_ramps(std::uint32_t chunks) const;
   const Choice& fastest_since(std::size_t first) const;
 
   const Job& job_;

@@ -8,9 +8,11 @@ namespace shiplap {
 
 std::string plan_report(const Plan& plan, RankingReportOptions options) {
   options.chosen = &plan.chosen;
+  if (plan.pins)
+    options.arrays = fmt::format("pageable; the plan pins them for {} run{}, which takes {} once", plan.memory->runs,
+                                 plan.memory->runs == 1 ? "" : "s", to_string(plan.pinning));
   std::string out = ranking_report(plan.ranking, options);
   if (plan.memory) out += "\n" + memory_report(*plan.memory, options.style);
-  if (plan.pins) out += "\n" + pinning_report(plan, options.style);
   if (plan.race) out += "\n" + wrap(plan.race->to_string(), options.style.width) + "\n";
   return out;
 }
@@ -32,6 +34,14 @@ std::string reasons_report(const Plan& plan, const TextStyle& style) {
 }
 
 // Plan::explain is defined here because the pipeline must not include the report.
-std::string Plan::explain() const { return plan_report(*this); }
+std::string Plan::explain() const {
+  const std::string simulated =
+      virtual_device.empty()
+          ? ""
+          : wrap(fmt::format("Simulated: {} is a virtual device, and no GPU is used.", virtual_device),
+                 TextStyle{}.width) +
+                "\n";
+  return simulated + plan_report(*this);
+}
 
 }  // namespace shiplap

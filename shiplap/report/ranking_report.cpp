@@ -25,7 +25,7 @@ bool is_laid_out(const Choice& choice) {
 
 std::string streams_cell(const Candidate& candidate) {
   const Choice& choice = candidate.choice;
-  if (choice.threads > 0) return fmt::format("{} threads", choice.threads);
+  if (choice.threads > 0) return fmt::format("{} thread{}", choice.threads, choice.threads == 1 ? "" : "s");
   if (!is_laid_out(choice)) return "–";
   if (choice.layout == Layout::few) return std::to_string(choice.streams);
   const bool is_named = choice.layout == Layout::three || choice.layout == Layout::per_chunk;
@@ -102,6 +102,12 @@ std::string table_of(const Ranking& plan, const Candidate& chosen, const Ranking
   if (std::ranges::any_of(shown.subspan(1), &Candidate::tied_with_fastest))
     note("tie: its prediction interval overlaps that of rank 1, so the profile cannot tell which of them is faster");
   note(ramps_note(shown));
+  const auto uses = [&](const auto& property) { return std::ranges::any_of(shown, property, &Candidate::choice); };
+  if (uses([](const Choice& choice) { return choice.threads > 0; }))
+    note("streams: CUDA streams, or the host threads that move the data");
+  if (uses([](const Choice& choice) { return choice.graph || choice.batched; }))
+    note("order: the order of the calls, or graph (one call for all ops) or batches (one for the copies of a chunk)");
+  if (has_closed_form) note("closed form: the time by the papers' equations");
   return out;
 }
 
@@ -110,23 +116,6 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
   std::string out = "\n" + bold(heading, style) + "\n";
   for (const std::string& item : items) out += "  - " + wrap(item, style.width - 4, "    ") + "\n";
   return out;
-}
-
-/// One line for each reason, with the strategies that are refused for it.
-std::vector<std::string> refusals(const std::vector<Refused>& refused) {
-  std::vector<std::pair<std::string, std::string>> lines;  // strategies, reason
-  for (const Refused& r : refused) {
-    const bool begins = r.reason.starts_with(r.strategy + " ");
-    const std::string reason = begins ? r.reason.substr(r.strategy.size() + 1) : r.reason;
-    const auto same = std::ranges::find(lines, reason, &std::pair<std::string, std::string>::second);
-    if (same == lines.end())
-      lines.emplace_back(r.strategy, reason);
-    else
-      same->first += ", " + r.strategy;
-  }
-  std::vector<std::string> items;
-  for (const auto& [strategies, reason] : lines) items.push_back(fmt::format("{}: {}", strategies, reason));
-  return items;
 }
 
 }  // namespace
@@ -142,7 +131,9 @@ std::string distance_report(const Distance& distance, Seconds ideal_overlap, con
        {"memory that is not pinned: host threads, moving pages", distance.host}}};
   Table table({{"above ideal overlap", Align::left}, {"time", Align::right}, {"of ideal overlap", Align::right}});
   for (const auto& [cause, time] : causes)
-    if (time.count() != 0) table.add({cause, to_string(time), percent(time / ideal_overlap)});
+    if (time.count() != 0)
+      table.add({time.count() > 0 ? cause : "gained: stages that are shorter than in ideal overlap", to_string(time),
+                 percent(time / ideal_overlap)});
   table.add({"together", to_string(distance.total), percent(distance.total / ideal_overlap)});
   return table.text(style);
 }
@@ -155,24 +146,31 @@ std::string ranking_report(const Ranking& plan, const RankingReportOptions& opti
   const TextStyle& style = options.style;
   const Candidate& chosen = options.chosen != nullptr ? *options.chosen : plan.best();
   std::string out =
-      fmt::format("{} on profile {} ({})\n", bold(plan.job, style), bold(plan.profile, style), plan.profile_hash);
+      fmt::format("{} on profile {} (hash {})\n", bold(plan.job, style), bold(plan.profile, style), plan.profile_hash);
   if (!plan.kernel_cost_origin.empty())
     out +=
         wrap(fmt::format("kernel time: {}{}", plan.kernel_cost_origin,
                          plan.kernel_cost_origin.starts_with("derived") ? "; the kernel itself was not measured" : ""),
              style.width, "  ") +
         "\n";
+  if (!options.arrays.empty()) out += wrap("arrays: " + options.arrays, style.width, "  ") + "\n";
   out += "\n" + table_of(plan, chosen, options);
 
   const IdealOverlap& ideal = plan.ideal_overlap;
   out += fmt::format("\nbound {}, set by {}: no strategy is faster\n", bold(to_string(plan.bound.time), style),
                      plan.bound.set_by());
   out += fmt::format("the choice is {}\n", beside_ideal_overlap(chosen, ideal));
+  out += "  " +
+         wrap(
+             "the bound counts every byte and item once at the fastest rates, and arrays that stay on the GPU before "
+             "the first launch; ideal overlap is whole copies of pinned arrays, or one launch over all items",
+             style.width - 2, "  ") +
+         "\n";
   if (const std::string distance = distance_report(chosen.distance, ideal.time.value, style); !distance.empty())
     out += "\n" + distance;
 
   if (!plan.why.empty()) out += "\n" + bold("why", style) + "\n  " + wrap(plan.why, style.width - 2, "  ") + "\n";
-  out += list("refused", refusals(plan.refused), style);
+  out += list("refused", reasons_of(plan.refused), style);
   out += assumptions_report(plan.assumptions, style);
   return out;
 }

@@ -16,6 +16,7 @@ struct RankingReportOptions {
   /// The plan's choice, which is marked in the table and whose distance to ideal overlap is shown. Null:
   /// `Ranking::best()`.
   const Candidate* chosen = nullptr;
+  std::string arrays{};  ///< what becomes of the memory of the arrays; "": nothing
 };
 
 std::string ranking_report(const Ranking&, const RankingReportOptions& = {});

@@ -48,6 +48,9 @@ std::string run_report(const Report& run, const TextStyle& style) {
                      observed_label(run));
   if (const auto efficiency = run.efficiency())
     out += fmt::format("efficiency  {} (bound over {})\n", percent(*efficiency), observed_label(run));
+  if (run.pinning > Seconds{0})
+    out +=
+        fmt::format("pinning     {} before the runs, predicted and not part of these times\n", to_string(run.pinning));
   if (run.verified())
     out += "result      verified against the host reference\n";
   else if (run.difference)

@@ -45,12 +45,15 @@ void ChunkMemory::choose_slots(const Choice& choice, const Limits& limits, std::
   const std::uint64_t fits = limits.slots(fixed, per_slot, chunks);
   const std::uint64_t wanted =
       choice.ring == 0 ? std::min<std::uint64_t>(chunks, fits) : std::min<std::uint64_t>(choice.ring, chunks);
-  if (wanted == 0 || wanted > fits)
-    throw Error(fmt::format(
-        "{} in {} chunk(s) needs {} of device memory for {} ring slot(s), but {} may be used; use more chunks{}",
-        job_.name, chunks, to_string(fixed + per_slot * std::max<std::uint64_t>(wanted, 1)),
-        std::max<std::uint64_t>(wanted, 1), to_string(limits.device_memory),
-        choice.ring > 1 ? " or a smaller ring" : ""));
+  if (wanted == 0 || wanted > fits) {
+    const std::uint64_t slots = std::max<std::uint64_t>(wanted, 1);
+    const char* remedy = choice.ring > 1 ? "use a smaller ring or more chunks"
+                         : find_strategy(choice.strategy).chunked && chunks < job_.items ? "use more chunks"
+                                                                                         : "allow more device memory";
+    throw Error(fmt::format("{} in {} chunk{} needs {} of device memory for {} ring slot{}, but {} may be used; {}",
+                            job_.name, chunks, chunks == 1 ? "" : "s", to_string(fixed + per_slot * slots), slots,
+                            slots == 1 ? "" : "s", to_string(limits.device_memory), remedy));
+  }
   slots_ = static_cast<std::uint32_t>(wanted);
 }
 

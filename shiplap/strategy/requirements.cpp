@@ -9,10 +9,10 @@ namespace shiplap {
 void require_single_calls(const Choice& choice, std::string_view strategy) {
   if (choice.graph)
     throw Unsupported(
-        fmt::format("{} cannot be a graph, because host threads take part in it; leave `graph` out", strategy));
+        fmt::format("{}: it cannot be a graph, because host threads take part in it; leave `graph` out", strategy));
   if (choice.batched)
     throw Unsupported(fmt::format(
-        "{} cannot have batched copies, because host threads take part in it; leave `batched` out", strategy));
+        "{}: it cannot have batched copies, because host threads take part in it; leave `batched` out", strategy));
 }
 
 void require_zero_copy(const Job& job) {
@@ -35,19 +35,22 @@ void require_memory(const Job& job, ArrayMemory wanted, std::string_view strateg
     if (a.role == Role::scratch) continue;
     // Arrays that stay are copied once, before the first chunk.
     if (stays(a.role) && (wanted != ArrayMemory::pinned || a.memory == MemoryKind::pageable)) continue;
-    const std::string memory = to_string(a.memory);
+    const Array& cause = a.pageable_like ? job.arrays[*a.pageable_like] : a;
+    const std::string found =
+        fmt::format("{} is in {} memory{}", cause.name, to_string(a.memory),
+                    a.pageable_like ? " and makes all arrays that are cut count as pageable" : "");
     if (wanted == ArrayMemory::pinned && !is_pinned(a.memory))
       throw Unsupported(
-          fmt::format("{} needs pinned arrays, and {} is in {} memory, from which copies do not overlap: "
-                      "pin it (`pinned_vector`){}",
-                      strategy, a.name, memory,
-                      a.memory == MemoryKind::pageable ? ", or let staged bring it through pinned rings" : ""));
+          fmt::format("{}: pinned arrays are needed, and {}: pin {} (`pinned_vector`){}", strategy, found, cause.name,
+                      a.memory == MemoryKind::pageable
+                          ? ", state the `runs` over the same arrays, because a plan pins them where that pays, or "
+                            "let staged bring them through pinned rings"
+                          : ""));
     if (wanted == ArrayMemory::pageable && a.memory != MemoryKind::pageable)
-      throw Unsupported(fmt::format("{} is for arrays in pageable memory, and {} is in {} memory{}", strategy, a.name,
-                                    memory, is_pinned(a.memory) ? ": explicit and streams copy it" : ""));
+      throw Unsupported(fmt::format("{}: pageable arrays are needed, and {}{}", strategy, found,
+                                    is_pinned(a.memory) ? ": explicit and streams copy it" : ""));
     if (wanted == ArrayMemory::managed && a.memory != MemoryKind::managed)
-      throw Unsupported(fmt::format("{} is for arrays in managed memory, and {} is in {} memory (`managed_memory`)",
-                                    strategy, a.name, memory));
+      throw Unsupported(fmt::format("{}: managed arrays are needed (cudaMallocManaged), and {}", strategy, found));
   }
 }
 

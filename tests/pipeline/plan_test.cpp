@@ -18,7 +18,9 @@
 namespace shiplap {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A weighted sum over the rows around each row, with a factor of the whole job and a count of the rows.
 struct Stencil {
@@ -271,6 +273,7 @@ TEST(PlannedJob, names_the_options_that_it_refuses_as_its_caller_does) {
   EXPECT_THAT(refused_plan(node, job, {.runs = 0}), HasSubstr("`runs` 0"));
   EXPECT_THAT(refused_plan(node, job, {.space = {.gpus = 0}}), HasSubstr("`gpus` 0"));
   EXPECT_THAT(refused_plan(node, job, {.space = {.strategies = {"steams"}}}), HasSubstr("`strategies` steams"));
+  EXPECT_THAT(refused_plan(node, job, {.race = milliseconds(-1)}), HasSubstr("`race` -0.001 s"));
 }
 
 /// A device that says that it is a GPU. What it is asked to prepare is what the device behind it prepares.
@@ -360,10 +363,66 @@ TEST(PlannedJob, refuses_what_makes_no_sense_and_says_what) {
   // In place is an inout; a halo would be read after it was written.
   const auto aliased = Job{100}.in("x", x, halo(1, 1)).out("y", x).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, aliased), aliased), UsageError);
-  EXPECT_THROW(Job{100}.in("x", x).host_kernel(nothing).out("y", y), UsageError);
+  EXPECT_THROW(static_cast<void>(Job{100}.in("x", x).host_kernel(nothing).out("y", y)), UsageError);
   const auto job = Job{100}.in("x", x).out("y", y).host_kernel(nothing);
   const auto with_halo = Job{100}.in("x", x, halo(1, 0)).out("y", y).host_kernel(nothing);
   EXPECT_THROW(run(*gpu, plan(node, job), with_halo), UsageError);
+}
+
+TEST(PlannedJob, says_what_differs_in_the_job_to_run) {
+  const auto gpu = planted();
+  std::vector<float> x(96);
+  std::vector<float> y(96);
+  const auto nothing = [](Chunk, auto...) {};
+  const auto job = Job{96, "mine"}.in("x", x).out("y", y).host_kernel(nothing);
+  const Plan made = plan(node_of(*gpu, planted_profile()), job);
+  const auto refusal = [&](const Job& other) { return message_of<UsageError>([&] { run(*gpu, made, other); }); };
+  EXPECT_THAT(refusal(Job{48}.in("x", x).out("y", y).host_kernel(nothing)), HasSubstr("has 48 items instead of 96"));
+  EXPECT_THAT(refusal(Job{96}.out("y", y).host_kernel(nothing)), HasSubstr("has 1 arrays instead of 2"));
+  EXPECT_THAT(refusal(Job{96}.in("x", x).inout("y", y).host_kernel(nothing)),
+              HasSubstr("has array y where the plan has y, and they differ in their role"));
+}
+
+TEST(PlannedJob, weighs_pinning_for_a_strategy_that_needs_pinned_arrays) {
+  const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
+  std::vector<float> x(16 << 20, 1.0f);
+  const auto job = Job{x.size(), "mine"}.inout("x", x).host_kernel([](Chunk, auto) {});
+  const Node node = node_of(*gpu, find_profile("h200"));
+  const SearchSpace streams{.strategies = {"streams"}, .chunks = {8}};
+  const Plan often = plan(node, job, {.space = streams, .runs = 1'000'000});
+  EXPECT_TRUE(often.pins);
+  EXPECT_EQ(often.chosen.choice.strategy, "streams");
+  EXPECT_EQ(often.chosen.choice.chunks, 8u);
+  const auto once = message_of<Unsupported>([&] { plan(node, job, {.space = streams, .runs = 1}); });
+  EXPECT_THAT(once, AllOf(HasSubstr("streams: pinned arrays are needed, and x is in pageable memory"),
+                          HasSubstr("`runs` or more over the same arrays, a plan pins them")));
+  EXPECT_FALSE(plan(node, job, {.space = {.strategies = {"staged"}}, .runs = 1'000'000}).pins);
+}
+
+TEST(PlannedJob, names_the_array_that_makes_all_count_as_pageable) {
+  const auto gpu = open_virtual(find_profile("h200"), "virtual:h200");
+  pinned_vector<float> x(*gpu, 1 << 20);
+  std::vector<float> y(1 << 20);
+  const auto job = Job{x.size(), "mine"}.in("x", x).out("y", y).host_kernel([](Chunk, auto...) {});
+  const Plan made = plan(node_of(*gpu, find_profile("h200")), job, {.may_pin = false});
+  const auto refused = std::ranges::find(made.ranking.refused, "streams", &Refused::strategy);
+  ASSERT_NE(refused, made.ranking.refused.end());
+  EXPECT_THAT(refused->reason, AllOf(HasSubstr("y is in pageable memory and makes all arrays"), HasSubstr("pin y"),
+                                     Not(HasSubstr("x is in"))));
+}
+
+TEST(PlannedJob, notes_chunks_of_fewer_blocks_than_the_gpu_has_sms) {
+  std::vector<float> x(8192);
+  const auto job = Job{x.size(), "bodies"}.inout("x", x).with_blocks(256, 256).takes(milliseconds(1));
+  const auto noted = [&](std::vector<std::uint32_t> chunks) {
+    const Plan made =
+        plan(node_of(find_profile("h200")), job, {.space = {.strategies = {"streams"}, .chunks = chunks}});
+    return std::ranges::any_of(made.ranking.assumptions, [](const std::string& assumption) {
+      return assumption.find("a chunk has 16 blocks for 132 SMs") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(noted({2}));
+  EXPECT_FALSE(noted({1}));
 }
 
 TEST(PlannedJob, keeps_arrays_pinned_until_the_last_one_that_uses_them_has_gone) {

@@ -8,6 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "tests/support/jobs.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -149,7 +150,7 @@ TEST(Ranking, calls_choices_with_overlapping_ranges_a_tie) {
     g.low.seconds = g.value.seconds * 0.95;
     g.high.seconds = g.value.seconds * 1.05;
   }
-  const Ranking p = rank(job_of(0.1), profile, {.chunks = {16, 20}});
+  const Ranking p = rank(job_of(0.1), profile, {.strategies = {"streams", "explicit"}, .chunks = {16, 20}});
   ASSERT_GE(p.candidates.size(), 2u);
   EXPECT_TRUE(p.candidates[1].tied_with_fastest);
   EXPECT_FALSE(p.candidates.back().tied_with_fastest);  // explicit is far behind
@@ -191,6 +192,55 @@ TEST(Ranking, stays_within_the_memory_of_the_gpu) {
   ASSERT_EQ(p.refused.size(), 1u);
   EXPECT_EQ(p.refused[0].strategy, "explicit");
   EXPECT_NE(p.refused[0].reason.find("128 MiB"), std::string::npos) << p.refused[0].reason;
+}
+
+TEST(Ranking, has_no_two_choices_that_cut_the_items_alike) {
+  // 16 items, so that most ramps cut them like no ramp.
+  const Job job = in_out_job(16_MiB, 16_MiB, milliseconds(0.1), 16);
+  const Ranking p = rank(job, planted_profile(), {.strategies = {"streams"}, .fewer_calls = false});
+  for (std::size_t a = 0; a < p.candidates.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      Choice one = p.candidates[a].choice;
+      const Choice& other = p.candidates[b].choice;
+      one.ramp = other.ramp;
+      if (one != other) continue;
+      EXPECT_NE(cut_into_chunks(job, one.chunks, p.candidates[a].choice.ramp),
+                cut_into_chunks(job, other.chunks, other.ramp))
+          << to_string(p.candidates[a].choice) << " and " << to_string(other);
+    }
+}
+
+TEST(Ranking, leaves_out_strategies_without_chunks_where_several_are_asked_for) {
+  Job job = job_of(1);
+  for (Array& array : job.arrays) array.memory = MemoryKind::pageable;
+  const auto reason_of = [](const Ranking& ranking, std::string_view strategy) {
+    const auto found = std::ranges::find(ranking.refused, strategy, &Refused::strategy);
+    return found == ranking.refused.end() ? "" : found->reason;
+  };
+  const Profile h200 = find_profile("h200");
+  const Ranking p = rank(job, h200, {.chunks = {4}});
+  EXPECT_EQ(reason_of(p, "pageable"), "`chunks` asks for several chunks, and it has none");
+  EXPECT_EQ(p.best().choice.strategy, "staged");
+  EXPECT_EQ(reason_of(rank(job, h200, {.chunks = {1, 4}}), "pageable"), "");
+  const Ranking named = rank(job, h200, {.strategies = {"pageable"}, .chunks = {4}});
+  EXPECT_NE(named.assumptions.back().find("the number has no effect"), std::string::npos) << named.assumptions.back();
+}
+
+TEST(Ranking, refuses_for_lack_of_device_memory_with_that_memory_first) {
+  Limits limits = limits_of(planted_profile());
+  limits.device_memory = Bytes{1000};
+  const std::string message = message_of<Unsupported>([&] {
+    rank(job_of(1), planted_profile(), limits, {.strategies = {"explicit", "streams", "staged"}});
+  });
+  EXPECT_EQ(message.find("no strategy can run"), 0u);
+  EXPECT_NE(message.find("with 1000 B of device memory"), std::string::npos) << message;
+  EXPECT_EQ(message.find("staged"), std::string::npos) << message;
+  EXPECT_EQ(message.find("(s)"), std::string::npos) << message;
+}
+
+TEST(ReasonsOf, name_every_strategy_of_a_reason_once) {
+  EXPECT_EQ(reasons_of({{"explicit", "explicit: x is away"}, {"streams", "streams: x is away"}, {"staged", "why"}}),
+            (std::vector<std::string>{"explicit, streams: x is away", "staged: why"}));
 }
 
 }  // namespace
