@@ -386,7 +386,7 @@ int main(int argc, char** argv) try {
             {"device", info.id},
             {"device_name", info.name},
             {"simulated", info.is_virtual},
-            {"profile_hash", parameter_hash(node.profile)},
+            {"profile_hash", parameter_hash(*node.profile)},
             {"conditions", info.conditions},
             {"frame", "176x144"},
             {"frames_of_batch", effort.input.frames},

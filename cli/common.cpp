@@ -17,6 +17,8 @@
 
 #include "cli/parameter_names.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/kernel_profile.hpp"
 

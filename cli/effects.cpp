@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "shiplap/pipeline/race.hpp"
+#include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap::cli {

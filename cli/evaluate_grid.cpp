@@ -105,9 +105,10 @@ void evaluate_grid(const EvaluateFlags& flags) {
   Evaluation evaluation = begin_evaluation(node);
   if (!flags.no_transfers && flags.workloads.empty()) {
     const std::vector<std::uint32_t> pieces{1, 2, 4, 8, 16, 32, 64, 128, 256};
-    evaluation.transfers = evaluate_transfers(
-        *opened.device, node.profile, sizes_of(flags, {16_MiB, 32_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB, 1_GiB}, most),
-        options.grid.chunks.empty() ? pieces : options.grid.chunks, options);
+    evaluation.transfers =
+        evaluate_transfers(*opened.device, *node.profile,
+                           sizes_of(flags, {16_MiB, 32_MiB, 64_MiB, 128_MiB, 256_MiB, 512_MiB, 1_GiB}, most),
+                           options.grid.chunks.empty() ? pieces : options.grid.chunks, options);
     save(flags, evaluation);
   }
   std::vector<std::string> names;

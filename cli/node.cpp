@@ -54,7 +54,7 @@ std::string simulation_lines(const OpenedNode& opened, const NodeFlags& flags) {
             ? fmt::format("Simulated: there is no GPU here, so {} stands in for one (shiplap devices says why).\n", id)
             : fmt::format("Simulated: {} is a virtual device, and no GPU is used.\n", id);
   }
-  if (const std::string profile = simulation_note(opened.node.profile); !profile.empty())
+  if (const std::string profile = simulation_note(*opened.node.profile); !profile.empty())
     lines += wrap(profile, style_of_stdout().width) + "\n";
   return lines;
 }
@@ -81,10 +81,9 @@ OpenedNode open_node_or_profile(const NodeFlags& flags) {
   if (flags.profile.empty())
     opened = open_node(flags);
   else
-    opened.node.profile = find_any_profile(flags.profile);
-  Profile profile = std::move(opened.node.profile);
-  if (!flags.scale.empty()) profile = what_if(profile, flags.scale);
-  opened.node = node_of(std::move(profile));
+    opened.node = node_of(find_any_profile(flags.profile));
+  const Profile& profile = *opened.node.profile;
+  opened.node = node_of(flags.scale.empty() ? profile : what_if(profile, flags.scale));
   return opened;
 }
 
@@ -106,14 +105,14 @@ std::optional<Bytes> host_memory_of(const Profile& profile) {
 void require_host_memory(const Node& node, const Job& job) {
   if (node.has_gpu()) return require_available_memory(job);
   const Bytes needed = host_memory_for(job);
-  const std::optional<Bytes> there = node.device ? total_host_memory() : host_memory_of(node.profile);
+  const std::optional<Bytes> there = node.device ? total_host_memory() : host_memory_of(*node.profile);
   if (!there || needed <= *there) return;
   note(fmt::format(
       "{} needs {} of host memory for its arrays, and {} has {}: it cannot run {}; make the workload "
       "smaller{}",
-      job.name, to_string(needed), node.device ? "this host" : fmt::format("the host of profile {}", node.profile.name),
-      to_string(*there), node.device ? "here" : "there",
-      node.device ? ", or plan for another machine with --profile" : ""));
+      job.name, to_string(needed),
+      node.device ? "this host" : fmt::format("the host of profile {}", node.profile->name), to_string(*there),
+      node.device ? "here" : "there", node.device ? ", or plan for another machine with --profile" : ""));
 }
 
 void note_idle_gpus(const Node& node, const PlanOptions& options) {

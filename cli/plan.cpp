@@ -79,7 +79,7 @@ void run_plan(const PlanFlags& flags) {
   show_simulation(opened, flags.node, flags.json);
   if (flags.json) {
     Json json = made.to_json();
-    json["profile_origin"] = to_string(opened.node.profile.origin);
+    json["profile_origin"] = to_string(opened.node.profile->origin);
     return print_json(json);
   }
   print(plan_report(made, {.style = style_of_stdout()}) +

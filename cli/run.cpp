@@ -10,6 +10,7 @@
 
 #include "cli/effects.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/report/explain_report.hpp"
 #include "shiplap/report/plan_report.hpp"
@@ -161,7 +162,7 @@ void run_run(const RunFlags& flags) {
   write_files(flags, report);
   show_simulation(opened, flags.node, flags.json);
   if (flags.json)
-    print_json(json_of(planned.plan, opened.node.profile.origin, report));
+    print_json(json_of(planned.plan, opened.node.profile->origin, report));
   else
     show(flags, planned.plan, report);
   if (!report.verified()) throw CheckFailed(fmt::format("the result is wrong: {}", *report.difference));

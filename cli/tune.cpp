@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/effects.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/report/progress.hpp"

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/shiplap.hpp"
 
 namespace {

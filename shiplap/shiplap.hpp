@@ -4,9 +4,11 @@
 //   auto job = shiplap::Job{rows}.in("x", x).out("y", y).kernel(enqueue);
 //   auto plan = shiplap::plan(node, job);
 //   auto report = shiplap::run(*gpu, plan, job);
-// Three things have headers of their own, because they would double the time that this one takes to compile: endless
-// inputs (shiplap/pipeline/adaptive.hpp), runs in a thread of their own (shiplap/pipeline/run_async.hpp), and values of
-// JSON, which to_json returns (nlohmann/json.hpp).
+// The following have headers of their own, because they would double the time that this one takes to compile: endless
+// inputs (shiplap/pipeline/adaptive.hpp), runs in a thread of their own (shiplap/pipeline/run_async.hpp), values of
+// JSON, which to_json returns (nlohmann/json.hpp), and the members of Profile (shiplap/profile/profile.hpp), Schedule
+// (shiplap/schedule/schedule.hpp), RaceResult (shiplap/pipeline/race.hpp) and MemoryChoice
+// (shiplap/plan/memory_choice.hpp).
 #pragma once
 
 // The first versions of C++20 called themselves 201709.
@@ -14,6 +16,7 @@
 #error shiplap needs C++20: compile with -std=c++20
 #else
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/pipeline/check_reach.hpp"

@@ -19,6 +19,7 @@
 #include "bench/beside/work.hpp"
 #include "bench/by_hand/harness.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/shiplap.hpp"
 #ifdef __CUDACC__
 #include "bench/beside/cuda_ways.cuh"
@@ -174,7 +175,7 @@ int main(int argc, char** argv) try {
   const auto info = device->info();
   const shiplap::Json greeting{{"device", info.name},
                                {"simulated", info.is_virtual},
-                               {"profile_hash", shiplap::parameter_hash(node.profile)},
+                               {"profile_hash", shiplap::parameter_hash(*node.profile)},
                                {"conditions", info.conditions},
                                {"state", device->state()}};
   std::cout << greeting.dump() << std::endl;

@@ -9,6 +9,7 @@
 
 #include "bench/by_hand/setting.cuh"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace {
 
@@ -42,7 +43,7 @@ int main(int argc, char** argv) try {
   shiplap::Json json{{"schema", "shiplap/by-hand"},
                      {"version", 2},
                      {"device", gpu->info().name},
-                     {"profile_hash", shiplap::parameter_hash(s.node.profile)},
+                     {"profile_hash", shiplap::parameter_hash(*s.node.profile)},
                      {"clock", "host, from the first call to the known end"}};
   bool right = true;
   std::printf("%-46s %12s %12s %8s %12s  %s\n", "work", "by hand", "shiplap", "ratio", "predicted", "");

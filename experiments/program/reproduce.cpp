@@ -122,7 +122,7 @@ void run_reproduce(const ReproduceFlags& flags) {
   Progress progress;
   const Bench bench{.device = *opened.device,
                     .info = opened.device->info(),
-                    .profile = opened.node.profile,
+                    .profile = *opened.node.profile,
                     .limits = opened.node.limits,
                     .quick = flags.quick,
                     .progress = [&](std::string_view what, std::size_t done, std::size_t total) {

@@ -3,19 +3,15 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json_forward.hpp"
 
 namespace shiplap {
-
-/// A JSON value that keeps the order of its keys. The type is incomplete here: code that reads or makes values includes
-/// <nlohmann/json.hpp>.
-using Json = nlohmann::ordered_json;
 
 /// A JSON value together with its path in the document, which error messages name: `links[0].h2d.per_byte`.
 class JsonReader {

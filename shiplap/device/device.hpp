@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "shiplap/core/error.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/device_info.hpp"
 #include "shiplap/device/execution.hpp"
@@ -12,13 +11,15 @@
 
 namespace shiplap {
 
+struct Schedule;
+
 /// Executes schedules. `open` opens one by name. An implementation must provide `info`, `allocate` and `prepare`. Each
 /// other method documents what happens on a device that does not support it.
 ///
 /// Memory may outlive its device. An execution must not.
 class Device {
  public:
-  virtual ~Device() = default;
+  virtual ~Device();
   /// Returns the facts of the device at this moment. Throws Error when the GPU cannot be queried.
   virtual DeviceInfo info() const = 0;
   /// Allocates memory. Pages of host memory exist when this returns, on the NUMA node asked for. Throws Error with
@@ -26,13 +27,11 @@ class Device {
   virtual Memory allocate(Place, MemoryKind, Bytes) = 0;
   /// Returns the kind of host memory from any allocator: pageable, pinned or managed. Where the device cannot tell, it
   /// returns pageable.
-  virtual MemoryKind kind_of(const std::byte*) const { return MemoryKind::pageable; }
+  virtual MemoryKind kind_of(const std::byte*) const;
   /// Pins host memory that the device did not allocate, until the result is destroyed. The caller still owns the
   /// memory. Several holders may pin the same memory, and the last one unpins it. Memory that is pinned already stays
   /// as it is. Throws Error with a remedy when the system refuses, Unsupported where the device cannot pin.
-  virtual Memory pin(std::byte*, Bytes) {
-    throw Unsupported("this device does not pin memory that came from elsewhere");
-  }
+  virtual Memory pin(std::byte*, Bytes);
   /// Checks the schedule (`validate`) and prepares it to run with the bindings. The memory and kernels of the bindings
   /// must outlive the execution. Throws Error for an unsound schedule or bindings that do not fit it, Unsupported for
   /// what the device cannot do.
@@ -42,14 +41,10 @@ class Device {
   /// caller synchronises memory that both use. `other` may be destroyed first. Throws Error when `other` belongs to
   /// another device, or its run is in flight and was not submitted to shared streams. Throws Unsupported where host
   /// agents perform ops of either schedule, for graphs, for several agents, and where the device cannot share streams.
-  virtual std::unique_ptr<Execution> prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
-    throw Unsupported("executions of this device do not share streams");
-  }
+  virtual std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule&, const Bindings&);
   /// Opens a gap at the end of `stream`, a cudaStream_t of the GPU. Throws Unsupported on a device without CUDA
   /// streams.
-  virtual std::unique_ptr<StreamGap> open_gap(void* /*stream*/) {
-    throw Unsupported("this device has no streams that a run could be put between");
-  }
+  virtual std::unique_ptr<StreamGap> open_gap(void* stream);
 };
 
 }  // namespace shiplap

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/profile/profile.hpp"
+#include "shiplap/profile/conditions.hpp"
 
 namespace shiplap {
+
+struct Profile;
 
 /// Facts of a device at the time of the query. For a device with several GPUs, "the GPU" below is the first one.
 struct DeviceInfo {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <stop_token>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
-#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/schedule/timeline.hpp"
 
 namespace shiplap {
@@ -30,9 +30,10 @@ struct RunOptions {
   /// The stream that is timed. The clock starts when its first op may begin and stops with its last op; the other
   /// streams are background load. With no stream here, the clock runs from the first op to the end of all streams.
   StreamId timed{};
-  /// A request to stop, checked before each chunk. Then nothing more is submitted, the host waits for what was
-  /// submitted, and Cancelled is thrown. For a graph it is checked once, before the launch.
-  std::stop_token stop{};
+  /// Returns whether the run is to stop; empty: it never is. It is called before each chunk by the threads that submit,
+  /// and once for a graph, before the launch. When it returns true, nothing more is submitted, the host waits for what
+  /// was submitted, and Cancelled is thrown. For a std::stop_token: `[token] { return token.stop_requested(); }`.
+  std::function<bool()> stop{};
 };
 
 /// Observations of one run.
@@ -61,7 +62,7 @@ struct LaunchShape {
 /// not be used by several threads at once. Its destructor waits for work in flight.
 class Execution {
  public:
-  virtual ~Execution() = default;
+  virtual ~Execution();
   /// Makes all calls of the schedule without waiting for the GPU. The ops of host agents are done on return. The work
   /// runs after what other executions have submitted to the same streams (`Device::prepare_behind`). The execution
   /// cannot be submitted again before `wait`, and a thread that submitted a held run must wait for it before it holds
@@ -76,19 +77,16 @@ class Execution {
   /// Waits for the submitted run to end. Throws as `submit` does.
   virtual RunResult wait() = 0;
   /// Runs the schedule once and waits for its end. Throws as `submit` does.
-  RunResult run(const RunOptions& options = {}) {
-    submit(options);
-    return wait();
-  }
+  RunResult run(const RunOptions& = {});
   /// The kernel launches of a graph, in no particular order. Empty when the schedule is not a graph.
-  virtual std::vector<LaunchShape> launches() const { return {}; }
+  virtual std::vector<LaunchShape> launches() const;
 };
 
 /// A gap in a stream of the caller. The host can wait for the work that was enqueued before it. Work that is enqueued
 /// after it waits until the gap is released or destroyed.
 class StreamGap {
  public:
-  virtual ~StreamGap() = default;
+  virtual ~StreamGap();
   /// Makes the host wait for the work that was enqueued before the gap. Throws Error when that work failed.
   virtual void wait() = 0;
   /// Lets the work after the gap begin.

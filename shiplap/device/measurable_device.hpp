@@ -50,15 +50,15 @@ class MeasurableDevice : public Device {
   virtual std::uint64_t mismatches(const Memory&, Bytes offset, Bytes length, std::uint64_t seed,
                                    Bytes pattern_offset) = 0;
   /// NUMA nodes on which the pages of host memory are; nullopt where they are unknown.
-  virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const { return std::nullopt; }
+  virtual std::optional<std::vector<unsigned>> numa_nodes(const Memory&) const;
   /// Fraction of the pages of managed memory that is on the host, from 0 to 1; nullopt where it is unknown.
-  virtual std::optional<double> fraction_on_host(const Memory&) const { return std::nullopt; }
+  virtual std::optional<double> fraction_on_host(const Memory&) const;
   /// Conditions that change while the device works: clocks, the reasons why they are low, the speed of the link. Empty
   /// where none is known.
-  virtual Conditions state() const { return {}; }
+  virtual Conditions state() const;
   /// Reasons why the clocks are low now. It takes less time than `state`. Empty when there is no reason or none is
   /// known.
-  virtual std::string clocks_held_by() const { return {}; }
+  virtual std::string clocks_held_by() const;
 };
 
 }  // namespace shiplap

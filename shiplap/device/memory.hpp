@@ -5,10 +5,9 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/place.hpp"
 
 namespace shiplap {
 
@@ -17,10 +16,9 @@ class Memory {
  public:
   using Release = std::function<void(std::byte*)>;  ///< releases the memory
   /// No memory: `data()` is null.
-  Memory() = default;
+  Memory();
   /// Takes ownership of `data`. The destructor calls `release(data)` once.
-  Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release)
-      : data_(data, std::move(release)), size_(size), place_(place), kind_(kind) {}
+  Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release);
 
   /// The address of the first byte; null when there is no memory.
   std::byte* data() const { return data_.get(); }
@@ -34,7 +32,7 @@ class Memory {
   std::span<std::byte> bytes() const { return {data_.get(), size_.count}; }
 
  private:
-  std::unique_ptr<std::byte, Release> data_{nullptr, [](std::byte*) {}};
+  std::unique_ptr<std::byte, Release> data_;
   Bytes size_;
   Place place_;
   MemoryKind kind_ = MemoryKind::pageable;

@@ -11,6 +11,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/spelling.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/profile/profile.hpp"
 
 #if SHIPLAP_HAS_CUDA
 #include "shiplap/device/cuda/cuda_device.hpp"

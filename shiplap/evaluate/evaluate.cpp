@@ -13,6 +13,7 @@
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {
@@ -43,7 +44,7 @@ class WorkloadRun {
  public:
   WorkloadRun(const Node& node, const EvaluateOptions& options, WorkloadData& data)
       : device_(*node.device),
-        profile_(node.profile),
+        profile_(*node.profile),
         whole_(node.limits),
         for_one_(limits_of_one_choice(node.limits)),
         for_ideal_overlap_(node.limits.fraction(1, 10)),
@@ -218,8 +219,8 @@ Evaluation begin_evaluation(const Node& node) {
           .device_name = info.name,
           .simulated = info.is_virtual,
           .conditions = info.conditions,
-          .profile = node.profile.name,
-          .profile_hash = parameter_hash(node.profile),
+          .profile = node.profile->name,
+          .profile_hash = parameter_hash(*node.profile),
           .workloads = {},
           .transfers = {}};
 }

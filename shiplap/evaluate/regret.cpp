@@ -15,6 +15,7 @@
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::size_t sweep_finalists = 4;
 class JobRun {
  public:
   JobRun(const Node& node, const RegretOptions& options, WorkloadData& data)
-      : device_(*node.device), profile_(node.profile), limits_(node.limits), options_(options), data_(data) {}
+      : device_(*node.device), profile_(*node.profile), limits_(node.limits), options_(options), data_(data) {}
 
   void run(JobRegret& result) {
     progress("probing the kernel");
@@ -259,8 +260,8 @@ Json to_json(const std::vector<JobRegret>& jobs, const Node& node, std::uint64_t
             {"device_name", info.name},
             {"simulated", info.is_virtual},
             {"conditions", info.conditions},
-            {"profile", node.profile.name},
-            {"profile_hash", parameter_hash(node.profile)},
+            {"profile", node.profile->name},
+            {"profile_hash", parameter_hash(*node.profile)},
             {"seed", seed},
             {"summary",
              {{"jobs", s.jobs},

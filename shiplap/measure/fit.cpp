@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/measure/measure.hpp"
 
 namespace shiplap {

@@ -1,4 +1,5 @@
 // Primitives of ops that are submitted in one call: copies in a batch (cudaMemcpyBatchAsync), and graphs.
+#include <algorithm>
 #include <array>
 
 #include "shiplap/measure/rows.hpp"

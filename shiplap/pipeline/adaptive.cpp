@@ -8,6 +8,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/probe.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {
@@ -60,8 +61,8 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
   allocate(device);
   if (options_.sample) options_.sample(slots_.front().arrays);
   batch_ = planned({.device = &device, .profile = node.profile, .limits = limits_}, batch_, slots_.front().arrays);
-  profile_hash_ = parameter_hash(node.profile);
-  table_ = steady_table(batch_, node.profile, limits_,
+  profile_hash_ = parameter_hash(*node.profile);
+  table_ = steady_table(batch_, *node.profile, limits_,
                         options_.choices.empty() ? steady_choices(batch_) : options_.choices, options_.in_flight);
   if (!options_.choices.empty() && table_.choices.size() < options_.choices.size())
     for (const Choice& choice : options_.choices)

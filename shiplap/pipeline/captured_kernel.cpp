@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {

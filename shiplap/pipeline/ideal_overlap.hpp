@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "shiplap/pipeline/prepared.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/device_ring.hpp"
 
 namespace shiplap {

@@ -21,7 +21,7 @@ bool Node::has_gpu() const { return device != nullptr && !device->info().is_virt
 
 Node node_of(Profile profile) {
   const Limits limits = limits_of(profile);
-  return {.device = nullptr, .profile = std::move(profile), .limits = limits};
+  return {.device = nullptr, .profile = std::make_shared<const Profile>(std::move(profile)), .limits = limits};
 }
 
 Node node_of(MeasurableDevice& device, Profile profile) {
@@ -46,7 +46,7 @@ Node load_or_measure(MeasurableDevice& device, const std::function<void(std::str
 }
 
 Profile profile_of_gpus(const Node& node, std::uint32_t gpus) {
-  Profile profile = node.profile;
+  Profile profile = *node.profile;
   if (gpus <= 1) return profile;
   while (profile.gpus.size() < gpus) profile.gpus.push_back(profile.gpus.front());
   for (std::uint16_t gpu = 1; gpu < gpus; ++gpu) {
@@ -62,7 +62,7 @@ Profile profile_of_gpus(const Node& node, std::uint32_t gpus) {
 
 KernelCost derived_cost(const Node& node, const Job& job) {
   const auto simulated = node.device == nullptr ? nullptr : node.device->info().simulated;
-  return derived_cost(job, simulated ? *simulated : node.profile);
+  return derived_cost(job, simulated ? *simulated : *node.profile);
 }
 
 }  // namespace shiplap

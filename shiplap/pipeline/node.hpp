@@ -2,20 +2,22 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "shiplap/device/measurable_device.hpp"
-#include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
 
+struct Profile;
+
 /// A profile, the limits of a job, and the device that runs it. Without a device, jobs can be planned and not run.
 struct Node {
-  MeasurableDevice* device = nullptr;  ///< must outlive the node; null: the node is known by its profile only
-  Profile profile{};                   ///< parameters of the node's GPUs and links
-  Limits limits{};                     ///< memory and threads of a GPU that a job may use
+  MeasurableDevice* device = nullptr;        ///< must outlive the node; null: the node is known by its profile only
+  std::shared_ptr<const Profile> profile{};  ///< parameters of its GPUs and links, set by `node_of`
+  Limits limits{};                           ///< memory and threads of a GPU that a job may use
 
   /// Whether a real GPU runs the jobs.
   bool has_gpu() const;

@@ -12,7 +12,10 @@
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
+#include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
+#include "shiplap/plan/memory_choice.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -118,7 +121,8 @@ void require_same_shape(const Job& planned, const Job& given) {
 /// Changes the plan to pinned arrays if pinning the pageable ones pays over the runs.
 void choose_to_pin(const Profile& profile, const PlanOptions& options, Plan& plan) {
   if (!options.may_pin || !has_pageable_chunks(plan.job)) return;
-  plan.memory = choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs);
+  plan.memory = std::make_shared<const MemoryChoice>(
+      choose_memory(plan.job, profile, plan.limits, options.space, plan.ranking, options.runs));
   if (array_memory(plan.job) != ArrayMemory::pageable || !allows_pinned(options.space)) return;
   const std::vector<MemoryWay>& ways = plan.memory->ways;
   const auto registered = std::ranges::find(ways, "registered", &MemoryWay::name);
@@ -192,14 +196,13 @@ void decide_by_race(Device& device, const Profile& profile, const PlanOptions& o
     if (!arrays) arrays.emplace(device, plan);
     return prepare(device, plan.job, candidate);
   };
-  plan.race = race_or_kept(device.info(),
-                           {.job = plan.job,
-                            .profile = profile,
-                            .limits = plan.limits,
-                            .space = options.space,
-                            .budget = options.race,
-                            .anew = options.race_anew},
-                           field, make_ready);
+  const RaceTerms terms{.job = plan.job,
+                        .profile = profile,
+                        .limits = plan.limits,
+                        .space = options.space,
+                        .budget = options.race,
+                        .anew = options.race_anew};
+  plan.race = std::make_shared<const RaceResult>(race_or_kept(device.info(), terms, field, make_ready));
   if (plan.race->best().choice != plan.chosen.choice)
     plan.chosen = predict(plan.job, profile, plan.race->best().choice, plan.limits);
 }
@@ -245,7 +248,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
     throw UsageError(
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
                     "a node with a device, which may be virtual",
-                    job.name, node.profile.name));
+                    job.name, node.profile->name));
   if (result.job.cost.points.empty() && node.has_gpu()) require_arrays_to_probe(result.job);
   if (result.job.cost.points.empty())
     result.job.cost = node.has_gpu() ? probe_kernel(*node.device, result.job, result.limits, options.probe)

@@ -2,19 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/pipeline/node.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/probe.hpp"
-#include "shiplap/pipeline/race.hpp"
-#include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/workload/described_job.hpp"
 
 namespace shiplap {
+
+struct MemoryChoice;
+struct RaceResult;
 
 /// What may be chosen for a job, and how the job will be used.
 struct PlanOptions {
@@ -34,15 +35,16 @@ struct PlanOptions {
 
 /// How a job will be run. A plan is a value and owns no memory of the job.
 struct Plan {
-  Job job;                               ///< the job with its kernel cost and the kind of memory that it will run from
-  Ranking ranking;                       ///< all strategies for that kind of memory
-  Candidate chosen;                      ///< the choice, with its schedule
-  Limits limits;                         ///< limits of planning and of the runs
-  bool pins = false;                     ///< whether arrays are pinned while the job is prepared
-  Seconds pinning{0};                    ///< predicted time of pinning and unpinning, once
-  std::optional<MemoryChoice> memory{};  ///< ways to prepare pageable arrays; nullopt without any, or without `may_pin`
-  std::optional<RaceResult> race{};      ///< the race that chose; nullopt when the predictions chose
-  std::string virtual_device{};          ///< id of the virtual device of the node; "" without one
+  Job job;             ///< the job with its kernel cost and the kind of memory that it will run from
+  Ranking ranking;     ///< all strategies for that kind of memory
+  Candidate chosen;    ///< the choice, with its schedule
+  Limits limits;       ///< limits of planning and of the runs
+  bool pins = false;   ///< whether arrays are pinned while the job is prepared
+  Seconds pinning{0};  ///< predicted time of pinning and unpinning, once
+  /// Ways to prepare pageable arrays (memory_choice.hpp); null without any, or without `may_pin`.
+  std::shared_ptr<const MemoryChoice> memory{};
+  std::shared_ptr<const RaceResult> race{};  ///< the race that chose (race.hpp); null when the predictions chose
+  std::string virtual_device{};              ///< id of the virtual device of the node; "" without one
 
   /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes, in lines of at
   /// most 100 columns. `shiplap plan` prints the same text. For a virtual device it begins with a line that says so.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {
@@ -31,22 +32,22 @@ Schedule all_on_the_host(const Schedule& schedule) {
 
 Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel,
                    const Prepared* behind)
-    : schedule_(std::move(schedule)), given_(given.size()) {
+    : schedule_(std::make_shared<const Schedule>(std::move(schedule))), given_(given.size()) {
   Bindings bindings{.buffers = std::move(given), .kernels = {}};
-  for (std::size_t b = given_; b < schedule_.buffers.size(); ++b) {
-    const Buffer& buffer = schedule_.buffers[b];
+  for (std::size_t b = given_; b < schedule_->buffers.size(); ++b) {
+    const Buffer& buffer = schedule_->buffers[b];
     own_.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
     bindings.buffers.push_back(own_.back().data());
   }
-  bindings.kernels.assign(schedule_.kernels.size(), kernel);
-  execution_ = behind != nullptr ? device.prepare_behind(*behind->execution_, schedule_, bindings)
-                                 : device.prepare(schedule_, bindings);
-  const Schedule back = all_on_the_host(schedule_);
+  bindings.kernels.assign(schedule_->kernels.size(), kernel);
+  execution_ = behind != nullptr ? device.prepare_behind(*behind->execution_, *schedule_, bindings)
+                                 : device.prepare(*schedule_, bindings);
+  const Schedule back = all_on_the_host(*schedule_);
   if (!back.ops.empty()) bring_back_ = device.prepare(back, {.buffers = bindings.buffers, .kernels = {}});
 }
 
 RunResult Prepared::run(const RunOptions& options) {
-  if (schedule_.ops.empty()) return {};
+  if (schedule_->ops.empty()) return {};
   submit(options);
   return wait();
 }

@@ -11,6 +11,8 @@
 
 namespace shiplap {
 
+struct Schedule;
+
 /// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so several can run
 /// at the same time. One thread at a time may use each.
 class Prepared {
@@ -26,7 +28,7 @@ class Prepared {
   /// The kernel launches of a graph (see Execution::launches).
   std::vector<LaunchShape> launches() const { return execution_->launches(); }
   /// The schedule that runs.
-  const Schedule& schedule() const { return schedule_; }
+  const Schedule& schedule() const { return *schedule_; }
 
   /// Binds the first buffers of the schedule to `given` and the others to memory that it allocates. With `behind`, the
   /// schedule runs in the streams of that prepared job (see Device::prepare_behind).
@@ -37,7 +39,7 @@ class Prepared {
   const Memory& own(BufferId) const;
 
  private:
-  Schedule schedule_;
+  std::shared_ptr<const Schedule> schedule_;
   std::size_t given_ = 0;
   std::vector<Memory> own_;
   std::vector<Memory> kept_;

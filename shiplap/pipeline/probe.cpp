@@ -12,6 +12,7 @@
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe_zero_copy.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {

@@ -12,6 +12,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/probe.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {

@@ -11,6 +11,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/core/statistics.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/plan/elimination.hpp"
 #include "shiplap/plan/ranking.hpp"

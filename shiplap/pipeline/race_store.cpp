@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/pipeline/profile_cache.hpp"
 
 namespace shiplap {

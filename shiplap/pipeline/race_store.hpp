@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shiplap/pipeline/race.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 

@@ -10,6 +10,9 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
+#include "shiplap/pipeline/race.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {

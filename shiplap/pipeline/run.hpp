@@ -3,11 +3,10 @@
 
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/device/device.hpp"
 #include "shiplap/pipeline/plan.hpp"
@@ -50,11 +49,11 @@ struct Report {
 
 /// The number of runs for a report, and what is observed in them.
 struct ReportOptions {
-  unsigned repeats = 1;        ///< number of timed runs, at least 1
-  unsigned warm_up = 0;        ///< number of untimed runs before them
-  bool ideal_overlap = false;  ///< whether the time of ideal overlap is measured between the timed runs
-  Trace trace = Trace::none;   ///< how a further run is traced
-  std::stop_token stop{};      ///< see RunOptions::stop
+  unsigned repeats = 1;          ///< number of timed runs, at least 1
+  unsigned warm_up = 0;          ///< number of untimed runs before them
+  bool ideal_overlap = false;    ///< whether the time of ideal overlap is measured between the timed runs
+  Trace trace = Trace::none;     ///< how a further run is traced
+  std::function<bool()> stop{};  ///< see RunOptions::stop
   /// Fills the job's arrays anew. Called before each run whose result is verified, and before the last run. Without
   /// `refill`, inout and carried arrays get their original values back instead, so that they end as after a single run.
   std::function<void()> refill{};

@@ -14,15 +14,15 @@ Running run_async(Device& device, Prepared& prepared, void* stream, RunOptions o
     throw UsageError("a run within a stream of the caller cannot be traced: trace a run without a stream");
   std::shared_ptr<StreamGap> gap = stream == nullptr ? nullptr : device.open_gap(stream);
   Running running;
-  const std::stop_token also = std::exchange(options.stop, running.stop_.get_token());
-  std::packaged_task<RunResult()> task(
-      [&prepared, gap, also, stop = running.stop_, options = std::move(options)]() mutable {
-        const std::stop_callback chained(also, [&stop] { stop.request_stop(); });
-        if (!gap) return prepared.run(options);
-        const std::unique_ptr<StreamGap, void (*)(StreamGap*)> released(gap.get(), [](StreamGap* g) { g->release(); });
-        gap->wait();
-        return prepared.run(options);
-      });
+  options.stop = [also = std::move(options.stop), token = running.stop_.get_token()] {
+    return token.stop_requested() || (also && also());
+  };
+  std::packaged_task<RunResult()> task([&prepared, gap, options = std::move(options)] {
+    if (!gap) return prepared.run(options);
+    const std::unique_ptr<StreamGap, void (*)(StreamGap*)> released(gap.get(), [](StreamGap* g) { g->release(); });
+    gap->wait();
+    return prepared.run(options);
+  });
   running.result_ = task.get_future();
   running.thread_ = std::jthread(std::move(task));
   return running;

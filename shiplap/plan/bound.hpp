@@ -5,10 +5,11 @@
 #include <string>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
+
+struct Profile;
 
 /// A time that no strategy of shiplap is below, neither predicted nor observed on the node that the profile describes.
 /// It is the longer of `link` and `kernel` on the GPU for which this is longest, or on the first GPU alone if that is

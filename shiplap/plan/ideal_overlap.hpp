@@ -6,11 +6,12 @@
 
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
-#include "shiplap/profile/profile.hpp"
-#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
+
+struct Profile;
+struct Schedule;
 
 /// The time of ideal overlap (van Werkhoven et al. 2014): that of the longest stage alone. The stages are the whole
 /// kernel on resident data, and the copies of the whole arrays by copy engines, H2D and D2H at the same time. A

@@ -10,6 +10,7 @@
 #include "shiplap/plan/explain.hpp"
 #include "shiplap/plan/preference.hpp"
 #include "shiplap/plan/search.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {

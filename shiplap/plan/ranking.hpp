@@ -6,16 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/plan/bound.hpp"
 #include "shiplap/plan/ideal_overlap.hpp"
-#include "shiplap/profile/profile.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
+
+struct Profile;
+struct Schedule;
 
 /// The choices that a search considers. An empty list leaves that part of the choice open.
 struct SearchSpace {

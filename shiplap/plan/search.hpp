@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shiplap/plan/ranking.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 

@@ -6,6 +6,7 @@
 
 #include "shiplap/core/json.hpp"
 #include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/schedule/timeline.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/job.hpp"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "shiplap/core/json.hpp"
 #include "shiplap/profile/built_in.hpp"
 #include "shiplap/profile/enum_names.hpp"
 

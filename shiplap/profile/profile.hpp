@@ -12,9 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "shiplap/core/json.hpp"
+#include "shiplap/core/json_forward.hpp"
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/profile/conditions.hpp"
 
 namespace shiplap {
 
@@ -300,13 +301,6 @@ struct Missing {
   std::string parameter;  ///< its path in the file: "gpus[0].launch_latency", "links[0].h2d.duplex", "submission.copy"
   std::string reason;     ///< why there is no value
 };
-
-/// Facts about the node at the time of measuring (driver, CPU, clocks) as texts by name.
-using Conditions = std::map<std::string, std::string>;
-/// The value of a condition that cannot be determined.
-inline constexpr const char* unknown_fact = "unknown";
-/// The condition with this name, or `unknown_fact` when it was not recorded.
-std::string condition(const Conditions&, const std::string& name);
 
 /// The parameters of one node and the measurements behind them.
 struct Profile {

@@ -15,6 +15,8 @@
 #include <system_error>
 #include <type_traits>
 
+#include "shiplap/core/error.hpp"
+
 namespace shiplap {
 namespace {
 

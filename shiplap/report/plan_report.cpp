@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "shiplap/pipeline/race.hpp"
+#include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/report/memory_report.hpp"
 
 namespace shiplap {

@@ -10,40 +10,9 @@
 
 #include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/schedule/place.hpp"
 
 namespace shiplap {
-
-/// The place of a buffer, stream or op: a NUMA node of the host, or a GPU of the node.
-struct Place {
-  /// The kinds of places.
-  enum class Kind : std::uint8_t { host, gpu };
-  Kind kind = Kind::host;   ///< host or GPU
-  std::uint16_t index = 0;  ///< number of the NUMA node, or of the GPU in the device
-
-  /// The place of a NUMA node.
-  static constexpr Place host(std::uint16_t numa_node = 0) { return {Kind::host, numa_node}; }
-  /// The place of a GPU, by its number in the device.
-  static constexpr Place gpu(std::uint16_t number = 0) { return {Kind::gpu, number}; }
-  /// Whether the place is a NUMA node of the host.
-  constexpr bool is_host() const { return kind == Kind::host; }
-  /// Whether the place is a GPU.
-  constexpr bool is_gpu() const { return kind == Kind::gpu; }
-  friend constexpr auto operator<=>(Place, Place) = default;
-};
-
-/// The kind of memory of a buffer. It determines how bytes can be moved.
-enum class MemoryKind : std::uint8_t {
-  pageable,
-  pinned,          ///< pinned memory in pages of 2 MiB where the system has them
-  mapped,          ///< pinned memory that kernels can access (zero-copy)
-  driver_pinned,   ///< pinned memory that the driver allocates, in pages of 4 KiB
-  write_combined,  ///< pinned memory that bypasses the caches of the CPU: fast to write, very slow to read
-  managed,  ///< pages move between host and GPUs; the place of a buffer is where they are when the schedule starts
-  device,   ///< memory of a GPU
-};
-
-/// Whether the memory is pinned, so that copy engines access it without staging by the driver.
-bool is_pinned(MemoryKind);
 
 /// Memory that ops work on. The bindings give its address when the schedule runs.
 struct Buffer {
@@ -61,8 +30,6 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-/// How an op accesses a region. An op with `write` may also read the region, so it conflicts with every other access.
-enum class AccessMode : std::uint8_t { read, write };
 /// A region that an op reads or writes.
 struct Access {
   Region region;                       ///< the bytes
@@ -234,10 +201,6 @@ std::string describe(const Schedule&, OpId);
 /// Total size of the buffers at a place.
 Bytes memory_at(const Schedule&, Place);
 
-/// The name of the place, such as "host 0" or "gpu 1".
-std::string to_string(Place);
-/// The name of the kind of memory, such as "pinned" or "write-combined".
-std::string to_string(MemoryKind);
 /// The name of the kind of call, such as "touch by the host" or "pin".
 std::string to_string(HostCall::Kind);
 /// The key of the call in HostModel::calls, such as "pin" or "allocate device". Mapped memory has the key of pinned

@@ -7,9 +7,10 @@
 
 #include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
-#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
+
+struct Schedule;
 
 /// The hardware unit that an op keeps busy: a copy engine, the SMs (`compute`) or the host.
 enum class Engine : std::uint8_t { copy_h2d, copy_d2h, copy_shared, copy_d2d, compute, host };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "shiplap/schedule/schedule.hpp"
+
 namespace shiplap {
 
 ChunkStreams::ChunkStreams(Schedule& schedule, const Choice& choice, const GpuChunks& chunks,

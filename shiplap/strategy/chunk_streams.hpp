@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "shiplap/core/id.hpp"
 #include "shiplap/strategy/gpu_chunks.hpp"
 
 namespace shiplap {

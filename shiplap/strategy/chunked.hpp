@@ -2,6 +2,8 @@
 // those for managed memory use it.
 #pragma once
 
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/requirements.hpp"
 #include "shiplap/strategy/strategy.hpp"
 

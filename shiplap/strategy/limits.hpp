@@ -4,9 +4,10 @@
 #include <cstdint>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
+
+struct Profile;
 
 /// The device memory that a schedule may use on each GPU, and the number of threads that each GPU holds.
 struct Limits {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "shiplap/model/van_werkhoven_2014.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/strategy/strategy.hpp"
 
 namespace shiplap {

@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "shiplap/core/units.hpp"
-#include "shiplap/profile/profile.hpp"
-#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/limits.hpp"
 #include "shiplap/workload/job.hpp"
 
 namespace shiplap {
+
+struct Profile;
+struct Schedule;
 
 /// The distribution of chunks over streams.
 enum class Layout : std::uint8_t {

@@ -4,9 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -35,12 +33,13 @@ concept Contiguous = requires(Data& data) {
 template <Contiguous Data>
 using ElementOf = std::remove_pointer_t<decltype(plain_pointer(std::data(std::declval<Data&>())))>;
 
-/// Whether the range refers to elements that it does not own. Standard views say so. For others, such as
+/// Whether the range refers to elements that it does not own. Standard views say so by two variables
+/// that <span> declares. For others, such as
 /// cuda::std::span, the sign is that the range is copied bytewise and that a const range still gives the same access to
 /// the elements; std::array, which has a tuple_size, owns its elements.
 template <class Range>
 constexpr bool is_view() {
-  if constexpr (std::ranges::borrowed_range<Range> || std::ranges::view<Range>)
+  if constexpr (std::ranges::enable_borrowed_range<Range> || std::ranges::enable_view<Range>)
     return true;
   else if constexpr (std::is_array_v<Range> || requires { std::tuple_size<Range>::value; })
     return false;

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
 
 namespace shiplap {
 
@@ -22,20 +25,43 @@ void detail::require_data(const std::string& job, const std::string& array, cons
                     job, array, elements));
 }
 
-void detail::require_place(const Job& job, const std::string& array) {
+Job detail::with_array(Job job, Array array) {
   if (job.binding.host || job.binding.cuda)
     throw UsageError(
         fmt::format("{}: array {} is described after the kernel, which is handed the arrays before it: "
                     "describe all arrays before `.kernel` and `.host_kernel`",
-                    job.name, array));
+                    job.name, array.name));
+  job.arrays.push_back(std::move(array));
+  return job;
 }
 
-std::vector<detail::ViewedArray> detail::viewed_arrays(const Job& job) {
-  std::vector<ViewedArray> arrays;
+Job detail::with_prefix(Job job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements) {
+  const auto found = std::ranges::find(job.arrays, cut, &Array::name);
+  if (found == job.arrays.end() || found->role != Role::in)
+    throw UsageError(fmt::format(
+        "{}: {} is a prefix of {}, which is no input that is described before it: describe that array first, "
+        "with `.in`",
+        job.name, array, cut));
+  if (found->element != element || elements > found->size.count / element.count)
+    throw UsageError(
+        fmt::format("{}: {} has elements of another size than {}, or more of them: give it the same type and at most "
+                    "as many elements",
+                    job.name, array, cut));
+  Array prefix{.name = std::move(array),
+               .role = Role::resident,
+               .size = element * elements,
+               .element = element,
+               .memory = found->memory,
+               .prefix_of = static_cast<std::uint32_t>(found - job.arrays.begin())};
+  return with_array(std::move(job), std::move(prefix));
+}
+
+std::shared_ptr<const std::vector<detail::ViewedArray>> detail::viewed_arrays(const Job& job) {
+  auto arrays = std::make_shared<std::vector<ViewedArray>>();
   for (const Array& array : job.arrays) {
     const std::uint64_t elements = array.size.count / std::max<std::uint64_t>(1, array.element.count);
     const bool is_equal = !stays(array.role) && !array.reach.elements && job.items > 0 && elements % job.items == 0;
-    arrays.push_back(
+    arrays->push_back(
         {.name = array.name, .elements = elements, .elements_of_item = is_equal ? elements / job.items : 0});
   }
   return arrays;

@@ -3,7 +3,6 @@
 //                  .kernel(enqueue).host_kernel(compute);
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,8 +24,11 @@ namespace shiplap {
 namespace detail {
 /// Throws UsageError for an array without elements and for a null pointer.
 void require_data(const std::string& job, const std::string& array, const void* data, std::uint64_t elements);
-/// Throws UsageError when the job has a kernel already, or another array of that name.
-void require_place(const Job&, const std::string& array);
+/// The job with one more array. Throws UsageError when it has a kernel already.
+Job with_array(Job, Array);
+/// The job with the first `elements` elements of the array `cut` as a resident array. Throws UsageError unless `cut` is
+/// an input with elements of this size, and at least as many.
+Job with_prefix(Job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements);
 
 /// What a message on an index outside of a view needs to know of the array.
 struct ViewedArray {
@@ -35,7 +37,7 @@ struct ViewedArray {
   std::uint64_t elements_of_item = 0;  ///< elements that each item owns; 0: the items do not own equally many
 };
 /// The arrays of a job, for messages.
-std::vector<ViewedArray> viewed_arrays(const Job&);
+std::shared_ptr<const std::vector<ViewedArray>> viewed_arrays(const Job&);
 
 /// A kernel on the host asked a view for an element that its chunk does not reach.
 class OutsideOfView : public Error {
@@ -137,17 +139,8 @@ class [[nodiscard]] DescribedJob : public Job {
   /// to. The elements cross the link once for both.
   template <class T>
   auto prefix_of(const std::string& cut, std::string array, std::uint64_t elements) const {
-    const auto found = std::ranges::find(arrays, cut, &Array::name);
-    if (found == arrays.end() || found->role != Role::in)
-      throw UsageError(name + ": " + array + " is a front of " + cut +
-                       ", which is no input that is described before it: describe that array first, with `.in`");
-    if (found->element.count != sizeof(T) || elements * sizeof(T) > found->size.count)
-      throw UsageError(name + ": " + array + " has elements of another size than " + cut +
-                       ", or more of them: give it the same type and at most as many elements");
-    auto job = shaped<const T>(std::move(array), Role::resident, elements);
-    job.arrays.back().prefix_of = static_cast<std::uint32_t>(found - arrays.begin());
-    job.arrays.back().memory = found->memory;
-    return job;
+    return DescribedJob<Elements..., const T>(
+        detail::with_prefix(*this, cut, std::move(array), Bytes{sizeof(T)}, elements));
   }
 
   /// Adds an array of which only the shape is known, for planning or until `Array::data` is set. T is const for an
@@ -182,7 +175,8 @@ class [[nodiscard]] DescribedJob : public Job {
     static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
                   "the kernel is called with (cudaStream_t, Chunk, View of each array in their order)");
     DescribedJob result = *this;
-    result.binding.cuda = [call = std::move(enqueue), arrays_seen = arrays_for_views()](const Launch& launch) mutable {
+    result.binding.cuda = [call = std::move(enqueue),
+                           arrays_seen = detail::viewed_arrays(*this)](const Launch& launch) mutable {
       apply(launch, *arrays_seen,
             [&](Chunk chunk, auto... views) { call(static_cast<CUstream_st*>(launch.stream), chunk, views...); });
     };
@@ -197,7 +191,8 @@ class [[nodiscard]] DescribedJob : public Job {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,
                   "the host kernel is called with (Chunk, View of each array in their order)");
     DescribedJob result = *this;
-    result.binding.host = [call = std::move(compute), arrays_seen = arrays_for_views()](const Launch& launch) mutable {
+    result.binding.host = [call = std::move(compute),
+                           arrays_seen = detail::viewed_arrays(*this)](const Launch& launch) mutable {
       try {
         apply(launch, *arrays_seen, [&](Chunk chunk, auto... views) { call(chunk, views...); });
       } catch (const detail::OutsideOfView& outside) {
@@ -292,24 +287,18 @@ class [[nodiscard]] DescribedJob : public Job {
   }
   template <class Element, class T>
   DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {
-    detail::require_place(*this, array);
-    Job job = *this;
-    // The kind of memory is looked up when the job is planned.
-    job.arrays.push_back({.name = std::move(array),
-                          .role = role,
-                          .size = Bytes{data.size() * sizeof(T)},
-                          .element = Bytes{sizeof(T)},
-                          .memory = MemoryKind::pinned,
-                          .reach = std::move(reach),
-                          .data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data.data()))});
-    return DescribedJob<Elements..., Element>(std::move(job));
+    // A device tells what memory it is when the job is planned.
+    return DescribedJob<Elements..., Element>(detail::with_array(
+        *this, {.name = std::move(array),
+                .role = role,
+                .size = Bytes{data.size() * sizeof(T)},
+                .element = Bytes{sizeof(T)},
+                .memory = MemoryKind::pinned,
+                .reach = std::move(reach),
+                .data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data.data()))}));
   }
 
   using ViewedArrays = std::vector<detail::ViewedArray>;
-  std::shared_ptr<const ViewedArrays> arrays_for_views() const {
-    return std::make_shared<const ViewedArrays>(detail::viewed_arrays(*this));
-  }
-
   template <class Call>
   static void apply(const Launch& launch, const ViewedArrays& arrays_seen, const Call& call) {
     apply(launch, arrays_seen, call, std::index_sequence_for<Elements...>());

@@ -12,8 +12,7 @@
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/bindings.hpp"
-#include "shiplap/profile/profile.hpp"
-#include "shiplap/schedule/schedule.hpp"
+#include "shiplap/schedule/place.hpp"
 
 namespace shiplap {
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shiplap/profile/profile.hpp"
 #include "shiplap/workload/cuda_kernels.hpp"
 #include "shiplap/workload/job.hpp"
 #include "shiplap/workload/program_text.hpp"

@@ -24,7 +24,7 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"workload/built_in", {"workload"}},
     {"strategy", {"model", "profile", "schedule", "workload"}},
     {"plan", {"strategy", "sim", "model", "profile", "schedule", "workload"}},
-    {"pipeline", {"device", "plan", "strategy", "workload", "profile", "measure"}},
+    {"pipeline", {"device", "plan", "strategy", "workload", "schedule", "profile", "measure"}},
     {"evaluate", {"device", "pipeline", "plan", "strategy", "workload", "model", "sim", "schedule", "profile"}},
     {"emit", {"strategy", "schedule", "workload"}},
     // Report knows the value types, not what makes them.

@@ -6,9 +6,11 @@
 #include <memory>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/device/measurable_device.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {

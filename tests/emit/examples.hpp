@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/workload.hpp"
 

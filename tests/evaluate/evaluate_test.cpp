@@ -6,6 +6,7 @@
 
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/evaluate/errors.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/noisy_device.hpp"
 #include "tests/support/planted_profile.hpp"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "shiplap/device/virtual/virtual_device.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 Evaluation recorded_on(const Profile& profile) {
   const auto device = open_virtual(planted_profile(), "virtual:planted");
-  const Node node{.device = device.get(), .profile = profile, .limits = limits_of(profile)};
+  const Node node{
+      .device = device.get(), .profile = std::make_shared<const Profile>(profile), .limits = limits_of(profile)};
   const EvaluateOptions options{
       .grid = {.strategies = {}, .chunks = {1, 3}, .blocks = {8}}, .rounds = 2, .duel_rounds = 2};
   Evaluation evaluation = begin_evaluation(node);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stop_token>
 #include <vector>
 
 #include "shiplap/core/error.hpp"
@@ -12,6 +13,8 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/run_async.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {
@@ -185,7 +188,7 @@ TEST_F(JobsOnGpu, stop_between_chunks_when_they_are_told_to) {
   for (Array& array : pageable.arrays) array.memory = MemoryKind::pageable;
   Prepared prepared =
       prepare(*device, pageable, {.strategy = "staged", .chunks = 30, .threads = 2}, {.device_memory = 64_MiB});
-  EXPECT_THROW(prepared.run({.stop = stop.get_token()}), Cancelled);
+  EXPECT_THROW(prepared.run({.stop = [&] { return stop.stop_requested(); }}), Cancelled);
   EXPECT_NO_THROW(prepared.run());
 }
 

@@ -4,6 +4,8 @@
 #include "shiplap/pipeline/probe.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {

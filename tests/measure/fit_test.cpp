@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "shiplap/core/error.hpp"
 #include "shiplap/measure/measure.hpp"
 #include "shiplap/measure/trial.hpp"
 #include "tests/support/measurements.hpp"

@@ -14,6 +14,7 @@
 #include "shiplap/device/virtual/virtual_device.hpp"
 #include "shiplap/measure/figures.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/planted_profile.hpp"
 

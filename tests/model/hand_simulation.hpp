@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "shiplap/schedule/schedule.hpp"
+
 namespace shiplap::by_hand {
 
 /// One job of n equal chunks; all times in seconds, of one chunk, one copy each way.

@@ -15,6 +15,7 @@
 #include "shiplap/pipeline/race_store.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -95,11 +96,11 @@ TEST_F(Race, begins_anew_on_another_gpu_or_driver_and_says_so) {
     DeviceInfo there = here;
     there.conditions[what] = "another";
     std::string why_not;
-    EXPECT_FALSE(kept_race(signature_of(there, planned.job, node.profile, planned.limits, 1), why_not));
+    EXPECT_FALSE(kept_race(signature_of(there, planned.job, *node.profile, planned.limits, 1), why_not));
     EXPECT_THAT(why_not, ::testing::HasSubstr("of another GPU, driver or host")) << what;
   }
   std::string why_not;
-  EXPECT_TRUE(kept_race(signature_of(here, planned.job, node.profile, planned.limits, 1), why_not));
+  EXPECT_TRUE(kept_race(signature_of(here, planned.job, *node.profile, planned.limits, 1), why_not));
 }
 
 TEST_F(Race, is_among_what_the_options_leave_open_and_then_not_kept) {
@@ -111,7 +112,7 @@ TEST_F(Race, is_among_what_the_options_leave_open_and_then_not_kept) {
 
 TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
   const Plan first = plan(node, job(), {.race = milliseconds(20)});
-  const JobSignature signature = signature_of(device->info(), first.job, node.profile, first.limits, 1);
+  const JobSignature signature = signature_of(device->info(), first.job, *node.profile, first.limits, 1);
   RaceResult of_another = *first.race;
   of_another.finalists[of_another.winner].choice = {.strategy = "streams", .chunks = 1u << 30};
   keep_race(signature, of_another);
@@ -123,7 +124,7 @@ TEST_F(Race, is_run_anew_where_the_kept_winner_does_not_fit) {
 
 TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
   const Plan first = plan(node, job(), {.race = milliseconds(20)});
-  const auto path = race_path(signature_of(device->info(), first.job, node.profile, first.limits, 1));
+  const auto path = race_path(signature_of(device->info(), first.job, *node.profile, first.limits, 1));
   ASSERT_TRUE(path && std::filesystem::exists(*path));
   std::ofstream(*path) << "{";
   const Plan second = plan(node, job(), {.race = milliseconds(20)});
@@ -133,10 +134,10 @@ TEST_F(Race, takes_no_notice_of_a_file_that_cannot_be_read) {
 
 TEST_F(Race, goes_on_with_variants_of_the_winner_until_it_wins_again) {
   Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
-  workload.job.cost = derived_cost(workload.job, node.profile);
+  workload.job.cost = derived_cost(workload.job, *node.profile);
   WorkloadData data(*device, std::move(workload));
   const auto in_chunks = [&](std::uint32_t chunks) {
-    return predict(data.job(), node.profile, {.strategy = "streams", .chunks = chunks}, node.limits);
+    return predict(data.job(), *node.profile, {.strategy = "streams", .chunks = chunks}, node.limits);
   };
   std::vector<std::uint32_t> asked;
   const RaceField field{.first_heat = {in_chunks(1)}, .variants = [&](const Choice& winner) {
@@ -164,10 +165,10 @@ TEST_F(Race, goes_on_with_variants_of_the_winner_until_it_wins_again) {
 
 TEST_F(Race, has_finalists_that_differ_in_strategy) {
   Workload workload = find_workload("scalar-add:in=16MiB,out=16MiB");
-  workload.job.cost = derived_cost(workload.job, node.profile);
-  const Ranking planned = rank(workload.job, node.profile);
+  workload.job.cost = derived_cost(workload.job, *node.profile);
+  const Ranking planned = rank(workload.job, *node.profile);
   std::vector<std::string> names;
-  for (const Candidate& c : race_field(workload.job, node.profile, planned, node.limits).first_heat)
+  for (const Candidate& c : race_field(workload.job, *node.profile, planned, node.limits).first_heat)
     names.push_back(c.choice.strategy);
   EXPECT_THAT(names, ::testing::Contains("streams"));
   EXPECT_THAT(names, ::testing::Contains("explicit"));
@@ -176,9 +177,9 @@ TEST_F(Race, has_finalists_that_differ_in_strategy) {
 
 TEST_F(Race, leaves_out_what_cannot_be_made_ready_and_fails_when_nothing_can) {
   Workload workload = find_workload("scalar-add:in=1MiB,out=1MiB");
-  workload.job.cost = derived_cost(workload.job, node.profile);
+  workload.job.cost = derived_cost(workload.job, *node.profile);
   WorkloadData data(*device, std::move(workload));
-  const Ranking planned = rank(data.job(), node.profile);
+  const Ranking planned = rank(data.job(), *node.profile);
   std::vector<Candidate> finalists{planned.candidates[0], planned.candidates[1]};
   const MakeReady only_second = [&](const Candidate& candidate) {
     if (candidate.choice == finalists[0].choice) throw Error("no memory");

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <numeric>
+#include <stop_token>
 #include <thread>
 
 #include "shiplap/core/error.hpp"
@@ -95,7 +96,7 @@ TEST(RunAsync, heeds_the_callers_own_wish_to_stop_and_has_ended_afterwards) {
   Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   std::stop_source stop;
   stop.request_stop();
-  Running running = run_async(*gpu, prepared, nullptr, {.stop = stop.get_token()});
+  Running running = run_async(*gpu, prepared, nullptr, {.stop = [&] { return stop.stop_requested(); }});
   EXPECT_THROW(running.wait(), Cancelled);
   EXPECT_TRUE(running.has_ended());
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/json.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/profile/full_profile.hpp"
 #include "tests/profile/refusals.hpp"

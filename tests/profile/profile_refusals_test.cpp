@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "shiplap/core/json.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/profile/full_profile.hpp"
 #include "tests/profile/refusals.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/core/error.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {

@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/pipeline/race.hpp"
+#include "shiplap/plan/memory_choice.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/support/jobs.hpp"
 #include "tests/support/planted_profile.hpp"

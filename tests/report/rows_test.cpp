@@ -6,6 +6,7 @@
 #include <set>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "tests/report/timelines.hpp"
 
 namespace shiplap {

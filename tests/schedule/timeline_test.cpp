@@ -7,6 +7,7 @@
 #include <random>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 namespace {

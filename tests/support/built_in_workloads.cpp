@@ -5,6 +5,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap::testing {
 

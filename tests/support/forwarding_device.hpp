@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
 

@@ -64,7 +64,7 @@ void CudaExecution::submit(const RunOptions& options) {
     } else {
       start();
       began_ = Clock::now();
-      if (graph_ != nullptr && options_.stop.stop_requested())
+      if (graph_ != nullptr && options_.stop && options_.stop())
         throw Cancelled("the run was stopped before its graph was launched");
       graph_ != nullptr ? launch_graph() : make_calls(0);
     }

@@ -24,7 +24,7 @@ void CudaExecution::make_calls(std::size_t agent) {
   const bool alone = agents_ == nullptr;
   std::uint32_t made = 0;
   for (const Command& command : commands_[agent]) {
-    if (command.begins_chunk && options_.stop.stop_requested()) cancel(command);
+    if (command.begins_chunk && options_.stop && options_.stop()) cancel(command);
     if (command.kind == Step::Kind::await) {
       await(command);
       if (agents_->stopped()) return;

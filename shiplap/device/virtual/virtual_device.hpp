@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shiplap/device/measurable_device.hpp"
+#include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
 

@@ -145,7 +145,7 @@ Seconds VirtualExecution::end_of(StreamId stream, const Timeline& timeline) cons
 std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
   std::optional<Schedule> told;
   for (const std::uint32_t i : order_) {
-    if (options.stop.stop_requested())
+    if (options.stop && options.stop())
       throw Cancelled(fmt::format("the run was stopped before {}", describe(schedule_, OpId{i})));
     const auto move = [&](const auto& copy) { std::memcpy(at(copy.to), at(copy.from), copy.from.length.count); };
     const Op& op = schedule_.ops[i];

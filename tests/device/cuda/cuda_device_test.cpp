@@ -13,6 +13,7 @@
 #include "shiplap/device/cuda/activity.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/probe_kernels.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {

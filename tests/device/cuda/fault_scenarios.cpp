@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
 #include "tests/device/cuda/fault_schedules.hpp"

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 

@@ -9,6 +9,7 @@
 
 #include "shiplap/device/cuda/api.hpp"
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "shiplap/strategy/strategy.hpp"
 #include "shiplap/workload/workload.hpp"
 

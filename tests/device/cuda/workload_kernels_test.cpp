@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/gpu_fixture.hpp"
 
 namespace shiplap {

@@ -7,6 +7,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/pipeline/prepared.hpp"
 #include "shiplap/pipeline/workload_data.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <sstream>
 
+#include "shiplap/schedule/schedule.hpp"
+
 namespace shiplap::testing {
 namespace {
 

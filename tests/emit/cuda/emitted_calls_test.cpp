@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "shiplap/device/cuda/cuda_device.hpp"
+#include "shiplap/schedule/schedule.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/emit/cuda/calls.hpp"
 #include "tests/emit/examples.hpp"

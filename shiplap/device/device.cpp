@@ -1,0 +1,39 @@
+#include "shiplap/device/device.hpp"
+
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/device/measurable_device.hpp"
+
+// The defaults of the interfaces stand here and not in the headers, which programs compile again and again.
+namespace shiplap {
+
+Memory::Memory() : data_(nullptr, [](std::byte*) {}) {}
+Memory::Memory(std::byte* data, Bytes size, Place place, MemoryKind kind, Release release)
+    : data_(data, std::move(release)), size_(size), place_(place), kind_(kind) {}
+
+Execution::~Execution() = default;
+RunResult Execution::run(const RunOptions& options) {
+  submit(options);
+  return wait();
+}
+std::vector<LaunchShape> Execution::launches() const { return {}; }
+
+StreamGap::~StreamGap() = default;
+
+Device::~Device() = default;
+MemoryKind Device::kind_of(const std::byte*) const { return MemoryKind::pageable; }
+Memory Device::pin(std::byte*, Bytes) { throw Unsupported("this device does not pin memory that came from elsewhere"); }
+std::unique_ptr<Execution> Device::prepare_behind(const Execution& /*other*/, const Schedule&, const Bindings&) {
+  throw Unsupported("executions of this device do not share streams");
+}
+std::unique_ptr<StreamGap> Device::open_gap(void* /*stream*/) {
+  throw Unsupported("this device has no streams that a run could be put between");
+}
+
+std::optional<std::vector<unsigned>> MeasurableDevice::numa_nodes(const Memory&) const { return std::nullopt; }
+std::optional<double> MeasurableDevice::fraction_on_host(const Memory&) const { return std::nullopt; }
+Conditions MeasurableDevice::state() const { return {}; }
+std::string MeasurableDevice::clocks_held_by() const { return {}; }
+
+}  // namespace shiplap
