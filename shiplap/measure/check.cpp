@@ -23,7 +23,7 @@ struct Thresholds {
   double good = 0;
   double wrong = 0;
 };
-constexpr Thresholds of_copies{0.72, 0.6};
+constexpr Thresholds copy_thresholds{0.72, 0.6};
 constexpr Thresholds of_duplex{0.8, 0.6};
 constexpr Thresholds of_directions{0.85, 0.6};
 constexpr Thresholds of_zero_copy{0.8, 0.5};
@@ -110,8 +110,8 @@ void check_link(const Profile& profile, const LinkModel* link, Checks& checks) {
   const double d2h = alone(&LinkModel::d2h);
   const std::string slow_link =
       possible(profile, {trained_down, older_slot, far_socket, translating_iommu, host_memory});
-  bandwidth("copies to the GPU", h2d, limit, ", " + trained, of_copies, slow_link);
-  bandwidth("copies from the GPU", d2h, limit, ", " + trained, of_copies, slow_link);
+  bandwidth("copies to the GPU", h2d, limit, ", " + trained, copy_thresholds, slow_link);
+  bandwidth("copies from the GPU", d2h, limit, ", " + trained, copy_thresholds, slow_link);
   bandwidth("the slower direction against the faster", std::min(h2d, d2h), std::max(h2d, d2h), "", of_directions,
             possible(profile, {far_socket, host_memory, translating_iommu}));
 
