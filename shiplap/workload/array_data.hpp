@@ -33,10 +33,9 @@ concept Contiguous = requires(Data& data) {
 template <Contiguous Data>
 using ElementOf = std::remove_pointer_t<decltype(plain_pointer(std::data(std::declval<Data&>())))>;
 
-/// Whether the range refers to elements that it does not own. Standard views say so by two variables
-/// that <span> declares. For others, such as
-/// cuda::std::span, the sign is that the range is copied bytewise and that a const range still gives the same access to
-/// the elements; std::array, which has a tuple_size, owns its elements.
+/// Whether the range refers to elements that it does not own. Standard views say so by std::ranges::enable_view and
+/// enable_borrowed_range. Other ranges, such as cuda::std::span, are views when they are copied bytewise and a const
+/// range gives the same access to the elements. std::array, which has a tuple_size, owns its elements.
 template <class Range>
 constexpr bool is_view() {
   if constexpr (std::ranges::enable_borrowed_range<Range> || std::ranges::enable_view<Range>)
