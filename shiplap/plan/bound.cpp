@@ -147,9 +147,6 @@ Bound bound_of_part(const Job& job, const Profile& profile, std::uint16_t gpu, I
 }  // namespace
 
 Bound bound(const Job& job, const Profile& profile, std::uint32_t gpus) {
-  // Some strategies use one GPU, however many there are.
-  Bound alone;
-  if (gpus > 1) alone = bound(job, profile, 1);
   Bound longest;
   const std::vector<ItemRange> parts = cut_into_chunks(job, gpus);
   for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
@@ -158,7 +155,7 @@ Bound bound(const Job& job, const Profile& profile, std::uint32_t gpus) {
     const Bound part = bound_of_part(job, profile, number, parts[gpu]);
     if (gpu == 0 || part.time > longest.time) longest = part;
   }
-  return gpus > 1 && alone.time < longest.time ? alone : longest;
+  return longest;
 }
 
 }  // namespace shiplap

@@ -12,9 +12,8 @@ namespace shiplap {
 struct Profile;
 
 /// A time that no strategy of shiplap is below, neither predicted nor observed on the node that the profile describes.
-/// It is the longer of `link` and `kernel` on the GPU for which this is longest, or on the first GPU alone if that is
-/// shorter, because some strategies use one GPU. Both are computed with the fast end of every interval, so the bound
-/// has no interval itself.
+/// It is the longer of `link` and `kernel` on the GPU for which this is longest. Both are computed with the fast end of
+/// every interval, so the bound has no interval itself.
 ///
 /// `link`: every byte of the arrays that are copied in chunks crosses the link of its GPU once in each direction
 /// that its role says, and every GPU gets all of each array that stays on the GPU. At every moment the link is in

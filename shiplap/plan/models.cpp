@@ -21,6 +21,7 @@ using van_werkhoven_2014::Category;
 
 constexpr const char* van_werkhoven = "van-werkhoven-2014";
 constexpr const char* gomez_luna = "gomez-luna-2012";
+constexpr const char* roofline_model = "roofline";
 
 ModelPrediction without_form(std::string model, std::string why) {
   return {.model = std::move(model), .form = {}, .time = std::nullopt, .why_not = std::move(why)};
@@ -127,10 +128,10 @@ void add_gomez_luna(const Job& job, const Profile& profile, const Choice& choice
 void add_roofline(const Job& job, const Profile& profile, const Choice& choice, std::vector<ModelPrediction>& models) {
   const GpuModel& gpu = profile.gpus.front();
   if (find_strategy(choice.strategy).memory != ArrayMemory::pinned)
-    return models.push_back(without_form("roofline", "the paper knows pinned memory only"));
+    return models.push_back(without_form(roofline_model, "the paper knows pinned memory only"));
   if (job.flops <= 0 || profile.links.empty() || !gpu.flop_rate || !gpu.memory_bandwidth)
     return models.push_back(
-        without_form("roofline", "needs the flops of the workload, and the GPU's peak and bandwidth"));
+        without_form(roofline_model, "needs the flops of the workload, and the GPU's peak and bandwidth"));
   const LinkModel& link = profile.links.front();
   const roofline::Machine machine{.flop_rate = gpu.flop_rate->value,
                                   .memory = gpu.memory_bandwidth->value,
@@ -146,7 +147,7 @@ void add_roofline(const Job& job, const Profile& profile, const Choice& choice, 
     if (choice.strategy == "implicit") return {"mapped", roofline::zero_copy(machine, traffic)};
     return {"full overlap", roofline::full_overlap(machine, traffic)};
   }();
-  models.push_back({.model = "roofline",
+  models.push_back({.model = roofline_model,
                     .form = form,
                     .time = Seconds{job.flops / rate},
                     .why_not = {},
@@ -184,6 +185,11 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
 
 std::vector<ModelPrediction> model_predictions(const Job& job, const Profile& profile, const Candidate& candidate) {
   std::vector<ModelPrediction> models{by_simulation(candidate)};
+  if (candidate.choice.gpus > 1) {
+    for (const auto& paper : {van_werkhoven, gomez_luna, roofline_model})
+      models.push_back(without_form(paper, "the papers have equations for one GPU"));
+    return models;
+  }
   add_van_werkhoven(job, profile, candidate.choice, models);
   add_gomez_luna(job, profile, candidate.choice, models);
   add_roofline(job, profile, candidate.choice, models);

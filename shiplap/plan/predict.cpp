@@ -98,7 +98,8 @@ Candidate complete_prediction(const Job& job, const Profile& profile, const Limi
   candidate.predicted = interval(job, profile, candidate.choice, limits, *candidate.schedule, value);
   const Seconds least = std::min(value, bound(job, profile, candidate.choice.gpus).time);
   candidate.predicted.low = std::max(candidate.predicted.low, least);
-  candidate.closed_form = strategy.predict(job, candidate.choice, profile);
+  // The papers have equations for one GPU.
+  if (candidate.choice.gpus == 1) candidate.closed_form = strategy.predict(job, candidate.choice, profile);
   candidate.distance =
       distance(*candidate.schedule, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
   return candidate;

@@ -13,6 +13,7 @@ Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& l
                           {.strategy = "explicit",
                            .chunks = 1,
                            .layout = Layout::per_chunk,
+                           .gpus = choice.gpus,
                            .graph = choice.graph,
                            .batched = choice.batched},
                           limits);

@@ -14,6 +14,7 @@ Schedule implicit_schedule(const Job& job, const Choice& choice, const Limits& l
                            .chunks = 1,
                            .layout = Layout::per_chunk,
                            .blocks = choice.blocks,
+                           .gpus = choice.gpus,
                            .graph = choice.graph,
                            .batched = choice.batched},
                           limits, {.in = true, .out = true});

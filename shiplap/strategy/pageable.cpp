@@ -13,7 +13,8 @@ namespace {
 Schedule pageable_schedule(const Job& job, const Choice& choice, const Limits& limits) {
   require_memory(job, ArrayMemory::pageable, "pageable");
   require_single_calls(choice, "pageable");
-  return chunked_schedule(job, {.strategy = "pageable", .chunks = 1, .layout = Layout::per_chunk}, limits);
+  return chunked_schedule(job, {.strategy = "pageable", .chunks = 1, .layout = Layout::per_chunk, .gpus = choice.gpus},
+                          limits);
 }
 
 Schedule staged_schedule(const Job& job, const Choice& choice, const Limits& limits) {

@@ -159,7 +159,7 @@ Choice random_choice(Draw& draw, const Job& job) {
   choice.layout = draw.of({Layout::per_chunk, Layout::few, Layout::three, Layout::one_engine, Layout::implicit_sync});
   choice.streams = static_cast<std::uint32_t>(draw.integer(1, 8));
   choice.order = draw.of({IssueOrder::depth, IssueOrder::breadth});
-  // A limit means something to kernels that access host memory alone.
+  // Only kernels that access host memory have a limit on their grid.
   const auto has = [&](Role role) { return std::ranges::count(job.arrays, role, &Array::role) > 0; };
   const bool accesses_host = choice.strategy == "hybrid-mirror" ? has(Role::in) : has(Role::out) || has(Role::inout);
   if (find_strategy(choice.strategy).zero_copy && accesses_host && draw.one_in(3))
@@ -226,7 +226,7 @@ TEST(Bound, is_never_above_the_simulated_time_of_any_strategy_on_built_in_profil
     profile.links.resize(1);
     profile.links.push_back(profile.links[0]);
     profile.links[1].gpu = 1;
-    for (unsigned i = 0; i < 60; ++i) try_choices(draw, random_job(draw), profile, 12, closest);
+    for (unsigned i = 0; i < 80; ++i) try_choices(draw, random_job(draw), profile, 12, closest);
   }
   EXPECT_GE(closest.ratio, 1 - rounding) << closest.what;
   unsigned all = 0;
@@ -331,7 +331,7 @@ TEST(Bound, of_several_gpus_is_that_of_the_part_that_takes_longest) {
   slow_down_second(1.5);
   EXPECT_NEAR(bound(job, profile, 2).time / (128_MiB / Bandwidth{55e9 / 1.5}), 1, 0.001);
   slow_down_second(4);
-  EXPECT_EQ(bound(job, profile, 2).time, bound(job, profile, 1).time) << "the first GPU alone is faster";
+  EXPECT_NEAR(bound(job, profile, 2).time / (128_MiB / Bandwidth{55e9 / 6}), 1, 0.001);
 }
 
 TEST(Bound, counts_what_chunks_need_of_a_mapped_array) {

@@ -266,16 +266,39 @@ TEST(EmulatedLayouts, hold_every_result_until_the_last_kernel_before_it_has_ende
   }
 }
 
+/// A job of two arrays in the memory that the strategy takes.
+Job job_for(const Strategy& strategy) {
+  Job job = job_with({Role::in, Role::out});
+  for (Array& array : job.arrays)
+    array.memory = strategy.memory == ArrayMemory::pageable  ? MemoryKind::pageable
+                   : strategy.memory == ArrayMemory::managed ? MemoryKind::managed
+                                                             : MemoryKind::pinned;
+  return job;
+}
+
+TEST(Strategies, divide_the_items_among_the_gpus_that_are_asked_for_or_refuse) {
+  for (const Strategy& strategy : strategies()) {
+    const Choice choice{.strategy = std::string(strategy.name), .chunks = 2, .threads = 2, .gpus = 2};
+    if (strategy.memory == ArrayMemory::managed) {
+      EXPECT_THROW(strategy.schedule(job_for(strategy), choice, roomy), Unsupported) << strategy.name;
+      continue;
+    }
+    const Schedule schedule = strategy.schedule(job_for(strategy), choice, roomy);
+    EXPECT_TRUE(problems(schedule).empty()) << strategy.name;
+    std::uint64_t items[2]{};
+    for (const Op& op : schedule.ops)
+      if (const auto* kernel = std::get_if<Kernel>(&op.what))
+        items[schedule.streams[op.stream.index()].place.index] += kernel->items;
+    EXPECT_EQ(items[0], 30u) << strategy.name;
+    EXPECT_EQ(items[1], 30u) << strategy.name;
+  }
+}
+
 TEST(Graphs, are_made_of_the_same_ops_by_every_strategy_that_the_host_takes_no_part_in) {
   for (const Strategy& strategy : strategies()) {
-    Job job = job_with({Role::in, Role::out});
-    const ArrayMemory memory = strategy.memory;
-    for (Array& array : job.arrays)
-      array.memory = memory == ArrayMemory::pageable  ? MemoryKind::pageable
-                     : memory == ArrayMemory::managed ? MemoryKind::managed
-                                                      : MemoryKind::pinned;
+    const Job job = job_for(strategy);
     const Choice choice{.strategy = std::string(strategy.name), .chunks = 3, .threads = 2, .graph = true};
-    if (memory != ArrayMemory::pinned) {
+    if (strategy.memory != ArrayMemory::pinned) {
       EXPECT_THROW(strategy.schedule(job, choice, roomy), Unsupported) << strategy.name;
       continue;
     }
