@@ -14,6 +14,7 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/check.hpp"
 #include "shiplap/report/check_report.hpp"
+#include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/profile_report.hpp"
 
 namespace shiplap::cli {

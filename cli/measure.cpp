@@ -18,6 +18,7 @@
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/open.hpp"
 #include "shiplap/measure/measure.hpp"
+#include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/profile_report.hpp"
 #include "shiplap/report/transfers_report.hpp"
 

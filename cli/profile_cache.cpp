@@ -6,7 +6,7 @@
 
 #include "cli/common.hpp"
 #include "cli/parameter_names.hpp"
-#include "shiplap/report/profile_report.hpp"
+#include "shiplap/report/measurements_report.hpp"
 #include "shiplap/report/progress.hpp"
 
 namespace shiplap::cli {

@@ -16,7 +16,7 @@
 namespace shiplap::cli {
 namespace {
 
-/// What people call something that is not a command of that name.
+/// Names that users may expect for a command, and the command line that does it.
 constexpr std::pair<std::string_view, std::string_view> other_names[]{{"adapt", "run --adaptive"},
                                                                       {"adaptive", "run --adaptive"},
                                                                       {"race", "tune"},

@@ -1,5 +1,5 @@
-// Compares a long stream through a small budget with the same by hand and with ideal overlap, and a small job with
-// three calls. Measures the host time of a chunk.
+// Compares a long stream through little device memory with a pipeline written by hand and with ideal overlap. Compares
+// a small job with three calls. Measures the host time of a chunk.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,8 @@
 
 namespace by_hand {
 
-/// A stream of 200 GiB in each direction through a budget, compared with the same by hand and with ideal overlap.
+/// Compares a stream of 200 GiB in each direction through 2 GiB of device memory with a pipeline written by hand and
+/// with ideal overlap.
 Comparison long_stream(const Setting& s, shiplap::Json& more) {
   Comparison result{.name = "larger than memory"};
   const auto n = static_cast<std::size_t>(s.scale * (4ull << 30)) / sizeof(uint4);

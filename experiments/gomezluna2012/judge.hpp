@@ -99,8 +99,8 @@ struct Duel {
   bool disturbed() const;
 };
 /// Finding on a claim that estimates are near the optimum. Their cost must be at most `regret_tolerance`, or the noise
-/// of the times. The claim may except `exceptions` sizes. Disturbed cases are left out and named, and so are cases in
-/// which neither the estimate nor the best has streams.
+/// of the times. `exceptions` is the number of sizes that the claim itself excludes. Disturbed cases, and cases in
+/// which neither the estimate nor the best has streams, are left out and named.
 Finding of_estimates(const std::string& claim, std::span<const Duel>, std::size_t exceptions = 0);
 
 /// Verdict on costs: "holds" when all are within `regret_tolerance`, "holds with a change" when all are with the

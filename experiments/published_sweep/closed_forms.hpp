@@ -17,9 +17,9 @@ struct Eq5Fit {
   Seconds per_element_and_call{0};
   bool converged = false;
 };
-/// Fits by least squares on relative errors, without the treatment of outliers of `fit_simulation`. When both
-/// directions have the same bytes, eq 5 is symmetric: the two G cannot be assigned to directions, and only the g of the
-/// slower direction is determined. Throws Error with fewer points than parameters.
+/// Fits by least squares on relative errors, without the treatment of outliers of `fit_simulation`. Eq 5 is
+/// symmetric when both directions move equally many bytes. The fit then cannot tell which G belongs to which direction,
+/// and determines the g of the slower direction only. Throws Error with fewer points than parameters.
 Eq5Fit fit_eq5(std::span<const PublishedPoint>);
 Seconds predict(const Eq5Fit&, const PublishedPoint&);
 

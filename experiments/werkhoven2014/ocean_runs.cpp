@@ -164,7 +164,7 @@ Choice ocean_choice(std::size_t implementation, Category category, std::uint64_t
   if (implementation == explicit_copy || implementation == implicit) return choice;
   choice.chunks = chunks;
   choice.order = IssueOrder::breadth;
-  // Hybrid copies in one direction only and no copies out wait, so it is the same for every category.
+  // Hybrid copies in one direction only, so no copy waits for another one and the category makes no difference.
   choice.layout = implementation == hybrid || category == Category::two_engines ? Layout::per_chunk
                   : category == Category::one_engine                            ? Layout::one_engine
                                                                                 : Layout::implicit_sync;

@@ -1,6 +1,6 @@
 // Quantities in JSON have one form: {"value", "low", "high", "unit"} with an interval, {"value", "unit"} without one,
 // and
-// {"values", "unit"} for several of a kind. What is absent is null. No key names a unit.
+// {"values", "unit"} for several of a kind. An absent quantity is null. No key names a unit.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,25 @@
 
 namespace shiplap {
 
-/// {"value", "unit"}, as it is.
+/// Writes the value, which is in `unit`.
 Json quantity_json(double value, std::string_view unit);
-/// {"value", "low", "high", "unit"}, as it is. Ratios have the unit "1".
+/// Writes the value with its interval, both in `unit`. Ratios have the unit "1".
 Json quantity_json(const Estimate&, std::string_view unit);
-/// In milliseconds.
+/// Writes the time in milliseconds.
 Json quantity_json(Seconds);
-/// In milliseconds.
+/// Writes the time with its interval, in milliseconds.
 Json quantity_json(const Interval<Seconds>&);
-/// In bytes, "B".
+/// Writes the size in bytes, "B".
 Json quantity_json(Bytes);
-/// In milliseconds; null when there is none.
+/// Writes the time in milliseconds, or null.
 Json quantity_json(const std::optional<Seconds>&);
-/// In milliseconds; null when there is none.
+/// Writes the time with its interval in milliseconds, or null.
 Json quantity_json(const std::optional<Interval<Seconds>>&);
-/// {"values", "unit"}, as they are.
+/// Writes the values, which are in `unit`.
 Json quantities_json(std::span<const double> values, std::string_view unit);
-/// In milliseconds.
+/// Writes the times in milliseconds.
 Json quantities_json(std::span<const Seconds>);
-/// In seconds, whose digits give the same time back when they are read.
+/// Writes the time in seconds with all digits, so that reading gives the identical value.
 Json exact_json(Seconds);
 
 /// Reads a time in "s" or "ms". Throws Error that names the key when an entry is missing or negative, or the unit is

@@ -7,10 +7,10 @@
 
 namespace shiplap {
 
-/// The known names that are spelt like the given one: one begins with the other, or a third of the letters differ at
-/// most. A swap of two neighbouring letters counts as one difference.
+/// The known names whose spelling is close to the given one: one name begins with the other, or at most a third of the
+/// letters differ. A swap of two neighbouring letters counts as one difference.
 std::vector<std::string> names_like(std::string_view given, const std::vector<std::string>& known);
-/// "did you mean streams? " with the known names that are spelt like the given one; "" without any.
+/// "did you mean streams? " with the known names of close spelling; "" when there are none.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 }  // namespace shiplap

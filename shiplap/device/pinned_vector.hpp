@@ -12,10 +12,10 @@
 namespace shiplap {
 
 /// Owns elements of a trivially copyable type in pinned memory of a device's host, in huge pages where the system has
-/// them. The device is named because only it can tell later that the memory is pinned: on a GPU the driver pins it, on
-/// a virtual device it is ordinary memory that this device treats as pinned. It is a contiguous range, which
-/// a Job takes as an array and std::span is made from. The vector may outlive its device. It can be moved and not
-/// copied, because pinning takes long.
+/// them. The constructor takes the device, because only the device knows later that the memory is pinned: on a GPU the
+/// driver pins it; on a virtual device it is ordinary memory that the device treats as pinned. The vector is a
+/// contiguous range, so it can be an array of a Job and can be viewed by std::span. It may outlive its device. It can
+/// be moved but not copied, because pinning takes long.
 template <class T>
 class pinned_vector {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
@@ -26,9 +26,9 @@ class pinned_vector {
   using iterator = T*;              ///< a plain pointer
   using const_iterator = const T*;  ///< a plain pointer
 
-  /// No elements.
+  /// Makes an empty vector.
   pinned_vector() = default;
-  /// `elements` copies of `value`. Throws as Device::allocate does.
+  /// Makes `elements` copies of `value`. Throws as Device::allocate does.
   pinned_vector(Device& device, std::size_t elements, const T& value = T{})
       : memory_(device.allocate(Place::host(), MemoryKind::pinned, Bytes{elements * sizeof(T)})), size_(elements) {
     std::uninitialized_fill_n(data(), size_, value);
@@ -46,7 +46,7 @@ class pinned_vector {
   T* data() { return reinterpret_cast<T*>(memory_.data()); }                    ///< address of the first element
   const T* data() const { return reinterpret_cast<const T*>(memory_.data()); }  ///< address of the first element
   std::size_t size() const { return size_; }                                    ///< number of elements
-  bool empty() const { return size_ == 0; }                                     ///< whether there are none
+  bool empty() const { return size_ == 0; }                                     ///< whether there are no elements
   T* begin() { return data(); }                                                 ///< the first element
   T* end() { return data() + size_; }                                           ///< one beyond the last element
   const T* begin() const { return data(); }                                     ///< the first element

@@ -1,5 +1,5 @@
-// Primitives of calls that a host thread makes to the system and the driver (pinning, allocation, streams, waits), and
-// of one kernel timed in three ways.
+// Primitives of calls that a host thread makes to the system and the driver (pinning, allocation, streams, waits).
+// Another primitive times one kernel by three clocks.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -36,11 +36,11 @@ class LaunchCounts {
  public:
   LaunchCounts(Device& device, const Job& job, const Limits& limits) : device_(device), job_(job), limits_(limits) {
     constexpr std::uint64_t few = 64;
-    constexpr std::uint64_t most_chunks = 8;
+    constexpr std::uint64_t large_chunks = 8;  // a plan hardly has larger chunks than an eighth of the items
     constexpr double most_launches = 4096;
     count(1);
     if (job.items > 1) count(std::min(job.items, few));
-    std::uint64_t many = job.items / most_chunks;
+    std::uint64_t many = job.items / large_chunks;
     if (const double each = per_item(); each > 0)
       many = std::min(many, static_cast<std::uint64_t>(most_launches / each));
     while (many > few && resident_size(job, many) > limits.device_memory / 2) many /= 2;

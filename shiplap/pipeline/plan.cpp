@@ -101,7 +101,7 @@ const char* difference_of(const Array& a, const Array& b) {
   if (a.role != b.role) return "role";
   if (a.size != b.size) return "size";
   if (a.element != b.element) return "size of its elements";
-  if (a.prefix_of != b.prefix_of) return "array that it is the front of";
+  if (a.prefix_of != b.prefix_of) return "array that it is a prefix of";
   return r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements) ? "" : "reach";
 }
 

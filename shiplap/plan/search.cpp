@@ -156,7 +156,7 @@ void Search::try_pipelines(const Strategy& strategy, Layout layout, IssueOrder o
   }
 }
 
-// A ramp that cuts the items like another one, as where they are few, is left out.
+// Ramps that cut the items like equal chunks or like an earlier ramp, as where there are few items, are left out.
 std::vector<Ramp> Search::different_ramps(std::uint32_t chunks) const {
   Choice choice{.chunks = chunks, .gpus = space_.gpus};
   const auto cut = [&](const Ramp& ramp) {
@@ -165,14 +165,13 @@ std::vector<Ramp> Search::different_ramps(std::uint32_t chunks) const {
     for (const GpuChunks& gpu : chunks_by_gpu(job_, choice)) all.insert(all.end(), gpu.items.begin(), gpu.items.end());
     return all;
   };
-  std::vector<Ramp> ramps{{}};
+  std::vector<Ramp> ramps;
   std::vector<std::vector<ItemRange>> cuts{cut({})};
   for (const Ramp& ramp : ramps_worth_trying(chunks))
     if (std::vector<ItemRange> items = cut(ramp); std::ranges::find(cuts, items) == cuts.end()) {
       ramps.push_back(ramp);
       cuts.push_back(std::move(items));
     }
-  if (ramps.size() == ramps_worth_trying(chunks).size() + 1) ramps.erase(ramps.begin());  // nothing was left out
   return ramps;
 }
 

@@ -19,14 +19,4 @@ std::string profile_report(const Profile&, std::span<const Figure>, const TextSt
 /// figures of a profile prints it.
 std::string simulation_note(const Profile&);
 
-/// Measured points as a table: primitive and arguments, median with its interval, spread, repeats, clock, and whether
-/// every byte was compared.
-std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});
-
-/// One line for each reason why primitives were skipped and for each failed point; "" without any.
-std::string skips_report(const MeasureResult&, const TextStyle& = {});
-
-/// The primitive with its arguments, as in "copy.pinned.h2d bytes=4096 copies=16".
-std::string point_name(const Measurement&);
-
 }  // namespace shiplap

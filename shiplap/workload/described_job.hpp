@@ -202,7 +202,7 @@ class [[nodiscard]] DescribedJob : public Job {
     return result;
   }
   /// States the blocks of the kernel: a block of `threads` threads works on up to `items_of_block` items, and `abreast`
-  /// blocks share the same items. Chunks then end between blocks. `plan` refuses zeros.
+  /// blocks divide the work on these items. Chunks then end between blocks. `plan` refuses zeros.
   DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
     return changed([&](Job& job) {
       job.items_per_block = items_of_block;

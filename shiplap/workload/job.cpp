@@ -160,7 +160,7 @@ void require_valid_prefixes(const Job& job) {
                           array.size <= job.arrays[*array.prefix_of].size;
     if (!is_front)
       throw UsageError(
-          fmt::format("{}: {} must be resident to be the front of an array described before it that is an "
+          fmt::format("{}: {} must be resident to be a prefix of an array described before it that is an "
                       "input and no smaller",
                       job.name, array.name));
   }

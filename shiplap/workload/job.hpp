@@ -78,7 +78,7 @@ struct Array {
   Bytes element{1};                        ///< size of an element; items own whole elements
   MemoryKind memory = MemoryKind::pinned;  ///< the kind of memory; looked up before planning where `data` is known
   Reach reach{};                           ///< the part that the kernel of a chunk needs
-  /// Makes a resident array the front of another array: the first elements of the array of that index, which comes
+  /// Makes a resident array a prefix of another array: the first elements of the array of that index, which comes
   /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
   /// resident one.
   std::optional<std::uint32_t> prefix_of{};
@@ -89,7 +89,7 @@ struct Array {
   std::optional<std::uint32_t> pageable_like{};
 };
 
-/// Size of the memory that the caller has for the array: 0 for scratch and for a front of another array.
+/// Size of the memory that the caller has for the array: 0 for scratch and for a prefix of another array.
 inline Bytes size_on_host(const Array& array) {
   return array.role == Role::scratch || array.prefix_of ? Bytes{} : array.size;
 }
@@ -164,7 +164,7 @@ struct Job {
   std::vector<Array> arrays{};        ///< in the order of the kernel's parameters
   KernelCost cost{};                  ///< cost of the kernel; without points it is measured or derived before planning
   std::uint64_t items_per_block = 1;  ///< most items that one block of the kernel works on
-  std::uint64_t blocks_abreast = 1;   ///< blocks that share the same items, each working on a part of them
+  std::uint64_t blocks_abreast = 1;   ///< blocks that divide the work on one group of items
   unsigned threads_per_block = 256;   ///< threads in a block of the kernel
   /// Whether the kernel works with any grid (`Launch::blocks`).
   bool any_grid = false;
@@ -216,8 +216,8 @@ struct Ramp {
 void require_valid(const Ramp&);
 
 /// The largest number of chunks on a GPU. Every chunk costs the host some microseconds in every run, so a job gains
-/// nothing from more. A plan with this many takes about two seconds, because it simulates every op of every candidate
-/// about twenty times.
+/// nothing from more, and the time of a plan grows with their number: every op of every candidate is simulated about
+/// twenty times.
 inline constexpr std::uint32_t most_chunks = 1u << 14;
 
 /// Cuts all items into `chunks` consecutive ranges. Without a ramp they differ by at most one block of the kernel, or
@@ -252,13 +252,13 @@ double density(const Job&, ItemRange);
 /// The number of average items that have as much data as these items, at least 1. KernelCost is read at this number.
 std::uint64_t average_items(const Job&, ItemRange);
 
-/// Throws UsageError that names the array when a front is not valid (see Array::prefix_of).
+/// Throws UsageError that names the array when a prefix is not valid (see Array::prefix_of).
 void require_valid_prefixes(const Job&);
 /// Throws UsageError for an invalid job, in the terms of DescribedJob: no items, a kernel time or another number that
 /// is out of range, two arrays with the same name, an array of which the items do not own equally many elements, no
-/// array that is written, or an invalid front.
+/// array that is written, or an invalid prefix.
 void require_valid(const Job&);
-/// Sets the memory kind of every front to that of its whole array.
+/// Sets the memory kind of every prefix to that of its whole array.
 void share_memory_of_prefixes(Job&);
 
 /// Whether strategies may let the kernel access host memory. That is so when the job says that the kernel touches each

@@ -6,13 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace shiplap {
+#include "tests/architecture/source_files.hpp"
 
-/// One file of the project: its path from the project's root, with '/', and its content.
-struct SourceFile {
-  std::string path;
-  std::string text;
-};
+namespace shiplap {
 
 /// The names between the quotes or angle brackets of the file's #include lines. Comments and raw string literals (which
 /// may hold a program) do not count.

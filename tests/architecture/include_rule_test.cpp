@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 
 namespace shiplap {
 namespace {
@@ -16,19 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::vector<SourceFile> source_tree() {
-  const fs::path root = SHIPLAP_SOURCE_DIR;
-  std::vector<SourceFile> files;
-  for (const char* top : {"shiplap", "cli", "experiments", "examples", "bench", "tests"}) {
-    if (!fs::exists(root / top)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      const std::string kind = entry.path().extension().string();
-      if (kind != ".hpp" && kind != ".cpp" && kind != ".cu" && kind != ".cuh") continue;
-      std::ifstream in(entry.path(), std::ios::binary);
-      files.push_back({entry.path().lexically_relative(root).generic_string(),
-                       std::string(std::istreambuf_iterator<char>(in), {})});
-    }
-  }
-  return files;
+  return source_files({"shiplap", "cli", "experiments", "examples", "bench", "tests"}, {".hpp", ".cpp", ".cu", ".cuh"});
 }
 
 std::vector<std::string> violations(const std::string& path, const std::string& line) {

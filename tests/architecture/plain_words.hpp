@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/architecture/include_rule.hpp"
+#include "tests/architecture/source_files.hpp"
 
 namespace shiplap {
 

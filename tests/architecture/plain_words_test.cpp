@@ -2,36 +2,18 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 namespace shiplap {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// What readers of the project read: public comments, messages and docs.
+/// The texts that readers of the project read: public comments, messages and docs.
 std::vector<SourceFile> written_texts() {
-  const fs::path root = SHIPLAP_SOURCE_DIR;
-  std::vector<SourceFile> files;
-  const auto add = [&](const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    files.push_back(
-        {path.lexically_relative(root).generic_string(), std::string(std::istreambuf_iterator<char>(in), {})});
-  };
-  for (const char* top : {"shiplap", "cli", "experiments", "bench", "examples", "docs"}) {
-    if (!fs::exists(root / top)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      const std::string kind = entry.path().extension().string();
-      for (const char* read : {".hpp", ".cpp", ".cu", ".cuh", ".h", ".md", ".json", ".py"})
-        if (kind == read) add(entry.path());
-    }
-  }
-  add(root / "README.md");
+  auto files = source_files({"shiplap", "cli", "experiments", "bench", "examples", "docs"},
+                            {".hpp", ".cpp", ".cu", ".cuh", ".h", ".md", ".json", ".py"});
+  files.push_back(source_file("README.md"));
   return files;
 }
 

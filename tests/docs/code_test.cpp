@@ -21,7 +21,7 @@ std::vector<Block> code_of_the_project() { return code_of(pages_of(source_root))
 
 /// Compiles the unit as a file of its own, so that tests can run at the same time.
 Outcome compile(const std::string& unit, const std::string& extension, const std::string& command) {
-  const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / (name + "_" + std::to_string(getpid()) + extension);
   std::ofstream(path) << unit;

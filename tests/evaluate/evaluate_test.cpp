@@ -9,7 +9,7 @@
 #include "shiplap/schedule/schedule.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/noisy_device.hpp"
-#include "tests/support/planted_profile.hpp"
+#include "tests/support/planted_gpu.hpp"
 
 namespace shiplap {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 class OffDevice : public ForwardingDevice {
  public:
   explicit OffDevice(double factor, bool spoils = false)
-      : ForwardingDevice(open_virtual(planted_profile(), "virtual:planted")), factor_(factor), spoils_(spoils) {}
+      : ForwardingDevice(planted_gpu()), factor_(factor), spoils_(spoils) {}
 
   std::unique_ptr<Execution> prepare(const Schedule& schedule, const Bindings& bindings) override {
     // The first byte of what the last op wrote.
@@ -70,8 +70,7 @@ TEST(Evaluate, finds_the_factor_that_a_device_is_off_by) {
 }
 
 TEST(Evaluate, of_a_noisy_device_has_errors_as_large_as_its_noise) {
-  const auto device = make_noisy(open_virtual(planted_profile(), "virtual:planted"),
-                                 {.seed = 3, .relative = 0.03, .event_step = microseconds(0.001)});
+  const auto device = make_noisy(planted_gpu(), {.seed = 3, .relative = 0.03, .event_step = microseconds(0.001)});
   EvaluateOptions options = few({"streams"});
   options.rounds = 25;
   const std::vector workloads{evaluate_on(*device, options)};

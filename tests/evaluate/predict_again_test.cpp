@@ -11,13 +11,13 @@
 #include "shiplap/evaluate/evaluate.hpp"
 #include "shiplap/workload/workload.hpp"
 #include "tests/support/message_of.hpp"
-#include "tests/support/planted_profile.hpp"
+#include "tests/support/planted_gpu.hpp"
 
 namespace shiplap {
 namespace {
 
 Evaluation recorded_on(const Profile& profile) {
-  const auto device = open_virtual(planted_profile(), "virtual:planted");
+  const auto device = planted_gpu();
   const Node node{
       .device = device.get(), .profile = std::make_shared<const Profile>(profile), .limits = limits_of(profile)};
   const EvaluateOptions options{

@@ -72,7 +72,7 @@ TEST(CommScope2019, the_list_has_31_benchmarks_21_of_them_of_one_gpu) {
   for (const Primitive& primitive : primitives()) names.emplace_back(primitive.name);
   for (const Benchmark& b : all) {
     numbers.insert(b.number);
-    EXPECT_THAT(names, testing::Contains(std::string(b.primitive)));
+    EXPECT_THAT(names, ::testing::Contains(std::string(b.primitive)));
   }
   EXPECT_EQ(numbers.size(), 31u);
   EXPECT_EQ(judge_benchmarks(all, names).verdict, Verdict::holds_with_a_change);
@@ -132,7 +132,7 @@ TEST(CommScope2019, tables_have_a_row_for_each_size_of_a_leading_series) {
   EXPECT_EQ(std::get<std::string>(both.rows[0][0]), "1 KiB");
   EXPECT_NEAR(std::get<double>(both.rows[1][1]), 2, 1e-12);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(both.rows[0][2]));
-  EXPECT_THAT(both.note, testing::HasSubstr("No c:"));
+  EXPECT_THAT(both.note, ::testing::HasSubstr("No c:"));
   EXPECT_EQ(table_of(rates, "t", "T", "t", {{"a", "a", {}, false}, {"b", "b"}}).rows.size(), 1u);
 }
 
@@ -192,7 +192,7 @@ TEST(CommScope2019, pageable_copies_both_ways_are_judged_by_the_median_of_all_la
   add(64_MiB, 11);
   const Finding finding = judge_pageable_both(Rates(all));
   EXPECT_EQ(finding.verdict, Verdict::does_not_hold) << "1.64, not the 1.1 of the largest";
-  EXPECT_THAT(finding.observed, testing::HasSubstr("1.1 to 1.66 times, median 1.64"));
+  EXPECT_THAT(finding.observed, ::testing::HasSubstr("1.1 to 1.66 times, median 1.64"));
 }
 
 TEST(CommScope2019, two_nodes_and_two_gpus_can_be_judged) {
@@ -239,11 +239,11 @@ TEST(CommScope2019, sizes_that_were_disturbed_make_no_verdict) {
   const std::vector<ZeroCopy> all{zero(1_MiB, 45, 41, 45), first, second, zero(64_MiB, 55, 51, 53)};
   const Finding finding = judge_zero_copy(all);
   EXPECT_EQ(finding.verdict, Verdict::holds_with_a_change);
-  EXPECT_THAT(finding.observed, testing::HasSubstr("disturbed and left out: 4 MiB, 16 MiB"));
-  EXPECT_THAT(finding.why, testing::HasSubstr("2 sizes"));
+  EXPECT_THAT(finding.observed, ::testing::HasSubstr("disturbed and left out: 4 MiB, 16 MiB"));
+  EXPECT_THAT(finding.why, ::testing::HasSubstr("2 sizes"));
   const std::vector<ZeroCopy> none{first, second};
   EXPECT_EQ(judge_zero_copy(none).verdict, Verdict::cannot_be_checked);
-  EXPECT_THAT(judge_zero_copy_read(none).why, testing::HasSubstr("disturbed"));
+  EXPECT_THAT(judge_zero_copy_read(none).why, ::testing::HasSubstr("disturbed"));
   EXPECT_EQ(judge_zero_copy_drop(none, false).verdict, Verdict::cannot_be_checked);
 }
 

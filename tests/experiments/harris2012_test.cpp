@@ -79,7 +79,7 @@ TEST(Harris2012, sizes_reach_beyond_the_count_of_32_bits) {
   const Figure& clocks = step.figures.at(0);
   EXPECT_EQ(std::get<std::string>(clocks.rows.front()[0]), "1 Ki");
   EXPECT_EQ(std::get<std::string>(clocks.rows.back()[0]), "256 Mi");
-  EXPECT_THAT(clocks.rows, testing::Contains(testing::Contains(Cell{std::string("20 Mi")})));
+  EXPECT_THAT(clocks.rows, ::testing::Contains(::testing::Contains(Cell{std::string("20 Mi")})));
 }
 
 TEST(Harris2012, a_device_that_is_measured_gives_what_the_simulation_gives) {

@@ -12,7 +12,7 @@
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
 #include "tests/support/jobs.hpp"
-#include "tests/support/planted_profile.hpp"
+#include "tests/support/planted_gpu.hpp"
 
 namespace shiplap {
 namespace {
@@ -41,7 +41,7 @@ struct Doubling {
 };
 
 TEST(RunAsync, brings_the_result_by_the_time_it_is_waited_for) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = planted_gpu();
   Doubling doubling(1);
   Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   Running running = run_async(*gpu, prepared);
@@ -50,7 +50,7 @@ TEST(RunAsync, brings_the_result_by_the_time_it_is_waited_for) {
 }
 
 TEST(RunAsync, stops_between_chunks_and_leaves_every_piece_complete_or_as_it_was) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = planted_gpu();
   Doubling doubling(1);
   std::atomic<bool> begun = false;
   std::atomic<bool> go_on = false;
@@ -81,7 +81,7 @@ TEST(RunAsync, stops_between_chunks_and_leaves_every_piece_complete_or_as_it_was
 }
 
 TEST(RunAsync, hands_on_what_the_kernel_throws) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = planted_gpu();
   Doubling doubling(1);
   const Job job = doubling.job([](Chunk chunk) {
     if (chunk.first > 0) throw Error("no more");
@@ -91,7 +91,7 @@ TEST(RunAsync, hands_on_what_the_kernel_throws) {
 }
 
 TEST(RunAsync, heeds_the_callers_own_wish_to_stop_and_has_ended_afterwards) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = planted_gpu();
   Doubling doubling(1);
   Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   std::stop_source stop;
@@ -102,7 +102,7 @@ TEST(RunAsync, heeds_the_callers_own_wish_to_stop_and_has_ended_afterwards) {
 }
 
 TEST(RunAsync, refuses_a_stream_where_there_are_none) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = planted_gpu();
   Doubling doubling(1);
   Prepared prepared = prepare(*gpu, doubling.job(), in_eight, roomy);
   int not_a_stream = 0;
@@ -110,7 +110,7 @@ TEST(RunAsync, refuses_a_stream_where_there_are_none) {
 }
 
 TEST(RunAsync, runs_several_jobs_at_once_on_one_device) {
-  const auto gpu = open_virtual(planted_profile(), "virtual:planted");
+  const auto gpu = planted_gpu();
   std::vector<Doubling> jobs;
   for (int j = 0; j < 4; ++j) jobs.emplace_back(1000 * j);
   std::vector<Prepared> prepared;

@@ -12,9 +12,9 @@
 namespace shiplap::sim {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Profile measured_profile() {
   Profile profile = planted_profile();

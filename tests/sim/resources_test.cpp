@@ -11,8 +11,8 @@
 namespace shiplap::sim {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 /// Performs all events of one resource. Returns each op that ended, with its end.
 std::vector<std::pair<OpIndex, double>> run(Resource& resource) {

@@ -1,0 +1,23 @@
+// Measurements as text: the measured points, and the points that were skipped or failed.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "shiplap/measure/measure.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+/// Measured points as a table: primitive and arguments, median with its interval, spread, repeats, clock, and whether
+/// every byte was compared.
+std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});
+
+/// One line for each reason why primitives were skipped and for each failed point; "" without any.
+std::string skips_report(const MeasureResult&, const TextStyle& = {});
+
+/// The primitive with its arguments, as in "copy.pinned.h2d bytes=4096 copies=16".
+std::string point_name(const Measurement&);
+
+}  // namespace shiplap
