@@ -1,12 +1,12 @@
-// What a program needs that streams its data through its own kernels.
+// All that a program needs to stream its data through its own kernels.
 //   auto gpu = shiplap::open("cuda:0");
 //   auto node = shiplap::load_or_measure(*gpu);
 //   auto job = shiplap::Job{rows}.in("x", x).out("y", y).kernel(enqueue);
 //   auto plan = shiplap::plan(node, job);
 //   auto report = shiplap::run(*gpu, plan, job);
-// The following have headers of their own, because they would double the time that this one takes to compile: endless
-// inputs (shiplap/pipeline/adaptive.hpp), runs in a thread of their own (shiplap/pipeline/run_async.hpp), values of
-// JSON, which to_json returns (nlohmann/json.hpp), and the members of Profile (shiplap/profile/profile.hpp), Schedule
+// The following have headers of their own, because they would double the compile time of this header: endless inputs
+// (shiplap/pipeline/adaptive.hpp), runs in a thread of their own (shiplap/pipeline/run_async.hpp), values of JSON,
+// which to_json returns (nlohmann/json.hpp), and the members of Profile (shiplap/profile/profile.hpp), Schedule
 // (shiplap/schedule/schedule.hpp), RaceResult (shiplap/pipeline/race.hpp) and MemoryChoice
 // (shiplap/plan/memory_choice.hpp).
 #pragma once

@@ -1,6 +1,5 @@
 // Quantities in JSON have one form: {"value", "low", "high", "unit"} with an interval, {"value", "unit"} without one,
-// and
-// {"values", "unit"} for several of a kind. An absent quantity is null. No key names a unit.
+// and {"values", "unit"} for several of a kind. An absent quantity is null. No key names a unit.
 #pragma once
 
 #include <optional>

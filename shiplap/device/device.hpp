@@ -42,8 +42,8 @@ class Device {
   /// another device, or its run is in flight and was not submitted to shared streams. Throws Unsupported where host
   /// agents perform ops of either schedule, for graphs, for several agents, and where the device cannot share streams.
   virtual std::unique_ptr<Execution> prepare_behind(const Execution& other, const Schedule&, const Bindings&);
-  /// Opens a gap at the end of `stream`, a cudaStream_t of the GPU. Throws Unsupported on a device without CUDA
-  /// streams.
+  /// Blocks `stream`, a cudaStream_t of the GPU, behind the work enqueued so far (see StreamGap). Throws Unsupported on
+  /// a device without CUDA streams.
   virtual std::unique_ptr<StreamGap> open_gap(void* stream);
 };
 

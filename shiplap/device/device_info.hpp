@@ -29,9 +29,9 @@ struct DeviceInfo {
   bool peer_access = false;                    ///< whether the GPUs can address each other's memory
   std::vector<std::uint16_t> numa_nodes{};     ///< NUMA nodes of the host, by the numbers of the operating system
   std::string limits;                          ///< one line of further facts for people, as in "ECC on, driver 580.159"
-  Conditions conditions;                       ///< driver, runtime, clocks, CPU and NUMA, recorded in profiles and
-                                               ///< results; those of a virtual device hold what is simulated,
-  ///< and by which profile
+  /// Driver, runtime, clocks, CPU and NUMA nodes, recorded in profiles and results. For a virtual device they say what
+  /// is simulated, and by which profile.
+  Conditions conditions;
 };
 
 }  // namespace shiplap

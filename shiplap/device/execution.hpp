@@ -82,14 +82,14 @@ class Execution {
   virtual std::vector<LaunchShape> launches() const;
 };
 
-/// A gap in a stream of the caller. The host can wait for the work that was enqueued before it. Work that is enqueued
-/// after it waits until the gap is released or destroyed.
+/// Blocks a stream of the caller at this point. The host can wait for the work enqueued before it. Work enqueued after
+/// it waits until this object is released or destroyed.
 class StreamGap {
  public:
   virtual ~StreamGap();
-  /// Makes the host wait for the work that was enqueued before the gap. Throws Error when that work failed.
+  /// Makes the host wait for the work enqueued before this object. Throws Error when that work failed.
   virtual void wait() = 0;
-  /// Lets the work after the gap begin.
+  /// Lets the work enqueued after this object begin.
   virtual void release() noexcept = 0;
 };
 

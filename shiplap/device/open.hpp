@@ -10,9 +10,9 @@
 
 namespace shiplap {
 
-/// "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Throws UsageError with the list of devices for an unknown
-/// name. Throws Unsupported naming what is missing (toolkit at build time, driver, GPU) for a CUDA device that cannot
-/// be opened.
+/// Opens a device by its name: "cuda:0", "virtual:h200", "virtual:path/to/profile.json". Throws UsageError with the
+/// list of devices for an unknown name. Throws Unsupported naming what is missing (toolkit at build time, driver, GPU)
+/// for a CUDA device that cannot be opened.
 std::unique_ptr<MeasurableDevice> open(std::string_view name);
 
 /// Every device that can be opened, and for each backend without a device the reason.

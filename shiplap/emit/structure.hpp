@@ -23,7 +23,9 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-/// The work of one agent, which makes all runs, or of several agents, which share the keys of a single run in rotation.
+/// The work of one agent, which executes all runs of the lane in order, or of several agents with corresponding ops.
+/// Such a lane has a single run over all keys: of its n agents, the one with number a (from 0) takes the keys a, a + n,
+/// a + 2n and so on.
 struct Lane {
   std::uint32_t first_agent = 0;
   std::uint32_t agents = 1;
@@ -32,8 +34,8 @@ struct Lane {
   std::vector<Run> runs;
 };
 
-/// The structure of a schedule. Every op belongs to a slot and a key. Lanes and runs give the ops of each agent in the
-/// order of the schedule.
+/// The structure of a schedule. Every op belongs to a slot and a key, which is the number of a chunk or of an agent.
+/// Lanes and runs give the ops of each agent in the order of the schedule.
 struct Structure {
   std::uint32_t keys = 1;
   bool by_agent = false;           ///< keys number agents instead of chunks

@@ -60,8 +60,8 @@ std::vector<ModelErrors> errors_by_model(std::span<const EvaluatedWorkload>);
 std::vector<ModelErrors> errors_by_strategy(std::span<const EvaluatedWorkload>);
 
 /// Cost of trusting a model on the swept points: observed median of the choice that it predicts to be fastest over the
-/// best observed median, minus 1. A model that predicts the same time for all choices makes no choice, and there is no
-/// case.
+/// best observed median, minus 1. A model that predicts the same time for all choices makes no choice and is not
+/// counted.
 struct Regret {
   std::size_t cases = 0;
   double median = 0;

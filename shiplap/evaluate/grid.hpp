@@ -31,9 +31,9 @@ struct GridOptions {
                                         ///< values from 8 on
 };
 
-/// The choices of a grid, in the order of the strategies. Choices with the same schedule occur once: chunks on at least
-/// as many shared streams are the same as chunks on a stream each. Numbers of chunks that the job cannot be cut into
-/// are left out. Throws UsageError for an unknown strategy.
+/// The choices of a grid, in the order of the strategies. Choices with the same schedule occur once: n chunks on n or
+/// more shared streams equal n chunks on a stream each. Numbers of chunks that the job cannot be cut into are left out.
+/// Throws UsageError for an unknown strategy.
 std::vector<Choice> grid_of(const Job&, const GridOptions&, unsigned sm_count);
 
 }  // namespace shiplap

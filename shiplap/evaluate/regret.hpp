@@ -68,7 +68,7 @@ struct RegretSummary {
   double error_median = 0;
   double error_p95 = 0;
   double error_worst = 0;
-  double covered = 0;  ///< fraction of them whose observed time is within the prediction interval
+  double covered = 0;  ///< fraction of these choices whose observed time is within the prediction interval
 };
 RegretSummary summary_of(const std::vector<JobRegret>&);
 

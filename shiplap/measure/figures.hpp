@@ -1,4 +1,4 @@
-// Figures of a node derived from measurements: the time of one op more of a kind. They can be compared between nodes
+// Figures of a node derived from measurements: the time of one further op of a kind. They can be compared between nodes
 // and between days.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace shiplap {
 struct Figure {
   std::string primitive;                    ///< name of the primitive: "burst.pinned.h2d"
   std::map<std::string, double> arguments;  ///< arguments that identify the point of the primitive: {"bytes": 1048576}
-  /// Time of one op more where the primitive was measured with several counts, else the average time of one op; with
+  /// Time of one further op where the primitive was measured with several counts, else the average time of one op; with
   /// its 95 % interval.
   Interval<Seconds> time;
-  /// The same time from a fast sample of each count instead of the median. A tenth of all samples, and at least one,
-  /// are as fast; samples of a visit that was set aside count too. Disturbances only add time, so fast samples show
-  /// what the node can do.
+  /// The time as computed from a fast sample of each count instead of the median. A tenth of the samples, at least one,
+  /// take at most as long as the fast sample; samples of a visit that was set aside count too. Disturbances only add
+  /// time, so fast samples show what the node can do.
   Seconds fast{0};
   /// Bytes that the op moves, summed over both directions, where the figure is a bandwidth. The rate is `bytes / time`.
   std::optional<Bytes> bytes{};

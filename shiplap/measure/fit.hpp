@@ -79,7 +79,7 @@ struct DirectionFit {
 /// `missing`.
 std::optional<DirectionFit> fit_direction(Observations&, std::string_view direction, Findings&);
 
-/// G and g of each direction while the other is busy; nullopt without usable duplex points.
+/// G and g of one direction while the opposite direction is busy.
 struct DuplexFit {
   struct Row {
     Bytes size;
@@ -88,10 +88,11 @@ struct DuplexFit {
   Uncertain per_byte;
   std::vector<Row> rows;
 };
+/// Fits duplex copies to the GPU and to the host; nullopt, with an entry in `missing`, without usable duplex points.
 std::optional<std::pair<DuplexFit, DuplexFit>> fit_duplex(Observations&, const DirectionFit& to_device,
                                                           const DirectionFit& to_host, Findings&);
 
-/// Time of one op more, from the largest and the smallest count; nullopt with fewer than two counts.
+/// Time of one further op, from the largest and the smallest count; nullopt with fewer than two counts.
 std::optional<Uncertain> one_more(const std::map<double, Uncertain>& times_by_count);
 
 /// Additional time when the argument `count` grows by one, for each family of observations with the same `key_of`.
@@ -106,19 +107,19 @@ auto periods(const std::vector<Observation>& observations, const char* count, co
   return result;
 }
 
-/// Time of one copy more in a burst, k·G + g(k), by size.
+/// Time of one further copy in a burst, k·G + g(k), by size.
 std::map<Bytes, Uncertain> burst_periods(const std::vector<Observation>&);
 
 /// Fits GpuModel::stream_groups. A copy engine serves one group of streams after the other and may begin with any
-/// group, so whole groups of copies come before those of the first and the second stream. Without groups exactly one
-/// copy comes before that of the second. The result is nullopt, with an entry in `missing`, where this was not
-/// measured.
+/// group, so whole groups of copies end before the copies of the first and the second stream. Without groups exactly
+/// one copy ends before the copy of the second stream. The result is nullopt, with an entry in `missing`, where this
+/// was not measured.
 std::optional<unsigned> fit_stream_groups(const Observations&, const LinkModel&, Findings&);
 
 /// Fits the slow-down of copies by streams that wait; nullopt, with an entry in `missing`, without usable points.
 std::optional<WaitingStreams> fit_waiting_streams(Observations&, Findings&);
-/// Fits the handovers between engines; nullopt, with an entry in `missing`, when a chain was not measured. `link` is
-/// the fitted link, or null.
+/// Fits the delays between dependent ops on different engines or in different streams (handovers); nullopt, with an
+/// entry in `missing`, when a primitive `chain.…` was not measured. `link` is the fitted link, and may be null.
 std::optional<HandoverModel> fit_handovers(const Observations&, const LinkModel* link, Findings&);
 
 /// Fits the zero-copy rates; nullopt, with an entry in `missing`, when a table was not measured. `link` is the fitted
@@ -135,11 +136,12 @@ void fit_gpu(Observations&, GpuModel& gpu, Findings&);
 SubmissionModel fit_submission(Observations&, Findings&);
 /// Copies from GPU 0 to GPU 1 and back, assumed equal in both directions; empty where neither was measured.
 std::vector<PeerModel> fit_peers(const Observations&, Findings&);
-/// This function and the next two return nullopt, with an entry in `missing`, when none of their primitives was
-/// measured. `link` is the fitted link, or null.
+/// Fits the times of pageable copies; nullopt, with an entry in `missing`, when none of the primitives was measured.
 std::optional<PageableModel> fit_pageable(const Observations&, Findings&);
-/// Uses the launch latency and the submission times of the profile.
+/// Fits the times of moving pages, with the launch latency and the submission times of the profile; nullopt as
+/// `fit_pageable`.
 std::optional<ManagedModel> fit_managed(const Observations&, const Profile&, Findings&);
+/// Fits the work of host threads; nullopt as `fit_pageable`. `link` is the fitted link, and may be null.
 std::optional<HostModel> fit_host(const Observations&, const LinkModel* link, Findings&);
 
 /// Size from which on a copy is "large", which means that its fixed cost no longer depends on the size. It is at most

@@ -25,7 +25,7 @@ Trial host_copies(Bytes size, unsigned threads, bool both);
 
 /// Default size of a piece. A piece is the bytes that a host thread copies at once.
 inline constexpr Bytes staging_piece = 4_MiB;
-/// Pinned slots of a thread. It fills one while a copy engine reads the other.
+/// Pinned slots of a thread. The thread fills one slot while a copy engine reads the other.
 inline constexpr unsigned staging_slots = 2;
 
 /// Pageable memory copied through pinned rings. The pieces are distributed over `threads` agents. For H2D, an agent

@@ -54,8 +54,8 @@ struct MeasureOptions {
   std::string only = "*";     ///< glob over the names of primitives
   /// Called before each point, with the number of points that are done.
   std::function<void(std::string_view point, std::size_t done, std::size_t total)> progress;
-  /// Measurements of an earlier run on the same node with the same effort. Points that were verified then are taken
-  /// over.
+  /// Measurements of an earlier run on the same node with the same effort. Points that were verified in that run are
+  /// not measured again.
   std::vector<Measurement> have{};
   Conditions state{};  ///< state of the device in that run (`MeasureResult::state`)
   /// Called after each row with the result so far, including what `have` holds for the remaining rows.

@@ -11,8 +11,8 @@
 namespace shiplap {
 
 /// When sampling stops: when the 95 % interval of the median is narrow and the runs have covered `window` of device
-/// time, when the budget is used (but not before `least` samples), or at `most` samples. Disturbances
-/// last some milliseconds, so the window must be longer. It is not needed when all samples are equal.
+/// time, when the budget is used (but not before `least` samples), or at `most` samples. Disturbances last some
+/// milliseconds, so the window must be longer. When all samples are equal, the window is not needed.
 struct SampleOptions {
   unsigned warm_up = 1;                ///< runs before the first sample
   unsigned least = 5;                  ///< least number of samples, regardless of the budget

@@ -1,6 +1,8 @@
 // The closed forms of Gómez-Luna, González-Linares, Benavides, Guil: "Performance models for asynchronous data
 // transfers on consumer Graphics Processing Units" (JPDC 2012): eqs 1-8 as printed, and the continuous forms that
-// replace them. They hold for breadth-first issue only: all copies in, then all kernels, then all copies out.
+// replace them. They hold for breadth-first issue only: all copies in, then all kernels, then all copies out. Symbols
+// as in the paper, for the whole job: t_Thd and t_Tdh are the times of the copies to the GPU and to the host, t_T =
+// t_Thd + t_Tdh, t_E is the time of the kernel, n the number of streams, t_sc the cost of one stream, t_oh = t_sc·n.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +23,14 @@ struct Work {
   Seconds per_stream{0};
 };
 
-/// Eqs 1, 3 (cc 1.x), 5, 7 (cc 2.x), with t_oh = t_sc·n:
+/// Times by eqs 1, 3 (cc 1.x), 5, 7 (cc 2.x):
 ///   t_T + t_oh;  t_E + t_T/n + t_oh;  t_Thd + t_E/n + t_Tdh + t_oh;  t_Thd/n + t_E + t_Tdh + t_oh.
 Seconds eq1(const Work&, std::uint32_t streams);
 Seconds eq3(const Work&, std::uint32_t streams);
 Seconds eq5(const Work&, std::uint32_t streams);
 Seconds eq7(const Work&, std::uint32_t streams);
-/// Eqs 2, 4, 6, 8, numbers of streams: t_T/(t_T − t_E); √(t_T/t_sc); √(t_E/t_sc); √(t_Thd/t_sc). Eq 2 is the number at
-/// which eqs 1 and 3 are equal, not a minimum of eq 1. It is defined for t_T > t_E only.
+/// Numbers of streams by eqs 2, 4, 6, 8: t_T/(t_T − t_E); √(t_T/t_sc); √(t_E/t_sc); √(t_Thd/t_sc). Eq 2 is the number
+/// at which eqs 1 and 3 are equal, not a minimum of eq 1. It is defined for t_T > t_E only.
 double eq2_streams(const Work&);
 double eq4_streams(const Work&);
 double eq6_streams(const Work&);

@@ -7,8 +7,9 @@
 
 namespace shiplap {
 
-/// The speed-up over no overlap (t_Thd + t_E + t_Tdh) that no number of chunks exceeds as long as the stages keep their
-/// times. It is not an equation of a paper. It follows from the stages that cannot overlap with each other:
+/// The speed-up over no overlap (t_Thd + t_E + t_Tdh, see StageTimes) that no number of chunks exceeds as long as the
+/// stages keep their times. It is not an equation of a paper. It follows from the stages that cannot overlap with each
+/// other:
 ///   two_engines               sum / max(t_Thd, t_E, t_Tdh) ≤ 3
 ///   one_engine                sum / max(t_Thd + t_Tdh, t_E) ≤ 2, because one engine copies in both directions
 ///   implicit_sync_one_engine  sum / (max(t_Thd, t_E) + t_Tdh) ≤ 2, because copies to the host wait until the last

@@ -7,8 +7,8 @@
 
 namespace shiplap::van_werkhoven_2014 {
 
-/// The scenarios of category 1 (§IV): h + t_E + t_Tdh (dominant kernel) and t_Thd + e + t_Tdh (dominant transfers). In
-/// all formulas h = t_Thd/n, e = t_E/n and d = t_Tdh/n.
+/// The scenarios of category 1 (§IV): h + t_E + t_Tdh (dominant kernel) and t_Thd + e + t_Tdh (dominant transfers).
+/// t_Thd, t_E and t_Tdh are StageTimes. In all formulas h = t_Thd/n, e = t_E/n and d = t_Tdh/n, with n chunks.
 Seconds implicit_sync_dominant_kernel(const StageTimes&, std::uint32_t chunks);
 Seconds implicit_sync_dominant_transfers(const StageTimes&, std::uint32_t chunks);
 /// The scenarios of category 2: h + t_E + d and max(t_Thd + t_Tdh, t_Thd + e + d, h + e + t_Tdh).

@@ -1,5 +1,5 @@
 // The two stages of ideal overlap, ready to run beside a choice: the duplex copies, and the whole kernel on resident
-// data. Single launches on resident data, too.
+// data. Also prepares single launches on resident data.
 #pragma once
 
 #include <cstdint>

@@ -28,9 +28,10 @@ struct Node {
 Node node_of(MeasurableDevice&, Profile);
 /// A node without a device, on which jobs can be planned and not run.
 Node node_of(Profile);
-/// A device with its own profile. A virtual device has one. For a GPU it is the cached profile of this GPU, driver and
-/// host; where there is none, the GPU is measured quickly (about 15 s) and the profile is cached. `say` receives one
-/// line about it; without `say` it goes to stderr. Throws Error for a cached file that cannot be read.
+/// A device with its own profile. A virtual device brings a profile. For a GPU it is the cached profile of this GPU,
+/// driver and host; without a cached profile, the GPU is measured quickly (about 15 s) and the profile is cached. `say`
+/// receives one line about this; without `say` the line goes to stderr. Throws Error for a cached file that cannot be
+/// read.
 Node load_or_measure(MeasurableDevice&, const std::function<void(std::string_view)>& say = {});
 
 /// The profile with `gpus` GPUs. GPUs and links that it lacks are assumed to be like the first.

@@ -19,17 +19,17 @@ struct RaceResult;
 
 /// What may be chosen for a job, and how the job will be used.
 struct PlanOptions {
-  SearchSpace space{};     ///< strategies, chunks, layouts, GPUs: what is left empty is chosen
+  SearchSpace space{};     ///< strategies, chunks, layouts, GPUs; the plan chooses what is left empty
   Bytes device_memory{0};  ///< most device memory that the job may use on each GPU; 0: as much as the node allows
   std::uint64_t runs = 1;  ///< number of runs over the same arrays, which decides whether pinning pays
   bool may_pin = true;     ///< whether pageable arrays may be pinned where that pays over `runs`
   /// Time of runs in which the best candidates race on the job's own arrays (race.hpp), unless the winner of such a job
-  /// is cached; 0: the plan decides by its predictions. The arrays hold the same values afterwards, but for outputs.
+  /// is cached; 0: the plan decides by its predictions. The arrays hold the same values afterwards, except outputs.
   Seconds race{0};
   bool race_anew = false;  ///< whether the candidates race although a winner is cached
   ProbeOptions probe{};    ///< limits of the measurement of the kernel
-  /// Runs every chunk of a division into a few by itself, between guards and with poisoned surroundings, and throws
-  /// CheckFailed when the kernel reads or writes what the job does not declare.
+  /// Runs a few chunks one by one, with poisoned bytes around their reach, and throws CheckFailed when the kernel reads
+  /// or writes what the job does not declare (check_reach.hpp).
   bool check_reach = false;
 };
 

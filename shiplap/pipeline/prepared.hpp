@@ -14,7 +14,7 @@ namespace shiplap {
 struct Schedule;
 
 /// A schedule with its memory, ready to run many times. It shares nothing with other prepared jobs, so several can run
-/// at the same time. One thread at a time may use each.
+/// at the same time. One thread at a time may use a Prepared.
 class Prepared {
  public:
   /// Runs the schedule once and waits for the end. Pages of managed arrays are brought back to the host first, untimed.

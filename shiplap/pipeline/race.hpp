@@ -18,8 +18,8 @@ struct Finalist {
   Choice choice;                  ///< the strategy and its parameters
   Interval<Seconds> predicted;    ///< the plan's prediction
   std::vector<double> seconds{};  ///< measured makespan of each round of its last heat
-  bool dropped = false;           ///< significantly slower than the winner of its heat, or lost to that of a later one
-  std::string not_run{};          ///< why it could not be prepared; empty when it ran
+  bool dropped = false;   ///< significantly slower than the winner of its heat, or that winner lost a later heat
+  std::string not_run{};  ///< why it could not be prepared; empty when it ran
 };
 
 /// The outcome of a race.
@@ -57,11 +57,12 @@ RaceField race_field(const Job&, const Profile&, const Ranking&, const Limits&, 
 /// Prepares a candidate for repeated runs.
 using MakeReady = std::function<Prepared(const Candidate&)>;
 
-/// Runs the candidates of the first heat in turn (see Elimination) until the fastest is known. Variants of the winner
-/// race it in further heats, at most three, until it wins again. No heat begins after the sum of makespans has exceeded
-/// `budget`, and a heat ends then. Each candidate runs once for warm-up and in at least two rounds, whatever the
-/// budget. A timed run of less than 2 ms follows an untimed run of the same candidate, so that the caches hold its
-/// data. Candidates that cannot be prepared are left out. Throws Error when none of the first heat can be prepared.
+/// A heat runs a set of candidates in turn (see Elimination) until the fastest is known; the first heat runs
+/// `first_heat`. Variants of the winner race it in further heats, at most three, until it wins again. No heat begins
+/// after the sum of makespans has exceeded `budget`, and a heat ends then. Each candidate runs once for warm-up and in
+/// at least two rounds, whatever the budget. A timed run of less than 2 ms follows an untimed run of the same
+/// candidate, so that the caches hold its data. Candidates that cannot be prepared are left out. Throws Error when none
+/// of the first heat can be prepared.
 RaceResult race(const RaceField&, const MakeReady&, Seconds budget, const EliminationOptions& = {});
 
 /// A copy of the `inout` and `carried` arrays of a job. Repeated runs of the kernel change them.

@@ -22,7 +22,8 @@ struct BatchSeen {
   std::uint64_t batch = 0;   ///< number of the batch, counted from 0
   std::uint32_t choice = 0;  ///< index of the batch's choice in the table
   Seconds span{0};           ///< from when its first stream got to it until its end
-  /// What the kernel of each chunk adds to the time in which any of them runs; empty when kernels were not observed.
+  /// For the kernel of each chunk the time that it adds to the time in which any kernel runs; empty when kernels were
+  /// not observed.
   std::vector<Seconds> kernels{};
   std::optional<StageTimes> stages{};  ///< times of the stages of a batch in one chunk, when all were observed
 };
@@ -78,7 +79,7 @@ struct AdaptationOptions {
   double tolerance = 0.03;
   /// Least predicted gain for which a choice is left, as a fraction of the time of a batch.
   double least_gain = 0.005;
-  /// Number of batches of which one has its kernels observed while nothing changes. Events around kernels make a batch
+  /// While nothing changes, one in this number of batches has its kernels timed. Events around kernels make a batch
   /// longer.
   std::uint32_t observe_every = 16;
   /// A choice that is predicted to be slower than the current one by at most this fraction is tried for a few batches,
@@ -148,7 +149,7 @@ class Adaptation final : public Policy {
   std::string explain_change(const BatchSeen&);
   /// Whether the trial has enough spans. It then ends with the next batch whose kernels are observed.
   bool has_seen_enough() const;
-  /// Whether the choice on trial is far slower than the one before.
+  /// Whether the choice on trial is far slower than the choice before the trial.
   bool is_hopeless() const;
   /// Ends the trial and learns from it, unless the kernels have changed meanwhile.
   std::string learn(const BatchSeen&);
@@ -165,7 +166,8 @@ class Adaptation final : public Policy {
   std::uint32_t best() const;
   void begin_trial(std::uint32_t choice) { trial_ = Trial{.choice = choice, .from = current_, .ratio = ratio()}; }
   Decision decide(std::uint64_t batch, std::string reason);
-  /// Has the kernels of the next batch observed, after a change of choice.
+  /// Requests kernel timing of the next batch, after a change of choice. The error of the new choice's predicted kernel
+  /// time is learned from that batch if it is unknown.
   void expect_first_of_choice();
   /// Attributes a change of the spans of a choice to the link or to the prediction. Returns the reason for a decision.
   std::string explain_span(std::uint32_t choice, double change);
@@ -184,7 +186,7 @@ class Adaptation final : public Policy {
   std::uint32_t current_ = 0;
   std::uint32_t batches_to_observe_ = 0;  ///< number of further batches whose kernels are observed
   std::uint32_t quiet_batches_ = 0;       ///< number of batches since the last decision or suspected change
-  std::optional<Agreed> agreed_;          ///< with what spans were last as expected
+  std::optional<Agreed> agreed_;          ///< choice and factor with which spans were last as expected
   std::uint32_t agreeing_ = 0;            ///< number of consecutive spans that were as expected
   std::optional<Trial> trial_;            ///< the trial of the current choice
   bool is_first_of_choice_ = false;       ///< whether the next batch with observed kernels is the first of its choice

@@ -7,8 +7,8 @@
 
 namespace shiplap {
 
-/// Logarithms of observed over predicted times. The error of a prediction changes little with the ratio of the
-/// kernel's time to the link's, so it is filed by that ratio (relative to the planned one) in bins of half an octave.
+/// Logarithms of observed over predicted times. The error of a prediction changes little with the ratio of the kernel's
+/// time to the link's, so errors are stored by that ratio (relative to the planned ratio) in bins of half an octave.
 class LearnedRatios {
  public:
   /// Starts without any known error of the `choices` choices.

@@ -33,7 +33,7 @@ struct MeasuredZeroCopy {
   double copies_beside = 1;  ///< factor by which these copies take longer
 };
 
-/// What decides which states a job can bring the link into.
+/// The facts that decide which states of the link a job can use.
 struct LinkUse {
   bool two_engines = true;  ///< whether the GPU has a copy engine for each direction
   bool pageable = false;    ///< whether an array is pageable

@@ -27,7 +27,7 @@ struct MemoryWay {
   Seconds once{0};    ///< time before the first and after the last run
   Candidate best;     ///< the best candidate for memory of that kind
   Seconds in_all{0};  ///< `once` and the time of all runs
-  /// Number of runs from which it is faster than arrays left as they are; nullopt: never.
+  /// Number of runs from which this way is faster than arrays left as they are; nullopt: never.
   std::optional<std::uint64_t> pays_from{};
 };
 
@@ -35,7 +35,7 @@ struct MemoryWay {
 struct MemoryChoice {
   std::uint64_t runs = 1;        ///< number of runs over the same arrays
   std::vector<MemoryWay> ways;   ///< by `in_all`, the fastest first; equally fast ones with the least effort first
-  std::vector<Refused> unknown;  ///< ways that the profile has no figures for
+  std::vector<Refused> unknown;  ///< ways for which the profile lacks times
   /// The ranking for pinned arrays; nullopt when no strategy can do the job with them.
   std::optional<Ranking> pinned{};
 };
@@ -43,9 +43,9 @@ struct MemoryChoice {
 /// Compares the ways to prepare the pageable arrays of a job for a number of runs over the same arrays. `as_it_is` is
 /// the ranking with pageable arrays. "registered" pins the arrays where they are (cudaHostRegister) and unpins them
 /// after the last run. "pinned" is a program that allocates its arrays in pinned memory and frees them; the time that
-/// allocating pageable arrays would have taken is not subtracted. The search for pinned arrays keeps to the given
-/// space where `allows_pinned` holds. Elsewhere it keeps graphs, batches and the number of GPUs of the space and is
-/// free otherwise. Throws UsageError when no array is pageable, and for 0 runs.
+/// allocating pageable arrays would have taken is not subtracted. The search for pinned arrays keeps to the given space
+/// if `allows_pinned`. Otherwise it keeps only graphs, batches and the number of GPUs of the space. Throws UsageError
+/// when no array is pageable, and for 0 runs.
 MemoryChoice choose_memory(const Job&, const Profile&, const Limits&, const SearchSpace&, const Ranking& as_it_is,
                            std::uint64_t runs);
 

@@ -43,7 +43,7 @@ struct ModelComparison {
 };
 
 /// Predictions of every model for a candidate that `predict` gave for this job and profile: the simulation first, then
-/// the closed forms. The papers know equal chunks without a ramp, so a ramped choice gets their time without the ramp.
+/// the closed forms. The closed forms assume equal chunks, so a choice with a ramp gets the time without the ramp.
 std::vector<ModelPrediction> model_predictions(const Job&, const Profile&, const Candidate&);
 
 /// Predictions of every model for a choice, and the sensitivity of the simulated time to each parameter, which takes

@@ -60,7 +60,7 @@ struct Candidate {
   Interval<Seconds> predicted;                 ///< 90 % prediction interval of the makespan on the profile's GPU
   std::optional<Seconds> closed_form{};        ///< the papers' equation for the same choice
   bool tied_with_fastest = false;              ///< whether its interval overlaps that of the fastest of its ranking
-  Distance distance{};                         ///< what keeps it from ideal overlap
+  Distance distance{};                         ///< causes of the time above ideal overlap
   Timeline timeline{};                         ///< the simulated timeline of `schedule`
 };
 
@@ -109,8 +109,8 @@ Candidate predict(const Job&, const Profile&, const Choice&);
 /// simulated first.
 Candidate complete_prediction(const Job&, const Profile&, const Limits& limits, Candidate);
 
-/// "3.2 % above ideal overlap, the time of copies in both directions alone (1.2 ms)". For a choice that is faster:
-/// "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
+/// A phrase such as "3.2 % above ideal overlap, the time of copies in both directions alone (1.2 ms)". For a choice
+/// that is faster: "30.2 % below ideal overlap (zero-copy needs no copy), the time of ...".
 std::string beside_ideal_overlap(const Candidate&, const IdealOverlap&);
 
 /// Writes every field of the choice, and its text.

@@ -13,7 +13,7 @@
 
 namespace shiplap {
 
-/// Times of a batch among others with the same schedule.
+/// Times of a batch in an endless run of batches with the same schedule.
 struct SteadyState {
   Seconds period{0};   ///< from the end of one batch to the end of the next
   Seconds span{0};     ///< from when its first stream gets to it until its end
@@ -21,7 +21,7 @@ struct SteadyState {
 };
 
 /// For each kernel, in the order of the starts, the time that it adds to the time in which any kernel runs. Spans may
-/// overlap, because the start mark of a kernel can fire while the kernel waits for those of other streams.
+/// overlap, because the start mark of a kernel can fire while the kernel waits for kernels of other streams.
 std::vector<Seconds> added_busy_times(std::vector<Span> kernels);
 
 /// Simulates a run in which each batch is submitted when the one `in_flight` batches before it has ended. Throws as

@@ -279,7 +279,7 @@ struct Residual {
   std::string at;         ///< the point with the largest error: "4 MiB x 64"
 };
 
-/// Raw samples of one measured point, so that every figure can be fitted again.
+/// Raw samples of one measured point, so that every parameter can be fitted again.
 struct Measurement {
   std::string primitive;                    ///< name of the primitive, such as "copy.pinned.h2d"
   std::map<std::string, double> arguments;  ///< the point, such as {"bytes": 4096, "copies": 16}

@@ -13,7 +13,7 @@ namespace shiplap {
 struct GanttOptions {
   TextStyle style{.colour = false, .width = 80};
   std::string title = {};  ///< a line above; none when empty
-  Seconds axis_end{0};     ///< end of the time axis; 0: the end of the last op. Pictures to be compared need the same.
+  Seconds axis_end{0};  ///< end of the time axis; 0: the end of the last op. Pictures to be compared need the same end.
 };
 
 /// A picture in which every column stands for the same length of time. A column shows the last digit of the number of

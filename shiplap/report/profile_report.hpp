@@ -11,7 +11,7 @@
 
 namespace shiplap {
 
-/// The whole profile. From the figures of its measurements, if any are given, follows a table of the ways to move bytes
+/// The whole profile. If figures of its measurements are given, a table of the ways to move bytes follows
 /// (transfers_report).
 std::string profile_report(const Profile&, std::span<const Figure>, const TextStyle& = {});
 

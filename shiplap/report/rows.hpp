@@ -28,7 +28,7 @@ struct EngineRow {
   std::vector<Bar> bars;  ///< in the order of their starts
 };
 
-/// How copies of one engine are drawn whose spans overlap: one after the other, or in lanes.
+/// How copies of one engine with overlapping spans are drawn: one after the other, or in lanes.
 enum class Overlap : std::uint8_t { in_turn, lanes };
 
 /// Rows of the engines that are used, in the order in which data flow: host, H2D, kernels, D2H.

@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// Draws the node from the conditions of the profile. What they lack is called unknown. Returns "" when they do not
-/// name the CPU or the profile has no GPU.
+/// Draws the node from the conditions of the profile. Facts that the conditions lack are called unknown. Returns ""
+/// when the conditions do not name the CPU or the profile has no GPU.
 std::string topology_report(const Profile&, const TextStyle& = {});
 
 }  // namespace shiplap

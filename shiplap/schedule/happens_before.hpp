@@ -9,7 +9,7 @@
 namespace shiplap {
 
 /// Vector clocks over lanes. A lane is a stream, or the ops that an agent performs itself one after the other. The
-/// clock of an op holds for each lane the number of its ops that have ended before the op starts. All ids of the
+/// clock of an op holds for each lane the number of the lane's ops that have ended before the op starts. All ids of the
 /// schedule must exist, and every dependency must be on an earlier op. Keeps a reference to the schedule.
 class HappensBefore {
  public:

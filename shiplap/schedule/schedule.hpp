@@ -38,7 +38,7 @@ struct Access {
   Bytes origin{};
 };
 
-/// Bytes that a zero-copy kernel moves over a link in one direction.
+/// A flow: the bytes that a zero-copy kernel moves over a link in one direction while it runs.
 struct Flow {
   BufferId buffer;                     ///< host memory that the kernel accesses
   AccessMode mode = AccessMode::read;  ///< read: bytes move to the GPU; write: bytes move to the host
@@ -46,7 +46,7 @@ struct Flow {
   Bytes in_flight{};                   ///< largest number of bytes in flight: resident threads times bytes per access
 };
 
-/// Measured times of a zero-copy launch. When a kernel has them, the simulator uses them and ignores its flows.
+/// Measured times of a zero-copy launch. The simulator uses them instead of the kernel's `flows`.
 struct MeasuredFlow {
   Seconds alone{0};          ///< time from start to end while no copy moves
   Seconds beside_copies{0};  ///< time from start to end while copies move
@@ -77,17 +77,17 @@ struct Kernel {
   std::uint64_t full_rate_blocks = 1;
   /// The regions that the kernel gets, in the order of its parameters.
   std::vector<Access> operands;
-  std::vector<Flow> flows;  ///< bytes that it moves over links while it runs; empty when all its data are on the GPU
+  std::vector<Flow> flows;  ///< bytes that the kernel moves over links; empty when all its data are on the GPU
   std::optional<MeasuredFlow> measured{};  ///< measured times, which the simulator uses instead of `flows`
 };
 
-/// A copy by a host thread (memcpy), performed by the op's agent itself, not by a stream.
+/// A copy by a host thread (memcpy). The op's agent performs it itself, without a stream.
 struct HostCopy {
   Region from;  ///< what is read
   Region to;    ///< what is written
 };
 
-/// A call other than a copy, performed by the op's agent itself, not by a stream.
+/// A call other than a copy. The op's agent performs it itself, without a stream.
 struct HostCall {
   /// The kinds of calls.
   enum class Kind : std::uint8_t {

@@ -22,8 +22,8 @@ void require_shareable(std::span<const Stream> existing, const Schedule&);
 /// A schedule of a succession.
 struct Successor {
   const Schedule* schedule = nullptr;  ///< not null
-  /// The memory that it works on. Schedules with the same slot share their buffers by number. Schedules with different
-  /// slots share no buffer.
+  /// The memory that the schedule works on. Schedules with the same slot share their buffers by number. Schedules with
+  /// different slots share no buffer.
   std::uint32_t slot = 0;
   /// Index of the earlier schedule whose end the host awaits before it submits this one; none: it awaits no end.
   std::optional<std::size_t> awaited{};
@@ -32,7 +32,7 @@ struct Successor {
 /// Several schedules as one.
 struct Succession {
   Schedule schedule;  ///< the ops of all schedules; stream i of each is its stream i
-  /// Number of the first op of each schedule, not counting the wait of the host before it, and then the number of all
+  /// For each schedule the number of its first op after the host's wait, if any. The last entry is the number of all
   /// ops.
   std::vector<std::uint32_t> first;
 

@@ -56,7 +56,7 @@ class Machine {
  public:
   explicit Machine(const Profile&);
 
-  /// The figures of a GPU. Throws Unsupported when the profile has no such GPU.
+  /// The parameters of a GPU. Throws Unsupported when the profile has no such GPU.
   const Gpu& gpu(std::uint16_t number) const;
 
   /// The costs of a copy of pinned memory over the link.
@@ -85,7 +85,7 @@ class Machine {
   /// The rate in bytes per second at which host threads together touch managed memory that is on a GPU, which faults it
   /// back to the host.
   double host_demand_rate(std::size_t threads) const;
-  /// The link's figures for zero-copy kernels.
+  /// The link's rates for zero-copy kernels.
   const ZeroCopyModel& zero_copy(std::uint16_t gpu, std::uint16_t numa_node) const;
 
   double submit_copy = 0;    ///< host time to submit a copy

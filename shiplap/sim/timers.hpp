@@ -60,7 +60,7 @@ class Timers final : public Resource {
 
   Due due_;
   /// Calls of an agent are set in the order of their times, and a long schedule has hundreds of thousands of them. They
-  /// need no heap. The ones before `first_in_order_` are over.
+  /// need no heap. Timers before `first_in_order_` have been performed.
   std::vector<Timer> in_order_;
   std::size_t first_in_order_ = 0;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> others_;

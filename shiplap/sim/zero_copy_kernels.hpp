@@ -27,7 +27,7 @@ class ZeroCopyKernels final : public Resource {
   /// Updates the fraction of the kernel that remains, and sets its end by the copies that move now.
   void update_progress(double now);
   bool is_running() const { return current_ != no_op; }
-  /// The times of the kernel that slows copies down: the one that runs, or the last one in the gap after it. Null:
+  /// The times of the kernel that slows copies down: the running kernel, or in the gap after it the last kernel. Null:
   /// none.
   const ZeroCopyTimes* slowing_copies() const { return slowing_copies_; }
 

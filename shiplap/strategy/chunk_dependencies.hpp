@@ -17,7 +17,7 @@ struct ChunkOps {
   std::vector<std::vector<OpId>> moved;     ///< by chunk and array: the copy of halo bytes to the start of the ring
   std::vector<std::vector<OpId>> copy_out;  ///< by chunk and array: the copy to the host
   OpId last_kernel;                         ///< the kernel that was added last
-  OpId last_resident;                       ///< the copy of an array that stays that was added last
+  OpId last_resident;                       ///< the last copy that was added for an array that stays on the GPU
 };
 
 /// Adds exactly the dependencies that a chunk needs. The predecessors of a chunk are the earlier chunks whose memory

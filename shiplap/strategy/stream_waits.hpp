@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// Adds dependencies to ops in the order in which the ops enter the schedule. It remembers for each pair of streams the
-/// last op of the one for which the other has waited.
+/// Adds dependencies to ops in the order in which the ops enter the schedule. For each pair of streams it remembers the
+/// last op of the first stream for which the second has waited.
 class StreamWaits {
  public:
   /// Keeps a reference to the schedule.

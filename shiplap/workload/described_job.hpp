@@ -30,7 +30,7 @@ Job with_array(Job, Array);
 /// an input with elements of this size, and at least as many.
 Job with_prefix(Job, const std::string& cut, std::string array, Bytes element, std::uint64_t elements);
 
-/// What a message on an index outside of a view needs to know of the array.
+/// Facts of an array for the message on an index outside of its view.
 struct ViewedArray {
   std::string name;                    ///< name of the array
   std::uint64_t elements = 0;          ///< number of elements of the whole array
@@ -54,20 +54,20 @@ class OutsideOfView : public Error {
   std::string array_;
   std::uint64_t index_;
 };
-/// Throws Error with the same message and what the array has to do with it: its number of elements for an index that it
-/// does not have, otherwise the elements that an item owns.
+/// Throws Error with the message and an explanation: the array's number of elements for an index that the array does
+/// not have, otherwise the elements that an item owns.
 [[noreturn]] void explain(const OutsideOfView&, const std::vector<ViewedArray>&);
 }  // namespace detail
 
-/// A job whose arrays have these element types, const for those that are only read. It refers to the arrays, which must
-/// outlive its runs. Each call gives a further description and leaves this one as it is. Arrays are described before
+/// A job whose arrays have these element types, const for those that are only read. The job refers to the arrays, which
+/// must outlive its runs. Each call returns a new description and leaves this one as it is. Arrays are described before
 /// `kernel` and `host_kernel`; all other calls may come before or after these.
 ///
 /// An array is given as a contiguous range with data() and size() (std::vector, std::span, std::array, pinned_vector,
 /// thrust::host_vector, thrust::universal_vector, cuda::std::span, …), as a C array, or as a pointer followed by the
-/// number of elements. Its elements are trivially copyable and in memory of the host. They must outlive the runs, so
-/// that a temporary must be a view. Throws UsageError for an array without elements, a null pointer and a name that
-/// another array has.
+/// number of elements. Its elements are trivially copyable and in memory of the host. They must outlive the runs, so a
+/// temporary must be a view. Throws UsageError for an array without elements, a null pointer and a name that another
+/// array has.
 template <class... Elements>
 class [[nodiscard]] DescribedJob : public Job {
  public:
@@ -136,7 +136,7 @@ class [[nodiscard]] DescribedJob : public Job {
     return with<T>(std::move(array), Role::scratch, std::move(reach), std::span<T>(static_cast<T*>(nullptr), elements));
   }
   /// Adds the first `elements` elements of the array `cut` as a resident array, such as a surface that all levels refer
-  /// to. The elements cross the link once for both.
+  /// to. The elements cross the link once for both arrays.
   template <class T>
   auto prefix_of(const std::string& cut, std::string array, std::uint64_t elements) const {
     return DescribedJob<Elements..., const T>(
@@ -163,13 +163,13 @@ class [[nodiscard]] DescribedJob : public Job {
   /// By which thread. The thread that calls `plan`, `prepare` or `run` calls it, so that the calls of a plan or a run
   /// come one after the other; `run_async` has a thread of its own. With several GPUs a thread of the library for each
   /// further GPU calls it at the same time. Two executions that run at once each call it too. The GPU that the stream
-  /// belongs to is selected in the thread. All call copies of `enqueue` or the same object, so that what it changes
-  /// must be safe for that.
+  /// belongs to is selected in the thread. These threads call the same `enqueue` object or copies of it, so state that
+  /// it changes must be thread-safe.
   ///
   /// What the views are. View i has the elements of its array that the chunk reaches, in global indices. On the GPU,
-  /// data() of a chunk without a halo or mapping is a multiple of 256 bytes. With zero-copy, and for every array in
-  /// such a launch, it has the same offset modulo 256 bytes as the element has in its whole array. The views and
-  /// `stream` are valid during the call, and for the work that it submits.
+  /// data() of a chunk without a halo or mapping is a multiple of 256 bytes. In a launch that uses zero-copy for any
+  /// array, data() of every array has the offset modulo 256 bytes that its first element has in the whole array. The
+  /// views and `stream` are valid during the call, and for the work that it submits.
   template <class Enqueue>
   DescribedJob kernel(Enqueue enqueue) const {
     static_assert(std::is_invocable_v<Enqueue&, CUstream_st*, Chunk, View<Elements>...>,
@@ -184,8 +184,8 @@ class [[nodiscard]] DescribedJob : public Job {
   }
   /// Sets the function that computes a chunk on the host, for virtual devices: `compute(chunk, views...)`. A run calls
   /// it once for each chunk, and so does each run of a race; `plan` calls it for `PlanOptions::check_reach` besides.
-  /// The threads are those that call a `kernel`. It must have written all elements of the outputs when it returns. Its
-  /// views throw Error for an index that the chunk does not reach.
+  /// The threads are those that call a `kernel`. `compute` must have written all elements of the outputs when it
+  /// returns. Its views throw Error for an index that the chunk does not reach.
   template <class Compute>
   DescribedJob host_kernel(Compute compute) const {
     static_assert(std::is_invocable_v<Compute&, Chunk, View<Elements>...>,

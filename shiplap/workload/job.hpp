@@ -84,7 +84,7 @@ struct Array {
   std::optional<std::uint32_t> prefix_of{};
   /// Address of the caller's memory; null while only the shape is known.
   std::byte* data = nullptr;
-  /// Index of the pageable array because of which this one counts as pageable, although its own memory is of another
+  /// Index of a pageable array. Because of it this array counts as pageable, although its own memory is of another
   /// kind. nullopt: `memory` is the kind of its own memory.
   std::optional<std::uint32_t> pageable_like{};
 };
@@ -98,10 +98,10 @@ inline Bytes size_on_host(const Array& array) {
 /// that cannot run the kernel read it. Times are on resident data with the GPU to itself, without the launch latency,
 /// for items of average density (see `density`).
 ///
-/// The time is linear between two points, and the lines at both ends go on. A single point gives a line through zero.
-/// The first point may be a floor: no launch is shorter, because one block takes that long. With a floor, the time
-/// follows the number of blocks on the busiest SM, so that items are rounded up to one more block for every SM. The
-/// floor itself is not on a line when there are two other points.
+/// The time is linear between two points, and extrapolated along the lines at both ends. A single point gives a line
+/// through zero. The first point may be a floor: no launch is shorter, because one block takes that long. With a floor,
+/// the time follows the number of blocks on the busiest SM, so that items are rounded up to one more block for every
+/// SM. With two other points, the floor itself is not used for a line.
 struct KernelCost {
   /// The time of one launch.
   struct Point {
@@ -110,9 +110,9 @@ struct KernelCost {
   };
   std::vector<Point> points;  ///< by increasing items
   bool has_floor = false;     ///< whether the first point is of a launch with at most one block for each SM
-  /// The most items whose data stay in the L2 cache from one launch to the next; one of the points has them. For more
-  /// items the last point gives the time per item, and the cached points give the part that does not depend on the
-  /// items. 0: the points do not tell cached launches from others.
+  /// The most items whose data stay in the L2 cache from one launch to the next; one of the points has this number of
+  /// items. For more items the last point gives the time per item, and the cached points give the part that does not
+  /// depend on the items. 0: the points do not tell cached launches from others.
   std::uint64_t cached_items = 0;
   /// The time of one launch with few blocks, each of which has an SM to itself.
   struct Limited {
@@ -183,8 +183,8 @@ struct Job {
   double efficiency = 1;
   KernelBinding binding{};  ///< the kernel on the CUDA device and on the virtual device
 
-  /// Begins a description with an array. This function and the ones below take what those of DescribedJob with the same
-  /// names take; described_job.hpp defines them.
+  /// Begins a description with an array. Each of these functions takes the arguments of the function of DescribedJob
+  /// with the same name; described_job.hpp defines them.
   template <class... Described>
   auto in(std::string array, Described&&... described) const;
   template <class... Described>
@@ -216,8 +216,8 @@ struct Ramp {
 void require_valid(const Ramp&);
 
 /// The largest number of chunks on a GPU. Every chunk costs the host some microseconds in every run, so a job gains
-/// nothing from more, and the time of a plan grows with their number: every op of every candidate is simulated about
-/// twenty times.
+/// nothing from more. Planning takes longer with more chunks: every op of every candidate is simulated about twenty
+/// times.
 inline constexpr std::uint32_t most_chunks = 1u << 14;
 
 /// Cuts all items into `chunks` consecutive ranges. Without a ramp they differ by at most one block of the kernel, or
@@ -276,8 +276,8 @@ std::uint64_t wave_of(const Job&, std::uint64_t resident_threads);
 std::uint64_t items_of(const Job&, std::uint64_t blocks);
 
 /// Time of a launch over `items` items when only `blocks` blocks run at the same time and each has an SM to itself. It
-/// is read from `KernelCost::limited`: proportional to the rounds of all blocks with one point, along the line with
-/// two. 0 when it is unknown.
+/// comes from `KernelCost::limited`: with one entry the time is proportional to the rounds of all blocks, with two it
+/// follows the line through them. 0 when it is unknown.
 Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 
 /// Time of a launch over `items` items with at most `blocks` blocks (0: no limit). It is never less than without the

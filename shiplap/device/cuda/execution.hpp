@@ -223,8 +223,8 @@ class CudaExecution final : public Execution {
   std::vector<Event> order_events_;
   std::vector<Event> end_marks_;
   std::vector<StreamId> ending_streams_;  ///< `end_marks_[i]` is recorded at the end of stream i of these
-  /// The events that time runs on one GPU. A run uses those of the GPU whose stream it starts with, or of the timed
-  /// stream's GPU.
+  /// The events that time runs on one GPU. A run uses the events of the GPU of its first stream, or of the timed
+  /// stream.
   struct GpuClock {
     Event start;
     Event stop;

@@ -13,7 +13,7 @@
 
 namespace shiplap {
 
-/// Time limit after which a gate opens by itself. A submission takes a few microseconds for each op and so far less.
+/// Time limit after which a gate opens by itself. A submission takes a few microseconds for each op, which is far less.
 constexpr Seconds longest_held{10};
 
 /// A one-thread kernel in its own stream that polls a flag in host memory. Other streams are held by waiting for

@@ -1,4 +1,4 @@
-// A gap in a stream of the caller, in which a run of other streams can be placed.
+// Blocks a stream of the caller while a run in other streams takes its turn.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace shiplap {
 
-/// Opens a gap in a stream of the selected GPU. A host function holds the stream and makes no CUDA calls while it
-/// waits. The run in the gap uses other streams. The table must outlive the gap. Throws Error naming the call.
+/// Blocks a stream of the selected GPU. A host function holds the stream and makes no CUDA calls while it waits. The
+/// run meanwhile uses other streams. The table must outlive the result. Throws Error naming the call.
 std::unique_ptr<StreamGap> open_stream_gap(const Api&, cudaStream_t);
 
 }  // namespace shiplap

@@ -62,7 +62,7 @@ class VirtualExecution final : public Execution {
   RunResult wait() override;
   const Schedule& schedule() const { return schedule_; }
   /// Whether a run is in flight that other executions in the same streams cannot see, because it was submitted before
-  /// they shared them.
+  /// the streams were shared.
   bool has_unshared_run_in_flight() const { return submitted_ && !run_; }
   const std::shared_ptr<VirtualStreams>& streams() const { return streams_; }
 
