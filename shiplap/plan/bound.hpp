@@ -31,9 +31,9 @@ struct Profile;
 ///
 /// `kernel`: every item is computed once. The time per item is the least that any launch of at most all items has by
 /// the kernel's cost: a chunk whose data stay in the cache counts, and so does a zero-copy kernel, which is never
-/// faster than the kernel on resident data. Launches that run at the same time share the GPU's rate, so together
-/// they are no faster per item than the fastest launch. A launch is never shorter than the floor of the cost, and the
-/// launch latency and the arrays that stay precede the first one; carried arrays follow the last one.
+/// faster than the kernel on resident data. Launches that run at the same time share the GPU's rate, so together they
+/// are no faster per item than the fastest launch. A launch is never shorter than the floor of the cost, and the launch
+/// latency and the arrays that stay on the GPU precede the first launch; carried arrays follow the last one.
 ///
 /// The bound does not contain costs that some strategy avoids: gaps and latencies of further copies, handovers,
 /// submission, copies by host threads, filling and draining. The bytes of a mapped array are counted over at most 4096

@@ -47,7 +47,8 @@ class ChunkDependencies {
   void wait_for_reach(Op& op, std::size_t array, std::uint32_t chunk);
   /// Makes the chunk's kernel wait until its scratch is no longer in use, unless its other operands imply it.
   void wait_for_scratch(Op& kernel, std::uint32_t chunk);
-  /// Makes the chunk's kernel wait for the arrays that stay, unless an earlier kernel that it waits for did.
+  /// Makes the chunk's kernel wait for the copies of arrays that stay on the GPU, unless an earlier kernel that it
+  /// waits for did.
   void wait_for_resident(Op& kernel, std::uint32_t chunk);
   /// Moves the dependencies of `other` to `first`, the first copy of its batch.
   void move_waits(Op& other, Op& first) const { waits_.move(other, first); }

@@ -16,9 +16,9 @@ namespace shiplap {
 class ChunkMemory {
  public:
   /// Adds a buffer on the GPU for every array that kernels do not access in host memory, and staging rings for pageable
-  /// arrays. An array that stays has a buffer of its own size. An array that is cut has a ring with `slots()` slots.
-  /// Keeps references to the job and to `staging`. Throws Error with the numbers when the device memory does not
-  /// suffice, and UsageError when the reach of an array is invalid (see `chunk_reaches`).
+  /// arrays. An array that stays on the GPU has a buffer of its own size. An array that is cut has a ring with
+  /// `slots()` slots. Keeps references to the job and to `staging`. Throws Error with the numbers when the device
+  /// memory does not suffice, and UsageError when the reach of an array is invalid (see `chunk_reaches`).
   ChunkMemory(Schedule&, const Job&, const Choice&, const Limits&, const ZeroCopyArrays&, StagingRings& staging,
               const GpuChunks&);
 
@@ -65,7 +65,7 @@ class ChunkMemory {
   ZeroCopyArrays zero_copy_;
   std::uint32_t slots_ = 1;
   bool shares_ = false;
-  std::vector<std::vector<ChunkReach>> reaches_;  // by array and chunk; empty for arrays that stay
+  std::vector<std::vector<ChunkReach>> reaches_;  // by array and chunk; empty for arrays that stay on the GPU
   std::vector<DeviceRing> rings_;                 // by array
   std::vector<BufferId> on_gpu_;                  // by array; none for arrays that kernels access in host memory
 };

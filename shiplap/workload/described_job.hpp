@@ -155,10 +155,10 @@ class [[nodiscard]] DescribedJob : public Job {
   /// stream can capture: any number of kernels and library calls. It allocates nothing and waits for nothing.
   ///
   /// When it is called. `plan` calls it for chunks of several sizes: three times at most while its launches are
-  /// captured and counted, then once for each timed launch unless the job says what it takes (some tens of launches on
-  /// resident data, and as many again with zero-copy), further for `PlanOptions::check_reach` and for each run of a
-  /// race. `prepare` calls it once for each chunk of a graph. A run calls it once for each chunk, unless the schedule
-  /// is a graph. It may be called for the same items any number of times, and not in the order of the chunks.
+  /// captured and counted, then once for each timed launch unless the job states its time (some tens of launches on
+  /// resident data, and as many again with zero-copy), and also for `PlanOptions::check_reach` and each run of a race.
+  /// `prepare` calls it once for each chunk of a graph. A run calls it once for each chunk, unless the schedule is a
+  /// graph. It may be called for the same items any number of times, and not in the order of the chunks.
   ///
   /// By which thread. The thread that calls `plan`, `prepare` or `run` calls it, so that the calls of a plan or a run
   /// come one after the other; `run_async` has a thread of its own. With several GPUs a thread of the library for each
