@@ -21,10 +21,11 @@ struct Id {
   friend constexpr auto operator<=>(Id, Id) = default;
 };
 
-using OpId = Id<struct OpTag>;          ///< index in Schedule::ops
-using StreamId = Id<struct StreamTag>;  ///< index in Schedule::streams
-using AgentId = Id<struct AgentTag>;    ///< index in Schedule::agents
-using BufferId = Id<struct BufferTag>;  ///< index in Schedule::buffers
-using KernelId = Id<struct KernelTag>;  ///< index in Schedule::kernels
+using OpId = Id<struct OpTag>;                ///< index in Schedule::ops
+using StreamId = Id<struct StreamTag>;        ///< index in Schedule::streams
+using AgentId = Id<struct AgentTag>;          ///< index in Schedule::agents
+using BufferId = Id<struct BufferTag>;        ///< index in Schedule::buffers
+using KernelId = Id<struct KernelTag>;        ///< index in Schedule::kernels
+using BlockListId = Id<struct BlockListTag>;  ///< index in Schedule::lists
 
 }  // namespace shiplap

@@ -44,6 +44,9 @@ struct KernelBinding {
 struct Bindings {
   std::vector<std::byte*> buffers;     ///< memory by BufferId; the caller owns it, and it outlives the execution
   std::vector<KernelBinding> kernels;  ///< functions by KernelId
+  /// Indices by BlockListId, one for each block of the list; empty for a regular list. The caller owns them, and they
+  /// outlive the execution. They are read while a run is submitted, so they may change between runs.
+  std::vector<std::span<const std::uint32_t>> lists{};
 };
 
 }  // namespace shiplap

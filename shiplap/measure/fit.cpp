@@ -155,6 +155,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   if (!profile.links.empty()) {
     profile.links.front().pageable = fit_pageable(observations, findings);
     profile.links.front().managed = fit_managed(observations, profile, findings);
+    findings.missing.push_back({"links[0].blocks", "not measured"});
     for (LinkModel& link : fit_numa(observations, profile.links.front(), findings))
       profile.links.push_back(std::move(link));
   }

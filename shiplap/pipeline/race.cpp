@@ -20,8 +20,8 @@ namespace {
 // them the race chose within 2 % of the best of a sweep in 97.8 % of 180 random jobs on an H200 (results/h200/random).
 constexpr double most_behind_of_a_variant = 1.5;
 constexpr double most_behind_of_a_strategy = 2;
-constexpr double most_behind_without_zero_copy = 10;  // lets a wrong prediction of a zero-copy strategy lose the race
-constexpr std::uint32_t most_streams = 16;            // variants with a stream for each chunk have at most this many
+constexpr double most_behind_without_zero_copy = 10;   // lets a wrong prediction of a zero-copy strategy lose the race
+constexpr std::uint32_t most_streams_of_variant = 16;  // variants with a stream for each chunk have at most this many
 constexpr unsigned most_heats = 4;
 constexpr Seconds long_run = milliseconds(2);  // the content of the caches before a run of this length does not matter
 
@@ -61,7 +61,7 @@ std::vector<Choice> variants_of(const Job& job, const Profile& profile, const Ch
     for (const Layout layout : {Layout::per_chunk, Layout::few, Layout::three}) {
       Choice choice = best;
       choice.layout = layout;
-      const bool too_many = layout == Layout::per_chunk && best.chunks > most_streams;
+      const bool too_many = layout == Layout::per_chunk && best.chunks > most_streams_of_variant;
       if (layout != best.layout && !too_many && !is_emulated(best.layout)) choices.push_back(choice);
     }
   if (strategy.zero_copy && job.any_grid)

@@ -146,6 +146,8 @@ std::string to_string(CostTerm term) {
       return "submission by the host";
     case CostTerm::host:
       return "host threads, pageable copies, moving pages";
+    case CostTerm::blocks:
+      return "moves of scattered blocks";
     case CostTerm::both_rates:
     case CostTerm::none:
       break;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,8 +57,8 @@ class ObjectWriter {
   void optional_part(std::string_view name, const std::optional<Part>& part, std::string_view, More... more) {
     json[std::string(name)] = part ? object(*part, more...) : Json(nullptr);
   }
-  void lists(std::string_view name, const std::map<std::string, std::vector<TimeAt>>& lists, Tag tag,
-             std::string_view) {
+  template <class Row>
+  void lists(std::string_view name, const std::map<std::string, std::vector<Row>>& lists, Tag tag, std::string_view) {
     Json& out = json[std::string(name)] = Json::object();
     for (const auto& [key, rows] : lists) out[key] = list(rows, tag);
   }
@@ -81,7 +82,11 @@ class ObjectWriter {
 /// The key by which the rows of a list must increase.
 template <class Row>
 auto order_of(const Row& row) {
-  if constexpr (requires { row.rings; })
+  if constexpr (requires { row.blocks; })
+    return std::tuple{row.grid, row.block, row.blocks};
+  else if constexpr (requires { row.grid; })
+    return row.grid;
+  else if constexpr (requires { row.rings; })
     return std::pair{row.threads, row.rings};
   else if constexpr (requires { row.threads; })
     return row.threads;
@@ -146,9 +151,10 @@ class ObjectReader {
       missing_.require_used(*in, path_of(name));
     }
   }
-  void lists(std::string_view name, std::map<std::string, std::vector<TimeAt>>& lists, Tag tag, std::string_view) {
-    lists = read_map<std::vector<TimeAt>>(
-        in_.at(name), [&](const JsonReader& rows) { return list<TimeAt>(rows, path_of(name), tag, true); });
+  template <class Row>
+  void lists(std::string_view name, std::map<std::string, std::vector<Row>>& lists, Tag tag, std::string_view) {
+    lists = read_map<std::vector<Row>>(
+        in_.at(name), [&](const JsonReader& rows) { return list<Row>(rows, path_of(name), tag, true); });
   }
 
   template <class Part, class... More>

@@ -42,13 +42,14 @@ enum class CostTerm : std::uint8_t {
   latencies,
   submission,
   host,        ///< copies and faults by host threads, pageable copies, prefetches
+  blocks,      ///< moves of scattered blocks
   both_rates,  ///< time per byte that both directions share: half counts as `h2d_rate` and half as `d2h_rate`
   none,        ///< no elasticity is given for it
 };
 /// The costs for which elasticities are given.
 inline constexpr std::array cost_terms{CostTerm::h2d_rate, CostTerm::d2h_rate,  CostTerm::zero_copy_rate,
                                        CostTerm::gaps,     CostTerm::latencies, CostTerm::submission,
-                                       CostTerm::host};
+                                       CostTerm::host,     CostTerm::blocks};
 
 /// The group and the cost that a parameter belongs to.
 struct Tag {
@@ -86,6 +87,7 @@ inline constexpr Tag latencies{ParameterGroup::latencies, CostTerm::latencies};
 inline constexpr Tag submission{ParameterGroup::submission, CostTerm::submission};
 inline constexpr Tag zero_copy{ParameterGroup::rates, CostTerm::zero_copy_rate};
 inline constexpr Tag host{ParameterGroup::rates, CostTerm::host};
+inline constexpr Tag blocks{ParameterGroup::rates, CostTerm::blocks};
 inline constexpr Tag within_gpus{ParameterGroup::rates, CostTerm::none};
 inline constexpr Tag none{};
 }  // namespace tags
@@ -132,6 +134,23 @@ void describe(V& v, Row& row, Tag tag) {
   v.fact("in_flight", row.in_flight, "Bytes in flight: threads that run at the same time, times the bytes per access.");
   v.value({"kernel", tag, "Rate of the kernel while a copy moves."}, row.kernel, bandwidth_quantity);
   v.value({"copy", tag, "Rate of the copy while the kernel runs."}, row.copy, bandwidth_quantity);
+}
+
+template <class V, Like<BlockTime> Row>
+void describe(V& v, Row& row, Tag tag) {
+  v.fact("grid", row.grid, "Thread blocks of the mover's kernel; 0 for movers that are no kernel.");
+  v.fact("block", row.block, "Size of a block in bytes.");
+  v.fact("blocks", row.blocks, "Number of blocks.", 1);
+  v.value({"time", tag, "Time to move all of them in one op."}, row.time, time_quantity);
+  v.value({"call", tags::submission, "Host time of the call or calls."}, row.call, time_quantity);
+}
+template <class V, Like<MoverSlowdown> Row>
+void describe(V& v, Row& row, Tag tag) {
+  v.fact("grid", row.grid, "Thread blocks of the mover's kernel.", 1);
+  v.value({"compute", tag, "Added time of a kernel that only computes, as a fraction of its time alone."}, row.compute,
+          fraction_quantity);
+  v.value({"memory", tag, "Added time of a kernel that is bound by the device memory, likewise."}, row.memory,
+          fraction_quantity);
 }
 
 // --- parts
@@ -266,6 +285,14 @@ void describe(V& v, Part& model) {
   v.rows({"demand_h2d", "A kernel that touches every page."}, model.demand_h2d, tags::host);
   v.rows({"demand_d2h", "Host threads that touch every page."}, model.demand_d2h, tags::host);
 }
+template <class V, Like<BlockModel> Part>
+void describe(V& v, Part& model) {
+  v.lists("movers", model.movers, tags::blocks,
+          "Times by mover, kind of the pool's memory and direction, as in \"batch pinned h2d\". \"host\" is one host "
+          "thread that gathers or scatters, without the link.");
+  v.rows({"beside_gather", "Kernels beside a mover's kernel that reads the pool."}, model.beside_gather, tags::none);
+  v.rows({"beside_scatter", "Kernels beside a mover's kernel that writes the pool."}, model.beside_scatter, tags::none);
+}
 template <class V, Like<LinkModel> Part>
 void describe(V& v, Part& link) {
   v.fact("numa_node", link.numa_node, "Number of the host NUMA node.");
@@ -283,6 +310,7 @@ void describe(V& v, Part& link) {
                   "Rates of kernels that do nothing but access pinned host memory, alone and beside copies.");
   v.optional_part("pageable", link.pageable, "Copies of pageable memory. The driver stages them while the host waits.");
   v.optional_part("managed", link.managed, "Managed memory.");
+  v.optional_part("blocks", link.blocks, "Scattered blocks of a pool in host memory, moved in one op.");
 }
 template <class V, Like<PeerModel> Part>
 void describe(V& v, Part& peer) {

@@ -88,6 +88,15 @@ Residual read_residual(const JsonReader& in, std::size_t) {
       .parameter = read_text(in.at("parameter")), .worst = in.at("worst").non_negative(), .at = in.at("at").string()};
 }
 
+/// Removes absent values, so that a new kind of parameter does not change the hash of profiles without it.
+void erase_absent(Json& json) {
+  if (json.is_object())
+    for (auto member = json.begin(); member != json.end();)
+      member = member->is_null() ? json.erase(member) : std::next(member);
+  for (Json& member : json)
+    if (member.is_structured()) erase_absent(member);
+}
+
 /// Reads the output of `parameters_json`. `profile.missing` must have been read before.
 void read_parameters(const JsonReader& in, Profile& profile) {
   const Explanations missing(profile.missing);
@@ -158,6 +167,7 @@ void save_profile(const Profile& profile, const std::string& path) {
 std::string parameter_hash(const Profile& profile) {
   Json json = parameters_json(profile);
   for (Json& gpu : json["gpus"]) gpu.erase("name");  // no predicted time depends on it
+  erase_absent(json);
   return content_hash(json.dump());
 }
 

@@ -103,13 +103,13 @@ class SchemaWriter {
   void optional_part(std::string_view name, const std::optional<Part>&, std::string_view meaning, More... more) {
     properties[std::string(name)] = or_null(schema_of(Part{}, more...), meaning);
   }
-  void lists(std::string_view name, const std::map<std::string, std::vector<TimeAt>>&, Tag tag,
-             std::string_view meaning) {
+  template <class Row>
+  void lists(std::string_view name, const std::map<std::string, std::vector<Row>>&, Tag tag, std::string_view meaning) {
     properties[std::string(name)] = {
         {"type", "object"},
         {"description", meaning},
         {"additionalProperties",
-         list_schema(schema_of(TimeAt{}, tag), "Rows increase. Empty only when \"missing\" names all of them.")}};
+         list_schema(schema_of(Row{}, tag), "Rows increase. Empty only when \"missing\" names all of them.")}};
   }
 
   template <class Part, class... More>
@@ -121,8 +121,8 @@ class SchemaWriter {
 
   template <class T>
   static std::string name_of(const Quantity<T>& quantity) {
-    std::string name;
-    for (const char c : quantity.unit) name += c == '/' ? "_per_" : std::string(1, c);
+    std::string name = quantity.unit == "1" ? "fraction" : "";
+    for (const char c : quantity.unit == "1" ? "" : quantity.unit) name += c == '/' ? "_per_" : std::string(1, c);
     return name + (quantity.may_be_zero ? "" : "_above_0");
   }
 };
@@ -194,6 +194,7 @@ Json definitions() {
   define(kinds, per_byte_quantity);
   define(kinds, added_per_byte_quantity);
   define(kinds, bandwidth_quantity);
+  define(kinds, fraction_quantity);
   define(kinds, threads_quantity);
   define(kinds, flop_rate_quantity);
   return kinds;

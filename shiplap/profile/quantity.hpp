@@ -22,6 +22,7 @@ inline constexpr Quantity<Seconds> time_quantity{"us", 1e-6, true};
 inline constexpr Quantity<PerByte> per_byte_quantity{"ns/byte", 1e-9, false};
 inline constexpr Quantity<PerByte> added_per_byte_quantity{"ns/byte", 1e-9, true};
 inline constexpr Quantity<Bandwidth> bandwidth_quantity{"GB/s", 1e9, false};
+inline constexpr Quantity<double> fraction_quantity{"1", 1, true};
 inline constexpr Quantity<double> threads_quantity{"threads", 1, false};
 inline constexpr Quantity<double> flop_rate_quantity{"GFLOP/s", 1e9, false};
 

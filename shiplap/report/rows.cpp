@@ -26,6 +26,7 @@ constexpr std::array<EngineKind, engine_count> engine_kinds{{{Engine::host, "hos
 Bytes bytes_of(const Op& op) {
   if (const auto* copy = std::get_if<Copy>(&op.what)) return copy->from.length;
   if (const auto* host = std::get_if<HostCopy>(&op.what)) return host->from.length;
+  if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) return blocks->packed.length;
   if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) return prefetch->region.length;
   return {};
 }

@@ -18,11 +18,14 @@ struct Segment {
   std::uint64_t end = 0;
   OpId writer;
   std::vector<OpId> readers;
+  std::vector<OpId> other_writers{};  // earlier writers of other blocks of the range (`are_apart`)
 };
 
 // The segments of one buffer by first byte. Bytes without an access so far have no segment.
 class SegmentMap {
  public:
+  explicit SegmentMap(const Schedule& schedule) : schedule_(&schedule) {}
+
   struct Conflict {
     OpId earlier;
     AccessMode mode;  // how `earlier` accessed the bytes
@@ -37,7 +40,7 @@ class SegmentMap {
     split(end);
     std::vector<Conflict> conflicts;
     const auto check = [&](OpId earlier, AccessMode earlier_mode, std::uint64_t from, std::uint64_t to) {
-      if (earlier.is_none() || earlier == op || before(earlier, op)) return;
+      if (earlier.is_none() || earlier == op || before(earlier, op) || are_apart(*schedule_, earlier, op)) return;
       for (Conflict& known : conflicts)
         if (known.earlier == earlier && known.mode == earlier_mode && known.end == from) {
           known.end = to;
@@ -48,12 +51,15 @@ class SegmentMap {
     auto it = segments_.lower_bound(begin);
     for (auto s = it; s != segments_.end() && s->first < end; ++s) {
       check(s->second.writer, AccessMode::write, s->first, s->second.end);
+      for (OpId writer : s->second.other_writers) check(writer, AccessMode::write, s->first, s->second.end);
       if (mode == AccessMode::write)
         for (OpId reader : s->second.readers) check(reader, AccessMode::read, s->first, s->second.end);
     }
     if (mode == AccessMode::write) {
-      while (it != segments_.end() && it->first < end) it = segments_.erase(it);
-      segments_.emplace_hint(it, begin, Segment{.end = end, .writer = op, .readers = {}});
+      Segment written{.end = end, .writer = op, .readers = {}};
+      for (; it != segments_.end() && it->first < end; it = segments_.erase(it))
+        keep_apart(it->second, op, before, written);
+      segments_.emplace_hint(it, begin, std::move(written));
     } else {
       read(op, begin, end, before);
     }
@@ -70,6 +76,18 @@ class SegmentMap {
     Segment tail = it->second;
     it->second.end = at;
     segments_.emplace(at, std::move(tail));
+  }
+
+  // Keeps the accesses to other blocks that the write is not ordered after, because a later op may conflict with them.
+  void keep_apart(const Segment& segment, OpId op, const HappensBefore& before, Segment& written) const {
+    const auto keep = [&](OpId earlier, std::vector<OpId>& kept) {
+      if (!earlier.is_none() && !before(earlier, op) && are_apart(*schedule_, earlier, op) &&
+          std::ranges::find(kept, earlier) == kept.end())
+        kept.push_back(earlier);
+    };
+    keep(segment.writer, written.other_writers);
+    for (OpId writer : segment.other_writers) keep(writer, written.other_writers);
+    for (OpId reader : segment.readers) keep(reader, written.readers);
   }
 
   void read(OpId op, std::uint64_t begin, std::uint64_t end, const HappensBefore& before) {
@@ -91,6 +109,7 @@ class SegmentMap {
     }
   }
 
+  const Schedule* schedule_;
   std::map<std::uint64_t, Segment> segments_;
 };
 
@@ -99,7 +118,7 @@ class SegmentMap {
 std::vector<std::string> race_problems(const Schedule& schedule, std::size_t limit) {
   std::vector<std::string> found;
   HappensBefore before(schedule);
-  std::vector<SegmentMap> buffers(schedule.buffers.size());
+  std::vector<SegmentMap> buffers(schedule.buffers.size(), SegmentMap(schedule));
   const auto verb = [](AccessMode mode) { return mode == AccessMode::read ? "reads" : "writes"; };
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
     const OpId op{i};
@@ -124,7 +143,7 @@ std::vector<std::string> race_problems(const Schedule& schedule, std::size_t lim
 
 void order_conflicts(Schedule& schedule, OpId from) {
   HappensBefore before(schedule);
-  std::vector<SegmentMap> buffers(schedule.buffers.size());
+  std::vector<SegmentMap> buffers(schedule.buffers.size(), SegmentMap(schedule));
   for (std::uint32_t i = 0; i < schedule.ops.size(); ++i) {
     const OpId op{i};
     before.visit(op);

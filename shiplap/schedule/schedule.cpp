@@ -28,7 +28,8 @@ const Buffer& buffer_of(const Schedule& schedule, BufferId id) {
 bool same(const Buffer& a, const Buffer& b) {
   return a.name == b.name && a.place == b.place && a.memory == b.memory && a.size == b.size;
 }
-bool same(const Stream& a, const Stream& b) { return a.name == b.name && a.place == b.place; }
+bool same(const Stream& a, const Stream& b) { return a.name == b.name && a.place == b.place && a.urgent == b.urgent; }
+bool same(const BlockList& a, const BlockList& b) { return a == b; }
 bool same(const Agent& a, const Agent& b) { return a.name == b.name && a.numa_node == b.numa_node; }
 bool same(const std::string& a, const std::string& b) { return a == b; }
 
@@ -36,6 +37,9 @@ std::string shown(const Buffer& b) {
   return fmt::format("{} ({}, {}, {})", b.name, to_string(b.size), to_string(b.memory), to_string(b.place));
 }
 std::string shown(const Stream& s) { return fmt::format("{} ({})", s.name, to_string(s.place)); }
+std::string shown(const BlockList& l) {
+  return fmt::format("{} ({} blocks of {})", l.name, l.count, to_string(l.block));
+}
 std::string shown(const Agent& a) {
   return a.numa_node ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;
 }
@@ -83,6 +87,11 @@ struct Name {
     if (kernel.kernel.index() >= schedule.kernels.size()) return "kernel";
     return fmt::format("kernel {}", schedule.kernels[kernel.kernel.index()]);
   }
+  std::string operator()(const BlockCopy& blocks) const {
+    const char* what = blocks.gather ? "gather" : "scatter";
+    if (blocks.list.index() >= schedule.lists.size()) return what;
+    return fmt::format("{} of {} blocks of {}", what, blocks.count, schedule.lists[blocks.list.index()].name);
+  }
   std::string operator()(const HostCopy&) const { return "host copy"; }
   std::string operator()(const HostCall& call) const { return to_string(call.kind); }
   std::string operator()(const Prefetch& prefetch) const {
@@ -94,6 +103,7 @@ struct Name {
 
 BufferId Schedule::add_buffer(Buffer buffer) { return {append(buffers, std::move(buffer))}; }
 KernelId Schedule::add_kernel(std::string name) { return {append(kernels, std::move(name))}; }
+BlockListId Schedule::add_list(BlockList list) { return {append(lists, std::move(list))}; }
 StreamId Schedule::add_stream(std::string name, Place place) {
   return {append(streams, Stream{.name = std::move(name), .place = place})};
 }
@@ -106,11 +116,24 @@ CopyDirection direction(const Schedule& schedule, const Copy& copy) {
   return to_host ? CopyDirection::device_to_host : CopyDirection::device_to_device;
 }
 
+CopyDirection direction(const Schedule& schedule, const BlockCopy& blocks) {
+  return direction(schedule, Copy{.from = blocks.gather ? blocks.pool : blocks.packed,
+                                  .to = blocks.gather ? blocks.packed : blocks.pool});
+}
+
+bool are_apart(const Schedule& schedule, OpId first, OpId second) {
+  const auto* a = std::get_if<BlockCopy>(&schedule.ops[first.index()].what);
+  const auto* b = std::get_if<BlockCopy>(&schedule.ops[second.index()].what);
+  if (a == nullptr || b == nullptr || a->list != b->list || !(a->pool == b->pool)) return false;
+  return a->first + a->count <= b->first || b->first + b->count <= a->first;
+}
+
 Schedule concatenate(const Schedule& first, const Schedule& second) {
   require_same("buffer", first.buffers, second.buffers);
   require_same("kernel", first.kernels, second.kernels);
   require_same("stream", first.streams, second.streams);
   require_same("agent", first.agents, second.agents);
+  require_same("list", first.lists, second.lists);
   if (first.peer_access != second.peer_access)
     throw Error("cannot concatenate schedules: one lets GPUs address each other's memory and the other does not");
   if (first.as_graph != second.as_graph)
@@ -163,6 +186,28 @@ std::string to_string(MemoryKind kind) {
       return "device";
   }
   throw Error("not a kind of memory");
+}
+
+std::string to_string(const Mover& mover) {
+  switch (mover.kind) {
+    case Mover::Kind::copies:
+      return "copies";
+    case Mover::Kind::batch:
+      return "batch";
+    case Mover::Kind::strided:
+      return "strided copy";
+    case Mover::Kind::kernel:
+      return fmt::format("kernel of {} blocks", mover.grid);
+  }
+  throw Error("not a kind of mover");
+}
+
+std::string name_in_profile(const Mover& mover, MemoryKind pool, bool to_device) {
+  const std::string memory = is_pinned(pool) ? "pinned" : to_string(pool);
+  const std::string kind = mover.kind == Mover::Kind::kernel    ? "kernel"
+                           : mover.kind == Mover::Kind::strided ? "strided"
+                                                                : to_string(mover);
+  return fmt::format("{} {} {}", kind, memory, to_device ? "h2d" : "d2h");
 }
 
 std::string to_string(HostCall::Kind kind) {
@@ -236,9 +281,10 @@ bool is_pinned(MemoryKind kind) {
 
 bool blocks_agent(const Schedule& schedule, const Op& op) {
   if (std::holds_alternative<HostCopy>(op.what) || std::holds_alternative<HostCall>(op.what)) return true;
+  const auto pageable = [&](const Region& r) { return buffer_of(schedule, r.buffer).memory == MemoryKind::pageable; };
+  if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) return op.stream.is_none() || pageable(blocks->pool);
   const auto* copy = std::get_if<Copy>(&op.what);
   if (copy == nullptr) return false;
-  const auto pageable = [&](const Region& r) { return buffer_of(schedule, r.buffer).memory == MemoryKind::pageable; };
   return pageable(copy->from) || pageable(copy->to);
 }
 

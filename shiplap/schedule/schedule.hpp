@@ -10,6 +10,7 @@
 
 #include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/schedule/blocks.hpp"
 #include "shiplap/schedule/place.hpp"
 
 namespace shiplap {
@@ -79,6 +80,9 @@ struct Kernel {
   std::vector<Access> operands;
   std::vector<Flow> flows;  ///< bytes that the kernel moves over links; empty when all its data are on the GPU
   std::optional<MeasuredFlow> measured{};  ///< measured times, which the simulator uses instead of `flows`
+  /// How far the device memory bounds the kernel, from 0 (it only computes) to 1. Kernels of movers slow it down
+  /// accordingly (MoverSlowdown).
+  double memory_bound = 1;
 };
 
 /// A copy by a host thread (memcpy). The op's agent performs it itself, without a stream.
@@ -107,6 +111,19 @@ struct HostCall {
 /// Whether calls of this kind have a region.
 bool has_region(HostCall::Kind);
 
+/// Moves the blocks [first, first + count) of a list from a pool in host memory to contiguous memory (gather), or back
+/// (scatter). With a stream, the contiguous memory is on a GPU. Without one it is in host memory, and the op's agent
+/// moves the blocks itself.
+struct BlockCopy {
+  BlockListId list;         ///< the list
+  std::uint64_t first = 0;  ///< position in the list of the first block
+  std::uint64_t count = 0;  ///< number of blocks
+  bool gather = true;       ///< true: from the pool; false: to the pool
+  Region pool;              ///< the part of the pool from which positions count; no block reaches beyond it
+  Region packed;            ///< count · block bytes, in the order of the list
+  Mover mover{};            ///< what moves the blocks; unused without a stream
+};
+
 /// A prefetch, which moves pages of managed memory to a place.
 struct Prefetch {
   Region region;  ///< the bytes in a managed buffer
@@ -115,8 +132,9 @@ struct Prefetch {
 
 /// An operation of a schedule.
 struct Op {
-  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch> what;  ///< the operation itself
-  /// The stream in which the op runs; none for an op that an agent performs itself (HostCopy, HostCall).
+  std::variant<Copy, Kernel, HostCopy, HostCall, Prefetch, BlockCopy> what;  ///< the operation itself
+  /// The stream in which the op runs; none for an op that an agent performs itself (HostCopy, HostCall,
+  /// a BlockCopy in host memory).
   StreamId stream;
   /// The host agent that submits or performs the op. Each agent handles its ops in the order of the schedule.
   AgentId agent{0};
@@ -135,6 +153,9 @@ struct Op {
 struct Stream {
   std::string name;             ///< name in messages and pictures
   Place place = Place::gpu(0);  ///< the GPU that it belongs to
+  /// Whether blocks of its kernels start before waiting blocks of other streams' kernels (the highest priority of
+  /// cudaStreamCreateWithPriority). The kernel of a mover needs it beside a kernel that occupies the whole GPU.
+  bool urgent = false;
 };
 
 /// A host thread that submits ops, or performs them itself.
@@ -149,6 +170,7 @@ struct Schedule {
   std::vector<std::string> kernels;     ///< names of the kernels, by KernelId
   std::vector<Stream> streams;          ///< by StreamId
   std::vector<Agent> agents{{"main"}};  ///< by AgentId
+  std::vector<BlockList> lists{};       ///< by BlockListId
   std::vector<Op> ops;                  ///< by OpId, in the order of submission
   /// Whether GPUs address each other's memory if they can. Otherwise copies between GPUs go through the host.
   bool peer_access = true;
@@ -160,6 +182,8 @@ struct Schedule {
   BufferId add_buffer(Buffer);
   /// Adds a kernel and returns its id.
   KernelId add_kernel(std::string name);
+  /// Adds a list of blocks and returns its id.
+  BlockListId add_list(BlockList);
   /// Adds a stream and returns its id.
   StreamId add_stream(std::string name, Place place = Place::gpu(0));
   /// Adds the op after all others and returns its id. `validate` checks it, not this function.
@@ -170,6 +194,12 @@ struct Schedule {
 enum class CopyDirection : std::uint8_t { host_to_device, device_to_host, device_to_device, host_to_host };
 /// The direction that follows from the places of the copy's buffers.
 CopyDirection direction(const Schedule&, const Copy&);
+/// The direction in which the blocks move.
+CopyDirection direction(const Schedule&, const BlockCopy&);
+
+/// Whether two ops access different blocks of a pool through one list. The device refuses a list that names a block
+/// twice when an op writes to the pool through it.
+bool are_apart(const Schedule&, OpId, OpId);
 
 /// A schedule with the ops of `first` and then those of `second`, on the same buffers, kernels, streams and agents.
 /// Throws Error unless the tables of both are equal. A dependency is added where an op of `second` conflicts with an op
@@ -177,7 +207,7 @@ CopyDirection direction(const Schedule&, const Copy&);
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
 /// Whether the agent of the op cannot continue before the op has ended. Either the agent performs the op itself, or the
-/// op is a copy from or to pageable memory, which the driver stages through its own buffers before the call returns.
+/// op copies from or to pageable memory, which the driver stages through its own buffers before the call returns.
 bool blocks_agent(const Schedule&, const Op&);
 /// The first op that blocks its agent (`blocks_agent`), or none.
 OpId first_blocking(const Schedule&);
@@ -218,6 +248,9 @@ void for_each_access(const Op& op, const auto& visit) {
     if (has_region(call->kind)) visit(call->region, AccessMode::write);
   } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
     visit(prefetch->region, AccessMode::write);  // a concurrent access could move the pages back
+  } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
+    visit(blocks->pool, blocks->gather ? AccessMode::read : AccessMode::write);
+    visit(blocks->packed, blocks->gather ? AccessMode::write : AccessMode::read);
   } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
     for (const Access& a : kernel->operands)
       if (a.region.length.count > 0) visit(a.region, a.mode);  // an operand without bytes has no access

@@ -28,7 +28,8 @@ std::vector<BufferId> place_buffers(Schedule& all, std::vector<BufferId>& of_slo
   return of_slot;
 }
 
-void renumber(Op& op, std::uint32_t first_op, std::uint32_t first_kernel, const std::vector<BufferId>& buffers) {
+void renumber(Op& op, std::uint32_t first_op, std::uint32_t first_kernel, std::uint32_t first_list,
+              const std::vector<BufferId>& buffers) {
   const auto move = [&](Region& region) { region.buffer = buffers[region.buffer.index()]; };
   if (auto* copy = std::get_if<Copy>(&op.what)) {
     move(copy->from);
@@ -39,6 +40,10 @@ void renumber(Op& op, std::uint32_t first_op, std::uint32_t first_kernel, const 
     for (Flow& flow : kernel->flows) flow.buffer = buffers[flow.buffer.index()];
   } else if (auto* prefetch = std::get_if<Prefetch>(&op.what)) {
     move(prefetch->region);
+  } else if (auto* blocks = std::get_if<BlockCopy>(&op.what)) {
+    blocks->list.value += first_list;
+    move(blocks->pool);
+    move(blocks->packed);
   }
   for (OpId& dependency : op.after) dependency.value += first_op;
 }
@@ -101,6 +106,8 @@ Succession succession(std::span<const Successor> successors) {
     const std::uint32_t first_kernel = kernels_in(all, schedule);
     for (std::size_t q = all.streams.size(); q < schedule.streams.size(); ++q)
       all.streams.push_back(schedule.streams[q]);
+    const auto first_list = static_cast<std::uint32_t>(all.lists.size());
+    all.lists.insert(all.lists.end(), schedule.lists.begin(), schedule.lists.end());
     const std::vector<BufferId> buffers = place_buffers(all, slots[one.slot], schedule);
     OpId wait;
     if (one.awaited) {
@@ -115,7 +122,7 @@ Succession succession(std::span<const Successor> successors) {
     result.first.push_back(first);
     std::vector<bool> begun(schedule.streams.size(), false);
     for (Op op : schedule.ops) {
-      renumber(op, first, first_kernel, buffers);
+      renumber(op, first, first_kernel, first_list, buffers);
       // A schedule does not imply the order of the host's calls, so the first op of each stream waits explicitly.
       if (!wait.is_none() && !begun[op.stream.index()]) op.after.push_back(wait);
       begun[op.stream.index()] = true;

@@ -89,6 +89,36 @@ class OpCheck {
             i, j, name(), schedule_.buffers[a.region.buffer.index()].name);
       }
   }
+  void operator()(const BlockCopy& blocks) {
+    const bool by_agent = schedule_.ops[id_.index()].stream.is_none();
+    const bool regions = region(blocks.pool) & region(blocks.packed);
+    if (blocks.list.index() >= schedule_.lists.size())
+      return add("{} uses list {}, but the schedule has {} lists", name(), blocks.list.value, schedule_.lists.size());
+    const BlockList& list = schedule_.lists[blocks.list.index()];
+    if (list.block.count == 0 || list.pitch < list.block)
+      add("{} has blocks of {} B at a pitch of {} B; blocks have at least one byte and lie apart", name(),
+          list.block.count, list.pitch.count);
+    if (blocks.count > list.count || blocks.first > list.count - blocks.count)
+      add("{} moves blocks [{}, {}) of list {}, which has {} blocks", name(), blocks.first, blocks.first + blocks.count,
+          list.name, list.count);
+    if (!regions || list.block.count == 0) return;
+    if (blocks.packed.length.count % list.block.count != 0 ||
+        blocks.packed.length.count / list.block.count != blocks.count)
+      add("{} moves {} blocks of {} B, and its contiguous memory has {} B", name(), blocks.count, list.block.count,
+          blocks.packed.length.count);
+    if (blocks.pool.length < list.block)
+      add("{} moves blocks of {} B of a pool of {} B", name(), list.block.count, blocks.pool.length.count);
+    else if (list.regular && list.count - 1 > (blocks.pool.length - list.block).count / list.pitch.count)
+      add("{} moves {} blocks at a pitch of {} B, which reach beyond the pool of {} B", name(), list.count,
+          list.pitch.count, blocks.pool.length.count);
+    if (!on_host(blocks.pool)) add("{} has a pool on a GPU; a pool is in host memory", name());
+    if (on_host(blocks.packed) != by_agent)
+      add("{} has contiguous memory {}; use memory {}", name(),
+          by_agent ? "on a GPU and no stream" : "on the host and a stream",
+          by_agent ? "on the host, or a stream" : "on a GPU, or no stream");
+    if (overlap(blocks.pool, blocks.packed)) add("{} reads and writes overlapping bytes", name());
+    if (!by_agent) check_mover(blocks, list);
+  }
   void operator()(const Prefetch& prefetch) {
     needs_stream();
     if (!region(prefetch.region)) return;
@@ -123,6 +153,19 @@ class OpCheck {
         add("{} and {} are in one batch and access the same bytes, which nothing orders; batch them apart", name(),
             describe(schedule_, OpId{i - 1}));
     }
+  }
+
+  void check_mover(const BlockCopy& blocks, const BlockList& list) {
+    const MemoryKind memory = schedule_.buffers[blocks.pool.buffer.index()].memory;
+    if (blocks.mover.kind == Mover::Kind::kernel && memory == MemoryKind::pageable)
+      add("{} is moved by a kernel, which cannot access pageable memory; pin it, or use copies", name());
+    if (blocks.mover.kind == Mover::Kind::kernel && blocks.mover.grid == 0)
+      add("{} is moved by a kernel without thread blocks; use at least one", name());
+    if (blocks.mover.kind == Mover::Kind::strided && !list.regular)
+      add("{} is moved by a strided copy, and list {} has indices; use another mover", name(), list.name);
+    if (schedule_.as_graph && !list.regular)
+      add("{} is part of a graph, which would keep the indices of the time when it was made; submit the ops one by one",
+          name());
   }
 
   void check_graph(const Op& op) {

@@ -31,6 +31,7 @@ void Compute::arrive(const Kernel& kernel) {
                     .full_rate_blocks = kernel.full_rate_blocks,
                     .max_resident_blocks = fits_at_once ? kernel.max_resident_blocks : kernel.full_rate_blocks,
                     .wave_time = kernel.work / static_cast<double>(waves),
+                    .memory_bound = kernel.memory_bound,
                     .cohorts = 0,
                     .started = false};
   waiting_.push_back(slot);
@@ -59,6 +60,7 @@ void Compute::start_next(double now) {
     if (blocks == 0) break;
     if (!kernel.started) {
       kernel.started = true;
+      memory_bound_ = kernel.memory_bound;
       kernels_.first_blocks_started(kernel.op, now);
     }
     // The whole GPU is free, so no other kernel can start between full waves: all waves but the last are one cohort.
@@ -79,6 +81,13 @@ void Compute::start_next(double now) {
     waiting_.pop_front();
     kernels_.last_blocks_started(kernel.op, now);
   }
+  find_next_event();
+}
+
+void Compute::set_slowdown(double compute, double memory, double now) {
+  advance_clock(now);
+  compute_slowdown_ = compute;
+  memory_slowdown_ = memory;
   find_next_event();
 }
 

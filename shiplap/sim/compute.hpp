@@ -25,6 +25,7 @@ class Compute final : public Resource {
     std::uint64_t blocks = 1;
     std::uint64_t full_rate_blocks = 1;     ///< blocks that use the whole rate of the GPU
     std::uint64_t max_resident_blocks = 1;  ///< blocks that fit on the GPU at the same time
+    double memory_bound = 1;                ///< from 0 (the kernel only computes) to 1
   };
   /// A kernel that is submitted in many launches. Blocks of other kernels run between its launches, so that it demands
   /// the same fraction of the GPU's rate all the time and occupies almost no space.
@@ -33,6 +34,10 @@ class Compute final : public Resource {
   void arrive(const Kernel&);
   /// Starts as many blocks as fit, and tells `KernelOrder` when the first and the last blocks of a kernel have started.
   void start_next(double now);
+
+  /// Sets how much longer kernels take from now on because the kernel of a mover runs beside them, as a fraction of
+  /// their time: those that only compute, and those that are bound by the device memory.
+  void set_slowdown(double compute, double memory, double now);
 
   OpIndex advance() override;
   void after_event(double now) override { start_next(now); }
@@ -45,6 +50,7 @@ class Compute final : public Resource {
     std::uint64_t full_rate_blocks = 1;
     std::uint64_t max_resident_blocks = 1;
     double wave_time = 0;       ///< seconds of a wave at full speed
+    double memory_bound = 1;    ///< from 0 (the kernel only computes) to 1
     std::uint32_t cohorts = 0;  ///< cohorts that have not ended
     bool started = false;
   };
@@ -58,13 +64,20 @@ class Compute final : public Resource {
   };
   void advance_clock(double now);
   void find_next_event();
-  /// Speed of the running blocks, from 0 to 1. At 1 the GPU can serve the whole demand.
-  double speed() const { return demanded_rate_ > 1 ? 1 / demanded_rate_ : 1; }
+  /// Speed of the running blocks, from 0 to 1. At 1 the GPU can serve the whole demand and no mover runs. A mover slows
+  /// all kernels down like the one that started last.
+  double speed() const {
+    const double slowdown = compute_slowdown_ + (memory_slowdown_ - compute_slowdown_) * memory_bound_;
+    return (demanded_rate_ > 1 ? 1 / demanded_rate_ : 1) / (1 + slowdown);
+  }
 
   bool concurrent_;
   KernelOrder& kernels_;
   double free_space_ = 1.0;                // fraction of the GPU's space
   double demanded_rate_ = 0.0;             // by all running blocks, as a fraction of the GPU's rate; may exceed 1
+  double compute_slowdown_ = 0;            // by the kernel of a mover, of kernels that only compute
+  double memory_slowdown_ = 0;             // by the kernel of a mover, of kernels bound by the device memory
+  double memory_bound_ = 1;                // of the kernel that started last
   double full_speed_time_ = 0;             // the integral of `speed()` over time until `updated_`, in seconds
   double updated_ = 0;                     // time of the last call of `advance_clock`
   std::vector<Cohort> running_cohorts_;    // a heap with the first to end on top

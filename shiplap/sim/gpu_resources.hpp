@@ -19,7 +19,7 @@ struct GpuResources {
         h2d(gpu.copy_engines < 2 ? Engine::copy_shared : Engine::copy_h2d, gpu, ops, link, kernels, zero_copy),
         d2h(Engine::copy_d2h, gpu, ops, link, kernels, zero_copy),
         d2d(Engine::copy_d2d, gpu, ops, link, kernels, zero_copy),
-        zero_copy(ops, link, kernels, h2d, d2h),
+        zero_copy(ops, link, kernels, compute, h2d, d2h),
         compute(gpu.concurrent_kernels, kernels) {
     if (gpu.copy_engines >= 2) {
       h2d.connect(d2h);

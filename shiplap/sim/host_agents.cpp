@@ -87,6 +87,12 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
 
 void HostAgents::submit(Agent& agent, const Step& step) {
   const OpState& first = ops_[step.op.index()];
+  if (first.call >= 0) {
+    timers_.set(
+        {.time = held_ ? 0.0 : agent.clock + first.queued_after, .op = step.op.value, .moment = Moment::queued});
+    agent.clock += first.call;
+    return;
+  }
   // The times of pageable copies and of prefetches include their calls.
   if (!first.is_host && !first.holds_call) {
     agent.clock += first.is_copy() ? machine_.submit_copy : machine_.submit_launch;

@@ -107,6 +107,34 @@ CopyFigures Machine::pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, b
   return figures;
 }
 
+const BlockModel& Machine::blocks(std::uint16_t gpu, std::uint16_t numa_node) const {
+  const LinkModel& link = profile_->link(gpu, numa_node);
+  if (!link.blocks) throw_missing("moves of scattered blocks");
+  return *link.blocks;
+}
+
+const std::vector<BlockTime>& Machine::block_times(const BlockModel& model, const std::string& name) const {
+  const auto rows = model.movers.find(name);
+  if (rows == model.movers.end()) throw_missing(fmt::format("the mover \"{}\"", name));
+  return known(rows->second, fmt::format("the mover \"{}\"", name));
+}
+
+BlockCost Machine::block_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, const Mover& mover,
+                              MemoryKind pool, Bytes block, std::uint64_t blocks) const {
+  const BlockModel& model = this->blocks(gpu, numa_node);
+  return block_cost(block_times(model, name_in_profile(mover, pool, to_device)), mover.grid, block, blocks);
+}
+
+double Machine::block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const {
+  const BlockModel& model = this->blocks(0, numa_node);
+  return block_cost(block_times(model, gather ? "host pinned h2d" : "host pinned d2h"), 0, block, blocks).time.count();
+}
+
+SlowdownAt Machine::mover_slowdown(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const {
+  const BlockModel& model = blocks(gpu, numa_node);
+  return slowdown_at(gather ? model.beside_gather : model.beside_scatter, grid);
+}
+
 CopyFigures Machine::prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {
   const ManagedModel& model = managed(gpu, numa_node);
   return figures_from_times(known(to_device ? model.prefetch_h2d : model.prefetch_d2h, "prefetches of managed memory"),

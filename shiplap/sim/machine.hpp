@@ -71,6 +71,13 @@ class Machine {
   double graph_launch(std::size_t ops) const;
   /// The costs of a copy from or to pageable memory.
   CopyFigures pageable_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
+  /// The costs of moving blocks in one op.
+  BlockCost block_copy(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, const Mover&, MemoryKind pool,
+                       Bytes block, std::uint64_t blocks) const;
+  /// The time in which one host thread gathers or scatters blocks.
+  double block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const;
+  /// How much longer kernels take beside the kernel of a mover.
+  SlowdownAt mover_slowdown(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const;
   /// The costs of a prefetch of managed memory.
   CopyFigures prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   /// The costs of a copy inside the memory of a GPU, or from one GPU to another.
@@ -102,6 +109,8 @@ class Machine {
     return rows;
   }
   const HostModel& host() const;
+  const BlockModel& blocks(std::uint16_t gpu, std::uint16_t numa_node) const;
+  const std::vector<BlockTime>& block_times(const BlockModel&, const std::string& name) const;
   const ManagedModel& managed(std::uint16_t gpu, std::uint16_t numa_node) const;
 
   const Profile* profile_;

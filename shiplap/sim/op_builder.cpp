@@ -19,7 +19,7 @@ std::uint16_t numa_node_of(const Schedule& schedule, const Copy& copy) {
 }
 
 /// Size of all pinned buffers that host threads fill for copy engines or empty after them (staging rings).
-Bytes rings_of(const Schedule& schedule) {
+Bytes size_of_rings(const Schedule& schedule) {
   std::vector<bool> by_host(schedule.buffers.size(), false);
   std::vector<bool> by_engine(schedule.buffers.size(), false);
   for (const Op& op : schedule.ops) {
@@ -27,6 +27,8 @@ Bytes rings_of(const Schedule& schedule) {
       by_host[copy->from.buffer.index()] = by_host[copy->to.buffer.index()] = true;
     if (const auto* copy = std::get_if<Copy>(&op.what))
       by_engine[copy->from.buffer.index()] = by_engine[copy->to.buffer.index()] = true;
+    if (const auto* blocks = std::get_if<BlockCopy>(&op.what); blocks != nullptr && op.stream.is_none())
+      by_host[blocks->packed.buffer.index()] = true;
   }
   Bytes rings;
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
@@ -62,10 +64,12 @@ void OpBuilder::describe_op(OpIndex index, OpState& state) {
     describe_prefetch(op, *prefetch, state);
   else if (const auto* host_copy = std::get_if<HostCopy>(&op.what))
     describe_host_copy(*host_copy, state);
+  else if (const auto* blocks = std::get_if<BlockCopy>(&op.what))
+    describe_blocks(index, *blocks, state);
   else
     describe_host_call(std::get<HostCall>(op.what), state);
   if (!state.is_host) state.kernels_before = gpus_[state.gpu].kernels.count();
-  if (std::holds_alternative<Kernel>(op.what)) gpus_[state.gpu].kernels.add();
+  if (!state.is_host && !state.is_copy()) gpus_[state.gpu].kernels.add();
 }
 
 void OpBuilder::describe_copy(OpIndex index, const Copy& copy, OpState& state) {
@@ -147,7 +151,8 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
                   .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
                   .blocks = std::max<std::uint64_t>(kernel.blocks, 1),
                   .full_rate_blocks = std::max<std::uint64_t>(kernel.full_rate_blocks, 1),
-                  .max_resident_blocks = std::max<std::uint64_t>(kernel.resident_blocks, 1)};
+                  .max_resident_blocks = std::max<std::uint64_t>(kernel.resident_blocks, 1),
+                  .memory_bound = kernel.memory_bound};
   if (kernel.launches > 1) state.kernel = Compute::many_launches(state.kernel);
   if (!kernel.flows.empty()) {
     if (missing.count > 0)
@@ -163,7 +168,11 @@ void OpBuilder::describe_host_copy(const HostCopy& copy, OpState& state) {
     throw Unsupported("the simulator has no figures for copies of managed memory by host threads");
   state.is_host = true;
   state.bytes = in_bytes(copy.from.length);
-  if (host_copy_rates_.empty()) host_copy_rates_ = machine_.host_copy_rates(rings_of(schedule_));
+  need_host_copy_rates();
+}
+
+void OpBuilder::need_host_copy_rates() {
+  if (host_copy_rates_.empty()) host_copy_rates_ = machine_.host_copy_rates(size_of_rings(schedule_));
 }
 
 void OpBuilder::describe_host_call(const HostCall& call, OpState& state) {

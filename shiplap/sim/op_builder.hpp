@@ -43,7 +43,13 @@ class OpBuilder {
   void describe_kernel(OpIndex, const Kernel&, OpState&);
   void describe_host_copy(const HostCopy&, OpState&);
   void describe_host_call(const HostCall&, OpState&);
+  // In block_ops.cpp.
+  void describe_blocks(OpIndex, const BlockCopy&, OpState&);
+  void describe_blocks_by_host(const BlockCopy&, OpState&);
+  void describe_blocks_by_copies(const BlockCopy&, const BlockCost&, OpState&) const;
+  void describe_blocks_by_kernel(const BlockCopy&, const BlockCost&, OpState&);
   const CopyFigures& copy_figures(const CopyKey&);
+  void need_host_copy_rates();
   void require_one_gpu_for_managed() const;
   [[noreturn]] void throw_no_figures(OpIndex, const char* what) const;
 

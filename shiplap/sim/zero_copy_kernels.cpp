@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shiplap/sim/compute.hpp"
 #include "shiplap/sim/copy_engine.hpp"
 #include "shiplap/sim/kernel_order.hpp"
 #include "shiplap/sim/link.hpp"
@@ -19,6 +20,7 @@ void ZeroCopyKernels::start_next(double now) {
   current_ = waiting_.front();
   waiting_.pop_front();
   slowing_copies_ = ops_[current_].zero_copy;
+  compute_.set_slowdown(slowing_copies_->compute_slowdown, slowing_copies_->memory_slowdown, now);
   remaining_ = 1;
   updated_ = now;
   link_.update_progress(now);
@@ -40,6 +42,7 @@ void ZeroCopyKernels::after_event(double now) {
   const bool another_follows = after != no_op && ops_[after].zero_copy != nullptr && ops_[after].pending == 0;
   if (!another_follows && waiting_.empty()) {
     slowing_copies_ = nullptr;
+    compute_.set_slowdown(0, 0, now);
     link_.update_progress(now);
   }
   start_next(now);

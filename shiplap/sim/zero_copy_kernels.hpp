@@ -8,16 +8,19 @@
 
 namespace shiplap::sim {
 
+class Compute;
 class CopyEngine;
 class KernelOrder;
 class Link;
 
 /// Zero-copy kernels run one after the other, because several at once would not move more bytes over the link. The time
-/// of a kernel depends on whether copies move beside it (ZeroCopyTimes).
+/// of a kernel depends on whether copies move beside it (ZeroCopyTimes). The kernel of a mover slows other kernels
+/// down.
 class ZeroCopyKernels final : public Resource {
  public:
-  ZeroCopyKernels(OpStates& ops, Link& link, KernelOrder& kernels, const CopyEngine& h2d, const CopyEngine& d2h)
-      : ops_(ops), link_(link), kernels_(kernels), h2d_(h2d), d2h_(d2h) {}
+  ZeroCopyKernels(OpStates& ops, Link& link, KernelOrder& kernels, Compute& compute, const CopyEngine& h2d,
+                  const CopyEngine& d2h)
+      : ops_(ops), link_(link), kernels_(kernels), compute_(compute), h2d_(h2d), d2h_(d2h) {}
 
   void arrive(OpIndex, double now);
 
@@ -37,6 +40,7 @@ class ZeroCopyKernels final : public Resource {
   OpStates& ops_;
   Link& link_;
   KernelOrder& kernels_;
+  Compute& compute_;
   const CopyEngine& h2d_;
   const CopyEngine& d2h_;
 

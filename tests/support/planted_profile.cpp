@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "tests/support/intervals.hpp"
+#include "tests/support/planted_blocks.hpp"
 
 namespace shiplap {
 namespace {
@@ -131,7 +132,8 @@ Profile planted_profile() {
                                                       .duplex = {us(1.6), more_per_byte(0.0008)}},
                     .zero_copy = zero_copy(),
                     .pageable = pageable(),
-                    .managed = managed()}};
+                    .managed = managed(),
+                    .blocks = planted_blocks()}};
   profile.host = host();
   profile.submission = {.copy = us(1.9),
                         .launch = us(2.1),
@@ -166,14 +168,13 @@ Profile paper_profile(const PaperOptions& options) {
       {.numa_node = 0, .gpu = 0, .h2d = same_for_all_sizes(options.h2d), .d2h = same_for_all_sizes(options.d2h)}};
   profile.submission = {.copy = us(0), .launch = us(0), .event_record = us(0), .event_wait = us(0)};
   const std::string reason = "the papers' equations know one rate for each direction";
-  profile.missing = {{"links[0].h2d.duplex", reason},      {"links[0].d2h.duplex", reason},
-                     {"links[0].waiting_streams", reason}, {"links[0].zero_copy", reason},
-                     {"links[0].pageable", reason},        {"links[0].managed", reason},
-                     {"gpus[0].copy_bandwidth", reason},   {"host", reason},
-                     {"gpus[0].event_gap", reason},        {"gpus[0].stream_groups", reason},
-                     {"links[0].h2d.batched", reason},     {"links[0].d2h.batched", reason},
-                     {"submission.batched_copy", reason},  {"submission.graph_launch", reason},
-                     {"submission.graph_op", reason}};
+  profile.missing = {
+      {"links[0].h2d.duplex", reason},  {"links[0].d2h.duplex", reason},     {"links[0].waiting_streams", reason},
+      {"links[0].zero_copy", reason},   {"links[0].pageable", reason},       {"links[0].managed", reason},
+      {"links[0].blocks", reason},      {"gpus[0].copy_bandwidth", reason},  {"host", reason},
+      {"gpus[0].event_gap", reason},    {"gpus[0].stream_groups", reason},   {"links[0].h2d.batched", reason},
+      {"links[0].d2h.batched", reason}, {"submission.batched_copy", reason}, {"submission.graph_launch", reason},
+      {"submission.graph_op", reason}};
   return profile;
 }
 

@@ -46,9 +46,13 @@ struct Api {
   cudaError_t (*memcpy_async)(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) = cudaMemcpyAsync;
   cudaError_t (*memcpy_batch_async)(void* const*, const void* const*, const std::size_t*, std::size_t,
                                     cudaStream_t) = copy_batch;
+  cudaError_t (*memcpy_2d_async)(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, cudaMemcpyKind,
+                                 cudaStream_t) = cudaMemcpy2DAsync;
   cudaError_t (*memset_async)(void*, int, std::size_t, cudaStream_t) = cudaMemsetAsync;
 
   cudaError_t (*stream_create_with_flags)(cudaStream_t*, unsigned) = cudaStreamCreateWithFlags;
+  cudaError_t (*stream_create_with_priority)(cudaStream_t*, unsigned, int) = cudaStreamCreateWithPriority;
+  cudaError_t (*device_get_stream_priority_range)(int*, int*) = cudaDeviceGetStreamPriorityRange;
   cudaError_t (*stream_destroy)(cudaStream_t) = cudaStreamDestroy;
   cudaError_t (*stream_synchronize)(cudaStream_t) = cudaStreamSynchronize;
   cudaError_t (*stream_wait_event)(cudaStream_t, cudaEvent_t, unsigned) = cudaStreamWaitEvent;

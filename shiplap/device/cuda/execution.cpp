@@ -42,6 +42,7 @@ CudaExecution::~CudaExecution() {
 void CudaExecution::submit(const RunOptions& options) {
   if (in_flight_) throw Error("a run was submitted that is still in flight: wait for it first");
   require_runnable(options);
+  if (lists_) lists_->check();
   options_ = options;
   if (schedule_.ops.empty()) {
     began_ = submitted_ = Clock::now();

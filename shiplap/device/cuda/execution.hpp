@@ -16,12 +16,14 @@
 
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/cuda/activity.hpp"
+#include "shiplap/device/cuda/block_movers.hpp"
 #include "shiplap/device/cuda/gate.hpp"
 #include "shiplap/device/cuda/gpu_set.hpp"
 #include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/device/cuda/ranges.hpp"
 #include "shiplap/device/execution.hpp"
 #include "shiplap/device/host_agents.hpp"
+#include "shiplap/device/list_check.hpp"
 #include "shiplap/device/memory.hpp"
 #include "shiplap/schedule/submission.hpp"
 
@@ -108,6 +110,12 @@ class CudaExecution final : public Execution {
     std::size_t bytes = 0;
     int destination = 0;  ///< device number, or cudaCpuDeviceId
   };
+  /// Blocks that an op moves.
+  struct BlockCall {
+    BlockMove move;
+    Mover mover;
+    std::unique_ptr<BatchArrays> batch{};  ///< null unless the mover is a batch
+  };
   /// One step of the submission with all its arguments.
   struct Command {
     Step::Kind kind = Step::Kind::submit;
@@ -118,6 +126,7 @@ class CudaExecution final : public Execution {
     std::optional<HostAction> host{};
     std::optional<PrefetchCall> prefetch{};
     std::optional<BatchCall> batch{};
+    std::optional<BlockCall> blocks{};
     cudaStream_t stream = nullptr;
     int gpu = 0;                         ///< GPU of the stream
     cudaEvent_t event = nullptr;         ///< event of a wait, record or finish
@@ -173,6 +182,7 @@ class CudaExecution final : public Execution {
   [[noreturn]] void cancel(const Command&) const;
   void await(const Command&) const;
   cudaError_t issue(const Command&, const char*& call);
+  cudaError_t move(const BlockCall&, cudaStream_t, const char*& call) const;
   void launch(const Command&) const;
   void perform(const Command&);
   void call(const Command&, const HostAction&);
@@ -198,6 +208,7 @@ class CudaExecution final : public Execution {
   std::optional<OpenRange> running_;  ///< NVTX range of the current run
   GpuSet gpus_;
   Schedule schedule_;
+  std::optional<ListCheck> lists_;  ///< none when the schedule has no lists
   std::shared_ptr<CudaStreams> streams_;
   /// The first op that cannot be held because the host waits for it; none when the schedule can be held.
   OpId blocks_host_;

@@ -92,6 +92,8 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
     call = "cudaMemPrefetchAsync";
     const PrefetchCall& prefetch = *command.prefetch;
     error = api_.mem_prefetch_async(prefetch.data, prefetch.bytes, prefetch.destination, command.stream);
+  } else if (command.blocks) {
+    error = move(*command.blocks, command.stream, call);
   } else if (command.batch) {
     call = "cudaMemcpyBatchAsync";
     const BatchCall& batch = *command.batch;
@@ -110,6 +112,24 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   return api_.event_record(clock_->stop.get(), command.stream);
 }
 
+cudaError_t CudaExecution::move(const BlockCall& blocks, cudaStream_t stream, const char*& call) const {
+  switch (blocks.mover.kind) {
+    case Mover::Kind::copies:
+      call = "cudaMemcpyAsync";
+      return move_by_copies(api_, blocks.move, stream);
+    case Mover::Kind::batch:
+      call = "cudaMemcpyBatchAsync";
+      return move_by_batch(api_, blocks.move, *blocks.batch, stream);
+    case Mover::Kind::strided:
+      call = "cudaMemcpy2DAsync";
+      return move_by_strided_copy(api_, blocks.move, stream);
+    case Mover::Kind::kernel:
+      break;
+  }
+  call = "the launch of the kernel that moves the blocks";
+  return move_by_kernel(api_, blocks.move, blocks.mover.grid, stream);
+}
+
 void CudaExecution::launch(const Command& command) const {
   named(command.op, [&] { command.kernel->function(command.kernel->launch); });
 }
@@ -118,7 +138,9 @@ void CudaExecution::perform(const Command& command) {
   const HostAction& action = *command.host;
   HostMark& mark = host_marks_[command.op.index()];
   mark.start = Clock::now();
-  if (action.copies)
+  if (command.blocks)
+    move_on_host(command.blocks->move);
+  else if (action.copies)
     std::memcpy(action.to, action.from, action.length.count);
   else
     call(command, action);

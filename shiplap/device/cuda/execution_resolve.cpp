@@ -41,6 +41,7 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   require_supported(schedule_, gpus_.gpus.size());
   select(gpus_.gpus.front());
   require_fitting(schedule_, bindings, gpus_, api_);
+  if (!schedule_.lists.empty()) lists_.emplace(schedule_, bindings);
   resolve(bindings);
   name_ranges();
 }
@@ -86,7 +87,8 @@ void CudaExecution::make_streams() {
   for (auto i = static_cast<std::uint32_t>(streams_->handles.size()); i < schedule_.streams.size(); ++i) {
     select(gpu_of(StreamId{i}));
     streams_->streams.push_back(schedule_.streams[i]);
-    streams_->handles.push_back(make_stream(api_, "stream " + schedule_.streams[i].name));
+    const std::string name = "stream " + schedule_.streams[i].name;
+    streams_->handles.push_back(schedule_.streams[i].urgent ? make_urgent_stream(api_, name) : make_stream(api_, name));
   }
 }
 
@@ -226,6 +228,12 @@ void CudaExecution::resolve_op(const Op& op, const Bindings& bindings, Command& 
     command.prefetch = {.data = address(prefetch->region),
                         .bytes = prefetch->region.length.count,
                         .destination = prefetch->to.is_gpu() ? gpus_.at(prefetch->to) : cudaCpuDeviceId};
+  } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
+    command.blocks = BlockCall{.move = block_move(schedule_, *blocks, bindings), .mover = blocks->mover};
+    if (op.stream.is_none())
+      command.host = HostAction{.length = {}, .buffer = {}};
+    else if (blocks->mover.kind == Mover::Kind::batch)
+      command.blocks->batch = std::make_unique<BatchArrays>(blocks->count);
   } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
     command.host = HostAction{.copies = true,
                               .to = address(host->to),

@@ -14,8 +14,10 @@ Engine engine(const Schedule& schedule, const Op& op) {
   if (const auto* prefetch = std::get_if<Prefetch>(&op.what))
     return prefetch->to.is_gpu() ? Engine::copy_h2d : Engine::copy_d2h;
   const auto* copy = std::get_if<Copy>(&op.what);
-  if (copy == nullptr) return Engine::compute;
-  switch (direction(schedule, *copy)) {
+  const auto* blocks = std::get_if<BlockCopy>(&op.what);
+  const bool by_kernel = blocks != nullptr && blocks->mover.kind == Mover::Kind::kernel;
+  if ((copy == nullptr && blocks == nullptr) || by_kernel) return Engine::compute;
+  switch (copy != nullptr ? direction(schedule, *copy) : direction(schedule, *blocks)) {
     case CopyDirection::host_to_device:
       return Engine::copy_h2d;
     case CopyDirection::device_to_host:

@@ -34,6 +34,17 @@ inline StreamHandle make_stream(const Api& api, std::string_view context) {
   return {stream, {&api}};
 }
 
+/// A stream whose kernels have the highest priority that the GPU knows. It does not wait for the legacy default stream.
+inline StreamHandle make_urgent_stream(const Api& api, std::string_view context) {
+  int lowest = 0;
+  int highest = 0;
+  check(api, api.device_get_stream_priority_range(&lowest, &highest), "cudaDeviceGetStreamPriorityRange", context);
+  cudaStream_t stream = nullptr;
+  check(api, api.stream_create_with_priority(&stream, cudaStreamNonBlocking, highest), "cudaStreamCreateWithPriority",
+        context);
+  return {stream, {&api}};
+}
+
 /// An event that records the time.
 inline Event make_timing_event(const Api& api, std::string_view context) {
   cudaEvent_t event = nullptr;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/move_blocks.hpp"
 #include "shiplap/schedule/succession.hpp"
 
 namespace shiplap {
@@ -76,6 +77,7 @@ VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Sched
       bindings_(std::move(bindings)),
       streams_(std::move(streams)),
       stated_(simulate(schedule_, *profile_)) {
+  if (!schedule_.lists.empty()) lists_.emplace(schedule_, bindings_);
   if (can_be_held(schedule_)) held_ = simulate(schedule_, *profile_, {.held = true});
   order_.resize(schedule_.ops.size());
   std::iota(order_.begin(), order_.end(), 0u);
@@ -98,6 +100,7 @@ void VirtualExecution::submit(const RunOptions& options) {
     throw Unsupported(
         "an execution that shares its streams cannot be held: run it without holding, or prepare it with streams of "
         "its own");
+  if (lists_) lists_->check();
   const std::optional<Schedule> told = perform(options);
   const Prediction& stated = options.hold ? *held_ : stated_;
   RunResult result;
@@ -153,6 +156,8 @@ std::optional<Schedule> VirtualExecution::perform(const RunOptions& options) {
       move(*copy);
     } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
       move(*host);
+    } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
+      move_on_host(block_move(schedule_, *blocks, bindings_));
     } else if (const auto* kernel = std::get_if<Kernel>(&op.what)) {
       const std::optional<Seconds> work = perform(*kernel);
       if (!work) continue;

@@ -10,6 +10,7 @@
 
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/execution.hpp"
+#include "shiplap/device/list_check.hpp"
 #include "shiplap/sim/simulate.hpp"
 
 namespace shiplap {
@@ -77,6 +78,7 @@ class VirtualExecution final : public Execution {
   std::shared_ptr<const Profile> profile_;
   Schedule schedule_;
   Bindings bindings_;
+  std::optional<ListCheck> lists_;  // nullopt when the schedule has no lists
   std::shared_ptr<VirtualStreams> streams_;
   Prediction stated_;                   // prediction of a run that is not held, with the kernel times of the schedule
   std::optional<Prediction> held_;      // prediction of a held run; nullopt when the schedule cannot be held

@@ -1,0 +1,36 @@
+// The calls that move blocks between a pool in host memory and a GPU: copies, a batch, a strided copy, a kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "shiplap/device/cuda/api.hpp"
+#include "shiplap/device/move_blocks.hpp"
+#include "shiplap/schedule/blocks.hpp"
+
+namespace shiplap {
+
+/// The arrays of a cudaMemcpyBatchAsync. They have space for all blocks, so that no call allocates.
+struct BatchArrays {
+  explicit BatchArrays(std::uint64_t most_blocks);
+  std::vector<void*> to;
+  std::vector<const void*> from;
+  std::vector<std::size_t> bytes;
+};
+
+/// Enqueues one copy for each block. Returns the first error.
+cudaError_t move_by_copies(const Api&, const BlockMove&, cudaStream_t);
+/// Enqueues all blocks in one call.
+cudaError_t move_by_batch(const Api&, const BlockMove&, BatchArrays&, cudaStream_t);
+/// Enqueues the blocks of a regular list as one 2D copy.
+cudaError_t move_by_strided_copy(const Api&, const BlockMove&, cudaStream_t);
+/// Enqueues kernels of `grid` thread blocks that access the pool in host memory. The indices are arguments of the
+/// launch, so they may change as soon as the call returns. A list longer than the arguments of a launch takes several
+/// launches. A block must be smaller than 1 GiB.
+cudaError_t move_by_kernel(const Api&, const BlockMove&, std::uint32_t grid, cudaStream_t);
+
+/// The kernel for blocks and addresses that are multiples of 16 bytes, for queries of its occupancy.
+const void* block_mover_kernel(bool gather);
+
+}  // namespace shiplap

@@ -1,0 +1,100 @@
+// Costs of moving blocks, between the rows of a profile.
+#include <algorithm>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+namespace {
+
+double between(double x, double x0, double y0, double x1, double y1) { return y0 + (y1 - y0) * (x - x0) / (x1 - x0); }
+
+BlockCost between(double x, double x0, const BlockCost& a, double x1, const BlockCost& b) {
+  return {.time = Seconds{std::max(0.0, between(x, x0, a.time.count(), x1, b.time.count()))},
+          .call = Seconds{std::max(0.0, between(x, x0, a.call.count(), x1, b.call.count()))}};
+}
+
+/// Two neighbouring entries around a value, or the last two for a value above all. Both are the same entry for a value
+/// below the first one, and when there is only one.
+template <class Entry, class Key>
+std::pair<std::size_t, std::size_t> around(std::span<const Entry> entries, double value, const Key& key) {
+  if (entries.size() == 1 || value <= key(entries.front())) return {0, 0};
+  std::size_t above = 1;
+  while (above + 1 < entries.size() && key(entries[above]) < value) ++above;
+  return {above - 1, above};
+}
+
+using Rows = std::span<const BlockTime>;
+
+/// The longest run of rows from the first one on that have the same key.
+template <class Key>
+Rows same_at_front(Rows rows, const Key& key) {
+  const auto end = std::ranges::find_if(rows, [&](const BlockTime& row) { return key(row) != key(rows.front()); });
+  return rows.first(static_cast<std::size_t>(end - rows.begin()));
+}
+
+template <class Key>
+std::vector<Rows> split(Rows rows, const Key& key) {
+  std::vector<Rows> parts;
+  for (; !rows.empty(); rows = rows.subspan(parts.back().size())) parts.push_back(same_at_front(rows, key));
+  return parts;
+}
+
+BlockCost of_row(const BlockTime& row) { return {.time = row.time.value, .call = row.call.value}; }
+
+/// The cost of `blocks` blocks by rows of one grid and one size of a block.
+BlockCost by_count(Rows rows, std::uint64_t blocks) {
+  const auto key = [](const BlockTime& row) { return static_cast<double>(row.blocks); };
+  const double n = static_cast<double>(blocks);
+  const auto [low, high] = around(rows, n, key);
+  if (low == high) return of_row(rows[low]);
+  return between(n, key(rows[low]), of_row(rows[low]), key(rows[high]), of_row(rows[high]));
+}
+
+/// The cost by rows of one grid.
+BlockCost by_size(Rows rows, Bytes block, std::uint64_t blocks) {
+  const std::vector<Rows> sizes = split(rows, [](const BlockTime& row) { return row.block; });
+  const auto key = [](const Rows& size) { return in_bytes(size.front().block); };
+  const auto [low, high] = around(std::span<const Rows>(sizes), in_bytes(block), key);
+  const BlockCost below = by_count(sizes[low], blocks);
+  if (low == high) return below;
+  return between(in_bytes(block), key(sizes[low]), below, key(sizes[high]), by_count(sizes[high], blocks));
+}
+
+}  // namespace
+
+BlockCost block_cost(const std::vector<BlockTime>& rows, std::uint32_t grid, Bytes block, std::uint64_t blocks) {
+  if (rows.empty()) throw Error("a table of times of moving blocks has no row; measure the node");
+  const std::vector<Rows> grids = split(rows, [](const BlockTime& row) { return row.grid; });
+  const auto key = [](const Rows& of) { return static_cast<double>(of.front().grid); };
+  const auto [low, high] = around(std::span<const Rows>(grids), grid, key);
+  const BlockCost below = by_size(grids[low], block, blocks);
+  if (low == high) return below;
+  const BlockCost above = by_size(grids[high], block, blocks);
+  if (grid >= key(grids[high]) || below.time.count() <= 0 || above.time.count() <= 0) return above;
+  const double rate = between(grid, key(grids[low]), 1 / below.time.count(), key(grids[high]), 1 / above.time.count());
+  return {.time = Seconds{1 / rate}, .call = between(grid, key(grids[low]), below, key(grids[high]), above).call};
+}
+
+std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>& rows) {
+  std::vector<std::uint32_t> grids;
+  for (const BlockTime& row : rows)
+    if (grids.empty() || grids.back() != row.grid) grids.push_back(row.grid);
+  return grids;
+}
+
+SlowdownAt slowdown_at(const std::vector<MoverSlowdown>& rows, std::uint32_t grid) {
+  if (rows.empty()) return {};
+  const auto key = [](const MoverSlowdown& row) { return static_cast<double>(row.grid); };
+  const auto [low, high] = around(std::span<const MoverSlowdown>(rows), grid, key);
+  if (low == high && grid < rows.front().grid) {
+    const double part = grid / key(rows.front());
+    return {.compute = part * rows.front().compute.value, .memory = part * rows.front().memory.value};
+  }
+  const double at = std::min<double>(grid, key(rows.back()));
+  if (low == high || at == key(rows[high])) return {rows[high].compute.value, rows[high].memory.value};
+  return {.compute = between(at, key(rows[low]), rows[low].compute.value, key(rows[high]), rows[high].compute.value),
+          .memory = between(at, key(rows[low]), rows[low].memory.value, key(rows[high]), rows[high].memory.value)};
+}
+
+}  // namespace shiplap

@@ -1,0 +1,46 @@
+// Scattered blocks: which blocks of a pool an op moves, and by what they move.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "shiplap/core/id.hpp"
+#include "shiplap/core/units.hpp"
+#include "shiplap/schedule/place.hpp"
+
+namespace shiplap {
+
+/// Blocks of equal size in a pool. Block k of the list starts at byte index[k] · pitch of the pool, where `index` is
+/// the list of indices that the bindings give. A regular list has no indices, and its block k starts at byte k · pitch
+/// (a strided copy).
+struct BlockList {
+  std::string name;         ///< name in messages
+  Bytes block;              ///< size of a block
+  Bytes pitch;              ///< distance between the starts of two neighbouring blocks of the pool; at least `block`
+  std::uint64_t count = 0;  ///< number of blocks in the list
+  bool regular = false;     ///< whether the list has no indices
+  friend bool operator==(const BlockList&, const BlockList&) = default;
+};
+
+/// What moves the blocks of an op between host memory and a GPU.
+struct Mover {
+  /// The kinds of movers.
+  enum class Kind : std::uint8_t {
+    copies,   ///< one cudaMemcpyAsync for each block
+    batch,    ///< one cudaMemcpyBatchAsync for all blocks
+    strided,  ///< one cudaMemcpy2DAsync for all blocks of a regular list
+    kernel,   ///< a kernel that accesses the pool in host memory (zero-copy)
+  };
+  Kind kind = Kind::copies;  ///< kind of the mover
+  std::uint32_t grid = 0;    ///< kernel: number of thread blocks, of `mover_threads` threads each
+  friend bool operator==(const Mover&, const Mover&) = default;
+};
+/// Threads in a thread block of Mover::Kind::kernel.
+inline constexpr std::uint32_t mover_threads = 512;
+
+/// The name of the mover, such as "batch" or "kernel of 8 blocks".
+std::string to_string(const Mover&);
+/// The key in BlockModel::movers of a mover for a pool of this kind of memory, such as "batch pinned h2d".
+std::string name_in_profile(const Mover&, MemoryKind pool, bool to_device);
+
+}  // namespace shiplap

@@ -1,0 +1,85 @@
+// Ops that move scattered blocks, for the simulator.
+#include <algorithm>
+
+#include "shiplap/sim/op_builder.hpp"
+
+namespace shiplap::sim {
+namespace {
+
+/// Bytes in flight of a thread of a mover's kernel: 8 accesses of 16 bytes (device/cuda/block_movers.cu).
+constexpr std::uint64_t in_flight_of_thread = 128;
+/// Most indices that one launch of a mover's kernel takes (device/cuda/block_movers.cu).
+constexpr std::uint64_t blocks_of_launch = 8000;
+
+}  // namespace
+
+void OpBuilder::describe_blocks(OpIndex index, const BlockCopy& blocks, OpState& state) {
+  const Op& op = schedule_.ops[index];
+  if (op.stream.is_none()) return describe_blocks_by_host(blocks, state);
+  const Buffer& pool = schedule_.buffers[blocks.pool.buffer.index()];
+  const std::uint16_t gpu = schedule_.streams[op.stream.index()].place.index;
+  state.gpu = gpu;
+  state.to_device = blocks.gather;
+  state.bytes = in_bytes(blocks.packed.length);
+  const BlockCost cost = machine_.block_copy(gpu, pool.place.index, state.to_device, blocks.mover, pool.memory,
+                                             schedule_.lists[blocks.list.index()].block, blocks.count);
+  if (blocks.mover.kind == Mover::Kind::kernel)
+    describe_blocks_by_kernel(blocks, cost, state);
+  else
+    describe_blocks_by_copies(blocks, cost, state);
+}
+
+// Threads that gather or scatter at the same time share the bandwidth of the host's memory like threads that copy. A
+// block costs as many bytes as a thread would copy in its time.
+void OpBuilder::describe_blocks_by_host(const BlockCopy& blocks, OpState& state) {
+  state.is_host = true;
+  need_host_copy_rates();
+  const Buffer& pool = schedule_.buffers[blocks.pool.buffer.index()];
+  const double time = machine_.block_copy_by_host(pool.place.index, blocks.gather,
+                                                  schedule_.lists[blocks.list.index()].block, blocks.count);
+  state.bytes = time * rate_of(host_copy_rates_, 1).bytes_per_second;
+}
+
+// The blocks move while the host still submits, so the op is queued when the first call begins. Copies in the opposite
+// direction slow it down like copies of the size of a block.
+void OpBuilder::describe_blocks_by_copies(const BlockCopy& blocks, const BlockCost& cost, OpState& state) const {
+  const std::uint16_t numa_node = schedule_.buffers[blocks.pool.buffer.index()].place.index;
+  const auto gpu = static_cast<std::uint16_t>(state.gpu);
+  const Bytes block = schedule_.lists[blocks.list.index()].block;
+  state.copy_engine = &gpus_[state.gpu].copy_engine(state.to_device);
+  const CopyFigures one = machine_.copy(gpu, numa_node, state.to_device, block);
+  const double alone = one.gap + one.per_byte * in_bytes(block);
+  const double duplex = one.duplex_gap + one.duplex_per_byte * in_bytes(block);
+  state.copy.per_byte = cost.time.count() / state.bytes;
+  state.copy.duplex_per_byte = state.copy.per_byte * std::max(1.0, duplex / alone);
+  state.holds_call = state.blocks_agent;
+  if (!state.holds_call) state.call = cost.call.count();
+}
+
+// The kernel shares the link like a kernel that only accesses host memory. Its own time was measured alone.
+void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCost& cost, OpState& state) {
+  const auto gpu = static_cast<std::uint16_t>(state.gpu);
+  const std::uint64_t in_flight = std::uint64_t{blocks.mover.grid} * mover_threads * in_flight_of_thread;
+  const Kernel access{.kernel = {},
+                      .operands = {},
+                      .flows = {{.buffer = blocks.pool.buffer,
+                                 .mode = blocks.gather ? AccessMode::read : AccessMode::write,
+                                 .bytes = blocks.packed.length,
+                                 .in_flight = Bytes{in_flight}}}};
+  ZeroCopyTimes times = zero_copy_times(schedule_, access, gpu, machine_);
+  const double by_link = times.alone;
+  times.alone = cost.time.count();
+  for (double& beside : times.beside) beside = times.alone * std::max(1.0, beside / by_link);
+  const SlowdownAt slowdown = machine_.mover_slowdown(gpu, schedule_.buffers[blocks.pool.buffer.index()].place.index,
+                                                      blocks.gather, blocks.mover.grid);
+  times.compute_slowdown = slowdown.compute;
+  times.memory_slowdown = slowdown.memory;
+  zero_copy_.push_back(times);
+  state.zero_copy = &zero_copy_.back();
+  state.latency = machine_.gpu(gpu).launch_latency;
+  const std::uint64_t launches = (blocks.count + blocks_of_launch - 1) / blocks_of_launch;
+  state.call = cost.call.count();
+  state.queued_after = state.call / static_cast<double>(std::max<std::uint64_t>(1, launches));
+}
+
+}  // namespace shiplap::sim
