@@ -55,6 +55,10 @@ Adaptive::Adaptive(const Node& node, Job batch, AdaptiveOptions options)
           "{}: array {} would have to stay on the GPU from one batch to the next, and batches share no arrays: let the "
           "kernel refer to memory of its own, or make the array an input of every batch",
           batch_.name, array.name));
+  if (has_blocks(batch_))
+    throw Unsupported(fmt::format(
+        "{}: an array is blocks of a pool, and adaptive runs move contiguous arrays: plan and run the job instead",
+        batch_.name));
   MeasurableDevice& device = *node.device;
   limits_ = limits_.fraction(1, options_.slots);
   slots_.resize(options_.slots);

@@ -11,6 +11,7 @@
 #include "shiplap/core/quantity_json.hpp"
 #include "shiplap/pipeline/captured_kernel.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
+#include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/pipeline/race_store.hpp"
@@ -101,6 +102,7 @@ const char* difference_of(const Array& a, const Array& b) {
   if (a.role != b.role) return "role";
   if (a.size != b.size) return "size";
   if (a.element != b.element) return "size of its elements";
+  if (a.blocks.has_value() != b.blocks.has_value() || (a.blocks && !a.blocks->has_shape_of(*b.blocks))) return "blocks";
   if (a.prefix_of != b.prefix_of) return "array that it is a prefix of";
   return r.before == s.before && r.after == s.after && bool(r.elements) == bool(s.elements) ? "" : "reach";
 }
@@ -168,7 +170,7 @@ std::vector<Memory> pinned(Device& device, const Job& job) {
   std::vector<Memory> pins;
   for (const Array& array : job.arrays)
     if (!stays(array.role) && size_on_host(array).count > 0 && array.data != nullptr)
-      pins.push_back(device.pin(array.data, array.size));
+      pins.push_back(device.pin(array.data, size_on_host(array)));
   return pins;
 }
 
@@ -231,7 +233,14 @@ void examine(Device& device, const PlanOptions& options, Plan& plan) {
     throw UsageError(fmt::format("{} has {} GPU{}, not {}: open more of them, as in cuda:0,1", info.id, info.gpus,
                                  info.gpus == 1 ? "" : "s", options.space.gpus));
   plan.job = as_captured(device, std::move(plan.job), plan.limits);
-  if (options.check_reach) require_declared_reach(device, plan.job);
+  if (options.check_reach) require_declared_reach(device, ContiguousJob(device, plan.job).job());
+}
+
+/// The cost of the kernel, measured on a GPU and derived elsewhere.
+KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Plan& plan) {
+  if (!node.has_gpu()) return derived_cost(node, plan.job);
+  require_arrays_to_probe(plan.job);
+  return probe_kernel(*node.device, ContiguousJob(*node.device, plan.job).job(), plan.limits, options.probe);
 }
 
 }  // namespace
@@ -249,10 +258,7 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
         fmt::format("{}: `check_reach` and `race` run the kernel, and the node with profile {} has no device: plan for "
                     "a node with a device, which may be virtual",
                     job.name, node.profile->name));
-  if (result.job.cost.points.empty() && node.has_gpu()) require_arrays_to_probe(result.job);
-  if (result.job.cost.points.empty())
-    result.job.cost = node.has_gpu() ? probe_kernel(*node.device, result.job, result.limits, options.probe)
-                                     : derived_cost(node, result.job);
+  if (result.job.cost.points.empty()) result.job.cost = cost_of_kernel(node, options, result);
   const Profile profile = profile_of_gpus(node, options.space.gpus);
   rank_and_choose_memory(profile, options, result);
   if (options.space.gpus > 1)
@@ -274,6 +280,7 @@ Job planned_job(const Plan& plan, const Job& given) {
   for (std::size_t a = 0; a < job.arrays.size(); ++a) {
     job.arrays[a].data = given.arrays[a].data;
     job.arrays[a].reach = given.arrays[a].reach;
+    job.arrays[a].blocks = given.arrays[a].blocks;
   }
   return job;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
@@ -31,9 +33,20 @@ Schedule all_on_the_host(const Schedule& schedule) {
 }  // namespace
 
 Prepared::Prepared(Device& device, Schedule schedule, std::vector<std::byte*> given, const KernelBinding& kernel,
-                   const Prepared* behind)
-    : schedule_(std::make_shared<const Schedule>(std::move(schedule))), given_(given.size()) {
+                   const Prepared* behind, std::vector<IndexList> lists)
+    : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
+      given_(given.size()),
+      lists_(std::move(lists)),
+      narrow_(lists_.size()) {
   Bindings bindings{.buffers = std::move(given), .kernels = {}};
+  for (std::size_t i = 0; i < lists_.size(); ++i) {
+    const IndexList& list = lists_[i];
+    const bool is_read_by_device = list.width == sizeof(std::uint32_t) && !list.is_signed;
+    if (list.data != nullptr && !is_read_by_device) narrow_[i].resize(list.count);
+    const auto* own = static_cast<const std::uint32_t*>(list.data);
+    bindings.lists.push_back(narrow_[i].empty() ? std::span(own, list.count)
+                                                : std::span<const std::uint32_t>(narrow_[i]));
+  }
   for (std::size_t b = given_; b < schedule_->buffers.size(); ++b) {
     const Buffer& buffer = schedule_->buffers[b];
     own_.push_back(device.allocate(buffer.place, buffer.memory, buffer.size));
@@ -54,7 +67,21 @@ RunResult Prepared::run(const RunOptions& options) {
 
 void Prepared::submit(const RunOptions& options) {
   if (bring_back_) bring_back_->run();
+  read_lists();
   execution_->submit(options);
+}
+
+// The device reads lists of unsigned 32-bit indices itself.
+void Prepared::read_lists() {
+  for (std::size_t i = 0; i < narrow_.size(); ++i)
+    for (std::size_t k = 0; k < narrow_[i].size(); ++k) {
+      const std::uint64_t index = lists_[i][k];
+      if (index > std::numeric_limits<std::uint32_t>::max())
+        throw UsageError(fmt::format(
+            "{}: index {} at position {} is outside of the pool", schedule_->lists[i].name,
+            lists_[i].is_signed ? std::to_string(static_cast<std::int64_t>(index)) : std::to_string(index), k));
+      narrow_[i][k] = static_cast<std::uint32_t>(index);
+    }
 }
 
 RunResult Prepared::wait() { return execution_->wait(); }
@@ -91,13 +118,22 @@ std::vector<std::byte*> data_of(const Job& job) {
   return data;
 }
 
+std::vector<IndexList> lists_of(const Job& job) {
+  std::vector<IndexList> lists;
+  for (const Array& array : job.arrays)
+    if (array.blocks) lists.push_back(array.blocks->indices);
+  return lists;
+}
+
 Prepared prepare(Device& device, const Job& job, const Candidate& candidate) {
-  return {device, *candidate.schedule, data_of(job), job.binding};
+  return {device, *candidate.schedule, data_of(job), job.binding, nullptr, lists_of(job)};
 }
 
 Prepared prepare(Device& device, const Job& job, const Choice& choice, const Limits& limits) {
   std::vector<std::byte*> data = data_of(job);
-  return {device, find_strategy(choice.strategy).schedule(job, choice, limits), std::move(data), job.binding};
+  return {device,          find_strategy(choice.strategy).schedule(job, choice, limits),
+          std::move(data), job.binding,
+          nullptr,         lists_of(job)};
 }
 
 }  // namespace shiplap

@@ -31,16 +31,23 @@ class Prepared {
   const Schedule& schedule() const { return *schedule_; }
 
   /// Binds the first buffers of the schedule to `given` and the others to memory that it allocates. With `behind`, the
-  /// schedule runs in the streams of that prepared job (see Device::prepare_behind).
-  Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr);
+  /// schedule runs in the streams of that prepared job (see Device::prepare_behind). `lists` are the indices of the
+  /// schedule's block lists; they are read in every run and outlive the object.
+  Prepared(Device&, Schedule, std::vector<std::byte*> given, const KernelBinding&, const Prepared* behind = nullptr,
+           std::vector<IndexList> lists = {});
   /// Takes ownership of memory that the runs need.
   void keep(std::vector<Memory>);
   /// The memory of a buffer that the constructor allocated.
   const Memory& own(BufferId) const;
 
  private:
+  void read_lists();
+
   std::shared_ptr<const Schedule> schedule_;
   std::size_t given_ = 0;
+  std::vector<IndexList> lists_;                    ///< indices of the caller, by BlockListId
+  std::vector<std::vector<std::uint32_t>> narrow_;  ///< the same as the device reads them; empty for a list that it
+                                                    ///< reads itself
   std::vector<Memory> own_;
   std::vector<Memory> kept_;
   std::unique_ptr<Execution> bring_back_;  ///< moves managed pages to the host; null without managed arrays
@@ -50,6 +57,9 @@ class Prepared {
 /// Addresses of the arrays of the job. Throws UsageError for an array of which only the shape is known, and for two
 /// arrays that overlap when one of them is written.
 std::vector<std::byte*> data_of(const Job&);
+
+/// The indices of all arrays of the job that are blocks of a pool, in the order of the arrays.
+std::vector<IndexList> lists_of(const Job&);
 
 /// Prepares a candidate of a ranking of this job; the candidate holds the schedule. Throws as the device does.
 Prepared prepare(Device&, const Job&, const Candidate&);

@@ -94,9 +94,15 @@ bool is_open(const SearchSpace& space, const Choice& choice) {
 }  // namespace
 
 Originals::Originals(const Job& job) {
-  for (const Array& array : job.arrays)
-    if ((array.role == Role::inout || array.role == Role::carried) && array.data != nullptr)
-      kept_.push_back({array.data, std::vector<std::byte>(array.data, array.data + array.size.count)});
+  const auto keep = [&](std::byte* data, Bytes size) {
+    kept_.push_back({data, std::vector<std::byte>(data, data + size.count)});
+  };
+  for (const Array& array : job.arrays) {
+    if ((array.role != Role::inout && array.role != Role::carried) || array.data == nullptr) continue;
+    if (!array.blocks) keep(array.data, array.size);
+    for (std::uint64_t k = 0; array.blocks && k < array.blocks->count; ++k)
+      keep(array.data + start_of_block(array, k).count, array.blocks->block);
+  }
 }
 
 void Originals::restore() const {

@@ -9,6 +9,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/pipeline/contiguous_job.hpp"
 #include "shiplap/pipeline/ideal_overlap.hpp"
 #include "shiplap/pipeline/race.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -50,9 +51,11 @@ class RepeatedRuns {
  public:
   RepeatedRuns(Device& device, const Plan& plan, const Job& job, const ReportOptions& options)
       : options_(options), prepared_(prepare(device, plan, job)) {
-    if (options.ideal_overlap)
-      ideal_overlap_.emplace(device, planned_job(plan, job), limits_of_a_stage(device, plan.limits),
+    if (options.ideal_overlap) {
+      contiguous_.emplace(device, planned_job(plan, job));
+      ideal_overlap_.emplace(device, contiguous_->job(), limits_of_a_stage(device, plan.limits),
                              plan.chosen.choice.gpus);
+    }
     if (!options.refill) originals_.emplace(job);
   }
 
@@ -100,6 +103,7 @@ class RepeatedRuns {
 
   const ReportOptions& options_;
   Prepared prepared_;
+  std::optional<ContiguousJob> contiguous_;  // the job whose stages are timed
   std::optional<IdealOverlapRuns> ideal_overlap_;
   std::optional<Originals> originals_;
 };

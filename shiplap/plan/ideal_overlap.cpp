@@ -65,8 +65,8 @@ Schedule duplex_schedule(const Job& job, Bytes device_memory, std::uint32_t gpus
 
 IdealOverlap ideal_overlap(const Job& job, const Profile& profile, std::uint32_t gpus) {
   IdealOverlap result;
-  // Ideal overlap is that of pinned arrays, whatever memory the job's arrays are in.
-  Job pinned = job;
+  // Ideal overlap is that of contiguous pinned arrays, whatever the job's arrays are.
+  Job pinned = with_contiguous_arrays(job);
   for (Array& array : pinned.arrays) array.memory = MemoryKind::pinned;
   const Schedule copies = duplex_schedule(pinned, limits_of(profile).device_memory, gpus);
   const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;

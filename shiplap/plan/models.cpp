@@ -185,9 +185,10 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
 
 std::vector<ModelPrediction> model_predictions(const Job& job, const Profile& profile, const Candidate& candidate) {
   std::vector<ModelPrediction> models{by_simulation(candidate)};
-  if (candidate.choice.gpus > 1) {
-    for (const auto& paper : {van_werkhoven, gomez_luna, roofline_model})
-      models.push_back(without_form(paper, "the papers have equations for one GPU"));
+  if (candidate.choice.gpus > 1 || has_blocks(job)) {
+    const char* reason =
+        has_blocks(job) ? "the papers have equations for contiguous copies" : "the papers have equations for one GPU";
+    for (const auto& paper : {van_werkhoven, gomez_luna, roofline_model}) models.push_back(without_form(paper, reason));
     return models;
   }
   add_van_werkhoven(job, profile, candidate.choice, models);

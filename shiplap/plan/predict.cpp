@@ -98,8 +98,9 @@ Candidate complete_prediction(const Job& job, const Profile& profile, const Limi
   candidate.predicted = interval(job, profile, candidate.choice, limits, *candidate.schedule, value);
   const Seconds least = std::min(value, bound(job, profile, candidate.choice.gpus).time);
   candidate.predicted.low = std::max(candidate.predicted.low, least);
-  // The papers have equations for one GPU.
-  if (candidate.choice.gpus == 1) candidate.closed_form = strategy.predict(job, candidate.choice, profile);
+  // The papers have equations for contiguous copies and one GPU.
+  if (candidate.choice.gpus == 1 && !has_blocks(job))
+    candidate.closed_form = strategy.predict(job, candidate.choice, profile);
   candidate.distance =
       distance(*candidate.schedule, profile, value, ideal_overlap(job, profile, candidate.choice.gpus).time.value);
   return candidate;

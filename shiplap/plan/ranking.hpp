@@ -35,6 +35,9 @@ struct SearchSpace {
   bool batched = false;                  ///< whether every candidate submits the copies of a chunk in batches
   bool fewer_calls = true;               ///< whether graphs and batches of the fastest candidates are tried too
   std::uint32_t gpus = 1;                ///< number of GPUs that share the job
+  std::vector<Mover::Kind> movers{};     ///< what may move arrays that are blocks of a pool
+  /// Most time, as a fraction, that moving blocks may add to the time of the job's kernel while both run, such as 0.05.
+  std::optional<double> max_slowdown{};
 
   /// Whether strategies, chunks, ramps, layouts, orders, grids or threads are given.
   bool is_restricted() const;

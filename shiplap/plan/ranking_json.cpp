@@ -22,6 +22,23 @@ Ramp ramp_from_json(const JsonReader& json) {
   return ramp;
 }
 
+Json mover_json(const std::optional<Mover>& mover) {
+  if (!mover) return nullptr;
+  return {{"mover", name_of(mover->kind)},
+          {"grid", mover->kind == Mover::Kind::kernel ? Json(mover->grid) : Json(nullptr)}};
+}
+
+Mover mover_from_json(const JsonReader& json) {
+  Mover mover;
+  try {
+    mover.kind = parse_mover(json.at("mover").string());
+  } catch (const UsageError& error) {
+    json.at("mover").fail(error.what());
+  }
+  if (const auto grid = json.find("grid")) mover.grid = static_cast<std::uint32_t>(grid->unsigned_integer());
+  return mover;
+}
+
 }  // namespace
 
 Json to_json(const Choice& choice) {
@@ -35,6 +52,8 @@ Json to_json(const Choice& choice) {
           {"threads_each_way", number_or_null(choice.threads)},
           {"graph", choice.graph},
           {"batched", choice.batched},
+          {"gather", mover_json(choice.gather)},
+          {"scatter", mover_json(choice.scatter)},
           {"gpus", choice.gpus},
           {"ring", number_or_null(choice.ring)}};
 }
@@ -59,6 +78,8 @@ Choice choice_from_json(const JsonReader& json) {
   choice.threads = static_cast<std::uint32_t>(or_zero("threads_each_way"));
   choice.graph = json.at("graph").boolean();
   choice.batched = json.at("batched").boolean();
+  if (const auto gather = json.find("gather")) choice.gather = mover_from_json(*gather);
+  if (const auto scatter = json.find("scatter")) choice.scatter = mover_from_json(*scatter);
   choice.gpus = small("gpus");
   choice.ring = static_cast<std::uint32_t>(or_zero("ring"));
   return choice;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "shiplap/core/id.hpp"
 #include "shiplap/core/units.hpp"
@@ -40,6 +41,10 @@ inline constexpr std::uint32_t mover_threads = 512;
 
 /// The name of the mover, such as "batch" or "kernel of 8 blocks".
 std::string to_string(const Mover&);
+/// The name of the kind in parameters and files: "copies", "batch", "strided" or "kernel".
+std::string_view name_of(Mover::Kind);
+/// Reads a name of a kind. Throws UsageError that lists the names.
+Mover::Kind parse_mover(std::string_view);
 /// The key in BlockModel::movers of a mover for a pool of this kind of memory, such as "batch pinned h2d".
 std::string name_in_profile(const Mover&, MemoryKind pool, bool to_device);
 

@@ -188,28 +188,6 @@ std::string to_string(MemoryKind kind) {
   throw Error("not a kind of memory");
 }
 
-std::string to_string(const Mover& mover) {
-  switch (mover.kind) {
-    case Mover::Kind::copies:
-      return "copies";
-    case Mover::Kind::batch:
-      return "batch";
-    case Mover::Kind::strided:
-      return "strided copy";
-    case Mover::Kind::kernel:
-      return fmt::format("kernel of {} blocks", mover.grid);
-  }
-  throw Error("not a kind of mover");
-}
-
-std::string name_in_profile(const Mover& mover, MemoryKind pool, bool to_device) {
-  const std::string memory = is_pinned(pool) ? "pinned" : to_string(pool);
-  const std::string kind = mover.kind == Mover::Kind::kernel    ? "kernel"
-                           : mover.kind == Mover::Kind::strided ? "strided"
-                                                                : to_string(mover);
-  return fmt::format("{} {} {}", kind, memory, to_device ? "h2d" : "d2h");
-}
-
 std::string to_string(HostCall::Kind kind) {
   switch (kind) {
     case HostCall::Kind::touch:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/strategy/block_ops.hpp"
 #include "shiplap/strategy/chunk_kernel.hpp"
 
 namespace shiplap {
@@ -49,6 +50,7 @@ void ChunkPipeline::require_batches() const {
   if (staging_.used() || array_memory(job_) != ArrayMemory::pinned)
     throw Unsupported(fmt::format(
         "{}: only copies of pinned arrays can be batched; pin the arrays or leave `batched` out", job_.name));
+  require_contiguous(job_, choice_.strategy, "copies of several arrays cannot be batched with it; leave `batched` out");
   if (memory_.shares() || std::ranges::any_of(job_.arrays, [](const Array& a) { return a.prefix_of.has_value(); }))
     throw Unsupported(fmt::format(
         "{}: chunks share data that is copied within the GPU, so copies cannot be batched; leave `batched` out",
@@ -127,14 +129,16 @@ void ChunkPipeline::copy_in(std::uint32_t chunk) {
     const ByteRange rest{fresh.offset + from_prefix, fresh.length - from_prefix};
     if (rest.length.count == 0) continue;
     const Region all_to = memory_.fresh_on_gpu(a, chunk);
-    Op op = op_in(ChunkMemory::on_host(a, rest), {all_to.buffer, all_to.offset + from_prefix, rest.length}, chunk);
+    const Region to{all_to.buffer, all_to.offset + from_prefix, rest.length};
+    Op op = op_in(ChunkMemory::on_host(a, rest), to, chunk);
     if (memory_.is_staged(a)) {
-      Region& from = std::get<Copy>(op.what).from;
       const OpId earlier =
           staging_.last_in_slot(chunk, [&](std::uint32_t c) { return dependencies_.ops.copy_in[c][a]; });
-      const auto filled = staging_.fill(a, chunk, chunks_.number(chunk), from, earlier);
-      from = filled.slot;
+      const auto filled = staging_.fill(a, chunk, chunks_.number(chunk), rest, earlier);
+      std::get<Copy>(op.what).from = filled.slot;
       op.after.push_back(filled.op);
+    } else {
+      op.what = move_to(job_, a, rest, to, choice_.gather.value_or(Mover{}));
     }
     dependencies_.wait_for_memory(op, a, chunk);
     copies.emplace_back(a, std::move(op));
@@ -193,15 +197,21 @@ void ChunkPipeline::copy_out(std::uint32_t chunk) {
   const bool is_held = choice_.layout == Layout::implicit_sync && !staging_.used();
   Copies copies;
   for (const std::size_t a : outputs_) {
-    const Region to = ChunkMemory::on_host(a, memory_.fresh(a, chunk));
-    if (to.length.count == 0) continue;
-    const auto free = memory_.is_staged(a) ? staging_.free_slot(a, chunk, to) : StagingRings::Free{to, OpId{}};
-    Op op = op_out(memory_.fresh_on_gpu(a, chunk), free.slot, chunk);
-    if (!free.emptied.is_none()) op.after.push_back(free.emptied);
+    const ByteRange& bytes = memory_.fresh(a, chunk);
+    if (bytes.length.count == 0) continue;
+    const Region from = memory_.fresh_on_gpu(a, chunk);
+    Op op = op_out(from, ChunkMemory::on_host(a, bytes), chunk);
+    if (memory_.is_staged(a)) {
+      const auto free = staging_.free_slot(a, chunk, bytes.length);
+      std::get<Copy>(op.what).to = free.slot;
+      if (!free.emptied.is_none()) op.after.push_back(free.emptied);
+    } else {
+      op.what = move_back(job_, a, bytes, from, choice_.scatter.value_or(Mover{}));
+    }
     dependencies_.wait_for(op, is_held ? ops.last_kernel : ops.kernel[chunk]);
     copies.emplace_back(a, std::move(op));
     if (!choice_.batched) add_copies(std::exchange(copies, {}), ops.copy_out[chunk]);
-    if (memory_.is_staged(a)) staging_.empty(a, chunk, chunks_.number(chunk), ops.copy_out[chunk][a], to);
+    if (memory_.is_staged(a)) staging_.empty(a, chunk, chunks_.number(chunk), ops.copy_out[chunk][a], bytes);
   }
   add_copies(std::move(copies), ops.copy_out[chunk]);
 }

@@ -8,6 +8,11 @@
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
+namespace {
+
+bool is_kernel(const std::optional<Mover>& mover) { return mover && mover->kind == Mover::Kind::kernel; }
+
+}  // namespace
 
 ChunkStreams::ChunkStreams(Schedule& schedule, const Choice& choice, const GpuChunks& chunks,
                            std::uint32_t staging_threads) {
@@ -25,6 +30,8 @@ ChunkStreams::ChunkStreams(Schedule& schedule, const Choice& choice, const GpuCh
     in_ = {add("in")};
     kernel_ = {add("compute")};
     out_ = {add("out")};
+    schedule.streams[in_.front().index()].urgent = is_kernel(choice.gather);
+    schedule.streams[out_.front().index()].urgent = is_kernel(choice.scatter);
   } else if (is_emulated(choice.layout)) {
     in_ = out_ = {add("copies")};
     kernel_ = {add("compute")};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/strategy/block_ops.hpp"
 #include "shiplap/strategy/chunk_pipeline.hpp"
 
 namespace shiplap {
@@ -15,12 +16,19 @@ Schedule chunked_schedule(const Job& job, const Choice& choice, const Limits& li
     throw Unsupported(
         fmt::format("`blocks` {}: the kernel of {} has a grid of its own: leave the number of blocks to it",
                     choice.blocks, job.name));
-  if (zero_copy.in || zero_copy.out) require_zero_copy(job);
+  if (zero_copy.in || zero_copy.out) {
+    require_zero_copy(job);
+    require_contiguous(job, choice.strategy, "a kernel that accesses host memory needs a contiguous array: copy it");
+  }
+  if (choice.graph)
+    require_contiguous(job, choice.strategy,
+                       "a graph would keep the indices of the time when it was made: leave `graph` out");
   Schedule schedule;
   schedule.agents.clear();
   require_valid_prefixes(job);
   for (const Array& a : job.arrays)
     schedule.add_buffer({.name = a.name, .place = Place::host(), .memory = a.memory, .size = size_on_host(a)});
+  add_lists(schedule, job);
   schedule.add_kernel(job.name.substr(0, job.name.find(':')));
   for (GpuChunks& chunks : chunks_by_gpu(job, choice))
     ChunkPipeline(schedule, job, choice, limits, zero_copy, staging, std::move(chunks)).add_ops();

@@ -15,7 +15,9 @@ Schedule explicit_schedule(const Job& job, const Choice& choice, const Limits& l
                            .layout = Layout::per_chunk,
                            .gpus = choice.gpus,
                            .graph = choice.graph,
-                           .batched = choice.batched},
+                           .batched = choice.batched,
+                           .gather = choice.gather,
+                           .scatter = choice.scatter},
                           limits);
 }
 

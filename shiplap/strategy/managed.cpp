@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/strategy/block_ops.hpp"
 #include "shiplap/strategy/chunk_kernel.hpp"
 #include "shiplap/strategy/chunked.hpp"
 #include "shiplap/strategy/model_error.hpp"
@@ -33,6 +34,8 @@ Op launch(const Job& job, const Limits& limits, StreamId stream, std::uint32_t c
 }
 
 void add_arrays(const Job& job, Schedule& schedule, const Limits& limits) {
+  require_contiguous(job, "managed",
+                     "the managed strategies need contiguous arrays: have the pool pinned (`pinned_vector`)");
   require_valid_prefixes(job);
   Bytes total;
   for (const Array& a : job.arrays) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shiplap/strategy/block_ops.hpp"
+
 namespace shiplap {
 
 StagingRings::StagingRings(Schedule& schedule, const Job& job, const Staging& staging, std::uint32_t chunks)
@@ -44,20 +46,26 @@ Region StagingRings::ring_slot(BufferId ring, std::size_t array, std::uint32_t c
 }
 
 StagingRings::Filled StagingRings::fill(std::size_t array, std::uint32_t chunk, std::uint32_t number,
-                                        const Region& from, OpId earlier) {
-  const Region to = ring_slot(in_ring_[array], array, chunk, from.length);
-  Op op{.what = HostCopy{from, to}, .stream = {}, .agent = agent(chunk), .after = {}, .chunk = number};
+                                        const ByteRange& bytes, OpId earlier) {
+  const Region to = ring_slot(in_ring_[array], array, chunk, bytes.length);
+  Op op{.what = move_to(job_, array, bytes, to, {}, true),
+        .stream = {},
+        .agent = agent(chunk),
+        .after = {},
+        .chunk = number};
   if (!earlier.is_none()) op.after.push_back(earlier);
   return {to, schedule_.add(std::move(op))};
 }
 
-StagingRings::Free StagingRings::free_slot(std::size_t array, std::uint32_t chunk, const Region& to) const {
-  return {ring_slot(out_ring_[array], array, chunk, to.length),
+StagingRings::Free StagingRings::free_slot(std::size_t array, std::uint32_t chunk, Bytes length) const {
+  return {ring_slot(out_ring_[array], array, chunk, length),
           last_in_slot(chunk, [&](std::uint32_t c) { return emptied_[array][c]; })};
 }
 
-void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to) {
-  Op op{.what = HostCopy{ring_slot(out_ring_[array], array, chunk, to.length), to},
+void StagingRings::empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy,
+                         const ByteRange& bytes) {
+  const Region slot = ring_slot(out_ring_[array], array, chunk, bytes.length);
+  Op op{.what = move_back(job_, array, bytes, slot, {}, true),
         .stream = {},
         .agent = AgentId{first_agent_ + threads_ + chunk % threads_},
         .after = {copy},

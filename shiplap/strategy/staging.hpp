@@ -40,19 +40,20 @@ class StagingRings {
     Region slot;
     OpId op;
   };
-  /// Adds the op that copies `from`, data of the array, to its slot. It waits for `earlier`, the last copy to the GPU
+  /// Adds the op that copies these bytes of the array to their slot. It waits for `earlier`, the last copy to the GPU
   /// that read the slot, if any. `number` is the number of the chunk in the schedule.
-  Filled fill(std::size_t array, std::uint32_t chunk, std::uint32_t number, const Region& from, OpId earlier);
+  Filled fill(std::size_t array, std::uint32_t chunk, std::uint32_t number, const ByteRange& bytes, OpId earlier);
 
   /// A slot of a ring, and the op that emptied it last, if any.
   struct Free {
     Region slot;
     OpId emptied;
   };
-  /// The slot for a copy from the GPU of the data that belong at `to` in the array.
-  Free free_slot(std::size_t array, std::uint32_t chunk, const Region& to) const;
-  /// Adds the op that copies the data from their slot to `to`. It waits for `copy`, the copy from the GPU.
-  void empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const Region& to);
+  /// The slot for a copy of `length` bytes from the GPU.
+  Free free_slot(std::size_t array, std::uint32_t chunk, Bytes length) const;
+  /// Adds the op that copies data from their slot to these bytes of the array. It waits for `copy`, the copy from the
+  /// GPU.
+  void empty(std::size_t array, std::uint32_t chunk, std::uint32_t number, OpId copy, const ByteRange& bytes);
 
  private:
   /// Number of slots of a ring.

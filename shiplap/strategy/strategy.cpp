@@ -72,6 +72,12 @@ std::string_view name_of(Layout layout) {
 }
 
 std::string to_string(const Choice& choice) {
+  if (choice.gather || choice.scatter) {
+    Choice contiguous = choice;
+    contiguous.gather = contiguous.scatter = std::nullopt;
+    return to_string(contiguous) + (choice.gather ? ", gather by " + to_string(*choice.gather) : "") +
+           (choice.scatter ? ", scatter by " + to_string(*choice.scatter) : "");
+  }
   if (choice.gpus > 1) {
     Choice one = choice;
     one.gpus = 1;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "shiplap/core/units.hpp"
+#include "shiplap/schedule/blocks.hpp"
 #include "shiplap/strategy/limits.hpp"
 #include "shiplap/workload/job.hpp"
 
@@ -60,6 +61,10 @@ struct Choice {
   /// Whether the copies of a chunk in one direction are submitted in one call (cudaMemcpyBatchAsync). It requires
   /// several pinned arrays in one direction and excludes `graph`.
   bool batched = false;
+  /// What moves arrays that are blocks of a pool to the GPU. nullopt: one copy for each block.
+  std::optional<Mover> gather{};
+  /// What moves arrays that are blocks of a pool back. nullopt: one copy for each block.
+  std::optional<Mover> scatter{};
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 /// The choice as a text, such as "streams, 32 chunks, three streams, depth-first".

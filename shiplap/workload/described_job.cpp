@@ -42,6 +42,10 @@ Job detail::with_prefix(Job job, const std::string& cut, std::string array, Byte
         "{}: {} is a prefix of {}, which is no input that is described before it: describe that array first, "
         "with `.in`",
         job.name, array, cut));
+  if (found->blocks)
+    throw UsageError(
+        fmt::format("{}: {} is a prefix of {}, which is blocks of a pool: describe {} as an array of its own", job.name,
+                    array, cut, array));
   if (found->element != element || elements > found->size.count / element.count)
     throw UsageError(
         fmt::format("{}: {} has elements of another size than {}, or more of them: give it the same type and at most "
@@ -54,6 +58,39 @@ Job detail::with_prefix(Job job, const std::string& cut, std::string array, Byte
                .memory = found->memory,
                .prefix_of = static_cast<std::uint32_t>(found - job.arrays.begin())};
   return with_array(std::move(job), std::move(prefix));
+}
+
+Blocks detail::sized_blocks(const std::string& job, const std::string& array, Blocks blocks, Bytes pool,
+                            Bytes element) {
+  if (blocks.block.count == 0) blocks.block = blocks.pitch = element * blocks.elements;
+  blocks.pool = pool;
+  if (blocks.count == 0)
+    throw UsageError(
+        fmt::format("{}: array {} has no blocks, so that nothing can be moved: give it indices, or leave it out of the "
+                    "job",
+                    job, array));
+  if (blocks.indices.count > 0 && blocks.indices.data == nullptr)
+    throw UsageError(fmt::format("{}: the {} indices of array {} are a null pointer: give the address of their memory",
+                                 job, blocks.indices.count, array));
+  if (blocks.block.count == 0 || blocks.block.count % element.count != 0 || blocks.pitch.count % element.count != 0)
+    throw UsageError(
+        fmt::format("{}: blocks of array {} have {} B at a pitch of {} B, and its elements have {} B: a block and the "
+                    "pitch are whole elements, at least one",
+                    job, array, blocks.block.count, blocks.pitch.count, element.count));
+  if (blocks.pitch < blocks.block)
+    throw UsageError(fmt::format(
+        "{}: blocks of array {} have {} B at a pitch of {} B, so that they overlap: give a pitch of a block "
+        "or more",
+        job, array, blocks.block.count, blocks.pitch.count));
+  const bool regular = blocks.indices.data == nullptr;
+  const std::uint64_t starts = blocks.block > pool ? 0 : (pool - blocks.block).count / blocks.pitch.count + 1;
+  if (starts == 0 || (regular && blocks.count > starts))
+    throw UsageError(
+        fmt::format("{}: the pool of array {} has {} B, which is {} block{} of {} B, and {} are wanted: give a larger "
+                    "pool, or fewer blocks",
+                    job, array, pool.count, starts, starts == 1 ? "" : "s", blocks.block.count,
+                    regular ? std::to_string(blocks.count) : "some"));
+  return blocks;
 }
 
 std::shared_ptr<const std::vector<detail::ViewedArray>> detail::viewed_arrays(const Job& job) {
@@ -122,6 +159,11 @@ void require_valid_numbers(const Job& job) {
 
 /// Throws UsageError for arrays that are cut and have no element, or no whole number of elements, for each item.
 void require_fitting_length(const Job& job, const Array& array) {
+  if (array.blocks && array.blocks->count % job.items != 0)
+    throw UsageError(
+        fmt::format("{}: array {} has {} blocks for {} items, so that chunks would end within a block: give it a "
+                    "multiple of the items, or as many items as blocks",
+                    job.name, array.name, array.blocks->count, job.items));
   // Workloads stated by hand may have an array without bytes.
   if (stays(array.role) || array.reach.elements || array.size.count == 0) return;
   const std::uint64_t elements = array.size.count / array.element.count;

@@ -36,6 +36,9 @@ struct ViewedArray {
   std::uint64_t elements = 0;          ///< number of elements of the whole array
   std::uint64_t elements_of_item = 0;  ///< elements that each item owns; 0: the items do not own equally many
 };
+/// The blocks with their size in bytes. Throws UsageError for no blocks, blocks that are not whole elements, a null
+/// list and blocks that reach beyond the pool.
+Blocks sized_blocks(const std::string& job, const std::string& array, Blocks, Bytes pool, Bytes element);
 /// The arrays of a job, for messages.
 std::shared_ptr<const std::vector<ViewedArray>> viewed_arrays(const Job&);
 
@@ -80,6 +83,12 @@ class [[nodiscard]] DescribedJob : public Job {
   auto in(std::string array, Data&& data, Reach reach = {}) const {
     return given_in(std::move(array), Role::in, detail::elements_of(std::forward<Data>(data)), std::move(reach));
   }
+  /// Adds blocks of a pool that are read in chunks (see blocks.hpp). The views have the elements of all blocks in the
+  /// order of the list, and with n items and b blocks, item i owns the blocks [i b / n, (i + 1) b / n).
+  template <class Pool>
+  auto in(std::string array, Pool&& pool, const Blocks& blocks) const {
+    return given_blocks(std::move(array), Role::in, as_const(detail::elements_of(std::forward<Pool>(pool))), blocks);
+  }
   /// Adds `elements` elements from `data` on that are read in chunks.
   template <class T>
   auto in(std::string array, const T* data, std::uint64_t elements, Reach reach = {}) const {
@@ -89,6 +98,11 @@ class [[nodiscard]] DescribedJob : public Job {
   template <class Data>
   auto out(std::string array, Data&& data, Reach reach = {}) const {
     return given(std::move(array), Role::out, detail::writable_elements_of(std::forward<Data>(data)), std::move(reach));
+  }
+  /// Adds blocks of a pool that are written in chunks, as `in` does. The list names every block once.
+  template <class Pool>
+  auto out(std::string array, Pool&& pool, const Blocks& blocks) const {
+    return given_blocks(std::move(array), Role::out, detail::writable_elements_of(std::forward<Pool>(pool)), blocks);
   }
   /// Adds `elements` elements from `data` on that are written in chunks.
   template <class T>
@@ -101,6 +115,11 @@ class [[nodiscard]] DescribedJob : public Job {
   auto inout(std::string array, Data&& data, Reach reach = {}) const {
     return given(std::move(array), Role::inout, detail::writable_elements_of(std::forward<Data>(data)),
                  std::move(reach));
+  }
+  /// Adds blocks of a pool that are read and written in place in chunks, as `in` does. The list names every block once.
+  template <class Pool>
+  auto inout(std::string array, Pool&& pool, const Blocks& blocks) const {
+    return given_blocks(std::move(array), Role::inout, detail::writable_elements_of(std::forward<Pool>(pool)), blocks);
   }
   /// Adds `elements` elements from `data` on that are read and written in place in chunks.
   template <class T>
@@ -284,6 +303,20 @@ class [[nodiscard]] DescribedJob : public Job {
   template <class T>
   auto given_in(std::string array, Role role, std::span<T> data, Reach reach) const {
     return given(std::move(array), role, std::span<const T>(data), std::move(reach));
+  }
+  template <class T>
+  static std::span<const T> as_const(std::span<T> data) {
+    return data;
+  }
+  template <class T>
+  auto given_blocks(std::string array, Role role, std::span<T> pool, const Blocks& blocks) const {
+    detail::require_data(name, array, pool.data(), pool.size());
+    const Blocks sized = detail::sized_blocks(name, array, blocks, Bytes{pool.size_bytes()}, Bytes{sizeof(T)});
+    auto result = with<T>(std::move(array), role, {}, pool);
+    Array& added = result.arrays.back();
+    added.size = sized.block * sized.count;
+    added.blocks = sized;
+    return result;
   }
   template <class Element, class T>
   DescribedJob<Elements..., Element> with(std::string array, Role role, Reach reach, std::span<T> data) const {

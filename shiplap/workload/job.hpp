@@ -13,6 +13,7 @@
 #include "shiplap/core/units.hpp"
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/place.hpp"
+#include "shiplap/workload/blocks.hpp"
 
 namespace shiplap {
 
@@ -82,6 +83,9 @@ struct Array {
   /// earlier and has the role `in`. The bytes cross the link once for both, and the caller has no memory for the
   /// resident one.
   std::optional<std::uint32_t> prefix_of{};
+  /// Makes the array blocks of a pool, which is the caller's memory at `data`. `size` is that of all blocks together.
+  /// Every item owns equally many whole blocks.
+  std::optional<Blocks> blocks{};
   /// Address of the caller's memory; null while only the shape is known.
   std::byte* data = nullptr;
   /// Index of a pageable array. Because of it this array counts as pageable, although its own memory is of another
@@ -89,8 +93,10 @@ struct Array {
   std::optional<std::uint32_t> pageable_like{};
 };
 
-/// Size of the memory that the caller has for the array: 0 for scratch and for a prefix of another array.
+/// Size of the memory that the caller has for the array: 0 for scratch and for a prefix of another array, and the size
+/// of the pool for an array of blocks.
 inline Bytes size_on_host(const Array& array) {
+  if (array.blocks) return array.blocks->pool;
   return array.role == Role::scratch || array.prefix_of ? Bytes{} : array.size;
 }
 
@@ -251,6 +257,14 @@ ByteRange reach_of(const Job&, const Array&, ItemRange);
 double density(const Job&, ItemRange);
 /// The number of average items that have as much data as these items, at least 1. KernelCost is read at this number.
 std::uint64_t average_items(const Job&, ItemRange);
+
+/// Whether an array of the job is blocks of a pool.
+bool has_blocks(const Job&);
+/// The start in the pool of the block at position `k` of an array of blocks. Throws UsageError that names the array,
+/// the position and the index when the block is outside of the pool.
+Bytes start_of_block(const Array&, std::uint64_t k);
+/// The job with a contiguous array of the same size for each array that is blocks of a pool. These have no data.
+Job with_contiguous_arrays(Job);
 
 /// Throws UsageError that names the array when a prefix is not valid (see Array::prefix_of).
 void require_valid_prefixes(const Job&);

@@ -1,0 +1,46 @@
+#include "shiplap/schedule/blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+
+namespace shiplap {
+namespace {
+
+constexpr std::array<std::pair<Mover::Kind, std::string_view>, 4> mover_names{{{Mover::Kind::copies, "copies"},
+                                                                               {Mover::Kind::batch, "batch"},
+                                                                               {Mover::Kind::strided, "strided"},
+                                                                               {Mover::Kind::kernel, "kernel"}}};
+
+}  // namespace
+
+std::string_view name_of(Mover::Kind kind) {
+  for (const auto& [known, name] : mover_names)
+    if (known == kind) return name;
+  throw Error("not a kind of mover");
+}
+
+Mover::Kind parse_mover(std::string_view text) {
+  std::string names;
+  for (const auto& [kind, name] : mover_names) {
+    if (name == text) return kind;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  throw UsageError(fmt::format("'{}' is no mover of blocks; use one of {}", text, names));
+}
+
+std::string to_string(const Mover& mover) {
+  if (mover.kind == Mover::Kind::strided) return "strided copy";
+  if (mover.kind != Mover::Kind::kernel) return std::string(name_of(mover.kind));
+  return fmt::format("kernel of {} block{}", mover.grid, mover.grid == 1 ? "" : "s");
+}
+
+std::string name_in_profile(const Mover& mover, MemoryKind pool, bool to_device) {
+  return fmt::format("{} {} {}", name_of(mover.kind), is_pinned(pool) ? "pinned" : to_string(pool),
+                     to_device ? "h2d" : "d2h");
+}
+
+}  // namespace shiplap
