@@ -26,6 +26,8 @@ constexpr std::uint32_t most_staged_chunks = 1024;
 constexpr std::size_t most_kept_ops = std::size_t{1} << 20;
 // Number of the fastest candidates that are tried as graphs and in batches too.
 constexpr std::size_t tried_with_fewer_calls = 3;
+// Number of the fastest candidates that are tried with other movers of blocks too.
+constexpr std::size_t tried_with_other_movers = 6;
 
 // 1, 2, 3, 4, 6, 8, 12, …: each octave in two steps.
 std::vector<std::uint32_t> coarse_chunks(std::uint64_t most) {
@@ -83,6 +85,7 @@ Search::Search(const Job& job, const Profile& profile, const SearchSpace& space,
 
 void Search::run(const Strategy& strategy) {
   try_single_calls(strategy);
+  if (has_blocks(job_)) return try_other_movers(strategy);
   try_fewer_calls(strategy);
 }
 
@@ -96,14 +99,8 @@ void Search::try_single_calls(const Strategy& strategy) {
 void Search::try_fewer_calls(const Strategy& strategy) {
   const bool given = space_.graph || space_.batched || !space_.fewer_calls;
   if (given || space_.gpus > 1 || strategy.memory != ArrayMemory::pinned) return;
-  std::vector<Choice> fastest;
-  std::vector<const Candidate*> by_time;
-  for (const Candidate& candidate : tried) by_time.push_back(&candidate);
-  std::ranges::stable_sort(by_time, {}, [](const Candidate* candidate) { return time_of(*candidate); });
-  for (const Candidate* candidate : by_time | std::views::take(tried_with_fewer_calls))
-    fastest.push_back(candidate->choice);
   const std::string refusal_of_single_calls = refusal;
-  for (Choice choice : fastest) {
+  for (Choice choice : fastest(tried_with_fewer_calls)) {
     choice.graph = true;
     try_choice(strategy, choice);
     choice.graph = false;
@@ -111,6 +108,34 @@ void Search::try_fewer_calls(const Strategy& strategy) {
     try_choice(strategy, choice);
   }
   refusal = refusal_of_single_calls;
+}
+
+std::vector<Choice> Search::fastest(std::size_t count) const {
+  std::vector<const Candidate*> by_time;
+  for (const Candidate& candidate : tried) by_time.push_back(&candidate);
+  std::ranges::stable_sort(by_time, {}, [](const Candidate* candidate) { return time_of(*candidate); });
+  std::vector<Choice> choices;
+  for (const Candidate* candidate : by_time | std::views::take(count)) choices.push_back(candidate->choice);
+  return choices;
+}
+
+// Pipelines are searched with the movers that are the fastest alone. In a pipeline others may be better: copy engines
+// leave the SMs to the kernel.
+void Search::try_other_movers(const Strategy& strategy) {
+  if (strategy.threaded) return;
+  for (Choice choice : fastest(tried_with_other_movers))
+    for (const JobMovers& other : movers(choice)) {
+      choice.gather = other.gather;
+      choice.scatter = other.scatter;
+      try_choice(strategy, choice);
+    }
+}
+
+const std::vector<JobMovers>& Search::movers(const Choice& choice) {
+  const bool own_streams = choice.layout == Layout::three;
+  std::vector<JobMovers>& known = own_streams ? movers_of_own_streams_ : movers_of_shared_streams_;
+  if (known.empty()) known = movers_worth_trying(job_, profile_, space_, own_streams);
+  return known;
 }
 
 void Search::try_pipelines(const Strategy& strategy) {
@@ -281,8 +306,12 @@ void Search::try_choice(const Strategy& strategy, Choice choice) {
   choice.graph = choice.graph || space_.graph;
   choice.batched = choice.batched || space_.batched;
   choice.gpus = space_.gpus;
-  if (std::ranges::find(tried, choice, &Candidate::choice) != tried.end()) return;
   try {
+    if (has_blocks(job_) && !strategy.threaded && !choice.gather && !choice.scatter) {
+      choice.gather = movers(choice).front().gather;
+      choice.scatter = movers(choice).front().scatter;
+    }
+    if (std::ranges::find(tried, choice, &Candidate::choice) != tried.end()) return;
     auto schedule = std::make_shared<const Schedule>(strategy.schedule(job_, choice, limits_));
     Prediction prediction = simulate(*schedule, profile_);
     const Seconds time = prediction.timeline.makespan;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/plan/job_movers.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/profile.hpp"
 
@@ -27,6 +28,9 @@ class Search {
  private:
   void try_single_calls(const Strategy&);
   void try_fewer_calls(const Strategy&);
+  void try_other_movers(const Strategy&);
+  std::vector<Choice> fastest(std::size_t count) const;
+  const std::vector<JobMovers>& movers(const Choice&);
   void try_pipelines(const Strategy&);
   void try_pipelines(const Strategy&, Layout, IssueOrder);
   void try_zero_copy(const Strategy&);
@@ -46,6 +50,8 @@ class Search {
   const Limits& limits_;
   std::uint64_t most_chunks_;
   std::size_t kept_ops_ = 0;
+  std::vector<JobMovers> movers_of_own_streams_;  // empty until they are needed
+  std::vector<JobMovers> movers_of_shared_streams_;
 };
 
 }  // namespace shiplap

@@ -38,6 +38,8 @@ struct Mover {
 };
 /// Threads in a thread block of Mover::Kind::kernel.
 inline constexpr std::uint32_t mover_threads = 512;
+/// Most indices that one launch of Mover::Kind::kernel takes. A longer list takes several launches.
+inline constexpr std::uint64_t mover_launch_blocks = 8000;
 
 /// The name of the mover, such as "batch" or "kernel of 8 blocks".
 std::string to_string(const Mover&);

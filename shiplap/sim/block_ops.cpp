@@ -8,8 +8,6 @@ namespace {
 
 /// Bytes in flight of a thread of a mover's kernel: 8 accesses of 16 bytes (device/cuda/block_movers.cu).
 constexpr std::uint64_t in_flight_of_thread = 128;
-/// Most indices that one launch of a mover's kernel takes (device/cuda/block_movers.cu).
-constexpr std::uint64_t blocks_of_launch = 8000;
 
 }  // namespace
 
@@ -77,7 +75,7 @@ void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCo
   zero_copy_.push_back(times);
   state.zero_copy = &zero_copy_.back();
   state.latency = machine_.gpu(gpu).launch_latency;
-  const std::uint64_t launches = (blocks.count + blocks_of_launch - 1) / blocks_of_launch;
+  const std::uint64_t launches = (blocks.count + mover_launch_blocks - 1) / mover_launch_blocks;
   state.call = cost.call.count();
   state.queued_after = state.call / static_cast<double>(std::max<std::uint64_t>(1, launches));
 }

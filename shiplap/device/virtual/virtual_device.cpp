@@ -100,7 +100,8 @@ class VirtualDevice : public MeasurableDevice {
   VirtualDevice(Profile profile, std::string id)
       : shared_profile_(std::make_shared<const Profile>(std::move(profile))),
         profile_(*shared_profile_),
-        id_(std::move(id)) {
+        id_(std::move(id)),
+        conditions_(simulated_conditions(profile_)) {
     if (profile_.gpus.empty()) throw Unsupported(fmt::format("profile {} has no GPU to simulate", profile_.name));
   }
 
@@ -119,7 +120,7 @@ class VirtualDevice : public MeasurableDevice {
             .peer_access = std::ranges::any_of(profile_.peers, [](const PeerModel& p) { return !p.direct.empty(); }),
             .numa_nodes = numa_nodes(),
             .limits = fmt::format("simulated on profile {} ({})", profile_.name, to_string(profile_.origin)),
-            .conditions = simulated_conditions(profile_)};
+            .conditions = conditions_};
   }
 
   Memory allocate(Place place, MemoryKind kind, Bytes size) override {
@@ -269,6 +270,7 @@ class VirtualDevice : public MeasurableDevice {
   std::shared_ptr<const Profile> shared_profile_;  // the executions share it
   const Profile& profile_;
   std::string id_;
+  Conditions conditions_;  // made once, because the hash of a profile takes long
   std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();
   std::shared_ptr<PinnedRegions> pinned_ = std::make_shared<PinnedRegions>();
 };

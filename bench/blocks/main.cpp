@@ -1,0 +1,112 @@
+// block_sets DEVICE PROFILE OUT.json [SETS] [SEED]
+// Draws sets of scattered blocks and compares the mover that the profile chooses with the best of a sweep, and
+// predictions with observations. Prints a table and writes every time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "bench/blocks/sets.hpp"
+#include "shiplap/core/json.hpp"
+#include "shiplap/core/quantity_json.hpp"
+#include "shiplap/core/statistics.hpp"
+#include "shiplap/device/open.hpp"
+
+namespace {
+
+using namespace shiplap;
+using namespace shiplap::bench;
+
+const char* name_of_neighbour(Neighbour neighbour) {
+  return neighbour == Neighbour::none ? "none" : neighbour == Neighbour::compute ? "computes" : "memory-bound";
+}
+
+Json to_json(const SetResult& result) {
+  Json movers = Json::array();
+  for (const MoverResult& one : result.movers)
+    movers.push_back({{"mover", to_string(one.mover)},
+                      {"predicted_us", in_microseconds(one.predicted)},
+                      {"observed_us", in_microseconds(one.time)},
+                      {"predicted_loss", one.predicted_loss},
+                      {"loss", one.loss}});
+  const Set& set = result.set;
+  return {{"block", set.block.count},
+          {"blocks", set.blocks},
+          {"direction", set.to_device ? "h2d" : "d2h"},
+          {"order", set.sorted ? "sorted" : "random"},
+          {"neighbour", name_of_neighbour(set.neighbour)},
+          {"max_slowdown", set.max_slowdown ? Json(*set.max_slowdown) : Json(nullptr)},
+          {"chosen", to_string(result.movers[result.chosen].mover)},
+          {"best", to_string(result.movers[result.best].mover)},
+          {"regret", result.regret},
+          {"movers", std::move(movers)}};
+}
+
+void print(const SetResult& result) {
+  const Set& set = result.set;
+  const MoverResult& chosen = result.movers[result.chosen];
+  const MoverResult& best = result.movers[result.best];
+  fmt::print(
+      "{:>9} x {:<6} {} {:<6} {:<12} {:<4} {:<22} {:9.1f} us {:<22} {:9.1f} us {:6.2f} % loss {:6.2f} % pred {:+6.1f} "
+      "%\n",
+      to_string(set.block), set.blocks, set.to_device ? "H2D" : "D2H", set.sorted ? "sorted" : "random",
+      name_of_neighbour(set.neighbour), set.max_slowdown ? fmt::format("{:.0f}%", *set.max_slowdown * 100) : "-",
+      to_string(chosen.mover), in_microseconds(chosen.time), to_string(best.mover), in_microseconds(best.time),
+      result.regret * 100, chosen.loss * 100, (chosen.predicted / chosen.time - 1) * 100);
+  std::fflush(stdout);
+}
+
+double percentile(std::vector<double> values, double fraction) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+void summarise(const std::vector<SetResult>& results) {
+  std::vector<double> regrets;
+  std::vector<double> errors;
+  unsigned limited = 0;
+  unsigned kept = 0;
+  for (const SetResult& result : results) {
+    regrets.push_back(result.regret);
+    if (result.set.max_slowdown) {
+      ++limited;
+      kept += result.movers[result.chosen].loss <= *result.set.max_slowdown ? 1 : 0;
+    }
+    if (result.set.neighbour != Neighbour::none) continue;
+    for (const MoverResult& one : result.movers) errors.push_back(std::abs(one.predicted / one.time - 1));
+  }
+  fmt::print("\n{} sets: chosen over best median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", results.size(),
+             percentile(regrets, 0.5) * 100, percentile(regrets, 0.95) * 100, percentile(regrets, 1) * 100);
+  fmt::print("limit kept in {} of {} sets with a limit\n", kept, limited);
+  fmt::print("{} predictions without a neighbour: error median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n",
+             errors.size(), percentile(errors, 0.5) * 100, percentile(errors, 0.95) * 100, percentile(errors, 1) * 100);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 4) {
+    fmt::print(stderr, "usage: block_sets DEVICE PROFILE OUT.json [SETS] [SEED]\n");
+    return 64;
+  }
+  const auto device = open(argv[1]);
+  const Profile profile = find_profile(argv[2]);
+  const unsigned count = argc > 4 ? static_cast<unsigned>(std::stoul(argv[4])) : 60;
+  const std::uint64_t seed = argc > 5 ? std::stoull(argv[5]) : 1;
+  const std::vector<SetResult> results = run_sets(*device, profile, count, seed, print);
+  summarise(results);
+  Json sets = Json::array();
+  for (const SetResult& result : results) sets.push_back(to_json(result));
+  write_file_atomically(argv[3], Json{{"device", device->info().name},
+                                      {"profile", profile.name},
+                                      {"profile_hash", parameter_hash(profile)},
+                                      {"seed", seed},
+                                      {"sets", std::move(sets)}}
+                                     .dump(1));
+} catch (const std::exception& error) {
+  fmt::print(stderr, "block_sets: {}\n", error.what());
+  return 1;
+}

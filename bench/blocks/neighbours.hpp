@@ -1,0 +1,17 @@
+// Kernels that run beside a mover: one that only computes, and one that is bound by the device memory. Both have many
+// waves of blocks, as most kernels of programs do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shiplap/core/units.hpp"
+
+namespace shiplap::bench {
+
+/// Enqueues kernels that read the first half of the memory and write the second half, eight times.
+void launch_memory_bound(std::byte* memory, Bytes size, void* stream);
+/// Enqueues a kernel of multiply-adds in registers, `rounds` of them in each of four chains.
+void launch_computing(std::byte* memory, std::uint32_t rounds, void* stream);
+
+}  // namespace shiplap::bench

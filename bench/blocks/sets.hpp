@@ -1,0 +1,50 @@
+// Sets of scattered blocks drawn at random: the chosen mover beside the best of a sweep over all movers and grids.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "shiplap/device/measurable_device.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/schedule/schedule.hpp"
+
+namespace shiplap::bench {
+
+/// What runs on the GPU while the blocks move.
+enum class Neighbour : std::uint8_t { none, compute, memory };
+
+/// Blocks that are moved together.
+struct Set {
+  Bytes block;
+  std::uint64_t blocks = 1;
+  bool to_device = true;
+  bool sorted = false;  ///< whether the indices increase
+  Neighbour neighbour = Neighbour::none;
+  std::optional<double> max_slowdown{};  ///< most that the neighbour may lose, as a fraction
+};
+
+/// What one mover took.
+struct MoverResult {
+  Mover mover;
+  Seconds predicted{0};       ///< by the simulator, without a neighbour
+  double predicted_loss = 0;  ///< of the neighbour while the mover runs all the time, as a fraction
+  Seconds time{0};            ///< median, beside the neighbour if there is one
+  double loss = 0;            ///< of the neighbour, as `predicted_loss`
+};
+
+struct SetResult {
+  Set set;
+  std::vector<MoverResult> movers;
+  std::size_t chosen = 0;  ///< index of the mover that the profile chooses
+  std::size_t best = 0;    ///< index of the fastest mover that keeps the limit
+  double regret = 0;       ///< time of the chosen over that of the best, minus 1
+};
+
+/// Draws `count` sets and measures them. `done` is called after each.
+std::vector<SetResult> run_sets(MeasurableDevice&, const Profile&, unsigned count, std::uint64_t seed,
+                                const std::function<void(const SetResult&)>& done);
+
+}  // namespace shiplap::bench

@@ -1,0 +1,79 @@
+#include "shiplap/plan/job_movers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/mover_choice.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/workload/job.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Number of chunks of a typical pipeline: movers are compared on the blocks of one of them.
+constexpr std::uint64_t typical_chunks = 8;
+
+/// The array that moves the most bytes as blocks in one direction; null without one.
+const Array* largest(const Job& job, bool to_device) {
+  const Array* found = nullptr;
+  for (const Array& array : job.arrays)
+    if (array.blocks && (to_device ? is_input(array.role) : is_output(array.role)))
+      if (found == nullptr || array.size > found->size) found = &array;
+  return found;
+}
+
+/// The movers of one direction, the best first; nullopt alone when no array moves blocks in this direction.
+std::vector<std::optional<Mover>> movers_of(const Job& job, const Profile& profile, const SearchSpace& space,
+                                            bool own_streams, bool to_device) {
+  const Array* const array = largest(job, to_device);
+  if (array == nullptr) return {std::nullopt};
+  std::vector<MoverTime> times =
+      mover_times(profile, 0, 0,
+                  {.block = array->blocks->block,
+                   .blocks = std::max<std::uint64_t>(1, array->blocks->count / typical_chunks),
+                   .to_device = to_device,
+                   .pool = array->memory,
+                   .regular = array->blocks->indices.data == nullptr},
+                  {.max_slowdown = space.max_slowdown});
+  std::erase_if(times, [&](const MoverTime& time) {
+    const bool is_allowed =
+        space.movers.empty() || std::ranges::find(space.movers, time.mover.kind) != space.movers.end();
+    return !is_allowed || (time.mover.kind == Mover::Kind::kernel && !own_streams);
+  });
+  if (times.empty())
+    throw Unsupported(fmt::format(
+        "{}: no mover is left for the blocks of array {}: allow other movers, or more slowdown of the kernel", job.name,
+        array->name));
+  std::vector<std::optional<Mover>> movers{times.front().mover};
+  std::set<Mover::Kind> kinds{times.front().mover.kind};
+  for (const MoverTime& time : times)
+    if (kinds.insert(time.mover.kind).second) movers.emplace_back(time.mover);
+  const auto first_kernel =
+      std::ranges::find(times, Mover::Kind::kernel, [](const MoverTime& t) { return t.mover.kind; });
+  if (first_kernel == times.end()) return movers;
+  std::set<std::uint32_t> grids;
+  for (const MoverTime& time : times)
+    if (time.mover.kind == Mover::Kind::kernel) grids.insert(time.mover.grid);
+  const auto at = grids.find(first_kernel->mover.grid);
+  const auto add = [&](std::uint32_t grid) { movers.emplace_back(Mover{.kind = Mover::Kind::kernel, .grid = grid}); };
+  if (at != grids.begin()) add(*std::prev(at));
+  if (std::next(at) != grids.end()) add(*std::next(at));
+  return movers;
+}
+
+}  // namespace
+
+std::vector<JobMovers> movers_worth_trying(const Job& job, const Profile& profile, const SearchSpace& space,
+                                           bool own_streams) {
+  const auto gathers = movers_of(job, profile, space, own_streams, true);
+  const auto scatters = movers_of(job, profile, space, own_streams, false);
+  std::vector<JobMovers> all;
+  for (const auto& gather : gathers) all.push_back({.gather = gather, .scatter = scatters.front()});
+  for (std::size_t i = 1; i < scatters.size(); ++i) all.push_back({.gather = gathers.front(), .scatter = scatters[i]});
+  return all;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,194 @@
+#include "shiplap/plan/mover_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Size from which on a block is too large for the kernel of a mover.
+constexpr Bytes too_large_for_kernel{1ull << 30u};
+
+/// The figures that times of moving a set of blocks are computed from.
+struct MoverFigures {
+  const Profile* profile;
+  const BlockModel* model;
+  double launch_latency;  // seconds
+};
+
+MoverFigures figures_of(const Profile& profile, std::uint16_t gpu, std::uint16_t numa_node) {
+  const LinkModel& link = profile.link(gpu, numa_node);
+  if (!link.blocks)
+    throw Unsupported(
+        fmt::format("profile {} has no figures for moves of scattered blocks, so no mover can be chosen: measure the "
+                    "node (shiplap measure)",
+                    profile.name));
+  const Parameter<Seconds>& latency = profile.gpus.at(gpu).launch_latency;
+  return {.profile = &profile, .model = &*link.blocks, .launch_latency = latency ? latency->value.count() : 0};
+}
+
+void require_valid(const BlockSet& set, const MoverLimits& limits) {
+  if (set.block.count == 0 || set.blocks == 0)
+    throw UsageError("a set of blocks is empty, so nothing can move it: give at least one block of at least 1 B");
+  if (limits.max_slowdown && !(*limits.max_slowdown >= 0))
+    throw UsageError(fmt::format("`max_slowdown` {}: give a fraction of 0 or more", *limits.max_slowdown));
+  if (!(limits.memory_bound >= 0 && limits.memory_bound <= 1))
+    throw UsageError(fmt::format("`memory_bound` {}: give a number from 0 to 1", limits.memory_bound));
+}
+
+/// The added time of a neighbour, mixed as in Compute::speed of the simulator.
+double slowdown_of(const BlockModel& model, const BlockSet& set, std::uint32_t grid, double memory_bound) {
+  const SlowdownAt at = slowdown_at(set.to_device ? model.beside_gather : model.beside_scatter, grid);
+  return at.compute + (at.memory - at.compute) * memory_bound;
+}
+
+/// The time of an op of the kernel by itself: the host submits the first launch, the launch takes its latency, and then
+/// the blocks move. The other launches are submitted meanwhile.
+Seconds time_of_kernel(const MoverFigures& figures, const BlockSet& set, const BlockCost& cost) {
+  const std::uint64_t launches = (set.blocks + mover_launch_blocks - 1) / mover_launch_blocks;
+  return cost.call / static_cast<double>(launches) + Seconds{figures.launch_latency} + cost.time;
+}
+
+/// The rows of a mover for such blocks; null when the profile has none.
+const std::vector<BlockTime>* rows_of(const MoverFigures& figures, Mover::Kind kind, const BlockSet& set) {
+  const auto found = figures.model->movers.find(name_in_profile({.kind = kind}, set.pool, set.to_device));
+  return found == figures.model->movers.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+void add_kernels(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set,
+                 const MoverLimits& limits) {
+  const std::vector<BlockTime>* rows = rows_of(figures, Mover::Kind::kernel, set);
+  if (rows == nullptr || set.block >= too_large_for_kernel) return;
+  const auto& beside = set.to_device ? figures.model->beside_gather : figures.model->beside_scatter;
+  if (limits.max_slowdown && beside.empty())
+    throw Unsupported(fmt::format(
+        "profile {} does not say how much the kernel of a mover slows other kernels down, so `max_slowdown` "
+        "cannot be kept: measure the node (shiplap measure), or give no limit",
+        figures.profile->name));
+  for (const std::uint32_t grid : grids_of(*rows)) {
+    const double slowdown = slowdown_of(*figures.model, set, grid, limits.memory_bound);
+    if (limits.max_slowdown && slowdown > *limits.max_slowdown) continue;
+    const BlockCost cost = block_cost(*rows, grid, set.block, set.blocks);
+    times.push_back({.mover = {.kind = Mover::Kind::kernel, .grid = grid},
+                     .time = time_of_kernel(figures, set, cost),
+                     .call = cost.call,
+                     .slowdown = slowdown});
+  }
+}
+
+void add_copies(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set) {
+  for (const auto kind : {Mover::Kind::copies, Mover::Kind::batch, Mover::Kind::strided}) {
+    const std::vector<BlockTime>* rows = rows_of(figures, kind, set);
+    if (rows == nullptr || (kind == Mover::Kind::strided && !set.regular)) continue;
+    const BlockCost cost = block_cost(*rows, 0, set.block, set.blocks);
+    times.push_back({.mover = {.kind = kind}, .time = cost.time, .call = cost.call, .slowdown = 0});
+  }
+}
+
+bool knows_pool(const MoverFigures& figures, const BlockSet& set) {
+  for (const auto kind : {Mover::Kind::copies, Mover::Kind::batch, Mover::Kind::kernel, Mover::Kind::strided})
+    if (rows_of(figures, kind, set) != nullptr) return true;
+  return false;
+}
+
+/// Moves the best of [first, end) to `first`: those that take less than 1 % longer than the fastest are equally fast.
+void bring_best_to_front(std::vector<MoverTime>::iterator first, std::vector<MoverTime>::iterator end) {
+  const Seconds fastest = std::ranges::min_element(first, end, {}, &MoverTime::time)->time;
+  const auto cost = [&](const MoverTime& m) {
+    const bool slower = m.time >= fastest * (1 + equal_mover_times) && m.time > fastest;
+    return std::tuple(slower, m.slowdown, m.mover.grid, m.time);
+  };
+  const auto best = std::ranges::min_element(first, end, {}, cost);
+  std::rotate(first, best, best + 1);  // the others keep their order
+}
+
+std::string described(const MoverTime& m, const BlockSet& set) {
+  return fmt::format("{} in {} ({})", to_string(m.mover), to_string(m.time),
+                     to_string(set.block * set.blocks / m.time));
+}
+
+/// Why the first of the times was chosen.
+std::string reason_of(std::span<const MoverTime> times, const BlockSet& set, const MoverLimits& limits) {
+  const MoverTime& best = times.front();
+  std::string reason = fmt::format("{} block{} of {} move {} by {}", set.blocks, set.blocks == 1 ? "" : "s",
+                                   to_string(set.block), set.to_device ? "H2D" : "D2H", described(best, set));
+  if (times.size() > 1) {
+    const MoverTime& next = times[1];
+    reason += fmt::format(", and by {}", described(next, set));
+    if (next.time < best.time) reason += ", which is less than 1 % faster and costs a neighbour more";
+  } else {
+    reason += ", and no other mover is known for them";
+    if (limits.max_slowdown) reason += " within the limit";
+  }
+  if (limits.max_slowdown)
+    reason += fmt::format("; a neighbour becomes {:.2g} % slower and may become {:.2g} % slower", 100 * best.slowdown,
+                          100 * *limits.max_slowdown);
+  return reason;
+}
+
+/// `mover_times`, of which there is at least one.
+std::vector<MoverTime> some_mover_times(const Profile& profile, std::uint16_t gpu, std::uint16_t numa_node,
+                                        const BlockSet& set, const MoverLimits& limits) {
+  std::vector<MoverTime> times = mover_times(profile, gpu, numa_node, set, limits);
+  if (times.empty())
+    throw Unsupported(
+        fmt::format("no mover in profile {} moves blocks of {} {} and keeps `max_slowdown`: allow more, or measure "
+                    "copies of blocks "
+                    "too (shiplap measure)",
+                    profile.name, to_string(set.block), set.to_device ? "H2D" : "D2H"));
+  return times;
+}
+
+}  // namespace
+
+std::vector<MoverTime> mover_times(const Profile& profile, std::uint16_t gpu, std::uint16_t numa_node,
+                                   const BlockSet& set, const MoverLimits& limits) {
+  require_valid(set, limits);
+  const MoverFigures figures = figures_of(profile, gpu, numa_node);
+  if (!knows_pool(figures, set))
+    throw Unsupported(fmt::format(
+        "profile {} has no figures for moves of scattered blocks {} a pool in {} memory, so no mover can be chosen: "
+        "measure the node (shiplap measure), or use a pinned pool",
+        profile.name, set.to_device ? "from" : "to", to_string(set.pool)));
+  std::vector<MoverTime> times;
+  add_copies(times, figures, set);
+  add_kernels(times, figures, set, limits);
+  for (auto next = times.begin(); next != times.end(); ++next) bring_best_to_front(next, times.end());
+  return times;
+}
+
+MoverChoice choose_mover(const Profile& profile, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet& set,
+                         const MoverLimits& limits) {
+  const std::vector<MoverTime> times = some_mover_times(profile, gpu, numa_node, set, limits);
+  return {.best = times.front(), .reason = reason_of(times, set, limits)};
+}
+
+std::vector<Bytes> crossover_sizes() {
+  constexpr std::uint64_t steps = 16;  // for each power of two
+  std::vector<Bytes> sizes;
+  for (Bytes octave = smallest_crossover; octave < largest_crossover; octave = octave * 2)
+    for (std::uint64_t step = 0; step < steps; ++step) sizes.push_back(octave + octave / steps * step);
+  sizes.push_back(largest_crossover);
+  return sizes;
+}
+
+Crossovers crossovers(const Profile& profile, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet& set,
+                      const MoverLimits& limits) {
+  Crossovers found{.blocks = set.blocks, .to_device = set.to_device, .best = {}};
+  BlockSet at = set;
+  for (const Bytes size : crossover_sizes()) {
+    if (!found.best.empty() && size.count > profile.gpus.at(gpu).memory.count / set.blocks) break;
+    at.block = size;
+    const Mover best = some_mover_times(profile, gpu, numa_node, at, limits).front().mover;
+    if (found.best.empty() || found.best.back().mover != best) found.best.push_back({.block = size, .mover = best});
+  }
+  return found;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,93 @@
+// Chooses what moves scattered blocks between host memory and a GPU: copies, a batch, a strided copy, or a kernel and
+// its grid.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shiplap/core/units.hpp"
+#include "shiplap/schedule/blocks.hpp"
+#include "shiplap/schedule/place.hpp"
+
+namespace shiplap {
+
+struct Profile;
+
+/// Blocks that are moved together.
+struct BlockSet {
+  Bytes block{};                         ///< size of a block; more than 0
+  std::uint64_t blocks = 1;              ///< number of blocks; more than 0
+  bool to_device = true;                 ///< true: from the pool to the GPU (gather); false: to the pool (scatter)
+  MemoryKind pool = MemoryKind::pinned;  ///< memory of the pool
+  bool regular = false;  ///< whether the blocks are at equal distances, so that a strided copy moves them
+  friend bool operator==(const BlockSet&, const BlockSet&) = default;
+};
+
+/// What a mover may cost a neighbour, which is a kernel that runs on the GPU while the blocks move.
+struct MoverLimits {
+  /// Most time that is added to the neighbour while the mover runs, as a fraction of its time alone. Absent: no limit.
+  std::optional<double> max_slowdown{};
+  /// How far the device memory bounds the neighbour, from 0 (it only computes) to 1.
+  double memory_bound = 1;
+  friend bool operator==(const MoverLimits&, const MoverLimits&) = default;
+};
+
+/// What a mover takes for a set of blocks.
+struct MoverTime {
+  Mover mover;          ///< the mover
+  Seconds time{0};      ///< time from the call until the last block has arrived, with the link to itself
+  Seconds call{0};      ///< host time of the call or calls
+  double slowdown = 0;  ///< added time of a neighbour, as a fraction; 0 for movers that are no kernel
+};
+
+/// Times that differ by less than this fraction are equal for `mover_times`. It is about what measured times of one
+/// point differ by from run to run.
+inline constexpr double equal_mover_times = 0.01;
+
+/// The times of all movers that the profile knows for such blocks, with each measured grid of the kernel, best first.
+/// The best is the one with the smallest slowdown, and then the smallest grid, among those that take less than 1 %
+/// longer than the fastest: a difference that a measurement hardly shows is not worth SMs of a neighbour. The order of
+/// the others follows from the same rule, applied to those that are left. Movers beyond the limit are left out. A
+/// kernel moves blocks of less than 1 GiB. The time of a launch is assumed to be 0 when the profile lacks
+/// `launch_latency`.
+///
+/// Throws UsageError for an empty set or a limit out of range. Throws Unsupported when the profile has no figures for
+/// moving blocks, and when a limit is given and the profile does not say how much a kernel slows its neighbours down.
+std::vector<MoverTime> mover_times(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet&,
+                                   const MoverLimits& = {});
+
+/// A mover with the reason why it was chosen.
+struct MoverChoice {
+  MoverTime best;      ///< the first of `mover_times`
+  std::string reason;  ///< one sentence
+};
+/// The best mover. Throws as `mover_times` does, and Unsupported when every mover is beyond the limit.
+MoverChoice choose_mover(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet&,
+                         const MoverLimits& = {});
+
+/// The best mover of blocks of a size or larger.
+struct MoverFrom {
+  Bytes block;  ///< smallest size of a block
+  Mover mover;  ///< the best mover from this size up to the next entry
+  friend bool operator==(const MoverFrom&, const MoverFrom&) = default;
+};
+/// The best movers of a number of blocks, by size of a block.
+struct Crossovers {
+  std::uint64_t blocks = 1;     ///< number of blocks
+  bool to_device = true;        ///< true: from the pool to the GPU (gather); false: to the pool (scatter)
+  std::vector<MoverFrom> best;  ///< by increasing size; the first entry begins at `smallest_crossover`
+};
+inline constexpr Bytes smallest_crossover{256};         ///< smallest size that `crossovers` considers
+inline constexpr Bytes largest_crossover{4ull << 20u};  ///< largest size that `crossovers` considers
+
+/// The sizes that `crossovers` considers, in increasing order: 16 for each power of two. The profile's own sizes are
+/// farther apart, so a finer division would show nothing but the interpolation between them.
+std::vector<Bytes> crossover_sizes();
+/// The sizes at which the best mover changes. `set.block` is ignored. Sizes whose blocks together exceed the memory of
+/// the GPU are left out. Throws as `choose_mover` does.
+Crossovers crossovers(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet& set,
+                      const MoverLimits& = {});
+
+}  // namespace shiplap
