@@ -47,3 +47,7 @@ void launch_computing(std::byte* memory, std::uint32_t rounds, void* stream) {
 }
 
 }  // namespace shiplap::bench
+
+void neighbour_memory_bound(void* memory, std::uint64_t size, void* stream) {
+  shiplap::bench::launch_memory_bound(static_cast<std::byte*>(memory), shiplap::Bytes{size}, stream);
+}

@@ -15,3 +15,6 @@ void launch_memory_bound(std::byte* memory, Bytes size, void* stream);
 void launch_computing(std::byte* memory, std::uint32_t rounds, void* stream);
 
 }  // namespace shiplap::bench
+
+/// `launch_memory_bound` for other languages.
+extern "C" void neighbour_memory_bound(void* memory, std::uint64_t size, void* stream);

@@ -106,7 +106,9 @@ class SetRuns {
     const KernelId kernel = s.add_kernel("neighbour");
     const BlockListId list = s.add_list({.name = "list", .block = set.block, .pitch = set.block, .count = set.blocks});
     for (unsigned i = 0; i < neighbours; ++i)
-      s.add({.what = Kernel{.kernel = kernel, .items = 1, .operands = {}, .flows = {}}, .stream = neighbour_stream, .after = {}});
+      s.add({.what = Kernel{.kernel = kernel, .items = 1, .operands = {}, .flows = {}},
+             .stream = neighbour_stream,
+             .after = {}});
     for (unsigned i = 0; i < moves; ++i)
       s.add({.what = BlockCopy{.list = list,
                                .count = set.blocks,
