@@ -36,9 +36,12 @@ bool same(const std::string& a, const std::string& b) { return a == b; }
 std::string shown(const Buffer& b) {
   return fmt::format("{} ({}, {}, {})", b.name, to_string(b.size), to_string(b.memory), to_string(b.place));
 }
-std::string shown(const Stream& s) { return fmt::format("{} ({})", s.name, to_string(s.place)); }
+std::string shown(const Stream& s) {
+  return fmt::format("{} ({}{})", s.name, to_string(s.place), s.urgent ? ", urgent" : "");
+}
 std::string shown(const BlockList& l) {
-  return fmt::format("{} ({} blocks of {})", l.name, l.count, to_string(l.block));
+  return fmt::format("{} ({} blocks of {} at a pitch of {}, {})", l.name, l.count, to_string(l.block),
+                     to_string(l.pitch), l.regular ? "regular" : "by indices");
 }
 std::string shown(const Agent& a) {
   return a.numa_node ? fmt::format("{} (on node {})", a.name, *a.numa_node) : a.name;

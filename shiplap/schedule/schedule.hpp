@@ -198,7 +198,7 @@ CopyDirection direction(const Schedule&, const Copy&);
 CopyDirection direction(const Schedule&, const BlockCopy&);
 
 /// Whether two ops access different blocks of a pool through one list. The device refuses a list that names a block
-/// twice when an op writes to the pool through it.
+/// twice when an op writes to the pool through it. The contiguous memory of the two may overlap all the same.
 bool are_apart(const Schedule&, OpId, OpId);
 
 /// A schedule with the ops of `first` and then those of `second`, on the same buffers, kernels, streams and agents.

@@ -79,10 +79,15 @@ void require_successive(const Schedule& schedule) {
 
 void require_shareable(std::span<const Stream> existing, const Schedule& schedule) {
   require_successive(schedule);
-  for (std::size_t q = 0; q < std::min(existing.size(), schedule.streams.size()); ++q)
+  for (std::size_t q = 0; q < std::min(existing.size(), schedule.streams.size()); ++q) {
     if (existing[q].place != schedule.streams[q].place)
       throw Error(fmt::format("schedules cannot share stream {}, which is on {} in one and on {} in another", q,
                               to_string(existing[q].place), to_string(schedule.streams[q].place)));
+    if (existing[q].urgent != schedule.streams[q].urgent)
+      throw Error(fmt::format(
+          "schedules cannot share stream {}, which is urgent in one of them only; make it urgent in all or in none",
+          q));
+  }
 }
 
 Succession succession(std::span<const Successor> successors) {

@@ -16,7 +16,7 @@ namespace shiplap {
 /// several host agents, is a graph, or has ops that block their agent.
 void require_successive(const Schedule&);
 /// Throws as `require_successive` does, and Error when a stream is on another GPU than the existing stream of the same
-/// number.
+/// number, or only one of the two is urgent.
 void require_shareable(std::span<const Stream> existing, const Schedule&);
 
 /// A schedule of a succession.

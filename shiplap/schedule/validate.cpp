@@ -96,27 +96,31 @@ class OpCheck {
       return add("{} uses list {}, but the schedule has {} lists", name(), blocks.list.value, schedule_.lists.size());
     const BlockList& list = schedule_.lists[blocks.list.index()];
     if (list.block.count == 0 || list.pitch < list.block)
-      add("{} has blocks of {} B at a pitch of {} B; blocks have at least one byte and lie apart", name(),
-          list.block.count, list.pitch.count);
+      return add("{} has blocks of {} B at a pitch of {} B; blocks have at least one byte and lie apart", name(),
+                 list.block.count, list.pitch.count);
     if (blocks.count > list.count || blocks.first > list.count - blocks.count)
-      add("{} moves blocks [{}, {}) of list {}, which has {} blocks", name(), blocks.first, blocks.first + blocks.count,
-          list.name, list.count);
-    if (!regions || list.block.count == 0) return;
+      add("{} moves {} blocks from position {} on of list {}, which has {} blocks; use positions of the list", name(),
+          blocks.count, blocks.first, list.name, list.count);
+    if (!regions) return;
     if (blocks.packed.length.count % list.block.count != 0 ||
         blocks.packed.length.count / list.block.count != blocks.count)
-      add("{} moves {} blocks of {} B, and its contiguous memory has {} B", name(), blocks.count, list.block.count,
-          blocks.packed.length.count);
+      add("{} moves {} blocks of {} B, and its contiguous memory has {} B; use {} B", name(), blocks.count,
+          list.block.count, blocks.packed.length.count, blocks.count * list.block.count);
     if (blocks.pool.length < list.block)
-      add("{} moves blocks of {} B of a pool of {} B", name(), list.block.count, blocks.pool.length.count);
-    else if (list.regular && list.count - 1 > (blocks.pool.length - list.block).count / list.pitch.count)
-      add("{} moves {} blocks at a pitch of {} B, which reach beyond the pool of {} B", name(), list.count,
-          list.pitch.count, blocks.pool.length.count);
+      add("{} moves blocks of {} B of a pool of {} B; use a larger pool or smaller blocks", name(), list.block.count,
+          blocks.pool.length.count);
+    else if (list.regular && list.count > (blocks.pool.length - list.block).count / list.pitch.count + 1)
+      add("{} uses list {}, whose {} blocks at a pitch of {} B reach beyond the pool of {} B; use a larger pool or "
+          "fewer blocks",
+          name(), list.name, list.count, list.pitch.count, blocks.pool.length.count);
     if (!on_host(blocks.pool)) add("{} has a pool on a GPU; a pool is in host memory", name());
     if (on_host(blocks.packed) != by_agent)
       add("{} has contiguous memory {}; use memory {}", name(),
           by_agent ? "on a GPU and no stream" : "on the host and a stream",
           by_agent ? "on the host, or a stream" : "on a GPU, or no stream");
-    if (overlap(blocks.pool, blocks.packed)) add("{} reads and writes overlapping bytes", name());
+    if (overlap(blocks.pool, blocks.packed))
+      add("{} reads and writes overlapping bytes of buffer {}; use other contiguous memory", name(),
+          schedule_.buffers[blocks.pool.buffer.index()].name);
     if (!by_agent) check_mover(blocks, list);
   }
   void operator()(const Prefetch& prefetch) {
