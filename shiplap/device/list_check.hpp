@@ -13,7 +13,8 @@ namespace shiplap {
 /// The check of the lists of one schedule. It allocates nothing after its construction.
 class ListCheck {
  public:
-  /// Throws Error when a list has no indices or another number of them than the schedule says.
+  /// Throws Error when a list has no indices or another number of them than the schedule says, and when a regular list
+  /// has some.
   ListCheck(const Schedule&, const Bindings&);
 
   /// Throws UsageError that names the list, the position and the index when an index is outside of the pool, or when a

@@ -41,7 +41,7 @@ CudaExecution::CudaExecution(const Schedule& schedule, const Bindings& bindings,
   require_supported(schedule_, gpus_.gpus.size());
   select(gpus_.gpus.front());
   require_fitting(schedule_, bindings, gpus_, api_);
-  if (!schedule_.lists.empty()) lists_.emplace(schedule_, bindings);
+  if (!schedule_.lists.empty() || !bindings.lists.empty()) lists_.emplace(schedule_, bindings);
   resolve(bindings);
   name_ranges();
 }

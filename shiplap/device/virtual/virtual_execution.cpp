@@ -77,7 +77,7 @@ VirtualExecution::VirtualExecution(std::shared_ptr<const Profile> profile, Sched
       bindings_(std::move(bindings)),
       streams_(std::move(streams)),
       stated_(simulate(schedule_, *profile_)) {
-  if (!schedule_.lists.empty()) lists_.emplace(schedule_, bindings_);
+  if (!schedule_.lists.empty() || !bindings_.lists.empty()) lists_.emplace(schedule_, bindings_);
   if (can_be_held(schedule_)) held_ = simulate(schedule_, *profile_, {.held = true});
   order_.resize(schedule_.ops.size());
   std::iota(order_.begin(), order_.end(), 0u);

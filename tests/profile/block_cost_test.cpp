@@ -1,0 +1,170 @@
+// Costs of moving blocks between and beyond the rows of a profile, against planted functions.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "tests/support/planted_blocks.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Affine in the number of blocks and in the size of a block.
+struct Affine {
+  double base, per_block, per_byte_of_block, per_byte;
+  double at(double block, double n) const {
+    return base + n * (per_block + per_byte * block) + per_byte_of_block * block;
+  }
+};
+constexpr Affine planted_time{4e-6, 0.5e-6, 1e-10, 2e-11};
+constexpr Affine planted_call{2e-6, 0.3e-6, 3e-11, 0};
+
+BlockTime block_row(std::uint32_t grid, std::uint64_t block, std::uint64_t n, double seconds, double call_seconds = 0) {
+  return {.grid = grid,
+          .block = Bytes{block},
+          .blocks = n,
+          .time = Interval<Seconds>::exact(Seconds{seconds}),
+          .call = Interval<Seconds>::exact(Seconds{call_seconds})};
+}
+
+/// Rows of the functions above. The largest blocks have fewer rows, as where memory is short.
+std::vector<BlockTime> affine_rows() {
+  std::vector<BlockTime> rows;
+  for (const std::uint64_t block : {256u, 4096u, 65536u, 1048576u})
+    for (const std::uint64_t n : {1u, 64u, 1024u, 16384u})
+      if (block * n <= 1u << 30)
+        rows.push_back(block_row(0, block, n, planted_time.at(static_cast<double>(block), static_cast<double>(n)),
+                                 planted_call.at(static_cast<double>(block), static_cast<double>(n))));
+  return rows;
+}
+
+void expect_cost(const BlockCost& cost, double seconds, double call_seconds, const std::string& where) {
+  EXPECT_NEAR(cost.time.count(), seconds, 1e-9 * seconds) << where;
+  EXPECT_NEAR(cost.call.count(), call_seconds, 1e-9 * call_seconds) << where;
+}
+
+TEST(BlockCost, is_that_of_the_row_at_every_row_of_the_planted_tables) {
+  for (const bool to_device : {true, false})
+    for (const Mover& mover :
+         {Mover{Mover::Kind::copies}, Mover{Mover::Kind::batch}, Mover{Mover::Kind::strided},
+          Mover{Mover::Kind::kernel, 1}, Mover{Mover::Kind::kernel, 8}, Mover{Mover::Kind::kernel, 132}}) {
+      const auto rows = planted_blocks().movers.at(name_in_profile(mover, MemoryKind::pinned, to_device));
+      int at_rows = 0;
+      for (const BlockTime& r : rows) {
+        if (r.grid != mover.grid) continue;
+        const BlockCost planted = planted_block_cost(mover, to_device, r.block, r.blocks);
+        expect_cost(block_cost(rows, mover.grid, r.block, r.blocks), planted.time.count(), planted.call.count(),
+                    to_string(mover) + ", " + to_string(r.block) + " x " + std::to_string(r.blocks));
+        ++at_rows;
+      }
+      EXPECT_GT(at_rows, 10);
+    }
+}
+
+TEST(BlockCost, is_exact_for_affine_functions_between_rows_and_beyond_the_last_ones) {
+  const std::vector<BlockTime> rows = affine_rows();
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint64_t block = 256 + random() % (std::uint64_t{1} << (9 + random() % 14));
+    const std::uint64_t n = 1 + random() % (std::uint64_t{1} << (1 + random() % 18));
+    expect_cost(block_cost(rows, 0, Bytes{block}, n),
+                planted_time.at(static_cast<double>(block), static_cast<double>(n)),
+                planted_call.at(static_cast<double>(block), static_cast<double>(n)),
+                std::to_string(block) + " B x " + std::to_string(n));
+  }
+}
+
+TEST(BlockCost, is_constant_below_the_first_row) {
+  const std::vector<BlockTime> rows{block_row(0, 256, 4, 7e-6, 1e-6), block_row(0, 256, 8, 9e-6, 2e-6),
+                                    block_row(0, 512, 4, 8e-6, 1e-6), block_row(0, 512, 8, 12e-6, 2e-6)};
+  expect_cost(block_cost(rows, 0, 256_B, 1), 7e-6, 1e-6, "fewer blocks");
+  expect_cost(block_cost(rows, 0, 16_B, 4), 7e-6, 1e-6, "smaller blocks");
+  expect_cost(block_cost(rows, 0, 1_B, 1), 7e-6, 1e-6, "both");
+  expect_cost(block_cost(rows, 0, 1_B, 6), 8e-6, 1.5e-6, "smaller blocks between two counts");
+}
+
+TEST(BlockCost, continues_the_last_two_rows_and_is_never_negative) {
+  const std::vector<BlockTime> rows{block_row(0, 256, 1, 5e-6), block_row(0, 256, 2, 7e-6)};
+  EXPECT_NEAR(block_cost(rows, 0, 256_B, 10).time.count(), 23e-6, 1e-15);
+  EXPECT_NEAR(block_cost(rows, 0, 4096_B, 10).time.count(), 23e-6, 1e-15) << "one size of a block";
+  const std::vector<BlockTime> falling{block_row(0, 256, 1, 5e-6), block_row(0, 256, 2, 4e-6)};
+  EXPECT_EQ(block_cost(falling, 0, 256_B, 1000).time.count(), 0);
+}
+
+TEST(BlockCost, of_a_single_row_is_that_row_everywhere) {
+  const std::vector<BlockTime> rows{block_row(0, 256, 4, 7e-6, 1e-6)};
+  for (const std::uint64_t n : {1u, 4u, 100u}) expect_cost(block_cost(rows, 0, 300_B, n), 7e-6, 1e-6, "");
+}
+
+TEST(BlockCost, has_a_rate_that_is_linear_in_the_grid_between_rows_and_constant_beyond) {
+  // Rates of 1, 3 and 4 per 100 µs; the calls take 1, 5 and 5 µs.
+  const std::vector<BlockTime> rows{block_row(2, 256, 1, 100e-6, 1e-6), block_row(6, 256, 1, 100e-6 / 3, 5e-6),
+                                    block_row(10, 256, 1, 25e-6, 5e-6)};
+  const auto at = [&](std::uint32_t grid) { return block_cost(rows, grid, 256_B, 1); };
+  expect_cost(at(2), 100e-6, 1e-6, "row");
+  expect_cost(at(3), 100e-6 / 1.5, 2e-6, "a quarter of the way");
+  expect_cost(at(4), 50e-6, 3e-6, "half of the way");
+  expect_cost(at(6), 100e-6 / 3, 5e-6, "row");
+  expect_cost(at(8), 100e-6 / 3.5, 5e-6, "between the others");
+  expect_cost(at(10), 25e-6, 5e-6, "last row");
+  expect_cost(at(132), 25e-6, 5e-6, "beyond");
+  expect_cost(at(1), 100e-6, 1e-6, "below");
+}
+
+TEST(BlockCost, of_planted_kernels_is_exact_between_grids_as_long_as_rates_grow_with_the_grid) {
+  // Without the fixed 5 µs, times of the planted kernels are bytes over a rate that is proportional to the grid.
+  std::vector<BlockTime> rows;
+  for (const std::uint32_t grid : {1u, 4u, 7u})
+    for (const std::uint64_t block : {4096u, 65536u})
+      for (const std::uint64_t n : {1u, 1000u})
+        rows.push_back(block_row(grid, block, n, static_cast<double>(block * n) / (grid * 6.3e9)));
+  for (std::uint32_t grid = 1; grid <= 7; ++grid)
+    for (const std::uint64_t block : {4096u, 5000u, 65536u, 200'000u})
+      for (const std::uint64_t n : {1u, 17u, 1000u, 5000u})
+        EXPECT_NEAR(block_cost(rows, grid, Bytes{block}, n).time.count() * grid * 6.3e9, static_cast<double>(block * n),
+                    1e-9 * static_cast<double>(block * n))
+            << grid << " " << block << " " << n;
+}
+
+TEST(BlockCost, needs_a_row) { EXPECT_THROW(block_cost({}, 0, 1_KiB, 1), Error); }
+
+TEST(GridsOf, are_those_of_the_rows_in_order) {
+  EXPECT_EQ(grids_of(planted_blocks().movers.at("kernel pinned h2d")),
+            (std::vector<std::uint32_t>{1, 2, 4, 8, 32, 132}));
+  EXPECT_EQ(grids_of(planted_blocks().movers.at("batch pinned h2d")), std::vector<std::uint32_t>{0});
+  EXPECT_TRUE(grids_of({}).empty());
+}
+
+TEST(SlowdownAt, is_linear_between_rows_proportional_below_and_constant_above) {
+  const auto fraction = [](double value) { return Interval<double>::exact(value); };
+  const std::vector<MoverSlowdown> rows{{.grid = 4, .compute = fraction(0.02), .memory = fraction(0.1)},
+                                        {.grid = 8, .compute = fraction(0.04), .memory = fraction(0.5)},
+                                        {.grid = 16, .compute = fraction(0.03), .memory = fraction(0.7)}};
+  const auto expect = [&](std::uint32_t grid, double compute, double memory) {
+    EXPECT_NEAR(slowdown_at(rows, grid).compute, compute, 1e-12) << grid;
+    EXPECT_NEAR(slowdown_at(rows, grid).memory, memory, 1e-12) << grid;
+  };
+  expect(0, 0, 0);
+  expect(1, 0.005, 0.025);
+  expect(2, 0.01, 0.05);
+  expect(4, 0.02, 0.1);
+  expect(5, 0.025, 0.2);
+  expect(8, 0.04, 0.5);
+  expect(12, 0.035, 0.6);
+  expect(16, 0.03, 0.7);
+  expect(132, 0.03, 0.7);
+}
+
+TEST(SlowdownAt, of_one_row_is_proportional_below_and_constant_above_and_of_none_is_zero) {
+  const std::vector<MoverSlowdown> rows{
+      {.grid = 4, .compute = Interval<double>::exact(0.02), .memory = Interval<double>::exact(0.1)}};
+  EXPECT_NEAR(slowdown_at(rows, 1).memory, 0.025, 1e-12);
+  EXPECT_NEAR(slowdown_at(rows, 4).memory, 0.1, 1e-12);
+  EXPECT_NEAR(slowdown_at(rows, 9).memory, 0.1, 1e-12);
+  EXPECT_EQ(slowdown_at({}, 8).memory, 0);
+  EXPECT_EQ(slowdown_at({}, 8).compute, 0);
+}
+
+}  // namespace
+}  // namespace shiplap
