@@ -71,8 +71,8 @@ class Execution {
   /// Throws Error naming the call, the op and its chunk. After the error nothing of the run is in flight, and the
   /// execution can be run again. Every op that was submitted before the failing one has completed, and ops that were
   /// not submitted have written nothing. The failing op may have written some of its output if it is a kernel whose
-  /// function threw, or a batch. When the GPU itself has failed (a kernel that traps), every submitted op may have
-  /// written some of its output, and every further call throws.
+  /// function threw, a batch, or an op that moves blocks. When the GPU itself has failed (a kernel that traps), every
+  /// submitted op may have written some of its output, and every further call throws.
   virtual void submit(const RunOptions& = {}) = 0;
   /// Waits for the submitted run to end. Throws as `submit` does.
   virtual RunResult wait() = 0;

@@ -167,6 +167,8 @@ class OpCheck {
       add("{} is moved by a kernel without thread blocks; use at least one", name());
     if (blocks.mover.kind == Mover::Kind::strided && !list.regular)
       add("{} is moved by a strided copy, and list {} has indices; use another mover", name(), list.name);
+    if (schedule_.as_graph && blocks.mover.kind == Mover::Kind::batch)
+      add("{} is moved by a batch in a graph, which has a node for each copy; use copies or a strided copy", name());
     if (schedule_.as_graph && !list.regular)
       add("{} is part of a graph, which would keep the indices of the time when it was made; submit the ops one by one",
           name());

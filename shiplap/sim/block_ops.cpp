@@ -75,7 +75,8 @@ void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCo
   zero_copy_.push_back(times);
   state.zero_copy = &zero_copy_.back();
   state.latency = machine_.gpu(gpu).launch_latency;
-  const std::uint64_t launches = (blocks.count + mover_launch_blocks - 1) / mover_launch_blocks;
+  const bool regular = schedule_.lists[blocks.list.index()].regular;
+  const std::uint64_t launches = regular ? 1 : (blocks.count + mover_launch_blocks - 1) / mover_launch_blocks;
   state.call = cost.call.count();
   state.queued_after = state.call / static_cast<double>(std::max<std::uint64_t>(1, launches));
 }

@@ -46,6 +46,7 @@ TEST(BlockOps, of_a_regular_list_may_reach_the_last_byte_of_the_pool_and_may_be_
   b.schedule.lists[0].regular = true;
   BlockCopy blocks = b.gather_of(0, 6);
   blocks.pool.length = 88_B;  // block 5 ends there
+  blocks.mover = {.kind = Mover::Kind::strided};
   b.move(b.one, blocks);
   b.schedule.as_graph = true;
   EXPECT_EQ(joined(problems(b.schedule)), "");
@@ -128,6 +129,11 @@ const std::vector<Refusal> refusals{
      [](BlockBuilder&, BlockCopy& c) { c.mover = {.kind = Mover::Kind::kernel}; }},
     {"is moved by a strided copy, and list pages has indices; use another mover",
      [](BlockBuilder&, BlockCopy& c) { c.mover = {.kind = Mover::Kind::strided}; }},
+    {"is moved by a batch in a graph, which has a node for each copy; use copies or a strided copy",
+     [](BlockBuilder& b, BlockCopy&) {
+       b.schedule.as_graph = true;
+       b.schedule.lists[0].regular = true;
+     }},
     {"is part of a graph, which would keep the indices of the time when it was made; submit the ops one by one",
      [](BlockBuilder& b, BlockCopy&) { b.schedule.as_graph = true; }},
 };

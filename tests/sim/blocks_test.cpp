@@ -119,6 +119,16 @@ TEST(BlockOpTime, of_a_list_of_several_launches_begins_with_the_first_launch) {
   EXPECT_NEAR(us_of(p.submission), us_of(planted.call) + record_us, 1e-6);
 }
 
+TEST(BlockOpTime, of_a_regular_list_begins_behind_its_one_launch_however_long_the_list_is) {
+  BlockBench b;
+  const Mover mover{Mover::Kind::kernel, 8};
+  const OpId op = b.blocks(b.one, mover, true, small_block, 16384);
+  b.schedule.lists[0].regular = true;
+  const BlockCost planted = planted_block_cost(mover, true, small_block, 16384);
+  const double start = us_of(planted.call) + 2.3;
+  EXPECT_SPAN(b.predict(), op, start, start + us_of(planted.time));
+}
+
 TEST(BlockOpTime, keeps_the_agent_from_its_next_call_for_the_planted_time_of_the_calls) {
   for (const Mover& mover : all_movers) {
     BlockBench b;

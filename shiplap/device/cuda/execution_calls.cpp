@@ -126,7 +126,7 @@ cudaError_t CudaExecution::move(const BlockCall& blocks, cudaStream_t stream, co
     case Mover::Kind::kernel:
       break;
   }
-  call = "the launch of the kernel that moves the blocks";
+  call = "cudaLaunchKernel";
   return move_by_kernel(api_, blocks.move, blocks.mover.grid, stream);
 }
 

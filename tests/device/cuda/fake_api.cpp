@@ -230,6 +230,18 @@ void fake_memory(Api& api) {
     fake_cuda().batches.push_back(count);
     return error;
   };
+  api.memcpy_2d_async = [](void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                           std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
+    const std::lock_guard lock(guard);
+    const cudaError_t error = call("memcpy_2d_async", stream);
+    if (error != cudaSuccess) return error;
+    if (to_pitch < width || from_pitch < width) return refuse(cudaErrorInvalidPitchValue);
+    note_captured(stream);
+    for (std::size_t row = 0; row < height; ++row)
+      std::memcpy(static_cast<std::byte*>(to) + row * to_pitch, static_cast<const std::byte*>(from) + row * from_pitch,
+                  width);
+    return error;
+  };
   api.memset_async = [](void* data, int value, std::size_t size, cudaStream_t stream) {
     std::memset(data, value, size);
     return call("memset_async", stream);
@@ -239,6 +251,15 @@ void fake_memory(Api& api) {
 void fake_work(Api& api) {
   api.stream_create_with_flags = [](cudaStream_t* stream, unsigned) {
     return make("stream_create", stream, fake_cuda().live_streams);
+  };
+  api.stream_create_with_priority = [](cudaStream_t* stream, unsigned, int priority) {
+    fake_cuda().priorities.push_back(priority);
+    return make("stream_create_with_priority", stream, fake_cuda().live_streams);
+  };
+  api.device_get_stream_priority_range = [](int* lowest, int* highest) {
+    *lowest = 0;
+    *highest = FakeCuda::highest_priority;
+    return call("device_get_stream_priority_range");
   };
   api.stream_destroy = [](cudaStream_t stream) {
     const std::lock_guard lock(guard);

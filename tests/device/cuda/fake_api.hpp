@@ -41,6 +41,8 @@ struct FakeCuda {
   /// For each wait of the host for a stream: whether the gate was open (or there was none).
   std::vector<bool> gate_open_at_wait;
   std::vector<std::size_t> batches;  ///< copies of each batch
+  static constexpr int highest_priority = -3;
+  std::vector<int> priorities;  ///< of the streams that were made with one
   /// Of each capture that ended: the streams that were part of it.
   std::vector<std::size_t> captured_streams;
 

@@ -40,6 +40,12 @@ class FaultMemory {
       memory_.push_back(by_op ? Memory() : device.allocate(b.place, b.memory, b.size));
       bindings.buffers.push_back(memory_.back().data());
     }
+    // Neighbouring blocks change places, so that a list moves a chunk as a whole.
+    indices_.resize(schedule.lists.size());
+    for (std::size_t i = 0; i < indices_.size(); ++i)
+      for (std::uint32_t k = 0; k < schedule.lists[i].count && !schedule.lists[i].regular; ++k)
+        indices_[i].push_back(k ^ 1);
+    for (const auto& indices : indices_) bindings.lists.emplace_back(indices);
     bindings.kernels.assign(schedule.kernels.size(), inverting_kernel(api));
     reset();
   }
@@ -74,6 +80,7 @@ class FaultMemory {
   }
 
   std::vector<Memory> memory_;
+  std::vector<std::vector<std::uint32_t>> indices_;  // by list; empty for a regular one
   bool inverted_;
 };
 

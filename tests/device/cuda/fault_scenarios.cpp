@@ -34,8 +34,8 @@ void expect_purpose(const std::string& message) {
                              HasSubstr("the gate"), HasSubstr("holding a stream"), HasSubstr("joining the streams"),
                              HasSubstr("the end of stream"), HasSubstr("the makespan"), HasSubstr("the trace of ops"),
                              HasSubstr("a graph of 9 ops"), HasSubstr("before this run"), HasSubstr("(cuda:")));
-  for (const char* of_ops : {"cudaMemcpyAsync", "cudaMemcpyBatchAsync", "cudaMemPrefetchAsync", "cudaHostRegister",
-                             "cudaHostUnregister", "cudaMalloc", "the kernel launch"})
+  for (const char* of_ops : {"cudaMemcpyAsync", "cudaMemcpyBatchAsync", "cudaMemcpy2DAsync", "cudaMemPrefetchAsync",
+                             "cudaHostRegister", "cudaHostUnregister", "cudaMalloc", "the kernel launch"})
     if (message.find(of_ops) != std::string::npos) {
       EXPECT_THAT(message, HasSubstr("(op "));
     }
@@ -152,6 +152,7 @@ std::vector<Scenario> fault_scenarios() {
                 {stream_per_chunk_inverting(), {.hold = true, .trace = Trace::events}}),
       transfers("graph", {0}, {graph, {.hold = true}}),
       transfers("batches", {0}, {batches_inverting_nothing(), {}, false}),
+      transfers("blocks", {0}, {blocks_inverting()}),
       transfers("prefetches", {0}, {prefetches_inverting()}),
       transfers("host_agents", {0}, {host_agents_inverting()}),
       transfers("two_gpus", {0, 1}, {two_gpus_inverting_twice(), {.hold = true}, false}),

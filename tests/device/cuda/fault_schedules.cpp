@@ -57,6 +57,22 @@ Op prefetch(BufferId buffer, std::uint32_t chunk, Place to, StreamId stream, std
           .chunk = chunk};
 }
 
+/// The chunk as two blocks. The call that moves blocks to the host does so as a whole.
+Op move(BlockListId list, bool gather, BufferId pool, BufferId packed, std::uint32_t chunk, const Mover& mover,
+        StreamId stream, std::vector<OpId> after = {}) {
+  return {.what = BlockCopy{.list = list,
+                            .first = 2 * std::uint64_t{chunk},
+                            .count = 2,
+                            .gather = gather,
+                            .pool = {pool, 0_B, all_chunks},
+                            .packed = region(packed, chunk),
+                            .mover = mover},
+          .stream = stream,
+          .agent = first_agent,
+          .after = std::move(after),
+          .chunk = chunk};
+}
+
 struct Buffers {
   BufferId in, gpu, out;
 };
@@ -105,6 +121,34 @@ Schedule batches_inverting_nothing() {
   for (std::uint32_t c = 0; c < fault_chunks; ++c) s.add(copy(b.gpu, b.out, c, out));
   for (std::uint32_t i = 0; i < 2 * fault_chunks; ++i) s.ops[i].batched = i % fault_chunks != 0;
   s.ops[fault_chunks].after = {OpId{fault_chunks - 1}};
+  return s;
+}
+
+Schedule blocks_inverting() {
+  Schedule s;
+  const BufferId from = s.add_buffer({"in", Place::host(), MemoryKind::pinned, all_chunks});
+  const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId more = s.add_buffer({"more", Place::gpu(), MemoryKind::device, all_chunks});
+  const BufferId to = s.add_buffer({"out", Place::host(), MemoryKind::pinned, all_chunks});
+  const BlockList list{
+      .name = "pages", .block = Bytes{fault_chunk.count / 2}, .pitch = Bytes{fault_chunk.count / 2}, .count = 6};
+  const BlockListId pages = s.add_list(list);
+  const BlockListId rows = s.add_list(list);
+  s.lists[rows.index()].regular = true;
+  const KernelId invert = s.add_kernel("invert");
+  const StreamId in = s.add_stream("in");
+  const StreamId compute = s.add_stream("compute");
+  const StreamId out = s.add_stream("out");
+  s.streams[in.index()].urgent = true;
+  using Kind = Mover::Kind;
+  for (std::uint32_t c = 0; c < fault_chunks; ++c) {
+    // A list brings every block back to where it was.
+    const OpId there = s.add(move(c == 0 ? pages : rows, true, from, gpu, c, {.kind = Kind::copies}, in));
+    s.add(move(pages, true, from, more, c, {.kind = Kind::kernel, .grid = 2}, in));
+    const OpId done = s.add(kernel(invert, gpu, gpu, c, compute, {there}));
+    s.add(c == 0 ? move(pages, false, to, gpu, c, {.kind = Kind::batch}, out, {done})
+                 : move(rows, false, to, gpu, c, {.kind = Kind::strided}, out, {done}));
+  }
   return s;
 }
 

@@ -17,6 +17,8 @@ Schedule three_streams_inverting();
 Schedule stream_per_chunk_inverting();
 /// Two batches of copies.
 Schedule batches_inverting_nothing();
+/// Blocks that every mover gathers or scatters, in an urgent stream and in another one.
+Schedule blocks_inverting();
 /// Managed memory that is brought to the GPU and back by prefetches.
 Schedule prefetches_inverting();
 /// Two host threads: one copies through rings and waits for the GPU, one submits and pins, allocates and makes a

@@ -84,6 +84,18 @@ TEST_F(CudaStreamsFake, grow_for_a_schedule_that_has_more) {
   b.expect_output();
 }
 
+TEST_F(CudaStreamsFake, that_are_urgent_have_the_highest_priority_and_are_not_shared_with_others) {
+  Schedule urgent = schedule;
+  urgent.streams[1].urgent = true;
+  EXPECT_TRUE(fake_cuda().priorities.empty());
+  const auto first = device->prepare(urgent, a.bindings);
+  EXPECT_EQ(fake_cuda().priorities, std::vector<int>{testing::FakeCuda::highest_priority});
+  const auto second = device->prepare_behind(*first, urgent, b.bindings);
+  EXPECT_EQ(fake_cuda().priorities.size(), 1u);
+  EXPECT_THAT(message_of([&] { device->prepare_behind(*first, schedule, b.bindings); }),
+              ::testing::HasSubstr("stream 1, which is urgent in one of them only"));
+}
+
 TEST_F(CudaStreamsFake, of_graphs_and_of_several_agents_are_not_shared) {
   const auto first = device->prepare(schedule, a.bindings);
   Schedule graph = schedule;
