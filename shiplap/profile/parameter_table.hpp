@@ -149,8 +149,9 @@ void describe(V& v, Row& row, Tag tag) {
   v.fact("grid", row.grid, "Thread blocks of the mover's kernel.", 1);
   v.value({"compute", tag, "Added time of a kernel that only computes, as a fraction of its time alone."}, row.compute,
           fraction_quantity);
-  v.value({"memory", tag, "Added time of a kernel that is bound by the device memory, likewise."}, row.memory,
-          fraction_quantity);
+  v.value(
+      {"memory", tag, "Added time of a kernel that is bound by the device memory, as a fraction of its time alone."},
+      row.memory, fraction_quantity);
 }
 
 // --- parts

@@ -162,7 +162,8 @@ struct BlockTime {
 struct MoverSlowdown {
   std::uint32_t grid = 1;    ///< thread blocks of the mover's kernel
   Interval<double> compute;  ///< added time of a kernel that only computes, as a fraction of its time alone
-  Interval<double> memory;   ///< added time of a kernel that is bound by the device memory, likewise
+  /// Added time of a kernel that is bound by the device memory, as a fraction of its time alone.
+  Interval<double> memory;
 };
 /// Times of moving scattered blocks between a pool in host memory and the GPU.
 struct BlockModel {

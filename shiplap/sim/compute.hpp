@@ -77,7 +77,7 @@ class Compute final : public Resource {
   double demanded_rate_ = 0.0;             // by all running blocks, as a fraction of the GPU's rate; may exceed 1
   double compute_slowdown_ = 0;            // by the kernel of a mover, of kernels that only compute
   double memory_slowdown_ = 0;             // by the kernel of a mover, of kernels bound by the device memory
-  double memory_bound_ = 1;                // of the kernel that started last
+  double memory_bound_ = 1;                // Kernel::memory_bound of the kernel that started last
   double full_speed_time_ = 0;             // the integral of `speed()` over time until `updated_`, in seconds
   double updated_ = 0;                     // time of the last call of `advance_clock`
   std::vector<Cohort> running_cohorts_;    // a heap with the first to end on top

@@ -29,7 +29,7 @@ struct Shape {
   T* packed;
   std::uint64_t pitch;
   std::uint32_t block;
-  std::uint32_t total;  // of all blocks together
+  std::uint32_t total;  // all blocks together
 };
 
 // Consecutive threads move consecutive words, whatever the size of a block, so that accesses to the host are as large
@@ -59,9 +59,9 @@ __global__ void __launch_bounds__(mover_threads)
 }
 
 #if CUDART_VERSION >= 12010
-constexpr unsigned most_indices = 8000;  // of 32,764 bytes of arguments
+constexpr unsigned most_indices = 8000;  // a launch has 32,764 bytes of arguments
 #else
-constexpr unsigned most_indices = 960;  // of 4,096 bytes of arguments
+constexpr unsigned most_indices = 960;  // a launch has 4,096 bytes of arguments
 #endif
 
 template <class T, unsigned capacity, bool gather>
