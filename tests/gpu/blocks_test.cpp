@@ -25,7 +25,7 @@ struct BlockShape {
 };
 
 /// Multiples of 16, of 4 only, and odd: the kernel moves words of these sizes.
-constexpr BlockShape block_shapes[] = {{16, 16, 0, 0}, {48, 64, 16, 32}, {2048, 2064, 0, 0}, {32, 32, 0, 4},
+constexpr BlockShape block_shapes[] = {{16, 16, 0, 0}, {48, 64, 16, 32}, {1040, 1056, 0, 0}, {32, 32, 0, 4},
                                        {20, 28, 4, 4}, {64, 68, 0, 0},   {7, 9, 0, 0},       {1, 1, 0, 0},
                                        {48, 64, 1, 0}, {48, 64, 0, 3},   {516, 520, 8, 12}};
 // 56, 960 and 8000 are the most indices of the three kinds of launches.
