@@ -4,7 +4,6 @@
 // and answers with the time of a step in milliseconds, or with "wrong" when a byte is not what the pool holds.
 // decode.py asks in turn with PyTorch.
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <cstring>
@@ -151,7 +150,7 @@ class Decoder {
 
 int main(int argc, char** argv) try {
   if (argc != 3) {
-    fmt::print(stderr, "usage: decode_step DEVICE PROFILE\n");
+    std::fprintf(stderr, "usage: decode_step DEVICE PROFILE\n");
     return 64;
   }
   const auto device = open(argv[1]);
