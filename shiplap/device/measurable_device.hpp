@@ -38,7 +38,8 @@ inline constexpr unsigned map_probe_threads = 256;
 /// A device that can be measured. Each query has a default that means "unknown".
 class MeasurableDevice : public Device {
  public:
-  /// A probe kernel. `blocks` is the grid of `empty`, `spin`, `map` and `touch`; the other kinds choose their own grid.
+  /// A probe kernel. `blocks` is the grid of `empty`, `spin`, `map` and `touch`; the other kinds choose their own grid,
+  /// and `stream` and `multiply_add` do the same work in the grid of a schedule that states another one.
   /// The meaning of `amount` is given with each kind. Throws Error for an impossible grid or amount, Unsupported where
   /// a simulated device does not know how long the kernel takes.
   virtual ProbeKernel probe_kernel(ProbeKernel::Kind, std::uint64_t blocks, double amount) = 0;

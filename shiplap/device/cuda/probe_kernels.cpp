@@ -76,7 +76,7 @@ ProbeKernel make_stream_probe(const Api& api, int device, double amount) {
     std::byte* to = from + half;
     std::uint64_t count = half / sizeof(uint4);
     void* arguments[] = {&from, &to, &count};
-    launch(api, stream_kernel(), blocks, stream_probe_threads, arguments, l.stream);
+    launch(api, stream_kernel(), grid(l, blocks), stream_probe_threads, arguments, l.stream);
   };
   return probe;
 }
@@ -87,11 +87,11 @@ ProbeKernel make_multiply_add(const Api& api, int device, double amount) {
   probe.blocks = probe.resident_blocks;
   // The amount is rounded to whole rounds of one thread, 2 · probe_chains operations each.
   const auto rounds_of_all = static_cast<std::uint64_t>(std::llround(amount / (2.0 * probe_chains)));
-  const std::uint64_t threads_of_all = probe.blocks * arithmetic_probe_threads;
-  probe.binding.cuda = [&api, blocks = probe.blocks, rounds = rounds_of_all / threads_of_all,
-                        extra = rounds_of_all % threads_of_all](const Launch& l) {
-    std::uint64_t each = rounds;
-    std::uint64_t one_more = extra;
+  probe.binding.cuda = [&api, rounds_of_all, of_probe = probe.blocks](const Launch& l) {
+    const std::uint64_t blocks = grid(l, of_probe);
+    const std::uint64_t threads_of_all = blocks * arithmetic_probe_threads;
+    std::uint64_t each = rounds_of_all / threads_of_all;
+    std::uint64_t one_more = rounds_of_all % threads_of_all;
     float factor = 0.999f;  // x · factor + summand tends to 1, so that no value overflows or becomes subnormal
     float summand = 0.001f;
     void* arguments[] = {&each, &one_more, &factor, &summand};
