@@ -38,14 +38,18 @@ double between_runs(const Figure& figure) {
       // The CPU copies, faults pages or calls the system here. Its clocks, caches and other processes affect the time.
       Class{"copy.pageable.", 1.5}, Class{"numa.copy.pageable.", 1.5}, Class{"numa.host.", 1.5},
       Class{"prefetch.", 1.5}, Class{"demand.", 1.5}, Class{"latency.fault.", 1.5}, Class{"host.", 1.5},
-      Class{"staged.", 1.5}, Class{"peer.staged", 1.5}, Class{"call.", 1.5}, Class{"submit.", 1.5},
+      Class{"staged.", 1.5}, Class{"blocks.host.", 1.5}, Class{"blocks.copies.", 1.5},
+      Class{"blocks.kernel.managed.", 1.5}, Class{"peer.staged", 1.5}, Class{"call.", 1.5}, Class{"submit.", 1.5},
       Class{"timing.launched", 1.5}, Class{"timing.waited", 1.5},
       // A handover between engines takes 10 or 17 µs. The value differs between processes and is constant within one.
       Class{"chain.", 1.0},
       // These figures take a few microseconds.
       Class{"copy.pinned.both", 0.25}, Class{"launch.", 0.25}, Class{"timing.events", 0.25}, Class{"waiting.", 0.25},
+      // The host makes the calls while the blocks move.
+      Class{"blocks.batch.", 0.25}, Class{"blocks.strided.", 0.25}, Class{"blocks.both.batch", 0.25},
       // These kernels access host memory, and other processes use host memory and link too.
-      Class{"mapped.", 0.08}, Class{"copies.", 0.08}};
+      Class{"mapped.", 0.08}, Class{"copies.", 0.08}, Class{"blocks.kernel.", 0.08}, Class{"blocks.both.", 0.08},
+      Class{"beside.", 0.08}};
   constexpr Bytes small_copy = 64_KiB;
   constexpr double of_few_microseconds = 0.25;
   double share = figure.clock == "host" || (figure.bytes && *figure.bytes <= small_copy) ? of_few_microseconds : 0;

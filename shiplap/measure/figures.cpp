@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/fit.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/trial.hpp"
@@ -23,6 +24,7 @@ const char* count_argument(const Measurement& m) {
 
 std::optional<Bytes> bytes_moved(const std::string& primitive, const std::map<std::string, double>& arguments) {
   const auto starts = [&](std::string_view with) { return primitive.starts_with(with); };
+  if (starts("blocks.")) return bytes_of_blocks(arguments) * (starts("blocks.both.") ? 2 : 1);
   if (starts("copies.") && primitive.find(".beside.") != std::string::npos) return copy_size_beside(arguments);
   // Chains and pipelines are measured for their costs besides the copies, so they have no rate.
   const bool rate = starts("copy.") || starts("burst.") || starts("duplex.") || starts("mapped.") ||
@@ -106,6 +108,10 @@ std::string name_of(const Figure& figure) {
       name += fmt::format(", {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
     else if (argument == "copy")
       name += fmt::format(", copies of {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
+    else if (argument == "block")
+      name += fmt::format(", blocks of {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
+    else if (argument == "pool")
+      name += fmt::format(", pool of {}", to_string(Bytes{static_cast<std::uint64_t>(value)}));
     else if (argument == "busy")
       name += value > 0 ? ", beside copies" : "";
     else if (argument == "blocks" || argument == "streams" || argument == "followers" || argument == "threads")

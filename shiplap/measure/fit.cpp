@@ -53,6 +53,10 @@ bool has_arguments(const Measurement& measurement) {
                                         {"duplex.", {"bytes", "copies"}},
                                         {"order.streams", {"bytes", "streams", "stream"}},
                                         {"waiting.", {"bytes", "copies", "streams"}},
+                                        {"blocks.kernel.", {"block", "blocks", "grid"}},
+                                        {"blocks.", {"block", "blocks"}},
+                                        {"submit.blocks.", {"block", "blocks"}},
+                                        {"beside.", {"grid", "kernels"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.batch", {"copies"}},
                                         {"submit.graph", {"kernels"}},
@@ -155,7 +159,7 @@ Profile fit(std::span<const Measurement> measurements, const DeviceInfo& info) {
   if (!profile.links.empty()) {
     profile.links.front().pageable = fit_pageable(observations, findings);
     profile.links.front().managed = fit_managed(observations, profile, findings);
-    findings.missing.push_back({"links[0].blocks", "not measured"});
+    profile.links.front().blocks = fit_blocks(observations, profile, findings);
     for (LinkModel& link : fit_numa(observations, profile.links.front(), findings))
       profile.links.push_back(std::move(link));
   }

@@ -141,6 +141,10 @@ std::optional<PageableModel> fit_pageable(const Observations&, Findings&);
 /// Fits the times of moving pages, with the launch latency and the submission times of the profile; nullopt as
 /// `fit_pageable`.
 std::optional<ManagedModel> fit_managed(const Observations&, const Profile&, Findings&);
+/// Fits the times of moving scattered blocks, with the launch latency and the submission times of the profile. Movers
+/// and slowdowns that were not measured are listed in `missing`. The result is nullopt, with one entry, when no mover
+/// was measured.
+std::optional<BlockModel> fit_blocks(const Observations&, const Profile&, Findings&);
 /// Fits the work of host threads; nullopt as `fit_pageable`. `link` is the fitted link, and may be null.
 std::optional<HostModel> fit_host(const Observations&, const LinkModel* link, Findings&);
 

@@ -78,6 +78,7 @@ std::vector<LinkModel> fit_numa(Observations& observations, const LinkModel& nea
     }
     for (const char* what : {"h2d.duplex", "h2d.batched", "d2h.duplex", "d2h.batched", "waiting_streams", "zero_copy"})
       missing(what, "measured for the first NUMA node only; assuming no such effect for this node");
+    missing("blocks", "measured for the first NUMA node only");
     missing("managed", "the driver chooses where managed memory is on the host");
     links.push_back(std::move(link));
   }

@@ -39,7 +39,7 @@ double arithmetic_limit(const Conditions& conditions, unsigned sm_count) {
 
 std::optional<double> limit_of(const Figure& figure, const Conditions& conditions) {
   const auto starts = [&](std::string_view with) { return figure.primitive.starts_with(with); };
-  if (!figure.bytes || starts("host.") || starts("numa.host.") || starts("peer.") ||
+  if (!figure.bytes || starts("host.") || starts("numa.host.") || starts("peer.") || starts("blocks.host.") ||
       figure.primitive.find(".peer") != std::string::npos)
     return std::nullopt;
   double limit = pcie_link_rate(condition(conditions, "gpu.link"));
@@ -47,7 +47,7 @@ std::optional<double> limit_of(const Figure& figure, const Conditions& condition
   if (starts("copy.device"))
     limit = device_memory_limit(conditions) / 2;  // a copy within device memory reads and
                                                   // writes each byte
-  if (figure.primitive.ends_with(".both")) limit *= 2;
+  if (figure.primitive.ends_with(".both") || starts("blocks.both.")) limit *= 2;
   if (const auto gpus = figure.arguments.find("gpus"); gpus != figure.arguments.end()) limit *= gpus->second;
   if (limit <= 0) return std::nullopt;
   return limit;

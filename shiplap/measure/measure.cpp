@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/limits.hpp"
 #include "shiplap/measure/primitives.hpp"
 #include "shiplap/measure/ready_point.hpp"
@@ -243,15 +244,14 @@ class Measuring {
     std::string difference;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       // The first run of each trial verifies that it moves every byte. The samples are runs of the same schedule.
-      memory.poison_destinations(device_, trials[i]);
-      ready.probes()[i]();
-      if (difference.empty()) difference = memory.difference(device_, trials[i]);
+      run_once(ready, trials[i], i, memory);
+      if (difference.empty()) difference = this->difference(ready, trials[i], i, memory);
     }
     const auto samples = sample(ready.probes(), sampling(options_.effort));
     const std::string held_by = clocks_held_by();
     const bool again = visits_twice(options_.effort) && !all_equal(samples);
-    for (const Trial& trial : trials)
-      if (difference.empty()) difference = memory.difference(device_, trial);
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      if (difference.empty()) difference = this->difference(ready, trials[i], i, memory);
     if (!difference.empty()) result_.failed.push_back({label, difference});
     for (std::size_t i = 0; i < trials.size(); ++i)
       result_.measurements.push_back({.primitive = std::string(row.primitive.name),
@@ -263,6 +263,18 @@ class Measuring {
     if (again && difference.empty()) visit_again(row, point);
   }
 
+  /// Runs a trial after its destinations were overwritten, so that bytes that it does not move are found.
+  void run_once(const ReadyPoint& ready, const Trial& trial, std::size_t number, const RowMemory& memory) {
+    memory.poison_destinations(device_, trial);
+    ready.set_up(number);
+    ready.probes()[number]();
+  }
+
+  std::string difference(const ReadyPoint& ready, const Trial& trial, std::size_t number, const RowMemory& memory) {
+    ready.read_back(number);
+    return memory.difference(device_, trial);
+  }
+
   void visit_again(const PrimitiveRow& row, const Point& point) {
     if (to_visit_again_.insert(key(row, point)).second) ++total_;
   }
@@ -272,10 +284,7 @@ class Measuring {
   void measure_point_again(const PrimitiveRow& row, const Point& point, const std::string& label,
                            const std::vector<Trial>& trials, const RowMemory& memory) {
     const ReadyPoint ready(device_, row, trials, memory);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      memory.poison_destinations(device_, trials[i]);
-      ready.probes()[i]();
-    }
+    for (std::size_t i = 0; i < trials.size(); ++i) run_once(ready, trials[i], i, memory);
     const auto as_before =
         static_cast<unsigned>(find(result_.measurements, row, point.variants.front())->samples_us.size());
     SampleOptions options = sampling(options_.effort);
@@ -283,8 +292,8 @@ class Measuring {
     const auto samples = sample(ready.probes(), options);
     const std::string held_by = clocks_held_by();
     std::string difference;
-    for (const Trial& trial : trials)
-      if (difference.empty()) difference = memory.difference(device_, trial);
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      if (difference.empty()) difference = this->difference(ready, trials[i], i, memory);
     if (!difference.empty()) result_.failed.push_back({label, difference});
     for (std::size_t i = 0; i < trials.size(); ++i) {
       Measurement& m = *find(result_.measurements, row, point.variants[i]);
@@ -336,8 +345,10 @@ MeasureResult measure(MeasurableDevice& device, const MeasureOptions& options) {
     try {
       points[i] = rows[i]->points(setting);
       std::erase_if(points[i], [&](const Point& point) {
-        const auto found = point.variants.front().find("bytes");
-        return found != point.variants.front().end() && found->second < in_bytes(options.smallest);
+        const Arguments& arguments = point.variants.front();
+        const auto found = arguments.find("bytes");
+        if (arguments.contains("block")) return in_bytes(bytes_of_blocks(arguments)) < in_bytes(options.smallest);
+        return found != arguments.end() && found->second < in_bytes(options.smallest);
       });
       if (points[i].empty()) reasons[i] = "it has no point of the sizes asked for";
     } catch (const Unsupported& reason) {

@@ -24,8 +24,9 @@ Seconds time_of(const PrimitiveRow& row, const Trial& trial, const RunResult& ru
 /// Whether streams are held until all ops are submitted. Device times then contain no submission, and submission times
 /// do not depend on the GPU. A schedule whose host waits for ops cannot be held. A run that the host times until it
 /// knows the end must not be held.
-bool is_held(const PrimitiveRow& row, const Schedule& schedule) {
-  return can_be_held(schedule) && (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
+bool is_held(const PrimitiveRow& row, const Trial& trial) {
+  return trial.held && can_be_held(trial.schedule) &&
+         (row.primitive.clock != "host" || row.host_clock == HostClock::submission);
 }
 
 }  // namespace
@@ -37,13 +38,20 @@ ReadyPoint::ReadyPoint(MeasurableDevice& device, const PrimitiveRow& row, const 
     buffers.resize(schedule.buffers.size());
     std::vector<KernelBinding> kernels;
     if (!schedule.kernels.empty()) kernels = trial.kernels;
-    executions_.push_back(device.prepare(schedule, {.buffers = buffers, .kernels = kernels}));
+    std::vector<std::span<const std::uint32_t>> lists;
+    if (!schedule.lists.empty()) lists.assign(trial.lists.begin(), trial.lists.end());
+    executions_.push_back(device.prepare(schedule, {.buffers = buffers, .kernels = kernels, .lists = lists}));
     return executions_.back().get();
   };
   for (const Trial& trial : trials) {
-    Execution* before = trial.before ? prepare(*trial.before, trial) : nullptr;
+    const auto prepare_if = [&](const std::optional<Schedule>& schedule) {
+      return schedule ? prepare(*schedule, trial) : nullptr;
+    };
+    Execution* before = prepare_if(trial.before);
+    set_ups_.push_back(prepare_if(trial.set_up));
+    read_backs_.push_back(prepare_if(trial.read_back));
     Execution* timed = prepare(trial.schedule, trial);
-    probes_.push_back([timed, before, hold = is_held(row, trial.schedule), &trial, &row]() -> Reading {
+    probes_.push_back([timed, before, hold = is_held(row, trial), &trial, &row]() -> Reading {
       Seconds cost{0};
       if (before != nullptr) cost = before->run().host_total;
       const RunResult run = timed->run({.hold = hold, .timed = trial.timed});
@@ -51,6 +59,14 @@ ReadyPoint::ReadyPoint(MeasurableDevice& device, const PrimitiveRow& row, const 
       return {.time = time_of(row, trial, run), .cost = cost};
     });
   }
+}
+
+void ReadyPoint::set_up(std::size_t trial) const {
+  if (set_ups_[trial] != nullptr) set_ups_[trial]->run();
+}
+
+void ReadyPoint::read_back(std::size_t trial) const {
+  if (read_backs_[trial] != nullptr) read_backs_[trial]->run();
 }
 
 }  // namespace shiplap

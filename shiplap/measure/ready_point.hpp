@@ -21,9 +21,16 @@ class ReadyPoint {
   /// One probe for each trial, in the order of the trials.
   std::span<const Probe> probes() const { return probes_; }
 
+  /// Runs `Trial::set_up` of a trial, if it has one.
+  void set_up(std::size_t trial) const;
+  /// Runs `Trial::read_back` of a trial, if it has one.
+  void read_back(std::size_t trial) const;
+
  private:
   std::vector<std::unique_ptr<Execution>> executions_;
   std::vector<Probe> probes_;
+  std::vector<Execution*> set_ups_;     // by trial; null for none
+  std::vector<Execution*> read_backs_;  // by trial; null for none
 };
 
 }  // namespace shiplap

@@ -12,7 +12,7 @@
 
 namespace shiplap {
 
-/// One schedule to be timed.
+/// One schedule to be timed, and what belongs to it.
 struct Trial {
   /// A condition that a run must meet: `to[0, length)` equals `from[0, length)`.
   struct Transfer {
@@ -33,6 +33,15 @@ struct Trial {
   OpId timed_op{};             ///< op of an agent that the host's clock times; none means the whole schedule
   /// An untimed schedule on the same buffers that runs to its end before each run of `schedule`.
   std::optional<Schedule> before{};
+  /// Indices by BlockListId, for all schedules of the trial; empty for a regular list.
+  std::vector<std::vector<std::uint32_t>> lists{};
+  /// Whether the streams are held until everything is submitted. A run whose ops end while the host still submits must
+  /// not be held, and thousands of calls do not fit into the hardware queues.
+  bool held = true;
+  /// An untimed schedule on the same buffers that runs once, before the run that verifies the bytes.
+  std::optional<Schedule> set_up{};
+  /// An untimed schedule on the same buffers that runs before the bytes are compared.
+  std::optional<Schedule> read_back{};
 };
 
 /// A burst of `copies` copies of `size` bytes each in one stream, between host memory and the GPU. Every copy has its

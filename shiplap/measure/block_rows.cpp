@@ -1,0 +1,271 @@
+// Primitives of scattered blocks: what moves them, how long the calls take, and how far kernels slow down beside them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/block_trial.hpp"
+#include "shiplap/measure/rows.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Size of the pool. Its blocks lie far apart for the GPU's address translation and exceed most CPU caches.
+constexpr Bytes pool_size = 256_MiB;
+constexpr Bytes pool_size_quick = 64_MiB;
+/// The blocks of an op are at most this fraction of the pool. A strided copy needs half.
+constexpr std::uint64_t pool_over_blocks = 4;
+/// Most copies in a graph. Graphs of more nodes take long to make, and show the same time for each node.
+constexpr std::uint64_t most_copies_in_graph = 256;
+
+Bytes pool_of(const Setting& setting) {
+  return std::min(quick(setting) ? pool_size_quick : pool_size, setting.largest);
+}
+
+using BlockCounts = std::vector<std::uint64_t>;
+const std::vector<std::uint32_t> no_grids{0};
+
+/// Points of these sizes and counts as far as the blocks fit, for each grid. Grid 0 means that the mover has no grid.
+std::vector<Point> block_points(const Setting& setting, const std::vector<Bytes>& sizes, const BlockCounts& counts,
+                                const std::vector<std::uint32_t>& grids = no_grids) {
+  const Bytes pool = pool_of(setting);
+  std::vector<Point> points;
+  for (const std::uint32_t grid : grids)
+    for (const Bytes block : sizes)
+      for (const std::uint64_t blocks : counts) {
+        if (block * blocks > pool / pool_over_blocks) continue;
+        Arguments arguments{
+            {"block", in_bytes(block)}, {"blocks", static_cast<double>(blocks)}, {"pool", in_bytes(pool)}};
+        if (grid > 0) arguments["grid"] = grid;
+        points.push_back({fmt::format("{} x {}{}", to_string(block), blocks,
+                                      grid > 0 ? fmt::format(", {} thread blocks", grid) : ""),
+                          {std::move(arguments)}});
+      }
+  if (points.empty())
+    throw Unsupported(fmt::format("the largest copy asked for, {}, leaves no pool of blocks", to_string(pool)));
+  return points;
+}
+
+/// The given grids that are smaller than the number of SMs, and that number.
+std::vector<std::uint32_t> grids_up_to_all_sms(const Setting& setting, std::vector<std::uint32_t> grids) {
+  if (setting.info.sm_count == 0)
+    throw Unsupported(fmt::format("{} does not say how many SMs it has", setting.info.id));
+  std::erase_if(grids, [&](std::uint32_t grid) { return grid >= setting.info.sm_count; });
+  grids.push_back(setting.info.sm_count);
+  return grids;
+}
+
+// Copies and batches change over from the cost of a copy to that of its bytes between 4 KiB and 256 KiB.
+std::vector<Bytes> sizes_of_copies(const Setting& setting) {
+  if (quick(setting)) return {4_KiB, 64_KiB, 1_MiB};
+  return {256_B, 1_KiB, 4_KiB, 8_KiB, 16_KiB, 32_KiB, 64_KiB, 128_KiB, 256_KiB, 1_MiB, 4_MiB};
+}
+// More copies take so long that they would be most of the measurement, and the time is proportional to them.
+std::vector<Point> points_of_copies(const Setting& setting) {
+  return block_points(setting, sizes_of_copies(setting),
+                      quick(setting) ? BlockCounts{1, 256} : BlockCounts{1, 16, 256, 4096});
+}
+std::vector<Point> points_of_batches(const Setting& setting) {
+  return block_points(setting, sizes_of_copies(setting),
+                      quick(setting) ? BlockCounts{1, 256, 4096} : BlockCounts{1, 16, 256, 4096, 65536});
+}
+std::vector<Point> points_of_strided_copies(const Setting& setting) {
+  return quick(setting) ? block_points(setting, {4_KiB, 64_KiB, 1_MiB}, {1, 256})
+                        : block_points(setting, powers_of_two(256_B, 4_MiB, 2), {1, 16, 256, 4096, 65536});
+}
+std::vector<Point> points_of_kernels(const Setting& setting) {
+  if (quick(setting))
+    return block_points(setting, {4_KiB, 64_KiB}, {1, 64, 2048}, grids_up_to_all_sms(setting, {1, 8, 32}));
+  return block_points(setting, {256_B, 1_KiB, 4_KiB, 64_KiB, 1_MiB}, {1, 64, 4096},
+                      grids_up_to_all_sms(setting, {1, 2, 4, 8, 16, 32}));
+}
+std::vector<Point> points_of_pageable_copies(const Setting& setting) {
+  not_in_quick(setting);
+  return block_points(setting, {4_KiB, 64_KiB, 1_MiB}, {1, 16, 256});
+}
+std::vector<Point> points_of_managed_pools(const Setting& setting) {
+  not_in_quick(setting);
+  return block_points(setting, {4_KiB, 64_KiB, 1_MiB}, {1, 64}, grids_up_to_all_sms(setting, {8}));
+}
+std::vector<Point> points_of_host_threads(const Setting& setting) {
+  return quick(setting) ? block_points(setting, {4_KiB, 64_KiB}, {1, 256})
+                        : block_points(setting, {256_B, 1_KiB, 4_KiB, 64_KiB, 1_MiB}, {1, 16, 256, 4096, 65536});
+}
+// The time of the calls depends on the number of blocks and hardly on their size.
+std::vector<Point> points_of_calls(const Setting& setting) {
+  return quick(setting) ? block_points(setting, {4_KiB}, {1, 256})
+                        : block_points(setting, {256_B, 4_KiB, 64_KiB}, {1, 16, 256, 4096});
+}
+std::vector<Point> points_of_launches(const Setting& setting) {
+  const std::vector<std::uint32_t> grid = grids_up_to_all_sms(setting, {});
+  return quick(setting) ? block_points(setting, {4_KiB}, {1, 256, 2048}, grid)
+                        : block_points(setting, {256_B}, {1, 16, 256, 4096, 65536}, grid);
+}
+std::vector<Point> points_of_graphs(const Setting& setting) {
+  not_in_quick(setting);
+  return block_points(setting, {4_KiB, 64_KiB}, {16, most_copies_in_graph});
+}
+std::vector<Point> points_of_both_by_kernel(const Setting& setting) {
+  not_in_quick(setting);
+  return block_points(setting, {4_KiB, 64_KiB}, {256}, grids_up_to_all_sms(setting, {4, 8, 32}));
+}
+std::vector<Point> points_of_both_by_batch(const Setting& setting) {
+  require_two_engines(setting);
+  not_in_quick(setting);
+  return block_points(setting, {4_KiB, 64_KiB, 256_KiB}, {256});
+}
+
+BlockMoves moves_of(const Arguments& arguments, bool gather, Mover::Kind kind) {
+  const auto grid = arguments.find("grid");
+  return {.gather = gather,
+          .mover = {.kind = kind, .grid = grid == arguments.end() ? 0 : static_cast<std::uint32_t>(grid->second)},
+          .pool = {static_cast<std::uint64_t>(arguments.at("pool"))},
+          .block = {static_cast<std::uint64_t>(arguments.at("block"))},
+          .blocks = static_cast<std::uint64_t>(arguments.at("blocks"))};
+}
+
+using MoverKind = Mover::Kind;
+template <MoverKind kind, CopyDirection way, MemoryKind memory = MemoryKind::pinned>
+Trial blocks_by(MeasurableDevice&, const Arguments& arguments) {
+  BlockMoves moves = moves_of(arguments, way == host_to_device, kind);
+  moves.memory = memory;
+  return move_blocks(moves);
+}
+template <MoverKind kind, CopyDirection way>
+Trial calls_of(MeasurableDevice&, const Arguments& arguments) {
+  return submit_blocks(moves_of(arguments, way == host_to_device, kind));
+}
+template <CopyDirection way>
+Trial blocks_by_host(MeasurableDevice&, const Arguments& arguments) {
+  return move_blocks_by_host(moves_of(arguments, way == host_to_device, MoverKind::copies));
+}
+template <CopyDirection way>
+Trial graph_of_blocks(MeasurableDevice&, const Arguments& arguments) {
+  return move_blocks_in_graph(moves_of(arguments, way == host_to_device, MoverKind::copies));
+}
+template <MoverKind kind>
+Trial blocks_both_ways(MeasurableDevice&, const Arguments& arguments) {
+  return move_blocks_both_ways(moves_of(arguments, true, kind));
+}
+
+// --- kernels beside the kernel of a mover
+
+/// Size of a block, and of all blocks.
+constexpr Bytes block_beside = 16_KiB;
+constexpr Bytes blocks_beside = 32_MiB;
+/// Work of one kernel. It takes about 0.1 ms on an H200 and streams five times its L2 cache.
+constexpr double flops_beside = 8e9;
+constexpr double streamed_beside = 256.0 * 1024 * 1024;
+/// Rates in GB/s, and a time in µs, that determine how many ops of the mover are needed to last longer than the
+/// kernels. A PCIe 5 x16 link, as of an H200, is half as fast. Where the mover ends too early, the slowdown is too
+/// small.
+constexpr double fastest_mover = 110;
+constexpr double most_gathered_by_a_block = 7;
+constexpr double most_scattered_by_a_block = 14;
+constexpr double longest_kernels_us = 2200;
+/// Least number of ops, in which each block moves once.
+constexpr unsigned fewest_moves = 4;
+
+// The kernels alone (grid 0), and beside grids. Each is measured with two numbers of kernels, whose difference contains
+// no start: one kernel may begin before the mover does.
+std::vector<Point> points_beside_mover(const Setting& setting) {
+  std::vector<std::uint32_t> grids = grids_up_to_all_sms(
+      setting, quick(setting) ? std::vector<std::uint32_t>{8} : std::vector<std::uint32_t>{1, 2, 4, 8, 16, 32});
+  grids.insert(grids.begin(), 0u);
+  const Bytes pool = pool_of(setting);
+  const std::uint64_t blocks = std::min(blocks_beside, pool / pool_over_blocks).count / block_beside.count;
+  if (blocks < fewest_moves)
+    throw Unsupported(fmt::format("the largest copy asked for, {}, leaves no pool of blocks", to_string(pool)));
+  std::vector<Point> points;
+  for (const std::uint32_t grid : grids) {
+    Point point{grid > 0 ? fmt::format("{} thread blocks", grid) : "alone", {}};
+    for (const double kernels : {2.0, 8.0})
+      point.variants.push_back({{"grid", grid},
+                                {"kernels", kernels},
+                                {"block", in_bytes(block_beside)},
+                                {"blocks", static_cast<double>(blocks)},
+                                {"pool", in_bytes(pool)}});
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+template <ProbeKernel::Kind kind, CopyDirection way>
+Trial beside_mover(MeasurableDevice& device, const Arguments& arguments) {
+  const double grid = arguments.at("grid");
+  const bool gather = way == host_to_device;
+  const double of_a_block = gather ? most_gathered_by_a_block : most_scattered_by_a_block;
+  const double needed = longest_kernels_us * 1e3 * std::min(fastest_mover, of_a_block * grid);  // bytes
+  const double of_an_op = in_bytes(bytes_of_blocks(arguments)) / fewest_moves;
+  const unsigned moves = std::max(fewest_moves, static_cast<unsigned>(std::ceil(needed / of_an_op)));
+  return kernels_beside_mover(device, moves_of(arguments, gather, MoverKind::kernel),
+                              {.kind = kind,
+                               .amount = kind == ProbeKernel::Kind::stream ? streamed_beside : flops_beside,
+                               .kernels = whole(arguments, "kernels"),
+                               .moves = grid > 0 ? moves : 0});
+}
+
+template <CopyDirection way>
+void add_moves(std::vector<PrimitiveRow>& rows) {
+  constexpr bool gather = way == host_to_device;
+  const auto add = [&](const char* name, const char* summary, auto points, auto trial, const char* clock = "events",
+                       HostClock host_clock = HostClock::submission) {
+    rows.push_back({{name, summary, clock}, points, trial, host_clock});
+  };
+  add(gather ? "blocks.copies.h2d" : "blocks.copies.d2h", "scattered blocks, each by a copy of its own",
+      points_of_copies, blocks_by<MoverKind::copies, way>);
+  add(gather ? "blocks.batch.h2d" : "blocks.batch.d2h", "scattered blocks as a batch of copies", points_of_batches,
+      blocks_by<MoverKind::batch, way>);
+  add(gather ? "blocks.strided.h2d" : "blocks.strided.d2h", "blocks at equal distances by one copy",
+      points_of_strided_copies, blocks_by<MoverKind::strided, way>);
+  add(gather ? "blocks.kernel.h2d" : "blocks.kernel.d2h", "scattered blocks by a zero-copy kernel", points_of_kernels,
+      blocks_by<MoverKind::kernel, way>);
+  add(gather ? "blocks.copies.pageable.h2d" : "blocks.copies.pageable.d2h",
+      "scattered blocks of pageable memory, each by a copy of its own", points_of_pageable_copies,
+      blocks_by<MoverKind::copies, way, MemoryKind::pageable>);
+  add(gather ? "blocks.kernel.managed.h2d" : "blocks.kernel.managed.d2h",
+      "scattered blocks of managed memory on the host by a kernel", points_of_managed_pools,
+      blocks_by<MoverKind::kernel, way, MemoryKind::managed>);
+  add(gather ? "blocks.host.h2d" : "blocks.host.d2h",
+      gather ? "a host thread that gathers blocks into contiguous memory"
+             : "a host thread that scatters blocks of contiguous memory",
+      points_of_host_threads, blocks_by_host<way>, "host", HostClock::operation);
+  add(gather ? "blocks.graph.h2d" : "blocks.graph.d2h", "scattered blocks by the copies of a graph", points_of_graphs,
+      graph_of_blocks<way>);
+  add(gather ? "submit.blocks.copies.h2d" : "submit.blocks.copies.d2h", "host time to submit a copy for each block",
+      points_of_calls, calls_of<MoverKind::copies, way>, "host");
+  add(gather ? "submit.blocks.batch.h2d" : "submit.blocks.batch.d2h", "host time to submit blocks as a batch",
+      points_of_calls, calls_of<MoverKind::batch, way>, "host");
+  add(gather ? "submit.blocks.strided.h2d" : "submit.blocks.strided.d2h", "host time to submit a strided copy",
+      points_of_calls, calls_of<MoverKind::strided, way>, "host");
+  add(gather ? "submit.blocks.kernel.h2d" : "submit.blocks.kernel.d2h",
+      "host time to launch the kernel that moves blocks", points_of_launches, calls_of<MoverKind::kernel, way>, "host");
+  add(gather ? "beside.gather.compute" : "beside.scatter.compute",
+      gather ? "kernels that compute, beside a kernel that gathers blocks"
+             : "kernels that compute, beside a kernel that scatters blocks",
+      points_beside_mover, beside_mover<ProbeKernel::Kind::multiply_add, way>);
+  add(gather ? "beside.gather.memory" : "beside.scatter.memory",
+      gather ? "kernels that stream device memory, beside a kernel that gathers blocks"
+             : "kernels that stream device memory, beside a kernel that scatters blocks",
+      points_beside_mover, beside_mover<ProbeKernel::Kind::stream, way>);
+}
+
+}  // namespace
+
+std::span<const PrimitiveRow> block_rows() {
+  static const std::vector<PrimitiveRow> table = [] {
+    std::vector<PrimitiveRow> rows;
+    add_moves<host_to_device>(rows);
+    add_moves<device_to_host>(rows);
+    rows.push_back({{"blocks.both.kernel", "a kernel that gathers blocks and one that scatters, at once", "events"},
+                    points_of_both_by_kernel,
+                    blocks_both_ways<MoverKind::kernel>});
+    rows.push_back({{"blocks.both.batch", "a batch that gathers blocks and one that scatters, at once", "events"},
+                    points_of_both_by_batch,
+                    blocks_both_ways<MoverKind::batch>});
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace shiplap

@@ -1,0 +1,224 @@
+#include "shiplap/measure/block_trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/measure/trial_parts.hpp"
+
+namespace shiplap {
+namespace {
+
+/// Seed of the random places. The same blocks move in every run and in every visit.
+constexpr std::uint64_t places_seed = 0xb10c'0001;
+/// Distance between the starts of neighbouring blocks of a strided copy, in blocks.
+constexpr std::uint64_t pitch_of_regular = 2;
+/// Parts of the blocks beside kernels. One op of the mover moves one part.
+constexpr std::uint64_t parts_beside = 4;
+
+/// `count` random numbers below `slots`, all different. There are at least twice as many slots.
+std::vector<std::uint32_t> random_places(std::uint64_t slots, std::uint64_t count) {
+  std::vector<bool> taken(slots);
+  std::vector<std::uint32_t> places;
+  places.reserve(count);
+  for (std::mt19937_64 random(places_seed); places.size() < count;) {
+    const auto place = static_cast<std::uint32_t>(random() % slots);
+    if (!taken[place]) places.push_back(place);
+    taken[place] = true;
+  }
+  return places;
+}
+
+/// The memory of one direction.
+struct BlockSide {
+  BlockListId list;
+  Region pool;
+  Region packed;      ///< contiguous memory on the GPU, or on the host where a host thread moves the blocks
+  Region contiguous;  ///< contiguous memory on the host, from which the pool is filled and into which it is read back
+};
+
+BlockCopy all_blocks(const Trial& trial, const BlockSide& side, bool gather, const Region& packed) {
+  return {.list = side.list,
+          .first = 0,
+          .count = trial.schedule.lists[side.list.index()].count,
+          .gather = gather,
+          .pool = side.pool,
+          .packed = packed};
+}
+
+/// Adds the list and the memory of one direction. The bytes of a gather begin in contiguous host memory and reach the
+/// pool when it is set up. Those of a scatter begin in the GPU's memory and are read back from the pool.
+BlockSide add_side(Trial& trial, const BlockMoves& wanted, Place packed_place) {
+  Schedule& schedule = trial.schedule;
+  const bool regular = wanted.mover.kind == Mover::Kind::strided;
+  const Bytes pitch = regular ? wanted.block * pitch_of_regular : wanted.block;
+  const Bytes all = wanted.block * wanted.blocks;
+  if (wanted.blocks == 0 || wanted.blocks > wanted.pool.count / pitch.count / 2)
+    throw Error(fmt::format("{} blocks of {} are more than half of a pool of {}; use fewer blocks or a larger pool",
+                            wanted.blocks, to_string(wanted.block), to_string(wanted.pool)));
+  const auto add = [&](const char* name, Place place, MemoryKind memory, Bytes size) {
+    return Region{schedule.add_buffer({.name = name, .place = place, .memory = memory, .size = size}), Bytes{0}, size};
+  };
+  const MemoryKind packed_memory = packed_place.is_host() ? MemoryKind::pinned : MemoryKind::device;
+  BlockSide side;
+  side.list = schedule.add_list({.name = wanted.gather ? "gathered blocks" : "scattered blocks",
+                                 .block = wanted.block,
+                                 .pitch = pitch,
+                                 .count = wanted.blocks,
+                                 .regular = regular});
+  trial.lists.push_back(regular ? std::vector<std::uint32_t>()
+                                : random_places(wanted.pool.count / pitch.count, wanted.blocks));
+  side.pool =
+      add(wanted.gather ? "pool to gather from" : "pool to scatter to", Place::host(0), wanted.memory, wanted.pool);
+  side.packed = add(wanted.gather ? "gathered blocks" : "blocks to scatter", packed_place, packed_memory, all);
+  side.contiguous =
+      add(wanted.gather ? "content of the blocks" : "blocks read back", Place::host(0), MemoryKind::pinned, all);
+  return side;
+}
+
+Schedule without_ops_and_streams(const Schedule& schedule) {
+  Schedule without = schedule;
+  without.ops.clear();
+  without.streams.clear();
+  without.kernels.clear();
+  without.agents = {{"main"}};
+  without.as_graph = false;
+  return without;
+}
+
+void add_host_op(std::optional<Schedule>& schedule, const Schedule& model, BlockCopy blocks) {
+  if (!schedule) schedule = without_ops_and_streams(model);
+  schedule->add({.what = std::move(blocks), .stream = {}, .after = {}});
+}
+
+/// Adds the verification of one direction. It is called when all buffers and lists have been added.
+void verify_blocks(Trial& trial, const BlockSide& side, bool gather) {
+  const Region& from = gather ? side.contiguous : side.packed;
+  const Region& to = gather ? side.packed : side.contiguous;
+  trial.transfers.push_back({from.buffer, to.buffer, to.length});
+  // A scatter begins with a pool whose blocks were overwritten, because the contiguous memory was.
+  add_host_op(trial.set_up, trial.schedule, all_blocks(trial, side, false, side.contiguous));
+  if (!gather) add_host_op(trial.read_back, trial.schedule, all_blocks(trial, side, true, side.contiguous));
+}
+
+/// Brings a managed pool to the host before each run.
+void bring_pool_back(Trial& trial, const BlockSide& side) {
+  Schedule before = without_ops_and_streams(trial.schedule);
+  before.buffers[side.pool.buffer.index()].place = Place::gpu(0);  // location after the previous run
+  before.add({.what = Prefetch{.region = side.pool, .to = Place::host(0)},
+              .stream = before.add_stream("bring back"),
+              .after = {}});
+  trial.before = std::move(before);
+}
+
+Op move_op(const Mover& mover, BlockCopy blocks, StreamId stream) {
+  blocks.mover = mover;
+  return {.what = std::move(blocks), .stream = stream, .after = {}};
+}
+
+/// Adds one op for all blocks of the side, in its own stream, by an agent of its own if wanted.
+void add_move(Trial& trial, const BlockMoves& wanted, const BlockSide& side, std::uint32_t agent = 0) {
+  const StreamId stream = trial.schedule.add_stream(wanted.gather ? "gather" : "scatter");
+  Op op = move_op(wanted.mover, all_blocks(trial, side, wanted.gather, side.packed), stream);
+  op.agent = AgentId{agent};
+  op.chunk = agent;
+  trial.schedule.add(std::move(op));
+}
+
+}  // namespace
+
+Trial move_blocks(const BlockMoves& wanted) {
+  Trial trial;
+  const BlockSide side = add_side(trial, wanted, Place::gpu(0));
+  add_move(trial, wanted, side);
+  verify_blocks(trial, side, wanted.gather);
+  if (wanted.memory == MemoryKind::managed) bring_pool_back(trial, side);
+  trial.held = wanted.mover.kind == Mover::Kind::kernel;
+  return trial;
+}
+
+Trial submit_blocks(const BlockMoves& wanted) {
+  Trial trial = move_blocks(wanted);
+  trial.held = false;
+  return trial;
+}
+
+Trial move_blocks_by_host(const BlockMoves& wanted) {
+  Trial trial;
+  const BlockSide side = add_side(trial, wanted, Place::host(0));
+  trial.timed_op =
+      trial.schedule.add({.what = all_blocks(trial, side, wanted.gather, side.packed), .stream = {}, .after = {}});
+  verify_blocks(trial, side, wanted.gather);
+  return trial;
+}
+
+Trial move_blocks_both_ways(const BlockMoves& wanted) {
+  Trial trial;
+  const bool by_kernel = wanted.mover.kind == Mover::Kind::kernel;
+  if (!by_kernel) trial.schedule.agents = {{"gather"}, {"scatter"}};
+  trial.held = by_kernel;
+  BlockMoves back = wanted;
+  back.gather = false;
+  const BlockSide in = add_side(trial, wanted, Place::gpu(0));
+  const BlockSide out = add_side(trial, back, Place::gpu(0));
+  add_move(trial, wanted, in);
+  add_move(trial, back, out, by_kernel ? 0 : 1);
+  verify_blocks(trial, in, true);
+  verify_blocks(trial, out, false);
+  return trial;
+}
+
+Trial move_blocks_in_graph(const BlockMoves& wanted) {
+  Trial trial;
+  const BlockSide side = add_side(trial, wanted, Place::gpu(0));
+  const StreamId stream = trial.schedule.add_stream("copies");
+  for (std::uint32_t i = 0; i < wanted.blocks; ++i) {
+    const Region in_pool{side.pool.buffer, wanted.block * trial.lists.front()[i], wanted.block};
+    const Region on_gpu{side.packed.buffer, wanted.block * i, wanted.block};
+    const Copy copy = wanted.gather ? Copy{.from = in_pool, .to = on_gpu} : Copy{.from = on_gpu, .to = in_pool};
+    trial.schedule.add({.what = copy, .stream = stream, .after = {}, .chunk = i});
+  }
+  trial.schedule.as_graph = true;
+  verify_blocks(trial, side, wanted.gather);
+  return trial;
+}
+
+Trial kernels_beside_mover(MeasurableDevice& device, const BlockMoves& wanted, const NeighbourKernels& neighbour) {
+  Trial trial;
+  const BlockSide side = add_side(trial, wanted, Place::gpu(0));
+  const StreamId movers = trial.schedule.add_stream("mover");
+  trial.schedule.streams[movers.index()].urgent = true;
+  const std::uint64_t part = wanted.blocks / parts_beside;
+  for (std::uint32_t i = 0; i < neighbour.moves; ++i) {
+    BlockCopy blocks = all_blocks(trial, side, wanted.gather, side.packed);
+    blocks.first = i % parts_beside * part;
+    blocks.count = part;
+    blocks.packed.offset = wanted.block * blocks.first;
+    blocks.packed.length = wanted.block * part;
+    Op op = move_op(wanted.mover, blocks, movers);
+    op.chunk = i;
+    trial.schedule.add(std::move(op));
+  }
+  const bool streams = neighbour.kind == ProbeKernel::Kind::stream;
+  Kernel kernel =
+      add_kernel(trial, streams ? "stream" : "multiply-add", device.probe_kernel(neighbour.kind, 1, neighbour.amount));
+  kernel.blocks = std::max<std::uint64_t>(1, kernel.resident_blocks / 2);
+  kernel.full_rate_blocks = kernel.blocks;
+  kernel.memory_bound = streams ? 1 : 0;
+  if (streams) {
+    const Bytes size{static_cast<std::uint64_t>(neighbour.amount)};
+    const BufferId data = trial.schedule.add_buffer(
+        {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
+    kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
+  }
+  trial.timed = trial.schedule.add_stream("kernels");
+  for (std::uint32_t i = 0; i < neighbour.kernels; ++i)
+    trial.schedule.add({.what = kernel, .stream = trial.timed, .after = {}, .chunk = i});
+  if (neighbour.moves >= parts_beside) verify_blocks(trial, side, wanted.gather);
+  return trial;
+}
+
+}  // namespace shiplap
