@@ -116,6 +116,29 @@ TEST(FitBlocks, recovers_the_planted_slowdowns_of_kernels_beside_movers) {
   expect(model.beside_scatter, 132, 0.015, 0.9);
 }
 
+TEST(FitBlocks, recovers_the_times_of_managed_and_pageable_pools_without_launch_and_call) {
+  Profile truth = planted_profile();
+  auto& movers = truth.links[0].blocks->movers;
+  for (const std::string way : {"h2d", "d2h"}) {
+    movers["kernel managed " + way] = movers.at("kernel pinned " + way);
+    movers["copies pageable " + way] = movers.at("copies pinned " + way);
+  }
+  const auto device = open_virtual(truth, "virtual:all-pools");
+  const Profile fitted =
+      fitted_blocks(*device, {"blocks.*.managed.*", "blocks.*.pageable.*", "submit.blocks.kernel.*"}, Effort::standard);
+  ASSERT_TRUE(fitted.link(0).blocks);
+  for (const bool to_device : {true, false})
+    for (const auto& [kind, memory] :
+         {std::pair{Mover::Kind::kernel, MemoryKind::managed}, std::pair{Mover::Kind::copies, MemoryKind::pageable}}) {
+      const std::string name = name_in_profile({.kind = kind}, memory, to_device);
+      ASSERT_TRUE(fitted.link(0).blocks->movers.contains(name)) << name;
+      for (const BlockTime& row : fitted.link(0).blocks->movers.at(name)) {
+        const BlockCost cost = planted_block_cost({.kind = kind, .grid = row.grid}, to_device, row.block, row.blocks);
+        EXPECT_NEAR(row.time.value / cost.time, 1, 0.01) << name << " " << to_string(row.block) << " x " << row.blocks;
+      }
+    }
+}
+
 TEST(FitBlocks, gives_one_reason_where_no_mover_was_measured) {
   Profile profile = planted_profile();
   profile.links[0].blocks.reset();
