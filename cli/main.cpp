@@ -10,6 +10,7 @@
 #include "cli/devices.hpp"
 #include "cli/evaluate.hpp"
 #include "cli/measure.hpp"
+#include "cli/movers.hpp"
 #include "cli/plan.hpp"
 #include "cli/predict.hpp"
 #include "cli/profiles.hpp"
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   shiplap::cli::add_measure(app);
   shiplap::cli::add_compare(app);
   shiplap::cli::add_check(app);
+  shiplap::cli::add_movers(app);
   shiplap::cli::add_predict(app);
   shiplap::cli::add_plan(app);
   shiplap::cli::add_run(app);

@@ -31,6 +31,10 @@ std::unique_ptr<StreamGap> Device::open_gap(void* /*stream*/) {
   throw Unsupported("this device has no streams that a run could be put between");
 }
 
+Mover Device::move_blocks(const BlockMove&, std::span<const Mover> /*movers*/, void* /*stream*/) {
+  throw Unsupported("this device moves blocks in schedules only");
+}
+
 std::optional<std::vector<unsigned>> MeasurableDevice::numa_nodes(const Memory&) const { return std::nullopt; }
 std::optional<double> MeasurableDevice::fraction_on_host(const Memory&) const { return std::nullopt; }
 Conditions MeasurableDevice::state() const { return {}; }

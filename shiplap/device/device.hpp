@@ -3,14 +3,17 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/device/device_info.hpp"
 #include "shiplap/device/execution.hpp"
 #include "shiplap/device/memory.hpp"
+#include "shiplap/schedule/blocks.hpp"
 
 namespace shiplap {
 
+struct BlockMove;
 struct Schedule;
 
 /// Executes schedules. `open` opens one by name. An implementation must provide `info`, `allocate` and `prepare`. Each
@@ -45,6 +48,11 @@ class Device {
   /// Blocks `stream`, a cudaStream_t of the GPU, behind the work enqueued so far (see StreamGap). Throws Unsupported on
   /// a device without CUDA streams.
   virtual std::unique_ptr<StreamGap> open_gap(void* stream);
+  /// Enqueues the movement of blocks in `stream`, a cudaStream_t of the first GPU, by the first of `movers` that the
+  /// stream accepts, and returns this mover. cudaMemcpyBatchAsync is neither for a stream that is being captured nor
+  /// for the default stream. The indices may change when the call returns. It does not check them. Throws Unsupported
+  /// when the stream accepts none of the movers, or the device moves blocks in schedules only.
+  virtual Mover move_blocks(const BlockMove&, std::span<const Mover> movers, void* stream);
 };
 
 }  // namespace shiplap

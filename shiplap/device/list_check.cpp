@@ -40,32 +40,33 @@ ListCheck::ListCheck(const Schedule& schedule, const Bindings& bindings) {
 }
 
 void ListCheck::check() {
-  for (List& list : lists_) check(list);
-}
-
-void ListCheck::check(List& list) {
-  const auto outside =
-      std::ranges::find_if(list.indices, [&](std::uint32_t index) { return index >= list.pool_blocks; });
-  if (outside != list.indices.end())
-    throw UsageError(fmt::format(
-        "list {}: index {} at position {} is outside of the pool, which has blocks 0 to {}; use one of these",
-        list.name, *outside, outside - list.indices.begin(), list.pool_blocks - 1));
-  if (!list.named.empty()) check_named_once(list);
-}
-
-void ListCheck::check_named_once(List& list) {
-  std::size_t again = list.indices.size();
-  for (std::size_t i = 0; i < list.indices.size() && again == list.indices.size(); ++i) {
-    if (list.named[list.indices[i]]) again = i;
-    list.named[list.indices[i]] = true;
+  for (List& list : lists_) {
+    require_within(list.name, list.indices, list.pool_blocks);
+    if (!list.named.empty()) require_named_once(list.name, list.indices, list.named);
   }
-  for (const std::uint32_t index : list.indices) list.named[index] = false;
-  if (again == list.indices.size()) return;
-  const std::uint32_t block = list.indices[again];
+}
+
+void require_within(std::string_view list, std::span<const std::uint32_t> indices, std::uint64_t pool_blocks) {
+  const auto outside = std::ranges::find_if(indices, [&](std::uint32_t index) { return index >= pool_blocks; });
+  if (outside != indices.end())
+    throw UsageError(fmt::format(
+        "list {}: index {} at position {} is outside of the pool, which has blocks 0 to {}; use one of these", list,
+        *outside, outside - indices.begin(), pool_blocks - 1));
+}
+
+void require_named_once(std::string_view list, std::span<const std::uint32_t> indices, std::vector<bool>& named) {
+  std::size_t again = indices.size();
+  for (std::size_t i = 0; i < indices.size() && again == indices.size(); ++i) {
+    if (named[indices[i]]) again = i;
+    named[indices[i]] = true;
+  }
+  for (const std::uint32_t index : indices) named[index] = false;
+  if (again == indices.size()) return;
+  const std::uint32_t block = indices[again];
   throw UsageError(fmt::format(
       "list {}: positions {} and {} both name block {}, and blocks are written to the pool, so its content would "
       "be undefined; name every block once",
-      list.name, std::ranges::find(list.indices, block) - list.indices.begin(), again, block));
+      list, std::ranges::find(indices, block) - indices.begin(), again, block));
 }
 
 }  // namespace shiplap

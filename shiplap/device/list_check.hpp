@@ -3,12 +3,20 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "shiplap/device/bindings.hpp"
 #include "shiplap/schedule/schedule.hpp"
 
 namespace shiplap {
+
+/// Throws UsageError that names the list, the position and the index when an index is not below `pool_blocks`.
+void require_within(std::string_view list, std::span<const std::uint32_t> indices, std::uint64_t pool_blocks);
+/// Throws UsageError that names the list and the positions when a block is named twice. `named` has an entry for each
+/// block of the pool; all are false, before and afterwards.
+void require_named_once(std::string_view list, std::span<const std::uint32_t> indices, std::vector<bool>& named);
 
 /// The check of the lists of one schedule. It allocates nothing after its construction.
 class ListCheck {
@@ -28,9 +36,6 @@ class ListCheck {
     std::uint64_t pool_blocks = 0;  ///< number of blocks of the smallest pool that the list is used with
     std::vector<bool> named{};      ///< by block of the pool; empty for a list through which no op writes
   };
-  static void check(List&);
-  static void check_named_once(List&);
-
   std::vector<List> lists_;
 };
 

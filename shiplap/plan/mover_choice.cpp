@@ -49,9 +49,9 @@ double slowdown_of(const BlockModel& model, const BlockSet& set, std::uint32_t g
 }
 
 /// The time of an op of the kernel by itself: the host submits the first launch, the launch takes its latency, and then
-/// the blocks move. The other launches are submitted meanwhile.
+/// the blocks move. The other launches are submitted meanwhile. A regular list is one launch.
 Seconds time_of_kernel(const MoverFigures& figures, const BlockSet& set, const BlockCost& cost) {
-  const std::uint64_t launches = (set.blocks + mover_launch_blocks - 1) / mover_launch_blocks;
+  const std::uint64_t launches = set.regular ? 1 : (set.blocks + mover_launch_blocks - 1) / mover_launch_blocks;
   return cost.call / static_cast<double>(launches) + Seconds{figures.launch_latency} + cost.time;
 }
 

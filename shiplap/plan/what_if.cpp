@@ -92,18 +92,19 @@ Profile what_if(const Profile& profile, std::string_view what) {
   result.conditions = std::move(conditions);
   result.missing = profile.missing;
   for (std::size_t i = 0; i < result.links.size(); ++i) {
-    const auto forget = [&](auto& model, const char* name) {
+    const auto forget = [&](auto& model, const char* name, const char* reason) {
       if (!model) return;
       model.reset();
-      result.missing.push_back(
-          {fmt::format("links[{}].{}", i, name), "the CPU limits it, so it does not follow from another link"});
+      result.missing.push_back({fmt::format("links[{}].{}", i, name), reason});
     };
-    forget(result.links[i].pageable, "pageable");
-    forget(result.links[i].managed, "managed");
+    const char* by_cpu = "the CPU limits it, so it does not follow from another link";
+    forget(result.links[i].pageable, "pageable", by_cpu);
+    forget(result.links[i].managed, "managed", by_cpu);
+    forget(result.links[i].blocks, "blocks", "only whole times were measured, which do not follow from another link");
   }
   std::erase_if(result.missing, [&](const Missing& m) {
     for (std::size_t i = 0; i < result.links.size(); ++i)
-      for (const char* name : {"pageable.", "managed."})
+      for (const char* name : {"pageable.", "managed.", "blocks."})
         if (m.parameter.starts_with(fmt::format("links[{}].{}", i, name))) return true;
     return false;
   });

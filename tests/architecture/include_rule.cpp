@@ -29,12 +29,12 @@ const std::map<std::string, std::vector<std::string>, std::less<>> rule{
     {"emit", {"strategy", "schedule", "workload"}},
     // Report knows the value types, not what makes them.
     {"report",
-     {"schedule/schedule.hpp",   "schedule/timeline.hpp", "profile/profile.hpp",    "profile/parameter_table.hpp",
-      "strategy/strategy.hpp",   "workload/job.hpp",      "plan/ranking.hpp",       "plan/models.hpp",
-      "plan/memory_choice.hpp",  "measure/measure.hpp",   "measure/check.hpp",      "measure/compare.hpp",
-      "measure/figures.hpp",     "measure/limits.hpp",    "pipeline/plan.hpp",      "pipeline/run.hpp",
-      "pipeline/adaptive.hpp",   "pipeline/race.hpp",     "device/device_info.hpp", "evaluate/errors.hpp",
-      "evaluate/evaluation.hpp", "evaluate/regret.hpp"}},
+     {"schedule/schedule.hpp",  "schedule/timeline.hpp", "profile/profile.hpp",     "profile/parameter_table.hpp",
+      "strategy/strategy.hpp",  "workload/job.hpp",      "plan/ranking.hpp",        "plan/models.hpp",
+      "plan/memory_choice.hpp", "plan/mover_choice.hpp", "plan/mover_table.hpp",    "measure/measure.hpp",
+      "measure/check.hpp",      "measure/compare.hpp",   "measure/figures.hpp",     "measure/limits.hpp",
+      "pipeline/plan.hpp",      "pipeline/run.hpp",      "pipeline/adaptive.hpp",   "pipeline/race.hpp",
+      "device/device_info.hpp", "evaluate/errors.hpp",   "evaluate/evaluation.hpp", "evaluate/regret.hpp"}},
 };
 
 constexpr std::string_view opener = "shiplap/device/open.cpp";

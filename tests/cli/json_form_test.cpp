@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "shiplap/profile/profile.hpp"
 #include "tests/cli/program.hpp"
+#include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
 namespace {
@@ -102,6 +104,13 @@ TEST_F(Cli, json_of_a_comparison_has_one_form_for_a_quantity) {
   const std::string before = write("before.json", shiplap("profiles show h200 --json").out).string();
   expect_one_form("compare", parsed(shiplap("compare " + before + " " + before + " --json")),
                   {"baseline", "now", "slower"});
+}
+
+TEST_F(Cli, json_of_movers_has_one_form_for_a_quantity) {
+  const std::string file = (folder / "planted.json").string();
+  save_profile(planted_profile(), file);
+  expect_one_form("movers", parsed(shiplap("movers --json --max-slowdown 5% --profile " + file)),
+                  {"block", "time", "rate", "call", "slowdown", "max_slowdown", "memory_bound"});
 }
 
 }  // namespace

@@ -42,10 +42,11 @@ TEST(WhatIf, changes_what_moves_over_the_link_and_nothing_else) {
   EXPECT_NE(after.source.find(parameter_hash(before)), std::string::npos);
 }
 
-TEST(WhatIf, leaves_unknown_what_the_cpu_limits_and_can_be_saved) {
+TEST(WhatIf, leaves_unknown_what_does_not_follow_from_another_link_and_can_be_saved) {
   const Profile after = what_if(on_pcie5(), "link=x8");
   EXPECT_FALSE(after.links[0].pageable);
   EXPECT_FALSE(after.links[0].managed);
+  EXPECT_FALSE(after.links[0].blocks);
   EXPECT_NO_THROW(profile_from_json(to_json(after), "derived"));
 }
 

@@ -60,6 +60,7 @@ struct Api {
   cudaError_t (*launch_host_func)(cudaStream_t, cudaHostFn_t, void*) = cudaLaunchHostFunc;
 
   cudaError_t (*stream_begin_capture)(cudaStream_t, cudaStreamCaptureMode) = cudaStreamBeginCapture;
+  cudaError_t (*stream_is_capturing)(cudaStream_t, cudaStreamCaptureStatus*) = cudaStreamIsCapturing;
   cudaError_t (*stream_end_capture)(cudaStream_t, cudaGraph_t*) = cudaStreamEndCapture;
   cudaError_t (*graph_instantiate)(cudaGraphExec_t*, cudaGraph_t, unsigned long long) = cudaGraphInstantiateWithFlags;
   cudaError_t (*graph_upload)(cudaGraphExec_t, cudaStream_t) = cudaGraphUpload;

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(mover_threads)
 }
 
 #if CUDART_VERSION >= 12010
-constexpr unsigned most_indices = 8000;  // a launch has 32,764 bytes of arguments
+constexpr unsigned most_indices = mover_launch_blocks;  // a launch has 32,764 bytes of arguments
 #else
 constexpr unsigned most_indices = 960;  // a launch has 4,096 bytes of arguments
 #endif

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "shiplap/device/cuda/api.hpp"
@@ -29,6 +30,14 @@ cudaError_t move_by_strided_copy(const Api&, const BlockMove&, cudaStream_t);
 /// launch, so they may change as soon as the call returns. A list longer than the arguments of a launch takes several
 /// launches. A block must be smaller than 1 GiB.
 cudaError_t move_by_kernel(const Api&, const BlockMove&, std::uint32_t grid, cudaStream_t);
+
+/// Enqueues the blocks by this mover. `arrays` are for a batch and have space for all blocks. `call` becomes the name
+/// of the call that returned the error.
+cudaError_t move_by(const Api&, const BlockMove&, const Mover&, BatchArrays* arrays, cudaStream_t, const char*& call);
+
+/// Enqueues the blocks by the first of the movers that the stream accepts, as Device::move_blocks says. The arrays of a
+/// batch belong to the thread and grow to the largest batch that it has enqueued, so later calls allocate nothing.
+Mover move_by_first_of(const Api&, const BlockMove&, std::span<const Mover>, cudaStream_t);
 
 /// The kernel for blocks and addresses that are multiples of 16 bytes, for queries of its occupancy.
 const void* block_mover_kernel(bool gather);

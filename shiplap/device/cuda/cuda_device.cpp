@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/block_movers.hpp"
 #include "shiplap/device/cuda/check.hpp"
 #include "shiplap/device/cuda/execution.hpp"
 #include "shiplap/device/cuda/gate.hpp"
@@ -148,6 +149,11 @@ class CudaDevice final : public MeasurableDevice {
   std::unique_ptr<StreamGap> open_gap(void* stream) override {
     select();
     return open_stream_gap(api_, static_cast<cudaStream_t>(stream));
+  }
+
+  Mover move_blocks(const BlockMove& move, std::span<const Mover> movers, void* stream) override {
+    select();
+    return move_by_first_of(api_, move, movers, static_cast<cudaStream_t>(stream));
   }
 
   // When the driver moves pages of managed memory to a GPU, it takes them out of the host's page table.

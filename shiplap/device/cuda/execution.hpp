@@ -182,7 +182,6 @@ class CudaExecution final : public Execution {
   [[noreturn]] void cancel(const Command&) const;
   void await(const Command&) const;
   cudaError_t issue(const Command&, const char*& call);
-  cudaError_t move(const BlockCall&, cudaStream_t, const char*& call) const;
   void launch(const Command&) const;
   void perform(const Command&);
   void call(const Command&, const HostAction&);

@@ -93,7 +93,8 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
     const PrefetchCall& prefetch = *command.prefetch;
     error = api_.mem_prefetch_async(prefetch.data, prefetch.bytes, prefetch.destination, command.stream);
   } else if (command.blocks) {
-    error = move(*command.blocks, command.stream, call);
+    const BlockCall& blocks = *command.blocks;
+    error = move_by(api_, blocks.move, blocks.mover, blocks.batch.get(), command.stream, call);
   } else if (command.batch) {
     call = "cudaMemcpyBatchAsync";
     const BatchCall& batch = *command.batch;
@@ -110,24 +111,6 @@ cudaError_t CudaExecution::issue(const Command& command, const char*& call) {
   if (marked) error = api_.event_record(command.after, command.stream);
   if (error != cudaSuccess || !command.last_of_stream || command.stream != stopping_) return error;
   return api_.event_record(clock_->stop.get(), command.stream);
-}
-
-cudaError_t CudaExecution::move(const BlockCall& blocks, cudaStream_t stream, const char*& call) const {
-  switch (blocks.mover.kind) {
-    case Mover::Kind::copies:
-      call = "cudaMemcpyAsync";
-      return move_by_copies(api_, blocks.move, stream);
-    case Mover::Kind::batch:
-      call = "cudaMemcpyBatchAsync";
-      return move_by_batch(api_, blocks.move, *blocks.batch, stream);
-    case Mover::Kind::strided:
-      call = "cudaMemcpy2DAsync";
-      return move_by_strided_copy(api_, blocks.move, stream);
-    case Mover::Kind::kernel:
-      break;
-  }
-  call = "cudaLaunchKernel";
-  return move_by_kernel(api_, blocks.move, blocks.mover.grid, stream);
 }
 
 void CudaExecution::launch(const Command& command) const {

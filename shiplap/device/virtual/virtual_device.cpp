@@ -13,6 +13,7 @@
 
 #include "shiplap/core/error.hpp"
 #include "shiplap/device/host_work.hpp"
+#include "shiplap/device/move_blocks.hpp"
 #include "shiplap/device/pattern.hpp"
 #include "shiplap/device/pinned_regions.hpp"
 #include "shiplap/device/virtual/virtual_execution.hpp"
@@ -184,6 +185,13 @@ class VirtualDevice : public MeasurableDevice {
     require_successive(behind->schedule());
     require_shareable(behind->streams()->streams, schedule);
     return make(schedule, bindings, behind->streams());
+  }
+
+  // The device has no streams outside of schedules, so the blocks have moved when the call returns.
+  Mover move_blocks(const BlockMove& move, std::span<const Mover> movers, void* /*stream*/) override {
+    if (movers.empty()) throw Unsupported(fmt::format("{}: no mover is given for the blocks", id_));
+    move_on_host(move);
+    return movers.front();
   }
 
   ProbeKernel probe_kernel(ProbeKernel::Kind kind, std::uint64_t blocks, double amount) override {

@@ -224,6 +224,8 @@ void fake_memory(Api& api) {
   api.memcpy_batch_async = [](void* const* to, const void* const* from, const std::size_t* sizes, std::size_t count,
                               cudaStream_t stream) {
     const std::lock_guard lock(guard);
+    if (stream == nullptr) return refuse(cudaErrorInvalidValue);
+    if (is_captured(stream)) return refuse(cudaErrorStreamCaptureUnsupported);
     const cudaError_t error = call("memcpy_batch_async", stream);
     if (error != cudaSuccess) return error;
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to[i], from[i], sizes[i]);
@@ -322,6 +324,10 @@ void fake_graphs(Api& api) {
     const cudaError_t error = call("stream_begin_capture", stream);
     if (error == cudaSuccess) capture = {.origin = stream, .streams = {{stream, {}}}, .events = {}, .kernels = 0};
     return error;
+  };
+  api.stream_is_capturing = [](cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    *status = is_captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return call("stream_is_capturing", stream);
   };
   api.stream_end_capture = [](cudaStream_t stream, cudaGraph_t* graph) -> cudaError_t {
     *graph = nullptr;

@@ -1,0 +1,85 @@
+#include "cli/movers.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.hpp"
+#include "shiplap/core/error.hpp"
+#include "shiplap/plan/mover_table.hpp"
+#include "shiplap/report/movers_report.hpp"
+
+namespace shiplap::cli {
+namespace {
+
+/// Numbers of blocks whose crossovers are shown when --count names none.
+constexpr std::uint64_t most_blocks = 65'536;
+
+std::uint64_t count_of(const std::string& text) {
+  const std::uint64_t count = parse_count(text, "--count");
+  if (count == 0) throw UsageError("--count 0: give 1 block or more");
+  return count;
+}
+
+MoverQuestion question_of(const MoversFlags& flags) {
+  MoverQuestion question{.pool = memory_kind(flags.pool), .regular = flags.regular, .crossover_counts = {}};
+  question.limits.memory_bound = flags.memory_bound;
+  if (!flags.max_slowdown.empty()) question.limits.max_slowdown = parse_fraction(flags.max_slowdown, "--max-slowdown");
+  if (flags.counts.empty()) {
+    for (std::uint64_t count = 1; count <= most_blocks; count *= 4) question.crossover_counts.push_back(count);
+    return question;
+  }
+  question.counts.clear();
+  for (const std::string& text : flags.counts) question.counts.push_back(count_of(text));
+  return question;
+}
+
+}  // namespace
+
+void add_movers(CLI::App& app) {
+  auto flags = std::make_shared<MoversFlags>();
+  auto* command = app.add_subcommand(
+      "movers", "What moves scattered blocks fastest: one copy for each, a batch, or a kernel and its grid");
+  add_device_flag(*command, flags->node.device);
+  command->add_option("--profile", flags->node.profile, "show the movers of a profile (name or file)")
+      ->type_name("P")
+      ->excludes("--device");
+  command
+      ->add_option("--count", flags->counts,
+                   "numbers of blocks, as in 64,1Ki (default: 1Ki, crossovers from 1 to 64Ki)")
+      ->type_name("N")
+      ->delimiter(',');
+  command
+      ->add_option("--max-slowdown", flags->max_slowdown,
+                   "most time that a kernel beside the move may lose, as in 5% (default: no limit)")
+      ->type_name("FRACTION");
+  command
+      ->add_option("--memory-bound", flags->memory_bound,
+                   "how far device memory bounds that kernel, from 0 (it only computes) to 1")
+      ->type_name("X")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--pool", flags->pool, "memory of the pool on the host")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"pageable", "pinned", "managed"}))
+      ->capture_default_str();
+  command->add_flag("--regular", flags->regular, "blocks at equal distances, which a strided copy moves too");
+  add_json_flag(*command, flags->json);
+  command->footer("docs/how-to/scattered-blocks.md shows how a program moves blocks by the best mover.");
+  command->callback([flags] { run_movers(*flags); });
+}
+
+void run_movers(const MoversFlags& flags) {
+  const MoverQuestion question = question_of(flags);
+  const OpenedNode opened = open_node_or_profile(flags.node);
+  const MoverTable table = mover_table(*opened.node.profile, question);
+  show_simulation(opened, flags.node, flags.json);
+  if (flags.json)
+    print_json(to_json(table));
+  else
+    print(movers_report(table, style_of_stdout()));
+}
+
+}  // namespace shiplap::cli

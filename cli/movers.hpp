@@ -1,0 +1,25 @@
+// shiplap movers: prints what moves scattered blocks fastest on a node, and the sizes at which another mover is better.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/cli11.hpp"
+#include "cli/node.hpp"
+
+namespace shiplap::cli {
+
+struct MoversFlags {
+  NodeFlags node;
+  std::vector<std::string> counts;
+  std::string pool = "pinned";
+  std::string max_slowdown;  ///< a fraction; empty: no limit
+  double memory_bound = 1;
+  bool regular = false;
+  bool json = false;
+};
+void add_movers(CLI::App&);
+void run_movers(const MoversFlags&);
+
+}  // namespace shiplap::cli

@@ -1,0 +1,19 @@
+// The movers of scattered blocks as tables, and the sizes of a block at which another mover is better.
+#pragma once
+
+#include <string>
+
+#include "shiplap/plan/mover_table.hpp"
+#include "shiplap/report/table.hpp"
+
+namespace shiplap {
+
+/// For each number of blocks and direction a table by size of a block: the best mover, its time and rate, the next
+/// mover of another kind with its rate, the host time for each block, and what a neighbour loses. Then the crossovers,
+/// one line for each direction and number of blocks.
+std::string movers_report(const MoverTable&, const TextStyle& = {});
+
+/// The crossovers in one line: "H2D, 1,024 blocks: kernel of 4 blocks below 512 KiB, batch above".
+std::string to_string(const Crossovers&);
+
+}  // namespace shiplap
