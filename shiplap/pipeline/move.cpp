@@ -17,8 +17,8 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint16_t first_gpu = 0;
-constexpr std::uint16_t first_numa_node = 0;
+constexpr std::uint16_t gpu_of_moves = 0;
+constexpr std::uint16_t numa_node_of_moves = 0;
 
 /// The movers to try, in this order: the best, and after a batch the best other one.
 struct MoversToTry {
@@ -38,9 +38,10 @@ struct KeptChoice {
 constexpr std::size_t kept_choices = 256;
 
 MoversToTry choose(const Profile& profile, const BlockSet& set, const MoverLimits& limits) {
-  MoversToTry choice{.movers = {choose_mover(profile, first_gpu, first_numa_node, set, limits).best.mover}, .count = 1};
+  MoversToTry choice{.movers = {choose_mover(profile, gpu_of_moves, numa_node_of_moves, set, limits).best.mover},
+                     .count = 1};
   if (choice.movers[0].kind != Mover::Kind::batch) return choice;
-  for (const MoverTime& m : mover_times(profile, first_gpu, first_numa_node, set, limits))
+  for (const MoverTime& m : mover_times(profile, gpu_of_moves, numa_node_of_moves, set, limits))
     if (m.mover.kind != Mover::Kind::batch && choice.count == 1) choice.movers[choice.count++] = m.mover;
   return choice;
 }

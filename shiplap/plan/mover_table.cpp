@@ -8,8 +8,8 @@
 namespace shiplap {
 namespace {
 
-constexpr std::uint16_t first_gpu = 0;
-constexpr std::uint16_t first_numa_node = 0;
+constexpr std::uint16_t gpu_of_table = 0;
+constexpr std::uint16_t numa_node_of_table = 0;
 
 Json text_of_direction(bool to_device) { return to_device ? "H2D" : "D2H"; }
 
@@ -60,13 +60,13 @@ MoverTable mover_table(const Profile& profile, const MoverQuestion& question) {
         set.blocks = count;
         set.to_device = to_device;
         table.rows.push_back(
-            {.set = set, .movers = mover_times(profile, first_gpu, first_numa_node, set, question.limits)});
+            {.set = set, .movers = mover_times(profile, gpu_of_table, numa_node_of_table, set, question.limits)});
       }
   for (const bool to_device : {true, false})
     for (const std::uint64_t count : question.crossover_counts.empty() ? question.counts : question.crossover_counts) {
       set.blocks = count;
       set.to_device = to_device;
-      table.crossovers.push_back(crossovers(profile, first_gpu, first_numa_node, set, question.limits));
+      table.crossovers.push_back(crossovers(profile, gpu_of_table, numa_node_of_table, set, question.limits));
     }
   return table;
 }
