@@ -1,8 +1,8 @@
 // decode_step DEVICE PROFILE
 // Steps as of a decoder that gathers pages of a cache: 2,000 blocks of 64 KiB from a pinned pool of 8 GiB for each
-// step, beside a kernel of about 5 ms. Reads one way a line from standard input ("loop", "batch", "shiplap", "kernel")
-// and answers with the time of a step in milliseconds, or with "wrong" when a byte is not what the pool holds.
-// decode.py asks in turn with PyTorch.
+// step, beside a kernel of about 5 ms. Reads one way a line from standard input ("loop", "batch", "shiplap", "limited",
+// "kernel") and answers with the time of a step in milliseconds, or with "wrong" when a byte is not what the pool
+// holds. decode.py asks in turn with PyTorch.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -92,8 +92,8 @@ class Decoder {
     check(
         cudaMemcpyBatchAsync(to_.data(), from_.data(), bytes_.data(), blocks_of_step, &attributes, &first, 1, moves_));
   }
-  void by_shiplap(const std::vector<std::uint32_t>& list, std::byte* to) {
-    used_mover_ = move(node_, BlockPool{pool_, block}, list, to, moves_);
+  void by_shiplap(const std::vector<std::uint32_t>& list, std::byte* to, const MoverLimits& limits) {
+    used_mover_ = move(node_, BlockPool{pool_, block}, list, to, moves_, limits);
   }
   std::string used_mover() const { return to_string(used_mover_); }
 
@@ -163,7 +163,9 @@ int main(int argc, char** argv) try {
     else if (way == "batch")
       ms = decoder.run([&](const auto& list, std::byte* to) { decoder.by_batch(list, to); });
     else if (way == "shiplap")
-      ms = decoder.run([&](const auto& list, std::byte* to) { decoder.by_shiplap(list, to); });
+      ms = decoder.run([&](const auto& list, std::byte* to) { decoder.by_shiplap(list, to, {}); });
+    else if (way == "limited")
+      ms = decoder.run([&](const auto& list, std::byte* to) { decoder.by_shiplap(list, to, {.max_slowdown = 0.03}); });
     else if (way == "kernel")
       ms = decoder.run([](const auto&, std::byte*) {});
     else
@@ -171,7 +173,7 @@ int main(int argc, char** argv) try {
     if (way != "kernel" && !decoder.is_right())
       std::cout << "wrong" << std::endl;
     else
-      std::cout << ms << " " << (way == "shiplap" ? decoder.used_mover() : "") << std::endl;
+      std::cout << ms << " " << (way == "shiplap" || way == "limited" ? decoder.used_mover() : "") << std::endl;
   }
 } catch (const std::exception& error) {
   std::fprintf(stderr, "decode_step: %s\n", error.what());

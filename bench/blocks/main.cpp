@@ -36,6 +36,7 @@ Json to_json(const SetResult& result) {
   return {{"block", set.block.count},
           {"blocks", set.blocks},
           {"direction", set.to_device ? "h2d" : "d2h"},
+          {"aligned", set.aligned},
           {"order", set.sorted ? "sorted" : "random"},
           {"neighbour", name_of_neighbour(set.neighbour)},
           {"max_slowdown", set.max_slowdown ? Json(*set.max_slowdown) : Json(nullptr)},
@@ -67,6 +68,7 @@ double percentile(std::vector<double> values, double fraction) {
 void summarise(const std::vector<SetResult>& results) {
   std::vector<double> regrets;
   std::vector<double> errors;
+  std::vector<double> errors_unaligned;
   unsigned limited = 0;
   unsigned kept = 0;
   for (const SetResult& result : results) {
@@ -76,13 +78,16 @@ void summarise(const std::vector<SetResult>& results) {
       kept += result.movers[result.chosen].loss <= *result.set.max_slowdown ? 1 : 0;
     }
     if (result.set.neighbour != Neighbour::none) continue;
-    for (const MoverResult& one : result.movers) errors.push_back(std::abs(one.predicted / one.time - 1));
+    for (const MoverResult& one : result.movers)
+      (result.set.aligned ? errors : errors_unaligned).push_back(std::abs(one.predicted / one.time - 1));
   }
   fmt::print("\n{} sets: chosen over best median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", results.size(),
              percentile(regrets, 0.5) * 100, percentile(regrets, 0.95) * 100, percentile(regrets, 1) * 100);
   fmt::print("limit kept in {} of {} sets with a limit\n", kept, limited);
-  fmt::print("{} predictions without a neighbour: error median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n",
-             errors.size(), percentile(errors, 0.5) * 100, percentile(errors, 0.95) * 100, percentile(errors, 1) * 100);
+  for (const auto& [name, of] :
+       {std::pair{"multiples of 256 B", errors}, std::pair{"multiples of 16 B", errors_unaligned}})
+    fmt::print("{} predictions, blocks {}: error median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n",
+               of.size(), name, percentile(of, 0.5) * 100, percentile(of, 0.95) * 100, percentile(of, 1) * 100);
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ Set draw(std::mt19937_64& random) {
   };
   Set set;
   const double block = std::exp2(uniform(8, 22));  // 256 B to 4 MiB
-  set.block = Bytes{std::max<std::uint64_t>(1, static_cast<std::uint64_t>(block / 16)) * 16};
+  set.aligned = random() % 4 != 0;
+  const std::uint64_t unit = set.aligned ? 256 : 16;
+  set.block = Bytes{std::max<std::uint64_t>(256 / unit, static_cast<std::uint64_t>(block) / unit) * unit};
   const double most = std::min(65536.0, in_bytes(largest_set) / in_bytes(set.block));
   set.blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::exp2(uniform(0, std::log2(most)))));
   set.to_device = random() % 2 == 0;
@@ -65,7 +67,7 @@ class SetRuns {
     const MoverLimits limits{.max_slowdown = set.max_slowdown,
                              .memory_bound = set.neighbour == Neighbour::compute ? 0.0 : 1.0};
     for (const MoverTime& known : mover_times(profile_, 0, 0, shape, {.memory_bound = limits.memory_bound})) {
-      const Schedule alone = schedule(set, known.mover, 0);
+      const Schedule alone = moving(set, known.mover);
       result.movers.push_back({.mover = known.mover,
                                .predicted = simulate(alone, profile_).timeline.makespan,
                                .predicted_loss = known.slowdown});
@@ -93,22 +95,16 @@ class SetRuns {
     if (set.sorted) std::ranges::sort(indices_);
   }
 
-  // Stream 0 moves the blocks `moves` times (once for 0), stream 1 has the neighbours.
-  Schedule schedule(const Set& set, const Mover& mover, unsigned neighbours, unsigned moves = 1) const {
+  /// A schedule that moves the blocks `moves` times.
+  static Schedule moving(const Set& set, const Mover& mover, unsigned moves = 1) {
     Schedule s;
     const BufferId pool =
         s.add_buffer({.name = "pool", .place = Place::host(), .memory = MemoryKind::pinned, .size = pool_size});
     const BufferId packed =
         s.add_buffer({.name = "packed", .place = Place::gpu(), .memory = MemoryKind::device, .size = largest_set});
-    const StreamId mover_stream = s.add_stream("mover");
-    s.streams[mover_stream.index()].urgent = true;
-    const StreamId neighbour_stream = s.add_stream("neighbour");
-    const KernelId kernel = s.add_kernel("neighbour");
+    const StreamId stream = s.add_stream("mover");
+    s.streams[stream.index()].urgent = mover.kind == Mover::Kind::kernel;
     const BlockListId list = s.add_list({.name = "list", .block = set.block, .pitch = set.block, .count = set.blocks});
-    for (unsigned i = 0; i < neighbours; ++i)
-      s.add({.what = Kernel{.kernel = kernel, .items = 1, .operands = {}, .flows = {}},
-             .stream = neighbour_stream,
-             .after = {}});
     for (unsigned i = 0; i < moves; ++i)
       s.add({.what = BlockCopy{.list = list,
                                .count = set.blocks,
@@ -116,15 +112,29 @@ class SetRuns {
                                .pool = {pool, Bytes{0}, pool_size},
                                .packed = {packed, Bytes{0}, set.block * set.blocks},
                                .mover = mover},
-             .stream = mover_stream,
+             .stream = stream,
              .after = {}});
     return s;
   }
 
-  std::unique_ptr<Execution> prepare(const Schedule& s, Neighbour neighbour) {
-    KernelBinding binding{.host = [](const Launch&) {},
-                          .cuda = [this, neighbour](const Launch& l) { launch(neighbour, l.stream); }};
-    return device_.prepare(s, {.buffers = {pool_.data(), packed_.data()}, .kernels = {binding}, .lists = {indices_}});
+  std::unique_ptr<Execution> prepare(const Schedule& s) {
+    return device_.prepare(s, {.buffers = {pool_.data(), packed_.data()}, .kernels = {}, .lists = {indices_}});
+  }
+
+  /// Kernels that take about `time` alone; null without a neighbour.
+  std::unique_ptr<Execution> neighbours(Neighbour kind, Seconds time) {
+    if (kind == Neighbour::none) return nullptr;
+    Schedule s;
+    const StreamId stream = s.add_stream("neighbour");
+    const KernelId kernel = s.add_kernel("neighbour");
+    const auto known = alone_.find(kind);
+    const unsigned count =
+        known == alone_.end() ? 4 : std::max(2u, static_cast<unsigned>(std::ceil(time / known->second)));
+    for (unsigned i = 0; i < count; ++i)
+      s.add({.what = Kernel{.kernel = kernel, .items = 1, .operands = {}, .flows = {}}, .stream = stream, .after = {}});
+    const KernelBinding binding{.host = [](const Launch&) {},
+                                .cuda = [this, kind](const Launch& l) { launch(kind, l.stream); }};
+    return device_.prepare(s, {.buffers = {}, .kernels = {binding}});
   }
 
   void launch(Neighbour kind, void* stream) const {
@@ -135,56 +145,55 @@ class SetRuns {
   }
 
   Seconds time_of_neighbour(Neighbour kind) {
-    indices_ = {0};
-    const Set set{.block = 256_B, .blocks = 1};
-    Schedule s = schedule(set, {}, 4, 0);
-    const auto execution = prepare(s, kind);
+    const auto execution = neighbours(kind, {});
     std::vector<double> seconds;
     for (unsigned i = 0; i < 13; ++i) {
-      const double time = execution->run({.hold = true, .timed = StreamId{1}}).timeline.makespan.count();
+      const double time = execution->run({.hold = true}).timeline.makespan.count();
       if (i >= 3) seconds.push_back(time);
     }
     return median_of(seconds) / 4;
   }
 
-  /// Number of neighbours that outlast a move of this time.
-  unsigned neighbours_for(const Set& set, Seconds time) const {
-    if (set.neighbour == Neighbour::none) return 0;
-    return 2 + static_cast<unsigned>(std::max(time, shortest_neighbour) * 2.0 / alone_.at(set.neighbour));
-  }
-
-  void sweep(const Set& set, SetResult& result) {
+  /// Times of the movers, in turn, while the neighbours run.
+  std::vector<std::vector<double>> in_turn(const Set& set, const std::vector<Mover>& movers, Seconds longest,
+                                           unsigned rounds) {
     std::vector<std::unique_ptr<Execution>> executions;
-    for (const MoverResult& one : result.movers)
-      executions.push_back(prepare(schedule(set, one.mover, neighbours_for(set, one.predicted)), set.neighbour));
-    const auto times = in_turn(executions, rounds_of_sweep);
-    for (std::size_t i = 0; i < times.size(); ++i) result.movers[i].time = median_of(times[i]);
-  }
-
-  static std::vector<std::vector<double>> in_turn(const std::vector<std::unique_ptr<Execution>>& executions,
-                                                  unsigned rounds) {
-    std::vector<std::vector<double>> times(executions.size());
+    for (const Mover& mover : movers) executions.push_back(prepare(moving(set, mover)));
+    const auto beside = neighbours(set.neighbour, std::max(3 * longest, shortest_neighbour));
+    std::vector<std::vector<double>> times(movers.size());
     for (unsigned round = 0; round <= rounds; ++round)
       for (std::size_t i = 0; i < executions.size(); ++i) {
-        const double time = executions[i]->run({.timed = StreamId{0}}).timeline.makespan.count();
+        if (beside) beside->submit();
+        const double time = executions[i]->run().timeline.makespan.count();
+        if (beside) beside->wait();
         if (round > 0) times[i].push_back(time);
       }
     return times;
   }
 
+  void sweep(const Set& set, SetResult& result) {
+    std::vector<Mover> movers;
+    Seconds longest{0};
+    for (const MoverResult& one : result.movers) {
+      movers.push_back(one.mover);
+      longest = std::max(longest, one.predicted);
+    }
+    const auto times = in_turn(set, movers, longest, rounds_of_sweep);
+    for (std::size_t i = 0; i < times.size(); ++i) result.movers[i].time = median_of(times[i]);
+  }
+
   /// The loss of the neighbour while the mover moves sets one after the other.
   double loss_by(const Set& set, const Mover& mover, Seconds time) {
-    const Seconds alone = alone_.at(set.neighbour);
-    const auto neighbours = static_cast<unsigned>(std::max(2.0, std::ceil(shortest_neighbour / alone)));
-    const double busy = neighbours * alone / time * 1.6;
-    const auto moves = static_cast<unsigned>(std::clamp(busy, 2.0, 400.0));
-    const auto execution = prepare(schedule(set, mover, neighbours, moves), set.neighbour);
-    const auto base = prepare(schedule(set, mover, neighbours, 0), set.neighbour);
+    const auto moves = static_cast<unsigned>(std::clamp(shortest_neighbour / time * 2.5, 2.0, 600.0));
+    const auto execution = prepare(moving(set, mover, moves));
+    const auto beside = neighbours(set.neighbour, shortest_neighbour);
     std::vector<double> with;
     std::vector<double> without;
-    for (unsigned i = 0; i < 6; ++i) {
-      const double a = base->run({.timed = StreamId{1}}).timeline.makespan.count();
-      const double b = execution->run({.timed = StreamId{1}}).timeline.makespan.count();
+    for (unsigned i = 0; i < 8; ++i) {
+      const double a = beside->run({.hold = true}).timeline.makespan.count();
+      execution->submit();
+      const double b = beside->run().timeline.makespan.count();
+      execution->wait();
       if (i == 0) continue;
       without.push_back(a);
       with.push_back(b);
@@ -201,11 +210,13 @@ class SetRuns {
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return result.movers[i].time; });
     if (order.size() > in_final) order.resize(in_final);
     if (std::ranges::find(order, result.chosen) == order.end()) order.push_back(result.chosen);
-    std::vector<std::unique_ptr<Execution>> executions;
-    for (const std::size_t i : order)
-      executions.push_back(
-          prepare(schedule(set, result.movers[i].mover, neighbours_for(set, result.movers[i].time)), set.neighbour));
-    const auto times = in_turn(executions, rounds_of_final);
+    std::vector<Mover> movers;
+    Seconds longest{0};
+    for (const std::size_t i : order) {
+      movers.push_back(result.movers[i].mover);
+      longest = std::max(longest, result.movers[i].time);
+    }
+    const auto times = in_turn(set, movers, longest, rounds_of_final);
     result.best = result.chosen;
     for (std::size_t k = 0; k < order.size(); ++k) {
       MoverResult& one = result.movers[order[k]];

@@ -22,6 +22,7 @@ struct Set {
   std::uint64_t blocks = 1;
   bool to_device = true;
   bool sorted = false;  ///< whether the indices increase
+  bool aligned = true;  ///< whether the size is a multiple of 256 bytes, otherwise of 16
   Neighbour neighbour = Neighbour::none;
   std::optional<double> max_slowdown{};  ///< most that the neighbour may lose, as a fraction
 };
@@ -30,9 +31,9 @@ struct Set {
 struct MoverResult {
   Mover mover;
   Seconds predicted{0};       ///< by the simulator, without a neighbour
-  double predicted_loss = 0;  ///< of the neighbour while the mover runs all the time, as a fraction
+  double predicted_loss = 0;  ///< time that the neighbour loses while the mover runs all the time, as a fraction
   Seconds time{0};            ///< median, beside the neighbour if there is one
-  double loss = 0;            ///< of the neighbour, as `predicted_loss`
+  double loss = 0;            ///< observed loss of the neighbour, as `predicted_loss`
 };
 
 struct SetResult {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/host_work.hpp"
 #include "shiplap/measure/trial_parts.hpp"
 
 namespace shiplap {
@@ -16,6 +17,9 @@ namespace {
 constexpr std::uint64_t places_seed = 0xb10c'0001;
 /// Distance between the starts of neighbouring blocks of a strided copy, in blocks.
 constexpr std::uint64_t pitch_of_regular = 2;
+/// Waves of thread blocks of a kernel beside a mover. Most kernels of programs have many waves, so that the mover's
+/// kernel finds space where a block ends, and the blocks on other SMs do not wait for those beside it.
+constexpr std::uint64_t waves_beside = 16;
 /// Parts of the blocks beside kernels. One op of the mover moves one part.
 constexpr std::uint64_t parts_beside = 4;
 
@@ -101,6 +105,10 @@ void verify_blocks(Trial& trial, const BlockSide& side, bool gather) {
   trial.transfers.push_back({from.buffer, to.buffer, to.length});
   // A scatter begins with a pool whose blocks were overwritten, because the contiguous memory was.
   add_host_op(trial.set_up, trial.schedule, all_blocks(trial, side, false, side.contiguous));
+  // A pool of a program is seldom in the caches of the CPU, from which a GPU reads at another rate.
+  if (can_flush_caches())
+    trial.set_up->add(
+        {.what = HostCall{.kind = HostCall::Kind::flush, .region = side.pool}, .stream = {}, .after = {}});
   if (!gather) add_host_op(trial.read_back, trial.schedule, all_blocks(trial, side, true, side.contiguous));
 }
 
@@ -205,8 +213,8 @@ Trial kernels_beside_mover(MeasurableDevice& device, const BlockMoves& wanted, c
   const bool streams = neighbour.kind == ProbeKernel::Kind::stream;
   Kernel kernel =
       add_kernel(trial, streams ? "stream" : "multiply-add", device.probe_kernel(neighbour.kind, 1, neighbour.amount));
-  kernel.blocks = std::max<std::uint64_t>(1, kernel.resident_blocks / 2);
-  kernel.full_rate_blocks = kernel.blocks;
+  kernel.full_rate_blocks = std::max<std::uint64_t>(1, kernel.resident_blocks);
+  kernel.blocks = waves_beside * kernel.full_rate_blocks;
   kernel.memory_bound = streams ? 1 : 0;
   if (streams) {
     const Bytes size{static_cast<std::uint64_t>(neighbour.amount)};

@@ -44,8 +44,7 @@ struct NeighbourKernels {
   unsigned kernels = 1;                                      ///< number of kernels
   unsigned moves = 0;                                        ///< number of ops of the mover; 0: the kernels are alone
 };
-/// The kernels use half of the thread slots of the SMs, so that the mover's kernel finds space. Each op of the mover
-/// moves a quarter of the blocks.
+/// The kernels have many waves of thread blocks and fill all SMs. Each op of the mover moves a quarter of the blocks.
 Trial kernels_beside_mover(MeasurableDevice&, const BlockMoves&, const NeighbourKernels&);
 
 }  // namespace shiplap

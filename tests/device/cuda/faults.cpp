@@ -53,6 +53,7 @@ constexpr std::tuple table{
     Listed<&Api::stream_wait_event>{"cudaStreamWaitEvent"},
     Listed<&Api::launch_host_func>{"cudaLaunchHostFunc"},
     Listed<&Api::stream_begin_capture>{"cudaStreamBeginCapture"},
+    Listed<&Api::stream_is_capturing>{"cudaStreamIsCapturing"},
     Listed<&Api::stream_end_capture>{"cudaStreamEndCapture"},
     Listed<&Api::graph_instantiate>{"cudaGraphInstantiateWithFlags", no_memory},
     Listed<&Api::graph_upload>{"cudaGraphUpload"},
