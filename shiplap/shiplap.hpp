@@ -20,7 +20,6 @@
 #include "shiplap/device/open.hpp"
 #include "shiplap/device/pinned_vector.hpp"
 #include "shiplap/pipeline/check_reach.hpp"
-#include "shiplap/pipeline/move.hpp"
 #include "shiplap/pipeline/plan.hpp"
 #include "shiplap/pipeline/run.hpp"
 

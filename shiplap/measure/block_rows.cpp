@@ -134,7 +134,7 @@ Trial blocks_by(MeasurableDevice&, const Arguments& arguments) {
 }
 template <MoverKind kind, CopyDirection way>
 Trial calls_of(MeasurableDevice&, const Arguments& arguments) {
-  return submit_blocks(moves_of(arguments, way == host_to_device, kind));
+  return move_blocks(moves_of(arguments, way == host_to_device, kind));
 }
 template <CopyDirection way>
 Trial blocks_by_host(MeasurableDevice&, const Arguments& arguments) {

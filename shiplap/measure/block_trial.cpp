@@ -144,12 +144,6 @@ Trial move_blocks(const BlockMoves& wanted) {
   add_move(trial, wanted, side);
   verify_blocks(trial, side, wanted.gather);
   if (wanted.memory == MemoryKind::managed) bring_pool_back(trial, side);
-  trial.held = wanted.mover.kind == Mover::Kind::kernel;
-  return trial;
-}
-
-Trial submit_blocks(const BlockMoves& wanted) {
-  Trial trial = move_blocks(wanted);
   trial.held = false;
   return trial;
 }

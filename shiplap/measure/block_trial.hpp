@@ -24,11 +24,9 @@ inline Bytes bytes_of_blocks(const std::map<std::string, double>& arguments) {
   return {static_cast<std::uint64_t>(arguments.at("block") * arguments.at("blocks"))};
 }
 
-/// Moves the blocks in one op. Only a kernel is held, because the blocks of other movers move while the host still
-/// submits. A managed pool is brought to the host before each run.
+/// Moves the blocks in one op. It is not held, because the blocks of most movers move while the host still submits. A
+/// managed pool is brought to the host before each run.
 Trial move_blocks(const BlockMoves&);
-/// The submission of `move_blocks`, which is not held for any mover.
-Trial submit_blocks(const BlockMoves&);
 /// A host thread moves the blocks between the pool and contiguous pinned memory. It is the timed op.
 Trial move_blocks_by_host(const BlockMoves&);
 /// Gathers from one pool and scatters to another one at the same time, each in its own stream. Batches are submitted by

@@ -65,11 +65,6 @@ class CallTimes {
   std::vector<BlockTime> highs_;  ///< upper ends of the intervals
 };
 
-Interval<Seconds> less(const Interval<Seconds>& time, Seconds part) {
-  const auto at_least_0 = [&](Seconds s) { return std::max(Seconds{0}, s - part); };
-  return {at_least_0(time.value), at_least_0(time.low), at_least_0(time.high)};
-}
-
 std::vector<BlockTime> sorted(std::vector<BlockTime> rows) {
   const auto key = [](const BlockTime& row) { return std::tuple{row.grid, row.block, row.blocks}; };
   std::ranges::stable_sort(rows, {}, key);
@@ -78,11 +73,9 @@ std::vector<BlockTime> sorted(std::vector<BlockTime> rows) {
   return rows;
 }
 
-/// Rows of a mover with the calls of its points. The simulator adds the launch latency of a kernel, so it is
-/// subtracted. The run of a kernel on a managed pool is not held, so its time contains the call too.
+/// Rows of a mover with the calls of its points.
 std::vector<BlockTime> rows_of(const MoverSource& source, const std::vector<Observation>& observations,
-                               const CallTimes& calls, Seconds launch_latency) {
-  const bool by_kernel = source.kind == Mover::Kind::kernel;
+                               const CallTimes& calls) {
   std::vector<BlockTime> rows;
   for (const Observation& o : observations) {
     BlockTime row{.grid = grid_of(o),
@@ -91,8 +84,6 @@ std::vector<BlockTime> rows_of(const MoverSource& source, const std::vector<Obse
                   .time = non_negative<Seconds>(o.time),
                   .call = {}};
     row.call = *source.calls == '\0' ? row.time : calls.at(row.block, row.blocks);
-    if (by_kernel) row.time = less(row.time, launch_latency);
-    if (by_kernel && source.pool == MemoryKind::managed) row.time = less(row.time, row.call.value);
     rows.push_back(row);
   }
   return sorted(std::move(rows));
@@ -151,7 +142,6 @@ std::vector<MoverSlowdown> fit_slowdowns(const Observations& observations, const
 }  // namespace
 
 std::optional<BlockModel> fit_blocks(const Observations& observations, const Profile& profile, Findings& findings) {
-  const Parameter<Seconds>& latency = profile.gpus.front().launch_latency;
   const std::string path = "links[0].blocks";
   BlockModel model;
   Findings found;
@@ -170,11 +160,9 @@ std::optional<BlockModel> fit_blocks(const Observations& observations, const Pro
       const CallTimes calls(observations.of(of_calls), profile.submission);
       const std::string key = name_in_profile({.kind = source.kind}, source.pool, to_device);
       if (of_calls.empty())
-        add(key, rows_of(source, observations.of(primitive), calls, Seconds{0}), primitive);
+        add(key, rows_of(source, observations.of(primitive), calls), primitive);
       else
-        add(key,
-            calls.empty() ? std::vector<BlockTime>()
-                          : rows_of(source, observations.of(primitive), calls, latency ? latency->value : Seconds{0}),
+        add(key, calls.empty() ? std::vector<BlockTime>() : rows_of(source, observations.of(primitive), calls),
             fmt::format("{} and of {}", primitive, of_calls));
     }
     const std::string by_host = fmt::format("blocks.host.{}", way);

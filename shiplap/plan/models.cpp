@@ -173,10 +173,12 @@ std::vector<Elasticity> elasticities(const Job& job, const Profile& profile, con
   std::vector<Elasticity> all{{"the kernel itself", (time(with_slower_kernel(job, 1 + step), profile) -
                                                      time(with_slower_kernel(job, 1 - step), profile)) /
                                                         (2 * step * now)}};
-  for (const CostTerm term : cost_terms)
+  for (const CostTerm term : cost_terms) {
+    if (term == CostTerm::blocks && !has_blocks(job)) continue;
     all.push_back(
         {to_string(term),
          (time(job, slowed(profile, term, 1 + step)) - time(job, slowed(profile, term, 1 - step))) / (2 * step * now)});
+  }
   std::ranges::stable_sort(all, std::ranges::greater(), &Elasticity::value);
   return all;
 }

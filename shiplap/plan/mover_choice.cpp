@@ -19,7 +19,6 @@ constexpr Bytes too_large_for_kernel{1ull << 30u};
 struct MoverFigures {
   const Profile* profile;
   const BlockModel* model;
-  double launch_latency;  // seconds
 };
 
 MoverFigures figures_of(const Profile& profile, std::uint16_t gpu, std::uint16_t numa_node) {
@@ -29,8 +28,7 @@ MoverFigures figures_of(const Profile& profile, std::uint16_t gpu, std::uint16_t
         fmt::format("profile {} has no figures for moves of scattered blocks, so no mover can be chosen: measure the "
                     "node (shiplap measure)",
                     profile.name));
-  const Parameter<Seconds>& latency = profile.gpus.at(gpu).launch_latency;
-  return {.profile = &profile, .model = &*link.blocks, .launch_latency = latency ? latency->value.count() : 0};
+  return {.profile = &profile, .model = &*link.blocks};
 }
 
 void require_valid(const BlockSet& set, const MoverLimits& limits) {
@@ -46,13 +44,6 @@ void require_valid(const BlockSet& set, const MoverLimits& limits) {
 double slowdown_of(const BlockModel& model, const BlockSet& set, std::uint32_t grid, double memory_bound) {
   const SlowdownAt at = slowdown_at(set.to_device ? model.beside_gather : model.beside_scatter, grid);
   return at.compute + (at.memory - at.compute) * memory_bound;
-}
-
-/// The time of an op of the kernel by itself: the host submits the first launch, the launch takes its latency, and then
-/// the blocks move. The other launches are submitted meanwhile. A regular list is one launch.
-Seconds time_of_kernel(const MoverFigures& figures, const BlockSet& set, const BlockCost& cost) {
-  const std::uint64_t launches = set.regular ? 1 : (set.blocks + mover_launch_blocks - 1) / mover_launch_blocks;
-  return cost.call / static_cast<double>(launches) + Seconds{figures.launch_latency} + cost.time;
 }
 
 /// The rows of a mover for such blocks; null when the profile has none.
@@ -76,7 +67,7 @@ void add_kernels(std::vector<MoverTime>& times, const MoverFigures& figures, con
     if (limits.max_slowdown && slowdown > *limits.max_slowdown) continue;
     const BlockCost cost = block_cost(*rows, grid, set.block, set.blocks);
     times.push_back({.mover = {.kind = Mover::Kind::kernel, .grid = grid},
-                     .time = time_of_kernel(figures, set, cost),
+                     .time = cost.time,
                      .call = cost.call,
                      .slowdown = slowdown});
   }

@@ -50,8 +50,7 @@ inline constexpr double equal_mover_times = 0.01;
 /// The best is the one with the smallest slowdown, and then the smallest grid, among those that take less than 1 %
 /// longer than the fastest: a difference that a measurement hardly shows is not worth SMs of a neighbour. The order of
 /// the others follows from the same rule, applied to those that are left. Movers beyond the limit are left out. A
-/// kernel moves blocks of less than 1 GiB. The time of a launch is assumed to be 0 when the profile lacks
-/// `launch_latency`.
+/// kernel moves blocks of less than 1 GiB.
 ///
 /// Throws UsageError for an empty set or a limit out of range. Throws Unsupported when the profile has no figures for
 /// moving blocks, and when a limit is given and the profile does not say how much a kernel slows its neighbours down.

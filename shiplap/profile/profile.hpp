@@ -153,8 +153,7 @@ struct BlockTime {
   std::uint32_t grid = 0;    ///< thread blocks of the mover's kernel; 0 for movers that are no kernel
   Bytes block;               ///< size of a block
   std::uint64_t blocks = 1;  ///< number of blocks
-  /// Time of the op. For a kernel it is the time on the GPU. For other movers it begins with the call, because the
-  /// blocks move while the host still submits.
+  /// Time of the op from its call on, in an idle stream. Blocks may move while the host still submits.
   Interval<Seconds> time;
   Interval<Seconds> call;  ///< host time of the call or calls
 };

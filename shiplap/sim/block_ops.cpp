@@ -54,7 +54,9 @@ void OpBuilder::describe_blocks_by_copies(const BlockCopy& blocks, const BlockCo
   if (!state.holds_call) state.call = cost.call.count();
 }
 
-// The kernel shares the link like a kernel that only accesses host memory. Its own time was measured alone.
+// The kernel shares the link like a kernel that only accesses host memory. Its own time was measured alone, from the
+// call on. The time of a single small block is that of the call and of the launch, which overlaps with the op before in
+// the stream.
 void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCost& cost, OpState& state) {
   const auto gpu = static_cast<std::uint16_t>(state.gpu);
   const std::uint64_t in_flight = std::uint64_t{blocks.mover.grid} * mover_threads * in_flight_of_thread;
@@ -66,19 +68,20 @@ void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCo
                                  .in_flight = Bytes{in_flight}}}};
   ZeroCopyTimes times = zero_copy_times(schedule_, access, gpu, machine_);
   const double by_link = times.alone;
-  times.alone = cost.time.count();
+  const std::uint16_t numa_node = schedule_.buffers[blocks.pool.buffer.index()].place.index;
+  const double start = machine_
+                           .block_copy(gpu, numa_node, state.to_device, blocks.mover,
+                                       schedule_.buffers[blocks.pool.buffer.index()].memory, 1_B, 1)
+                           .time.count();
+  state.latency = std::min(start, cost.time.count());
+  times.alone = cost.time.count() - state.latency;
   for (double& beside : times.beside) beside = times.alone * std::max(1.0, beside / by_link);
-  const SlowdownAt slowdown = machine_.mover_slowdown(gpu, schedule_.buffers[blocks.pool.buffer.index()].place.index,
-                                                      blocks.gather, blocks.mover.grid);
+  const SlowdownAt slowdown = machine_.mover_slowdown(gpu, numa_node, blocks.gather, blocks.mover.grid);
   times.compute_slowdown = slowdown.compute;
   times.memory_slowdown = slowdown.memory;
   zero_copy_.push_back(times);
   state.zero_copy = &zero_copy_.back();
-  state.latency = machine_.gpu(gpu).launch_latency;
-  const bool regular = schedule_.lists[blocks.list.index()].regular;
-  const std::uint64_t launches = regular ? 1 : (blocks.count + mover_launch_blocks - 1) / mover_launch_blocks;
   state.call = cost.call.count();
-  state.queued_after = state.call / static_cast<double>(std::max<std::uint64_t>(1, launches));
 }
 
 }  // namespace shiplap::sim

@@ -87,9 +87,9 @@ bool HostAgents::make_call(AgentIndex index, const Step& step) {
 
 void HostAgents::submit(Agent& agent, const Step& step) {
   const OpState& first = ops_[step.op.index()];
+  // Blocks move from the beginning of their call on.
   if (first.call >= 0) {
-    timers_.set(
-        {.time = held_ ? 0.0 : agent.clock + first.queued_after, .op = step.op.value, .moment = Moment::queued});
+    timers_.set({.time = held_ ? 0.0 : agent.clock, .op = step.op.value, .moment = Moment::queued});
     agent.clock += first.call;
     return;
   }

@@ -43,7 +43,7 @@ MeasureResult measured(MeasurableDevice& device, const std::vector<std::string>&
   return all;
 }
 
-/// What the fit of blocks uses: their own rows, the link, the launch latency and the time to record an event.
+/// What the fit of blocks uses: their own rows, the link, the kernel gap and the time to record an event.
 Profile fitted_blocks(MeasurableDevice& device, const std::vector<std::string>& globs, Effort effort) {
   MeasureResult result = measured(device, globs, effort);
   const auto fast = fast_planted_device();
@@ -116,7 +116,7 @@ TEST(FitBlocks, recovers_the_planted_slowdowns_of_kernels_beside_movers) {
   expect(model.beside_scatter, 132, 0.015, 0.9);
 }
 
-TEST(FitBlocks, recovers_the_times_of_managed_and_pageable_pools_without_launch_and_call) {
+TEST(FitBlocks, recovers_the_times_of_managed_and_pageable_pools) {
   Profile truth = planted_profile();
   auto& movers = truth.links[0].blocks->movers;
   for (const std::string way : {"h2d", "d2h"}) {

@@ -77,6 +77,10 @@ double length_us(const Prediction& p, OpId op) {
   return in_microseconds(span.end - span.start);
 }
 double us_of(Seconds s) { return in_microseconds(s); }
+/// Blocks of a kernel move when it has been launched, those of other movers from the first call on.
+double start_us(const Mover& mover, bool gather) {
+  return mover.kind == Mover::Kind::kernel ? us_of(planted_block_cost(mover, gather, 256_B, 1).time) : 0;
+}
 
 TEST(BlockOpTime, alone_is_the_planted_time_of_its_mover) {
   for (const bool gather : {true, false})
@@ -86,10 +90,8 @@ TEST(BlockOpTime, alone_is_the_planted_time_of_its_mover) {
       const BlockCost planted = planted_block_cost(mover, gather, small_block, some_blocks);
       const Prediction p = b.predict();
       SCOPED_TRACE(to_string(mover) + (gather ? " gathers" : " scatters"));
-      // Blocks of a kernel move when it has been launched, those of other movers from the first call on.
       const bool by_kernel = mover.kind == Mover::Kind::kernel;
-      const double start = by_kernel ? us_of(planted.call) + 2.3 : 0;
-      EXPECT_SPAN(p, op, start, start + us_of(planted.time));
+      EXPECT_SPAN(p, op, start_us(mover, gather), us_of(planted.time));
       EXPECT_NEAR(us_of(p.submission), us_of(planted.call) + record_us, 1e-6) << "the agent is busy for the calls";
       EXPECT_EQ(p.timeline.spans[op.index()].engine, by_kernel ? Engine::compute
                                                      : gather  ? Engine::copy_h2d
@@ -97,13 +99,12 @@ TEST(BlockOpTime, alone_is_the_planted_time_of_its_mover) {
     }
 }
 
-TEST(BlockOpTime, held_is_the_planted_time_behind_the_launch_latency_of_a_kernel) {
+TEST(BlockOpTime, held_is_the_planted_time) {
   for (const Mover& mover : all_movers) {
     BlockBench b;
     const OpId op = b.blocks(b.one, mover, true);
-    const double start = mover.kind == Mover::Kind::kernel ? 2.3 : 0;
     const double planted = us_of(planted_block_cost(mover, true, small_block, some_blocks).time);
-    EXPECT_SPAN(b.predict(true), op, start, start + planted);
+    EXPECT_SPAN(b.predict(true), op, start_us(mover, true), planted);
   }
 }
 
@@ -113,20 +114,20 @@ TEST(BlockOpTime, of_a_list_of_several_launches_begins_with_the_first_launch) {
   const Mover mover{Mover::Kind::kernel, 8};
   const OpId op = b.blocks(b.one, mover, true, small_block, n);
   const BlockCost planted = planted_block_cost(mover, true, small_block, n);
-  const double start = us_of(planted.call) / 3 + 2.3;
   const Prediction p = b.predict();
-  EXPECT_SPAN(p, op, start, start + us_of(planted.time));
+  EXPECT_SPAN(p, op, start_us(mover, true), us_of(planted.time));
   EXPECT_NEAR(us_of(p.submission), us_of(planted.call) + record_us, 1e-6);
 }
 
-TEST(BlockOpTime, of_a_regular_list_begins_behind_its_one_launch_however_long_the_list_is) {
+TEST(BlockOpTime, of_a_kernel_behind_another_one_overlaps_with_it_from_the_call_to_the_first_block) {
   BlockBench b;
   const Mover mover{Mover::Kind::kernel, 8};
-  const OpId op = b.blocks(b.one, mover, true, small_block, 16384);
-  b.schedule.lists[0].regular = true;
-  const BlockCost planted = planted_block_cost(mover, true, small_block, 16384);
-  const double start = us_of(planted.call) + 2.3;
-  EXPECT_SPAN(b.predict(), op, start, start + us_of(planted.time));
+  b.work(b.one, microseconds(1000), 1);
+  const OpId op = b.blocks(b.one, mover, true);
+  const double moving = us_of(planted_block_cost(mover, true, small_block, some_blocks).time) - start_us(mover, true);
+  const Prediction p = b.predict();
+  const double end = us_of(p.timeline.spans[0].end);
+  EXPECT_SPAN(p, op, end + 1.1, end + 1.1 + moving);  // the planted gap between two kernels of a stream
 }
 
 TEST(BlockOpTime, keeps_the_agent_from_its_next_call_for_the_planted_time_of_the_calls) {
