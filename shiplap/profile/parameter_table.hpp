@@ -292,7 +292,8 @@ void describe(V& v, Part& model) {
           "Times by mover, kind of the pool's memory and direction, as in \"batch pinned h2d\". \"host\" is one host "
           "thread that gathers or scatters, without the link.");
   v.rows({"beside_gather", "Kernels beside a mover's kernel that reads the pool."}, model.beside_gather, tags::blocks);
-  v.rows({"beside_scatter", "Kernels beside a mover's kernel that writes the pool."}, model.beside_scatter, tags::blocks);
+  v.rows({"beside_scatter", "Kernels beside a mover's kernel that writes the pool."}, model.beside_scatter,
+         tags::blocks);
 }
 template <class V, Like<LinkModel> Part>
 void describe(V& v, Part& link) {
