@@ -21,22 +21,22 @@ namespace shiplap {
 struct BatchSeen {
   std::uint64_t batch = 0;   ///< number of the batch, counted from 0
   std::uint32_t choice = 0;  ///< index of the batch's choice in the table
-  Seconds span{0};           ///< from when its first stream got to it until its end
+  Seconds span{0};           ///< from when its first stream reached the batch until the end of the batch
   /// For the kernel of each chunk the time that it adds to the time in which any kernel runs; empty when kernels were
   /// not observed.
   std::vector<Seconds> kernels{};
   std::optional<StageTimes> stages{};  ///< times of the stages of a batch in one chunk, when all were observed
 };
 
-/// What a policy wants to be observed of a batch.
+/// What is to be observed of a batch: its span alone, also its kernels, or the times of its stages.
 enum class Wanted : std::uint8_t { span, kernels, stages };
 
 /// A conclusion from observed batches, and its reason.
 struct Decision {
   std::uint64_t after = 0;  ///< number of the batch whose observation led to it
   std::string reason{};     ///< one sentence
-  double kernel = 1;        ///< estimated time of the kernel, as a factor of the planned time
-  double link = 1;          ///< estimated time of copies, as a factor of the planned time
+  double kernel = 1;        ///< estimated over planned time of the kernel
+  double link = 1;          ///< estimated over planned time of copies
   std::uint32_t from = 0;   ///< index of the old choice
   std::uint32_t to = 0;     ///< index of the choice for the batches that are submitted from now on
   Seconds period_from{0};   ///< time of a batch with the old choice, predicted with the new factors
@@ -77,34 +77,35 @@ class Fixed final : public Policy {
 struct AdaptationOptions {
   /// Relative residuals (observed over expected time, minus 1) up to this are noise.
   double tolerance = 0.03;
-  /// Least predicted gain for which a choice is left, as a fraction of the time of a batch.
+  /// Least predicted gain for which the policy changes its choice, as a fraction of the time of a batch.
   double least_gain = 0.005;
   /// While nothing changes, one in this number of batches has its kernels timed. Events around kernels make a batch
   /// longer.
   std::uint32_t observe_every = 16;
   /// A choice that is predicted to be slower than the current one by at most this fraction is tried for a few batches,
-  /// once for each half octave of the kernel's time. Choices are tried only with one batch in flight, because beside
-  /// others a batch says little about its choice. 0: no choice is tried.
+  /// once for each range of the kernel's time of a factor √2. Choices are tried only with one batch in flight, because
+  /// with several the time of a batch says little about its choice. 0: no choice is tried.
   double explore = 0.03;
   /// Longest wanted span of a batch; 0: only throughput counts. The span does not contain the time that a batch waits
   /// for batches in flight before it.
   Seconds latency_limit{0};
 };
 
-/// A policy that follows changes of the kernel and of the link. It estimates the kernel's time from the observed times
-/// of the chunks' kernels, and the link's from the part of the span that the kernels do not explain.
+/// A policy that follows changes of the kernel and of the link. It has one factor for each, by which predicted times
+/// are multiplied. The kernel's factor comes from the observed times of the chunks' kernels, the link's factor from the
+/// part of the span that the kernels do not explain.
 ///
-/// A change counts when the residuals since it began add up to more than noise does (Page's CUSUM test); a large change
-/// is found sooner than a small one. Then the factor of the kernel or of the link is fitted to the residuals since the
-/// change, and the choice that is best with it is taken if it gains more than `least_gain`.
+/// A change is detected by Page's CUSUM test on the residuals (ChangeTest), a large change sooner than a small one.
+/// Then the factor of the kernel or of the link is fitted to the residuals since the change. The policy changes to the
+/// choice that is best with the new factor if this choice gains more than `least_gain`.
 ///
-/// The error of the prediction for a choice is learned from its first batches. While nothing changes, choices that are
-/// predicted nearly as good are tried too. Spans are taken from batches whose kernels are not observed, because events
-/// around kernels make spans longer.
+/// The error of the prediction for a choice is learned from the choice's first batches. While nothing changes, choices
+/// that are predicted nearly as good are tried too. Spans come only from batches whose kernels are not timed, because
+/// events around kernels lengthen spans (with `observe_every` 1 from all batches).
 ///
-/// With several batches in flight a span depends on the batches around it. So it counts only after 2 × `in_flight`
-/// consecutive batches with the same choice. The link is assumed to be no faster than planned, because a slow source of
-/// batches makes spans shorter too.
+/// With several batches in flight a span depends on the batches around it. Then a span is used only after 2 ×
+/// `in_flight` consecutive batches with the same choice, and the link is never taken to be faster than planned, because
+/// a slow source of batches makes spans shorter too.
 class Adaptation final : public Policy {
  public:
   /// Begins with the choice that is predicted to be best. Throws Error for a table without choices, UsageError for

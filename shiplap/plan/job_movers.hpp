@@ -17,12 +17,12 @@ struct JobMovers {
   std::optional<Mover> scatter{};  ///< Choice::scatter
 };
 
-/// The movers worth trying for a job with blocks, the best by their own time first. Each of the others differs from the
-/// first in one direction: another kind of mover, or the next smaller or larger grid. With `own_streams` a kernel may
-/// move blocks; without, blocks share a stream with the job's kernels, and only copy engines move them, because a
-/// mover's kernel must start before waiting blocks of these kernels (Stream::urgent).
+/// Movers worth trying for a job with blocks, the best in isolation first (`mover_times`). Each other entry changes the
+/// first for H2D or for D2H only: another kind of mover, or the next smaller or larger grid. A kernel may move blocks
+/// only with `own_streams`, in a high-priority stream (Stream::urgent), so that its thread blocks run before waiting
+/// ones of the job's kernels. Without, copy engines move the blocks in the job's streams.
 ///
-/// The limits of the space hold: `SearchSpace::movers` and `SearchSpace::max_slowdown`. Throws Unsupported when the
+/// Movers that `SearchSpace::movers` or `SearchSpace::max_slowdown` excludes are left out. Throws Unsupported when the
 /// profile has no figures for moving blocks or no mover is left.
 std::vector<JobMovers> movers_worth_trying(const Job&, const Profile&, const SearchSpace&, bool own_streams);
 

@@ -35,12 +35,12 @@ struct MoverTable {
   std::string profile_hash;            ///< `parameter_hash` of the profile
   std::string profile_origin;          ///< where its figures come from
   MoverQuestion question;              ///< what the table is about
-  std::vector<MoverRow> rows;          ///< by number of blocks, direction and size, which is a power of two
-  std::vector<Crossovers> crossovers;  ///< by direction and number of blocks
+  std::vector<MoverRow> rows;          ///< sorted by number of blocks, then direction, then size of a block
+  std::vector<Crossovers> crossovers;  ///< sorted by direction, then number of blocks
 };
 
-/// The table of the first GPU and the first NUMA node: sizes from 256 B to 4 MiB. Throws as `mover_times` does, and as
-/// `crossovers` does.
+/// Each mover's times for blocks of 256 B to 4 MiB (powers of two), and the crossovers, for the first GPU and the first
+/// NUMA node. Throws as `mover_times` and `crossovers` do.
 MoverTable mover_table(const Profile&, const MoverQuestion&);
 /// Writes the table as docs/schema/movers.schema.json describes it.
 Json to_json(const MoverTable&);

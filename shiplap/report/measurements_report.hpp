@@ -10,8 +10,8 @@
 
 namespace shiplap {
 
-/// Measured points as a table: primitive and arguments, median with its interval, spread, repeats, clock, and whether
-/// every byte was compared.
+/// Measured points as a table: primitive and arguments, median with its interval, spread, number of samples, the clock
+/// that timed the point (events or host), and whether its bytes were verified.
 std::string measurements_report(std::span<const Measurement>, const TextStyle& = {});
 
 /// One line for each reason why primitives were skipped and for each failed point; "" without any.

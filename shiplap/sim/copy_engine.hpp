@@ -16,9 +16,10 @@ class KernelOrder;
 class Link;
 class ZeroCopyKernels;
 
-/// Copies wait in groups of streams. The engine serves one group until none of its copies waits, and then the next
-/// group. The data of a copy starts when L+o has passed since the copy became ready and g has passed since the end of
-/// the copy before it. Its rate depends on what else uses the link.
+/// Streams are divided into groups: with n groups, stream i is in group i mod n (GpuModel::stream_groups). Each group
+/// has a list of waiting copies. The engine empties one list before it serves the next. The data of a copy starts L+o
+/// after the copy became ready, but not before g after the end of the previous copy. The rate of the copy depends on
+/// other traffic on the link.
 class CopyEngine final : public Resource {
  public:
   CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,

@@ -12,9 +12,10 @@
 
 namespace shiplap::sim {
 
-/// An agent's clock advances by the time of each call. An op is queued when the call that submits it returns, or at 0
-/// when the schedule is held (SimulateOptions::held). The ops of a graph without copies are queued when the call that
-/// launches it begins, those of a graph with copies when it returns.
+/// Each call advances the clock of its agent by the duration of the call. An op is queued when the call that submits it
+/// returns, and an op that moves blocks when this call begins; all ops are queued at time 0 when the run is held
+/// (SimulateOptions::held). The ops of a graph are queued when the launch call begins if the graph has no copies, else
+/// when the launch call returns.
 class HostAgents {
  public:
   HostAgents(const Machine&, const OpStates&, Timers&, bool held);
