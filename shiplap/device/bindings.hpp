@@ -19,7 +19,7 @@ struct Launch {
   std::span<std::byte* const> operands;  ///< start of each operand's region, in the order of the op's operands
   std::span<const Bytes> lengths;        ///< length of each operand's region
   std::span<const Bytes> origins{};      ///< offset of each operand's region in the array that it belongs to
-  std::uint64_t blocks = 0;              ///< number of blocks that the schedule asks for
+  std::uint64_t blocks = 0;              ///< number of thread blocks that the schedule asks for
   void* stream = nullptr;                ///< the cudaStream_t to enqueue on; null for a host kernel
 };
 

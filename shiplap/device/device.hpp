@@ -49,8 +49,8 @@ class Device {
   /// a device without CUDA streams.
   virtual std::unique_ptr<StreamGap> open_gap(void* stream);
   /// Enqueues the movement of blocks in `stream`, a cudaStream_t of the first GPU, by the first of `movers` that the
-  /// stream accepts, and returns this mover. cudaMemcpyBatchAsync is neither for a stream that is being captured nor
-  /// for the default stream. The indices may change when the call returns. It does not check them. Throws Unsupported
+  /// stream accepts, and returns this mover. Neither a stream that is being captured nor the default stream accepts
+  /// cudaMemcpyBatchAsync. The indices are not checked, and may change when the call has returned. Throws Unsupported
   /// when the stream accepts none of the movers, or the device moves blocks in schedules only.
   virtual Mover move_blocks(const BlockMove&, std::span<const Mover> movers, void* stream);
 };

@@ -15,7 +15,7 @@ struct Profile;
 
 /// Facts of a device at the time of the query. For a device with several GPUs, "the GPU" below is the first one.
 struct DeviceInfo {
-  std::string id;                              ///< id to open it by: "cuda:0", "cuda:0,1", "virtual:h200"
+  std::string id;                              ///< the name that `open` takes: "cuda:0", "cuda:0,1", "virtual:h200"
   std::string name;                            ///< name for people: "NVIDIA H200"
   bool is_virtual = false;                     ///< whether the device is simulated (`virtual:PROFILE`)
   std::shared_ptr<const Profile> simulated{};  ///< the profile that a virtual device simulates; null for a GPU

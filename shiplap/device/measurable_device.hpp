@@ -57,8 +57,8 @@ class MeasurableDevice : public Device {
   /// Conditions that change while the device works: clocks, the reasons why they are low, the speed of the link. Empty
   /// where none is known.
   virtual Conditions state() const;
-  /// Reasons why the clocks are low now. It takes less time than `state`. Empty when there is no reason or none is
-  /// known.
+  /// Reasons why the clocks are low now. The query takes less time than `state`. Empty when there is no reason or none
+  /// is known.
   virtual std::string clocks_held_by() const;
 };
 

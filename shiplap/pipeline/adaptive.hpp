@@ -25,8 +25,8 @@ struct AdaptiveOptions {
   /// Number of slots, each a set of host arrays for one batch with device memory for any choice; 0: `in_flight`.
   std::uint32_t slots = 0;
   std::vector<Choice> choices{};  ///< the choices for a batch; empty: `steady_choices`
-  /// Fills the arrays of a batch with data as batches hold it. The kernel is timed once on these data. Without `sample`
-  /// it is timed on zeros, which may take far longer or shorter if its time depends on the data.
+  /// Fills the arrays of a batch with typical data. The kernel is timed once on these data. Without `sample` the kernel
+  /// is timed on zeros, which may take far longer or shorter if its time depends on the data.
   std::function<void(std::span<const std::span<std::byte>>)> sample{};
   AdaptationOptions adaptation{};  ///< when and how the choice changes
 };
@@ -62,7 +62,7 @@ class Adaptive {
 
   /// Number of sets of host arrays.
   std::size_t slots() const { return slots_.size(); }
-  /// The arrays of a slot. They are the caller's while no batch in it is in flight.
+  /// The arrays of a slot. The caller may use them while no batch in the slot is in flight.
   std::span<const std::span<std::byte>> arrays(std::size_t slot) const { return slots_.at(slot).arrays; }
   /// Whether no batch in the slot is in flight.
   bool is_free(std::size_t slot) const { return !slots_.at(slot).busy; }

@@ -35,14 +35,14 @@ BlockPool(Range&, Bytes, Bytes) -> BlockPool<typename decltype(std::span(std::de
 struct PoolBytes {
   std::byte* data = nullptr;  ///< first byte; written only by `move_back`
   Bytes size;                 ///< size of the pool
-  Bytes block;                ///< see BlockPool
-  Bytes pitch;                ///< see BlockPool
+  Bytes block;                ///< size of a block
+  Bytes pitch;                ///< distance between the starts of two neighbouring blocks
 };
 
-/// `move` for a pool as bytes.
+/// Does what `move` does, for a pool that is given as bytes.
 Mover move_bytes(const Node&, const PoolBytes&, std::span<const std::uint32_t> index, void* packed, void* stream,
                  const MoverLimits&);
-/// `move_back` for a pool as bytes.
+/// Does what `move_back` does, for a pool that is given as bytes.
 Mover move_bytes_back(const Node&, const PoolBytes&, std::span<const std::uint32_t> index, const void* packed,
                       void* stream, const MoverLimits&);
 
@@ -58,14 +58,15 @@ PoolBytes bytes_of(const BlockPool<T>& pool) {
 
 /// Moves blocks from the pool to `destination` on the first GPU of the node (gather): block index[k] of the pool
 /// becomes block k of `destination`, which holds `index.size()` blocks without gaps. The call enqueues the move in
-/// `stream`, a cudaStream_t, and returns. The list of indices may change as soon as it has returned; the pool and the
-/// destination must not before the move has ended. The call can be captured into a graph. The graph then moves the
-/// blocks that the list named during the capture.
+/// `stream`, a cudaStream_t, and returns. The list of indices may change as soon as the call has returned; pool and
+/// destination must not change before the move has ended. The call can be captured into a graph. The graph then moves
+/// the blocks that the list named during the capture.
 ///
 /// The mover is the best of the node's profile (`choose_mover`) for this size of a block, this number of blocks and
-/// this direction. The choice is kept by thread, with numbers of blocks rounded down to three binary digits. The call
-/// allocates memory only for a new choice and for a batch that is larger than all before in this thread. A batch
-/// (cudaMemcpyBatchAsync) can neither be captured nor use the default stream. The best other mover is used then.
+/// this direction. Each thread keeps its choices; for this, numbers of blocks are rounded down to three significant
+/// bits (1000 to 896). The call allocates memory only for a new choice and for a batch that is larger than all before
+/// in this thread. A batch (cudaMemcpyBatchAsync) can neither be captured nor use the default stream. The best other
+/// mover is used then.
 ///
 /// Returns the mover. Throws before anything is enqueued: UsageError that names the position for an index outside of
 /// the pool, and UsageError for a size of 0, a pitch below the block, a null destination, and a node without a device;

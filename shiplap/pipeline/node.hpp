@@ -37,9 +37,9 @@ Node load_or_measure(MeasurableDevice&, const std::function<void(std::string_vie
 /// The profile with `gpus` GPUs. GPUs and links that it lacks are assumed to be like the first.
 Profile profile_of_gpus(const Node&, std::uint32_t gpus);
 
-/// The kernel cost of a job whose kernel was not measured, derived from its operations and bytes and the GPU's limits.
-/// The limits are those of the device's own profile for a virtual device, else those of the node's profile. Throws
-/// Unsupported when the profile lacks a limit.
+/// The kernel cost of a job whose kernel was not measured, derived from its operations and bytes and the GPU's peak
+/// rates. These are the rates in the device's own profile for a virtual device, else in the node's profile. Throws
+/// Unsupported when the profile lacks a rate.
 KernelCost derived_cost(const Node&, const Job&);
 
 }  // namespace shiplap

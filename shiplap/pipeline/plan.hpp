@@ -33,12 +33,13 @@ struct PlanOptions {
   bool check_reach = false;
 };
 
-/// How a job will be run. A plan is a value and owns no memory of the job.
+/// How a job will be run. A plan is a value and owns no arrays; `prepare` and `run` use those of the job that they are
+/// given.
 struct Plan {
   Job job;             ///< the job with its kernel cost and the kind of memory that it will run from
-  Ranking ranking;     ///< all strategies for that kind of memory
+  Ranking ranking;     ///< all strategies for the kind of memory of `job`
   Candidate chosen;    ///< the choice, with its schedule
-  Limits limits;       ///< limits of planning and of the runs
+  Limits limits;       ///< device memory and resident threads that schedules may use, in planning and in runs
   bool pins = false;   ///< whether arrays are pinned while the job is prepared
   Seconds pinning{0};  ///< predicted time of pinning and unpinning, once
   /// Ways to prepare pageable arrays (memory_choice.hpp); null without any, or without `may_pin`.
@@ -49,7 +50,7 @@ struct Plan {
   /// The ranking as a table by predicted time, what was chosen and why, and what the prediction assumes, in lines of at
   /// most 100 columns. `shiplap plan` prints the same text. For a virtual device it begins with a line that says so.
   std::string explain() const;
-  /// The ranking as to_json(const Ranking&) writes it, with the choice.
+  /// The ranking as to_json(const Ranking&) writes it, with `chosen`, `pins`, `pinning`, `memory` and `race`.
   Json to_json() const;
 };
 
@@ -57,8 +58,8 @@ struct Plan {
 /// `PlanOptions::race` says so.
 ///
 /// On a GPU the job must have a `kernel`. It is captured a few times, which counts its launches. Its times are measured
-/// on the job's arrays unless the job states them. On a virtual device the job must have a `host_kernel`. There, and
-/// without a device, the kernel cost is derived unless it is stated.
+/// on the job's arrays unless the job states them. On a virtual device the job must have a `host_kernel`. The kernel
+/// cost is derived there, and on a node without a device, unless the job states it.
 ///
 /// Throws UsageError for an invalid job, array or option, Error when the kernel does more than enqueue work,
 /// Unsupported when no strategy can do the job.

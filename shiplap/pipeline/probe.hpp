@@ -22,10 +22,10 @@ struct ProbeOptions {
 /// Measures the kernel on resident data. Times are by events, medians of `repeats`, without the launch latency, which
 /// is measured between the launches.
 ///
-/// A kernel that takes any grid is measured at up to three sizes: a block for each SM, one wave of blocks, and the
-/// whole job or the part that fits. One wave is measured with few blocks too. Other kernels are measured at an eighth
-/// of the job and at the whole. For a kernel that goes over its data in several launches, the middle size is that whose
-/// data stay in the L2 cache from one launch to the next.
+/// A kernel that takes any grid is measured at up to three sizes: a thread block for each SM, one wave of thread
+/// blocks, and the whole job or the part that fits. One wave is measured with few thread blocks too. Other kernels are
+/// measured at an eighth of the job and at the whole. For a kernel that goes over its data in several launches, the
+/// middle size is that whose data stay in the L2 cache from one launch to the next.
 ///
 /// Unless the job says that the kernel touches bytes repeatedly, zero-copy launches over pinned arrays are measured too
 /// (see probe_zero_copy). These may write outputs; nothing else is written. Captures the kernel first unless

@@ -12,8 +12,8 @@ namespace shiplap {
 struct Profile;
 
 /// A time that no strategy of shiplap is below, neither predicted nor observed on the node that the profile describes.
-/// It is the longer of `link` and `kernel` on the GPU for which this is longest. Both are computed with the fast end of
-/// every interval, so the bound has no interval itself.
+/// It is the longer of `link` and `kernel`, on the GPU for which this time is longest. Both are computed with the fast
+/// end of every interval, so the bound has no interval itself.
 ///
 /// `link`: every byte of the arrays that are copied in chunks crosses the link of its GPU once in each direction
 /// that its role says, and every GPU gets all of each array that stays on the GPU. At every moment the link is in
@@ -39,7 +39,7 @@ struct Profile;
 /// submission, copies by host threads, filling and draining. The bytes of a mapped array are counted over at most 4096
 /// chunks, so elements between the reaches of smaller chunks count as moved.
 struct Bound {
-  Seconds time{0};    ///< the longer of the two
+  Seconds time{0};    ///< the longer of `link` and `kernel`
   Seconds link{0};    ///< least time of the link for all bytes
   Seconds kernel{0};  ///< least time of the kernel for all items
   /// "the link" or "the kernel": which of the two is longer.

@@ -29,17 +29,17 @@ struct BlockSet {
 struct MoverLimits {
   /// Most time that is added to the neighbour while the mover runs, as a fraction of its time alone. Absent: no limit.
   std::optional<double> max_slowdown{};
-  /// How far the device memory bounds the neighbour, from 0 (it only computes) to 1.
+  /// How far the bandwidth of device memory limits the neighbour, from 0 (the neighbour only computes) to 1.
   double memory_bound = 1;
   friend bool operator==(const MoverLimits&, const MoverLimits&) = default;
 };
 
-/// What a mover takes for a set of blocks.
+/// Times of a mover for a set of blocks, and its effect on a neighbour.
 struct MoverTime {
   Mover mover;          ///< the mover
-  Seconds time{0};      ///< time from the call until the last block has arrived, with the link to itself
+  Seconds time{0};      ///< time from the call until the last block has arrived, without other traffic on the link
   Seconds call{0};      ///< host time of the call or calls
-  double slowdown = 0;  ///< added time of a neighbour, as a fraction; 0 for movers that are no kernel
+  double slowdown = 0;  ///< added time of a neighbour, as a fraction of its time alone; 0 unless the mover is a kernel
 };
 
 /// Times that differ by less than this fraction are equal for `mover_times`. It is about what measured times of one
@@ -49,11 +49,12 @@ inline constexpr double equal_mover_times = 0.01;
 /// The times of all movers that the profile knows for such blocks, with each measured grid of the kernel, best first.
 /// The best is the one with the smallest slowdown, and then the smallest grid, among those that take less than 1 %
 /// longer than the fastest: a difference that a measurement hardly shows is not worth SMs of a neighbour. The order of
-/// the others follows from the same rule, applied to those that are left. Movers beyond the limit are left out. A
-/// kernel moves blocks of less than 1 GiB.
+/// the others follows from the same rule, applied to those that are left. Movers that slow a neighbour down by more
+/// than `max_slowdown` are left out. A kernel moves blocks of less than 1 GiB.
 ///
-/// Throws UsageError for an empty set or a limit out of range. Throws Unsupported when the profile has no figures for
-/// moving blocks, and when a limit is given and the profile does not say how much a kernel slows its neighbours down.
+/// Throws UsageError for an empty set or a member of MoverLimits out of range. Throws Unsupported when the profile has
+/// no figures for moving blocks, and when `max_slowdown` is given and the profile does not say how much a kernel slows
+/// its neighbours down.
 std::vector<MoverTime> mover_times(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet&,
                                    const MoverLimits& = {});
 
@@ -62,7 +63,7 @@ struct MoverChoice {
   MoverTime best;      ///< the first of `mover_times`
   std::string reason;  ///< one sentence
 };
-/// The best mover. Throws as `mover_times` does, and Unsupported when every mover is beyond the limit.
+/// The best mover. Throws as `mover_times` does, and Unsupported when every mover exceeds `max_slowdown`.
 MoverChoice choose_mover(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet&,
                          const MoverLimits& = {});
 
@@ -81,7 +82,7 @@ struct Crossovers {
 inline constexpr Bytes smallest_crossover{256};         ///< smallest size that `crossovers` considers
 inline constexpr Bytes largest_crossover{4ull << 20u};  ///< largest size that `crossovers` considers
 
-/// The sizes that `crossovers` considers, in increasing order: 16 for each power of two. The profile's own sizes are
+/// The sizes that `crossovers` considers, in increasing order: 16 for each power of two. The sizes in the profile are
 /// farther apart, so a finer division would show nothing but the interpolation between them.
 std::vector<Bytes> crossover_sizes();
 /// The sizes at which the best mover changes. `set.block` is ignored. Sizes whose blocks together exceed the memory of

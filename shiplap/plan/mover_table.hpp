@@ -1,5 +1,5 @@
-// The movers of scattered blocks on a node by size of a block, for people (report/movers_report) and for programs
-// (JSON).
+// The movers of scattered blocks on a node, for each size of a block, for people (report/movers_report) and for
+// programs (JSON).
 #pragma once
 
 #include <cstdint>

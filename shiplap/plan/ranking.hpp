@@ -29,13 +29,13 @@ struct SearchSpace {
   std::vector<IssueOrder> orders{};      ///< orders of submission
   std::vector<Ramp> ramps{};             ///< sizes of chunks; no ramp is tried where the number of chunks is given
   std::uint32_t streams = 4;             ///< number of streams for Layout::few
-  std::vector<std::uint64_t> blocks{};   ///< grids of zero-copy kernels in blocks; 0: the kernel's own grid
+  std::vector<std::uint64_t> blocks{};   ///< grids of zero-copy kernels in thread blocks; 0: the kernel's own grid
   std::vector<std::uint32_t> threads{};  ///< host threads in each direction, for strategies that use them
   bool graph = false;                    ///< whether every candidate is a graph
   bool batched = false;                  ///< whether every candidate submits the copies of a chunk in batches
   bool fewer_calls = true;               ///< whether graphs and batches of the fastest candidates are tried too
   std::uint32_t gpus = 1;                ///< number of GPUs that share the job
-  std::vector<Mover::Kind> movers{};     ///< what may move arrays that are blocks of a pool
+  std::vector<Mover::Kind> movers{};     ///< what may move arrays that are blocks of a pool; empty: anything
   /// Most time, as a fraction, that moving blocks may add to the time of the job's kernel while both run, such as 0.05.
   std::optional<double> max_slowdown{};
 
@@ -50,7 +50,7 @@ struct Distance {
   Seconds host{0};            ///< memory is not pinned: host threads, staging by the driver, moving pages
   Seconds submission{0};      ///< time that the GPU waits because the host cannot submit faster
   Seconds latency{0};         ///< L+o, launch and dependency latencies on the critical path
-  Seconds gap{0};             ///< gaps (g) of copies, as of copies that run alone
+  Seconds gap{0};             ///< gaps (g) of copies, as long as they are without duplex load
   Seconds duplex_gap{0};      ///< the part of the gaps that is added under duplex load
   Seconds fill_and_drain{0};  ///< waiting for the first chunk and after the last one; the rest of the time
   Seconds total{0};           ///< predicted time minus that of ideal overlap
@@ -69,7 +69,7 @@ struct Candidate {
 
 /// A strategy that cannot do the job.
 struct Refused {
-  std::string strategy;  ///< its name
+  std::string strategy;  ///< name of the strategy
   std::string reason;    ///< why, and what would help
 };
 
@@ -104,7 +104,7 @@ Ranking rank(const Job&, const Profile&, const SearchSpace& = {});
 
 /// Predicts one choice: builds and simulates its schedule, and derives the interval from the sensitivities to the
 /// profile's intervals, added in quadrature. The low end of the interval is never below the bound. `limits` must be
-/// those of the run: they set the ring.
+/// those of the run: they determine the number of slots of the ring.
 Candidate predict(const Job&, const Profile&, const Choice&, const Limits& limits);
 /// Predicts under `limits_of(profile)`.
 Candidate predict(const Job&, const Profile&, const Choice&);

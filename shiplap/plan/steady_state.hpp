@@ -16,7 +16,7 @@ namespace shiplap {
 /// Times of a batch in an endless run of batches with the same schedule.
 struct SteadyState {
   Seconds period{0};   ///< from the end of one batch to the end of the next
-  Seconds span{0};     ///< from when its first stream gets to it until its end
+  Seconds span{0};     ///< from when its first stream reaches the batch until the end of the batch
   Seconds kernels{0};  ///< time in which at least one of its kernels runs
 };
 

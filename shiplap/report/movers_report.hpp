@@ -9,8 +9,8 @@
 namespace shiplap {
 
 /// For each number of blocks and direction a table by size of a block: the best mover, its time and rate, the next
-/// mover of another kind with its rate, the host time for each block, and what a neighbour loses. Then the crossovers,
-/// one line for each direction and number of blocks.
+/// mover of another kind with its rate, the host time for each block, and the time that is added to a neighbour. Then
+/// the crossovers, one line for each direction and number of blocks.
 std::string movers_report(const MoverTable&, const TextStyle& = {});
 
 /// The crossovers in one line: "H2D, 1,024 blocks: kernel of 4 blocks below 512 KiB, batch above".

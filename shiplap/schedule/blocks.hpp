@@ -1,4 +1,4 @@
-// Scattered blocks: which blocks of a pool an op moves, and by what they move.
+// Scattered blocks: which blocks of a pool an op moves, and what moves them.
 #pragma once
 
 #include <cstdint>

@@ -69,19 +69,19 @@ struct Kernel {
   /// device.
   Seconds work{0};
   std::uint64_t launches = 1;  ///< number of launches that the callback makes
-  std::uint64_t blocks = 1;    ///< number of blocks of the grid
-  /// Largest number of blocks of the kernel that are resident on the GPU at the same time. A smaller grid leaves space
-  /// for other kernels.
+  std::uint64_t blocks = 1;    ///< number of thread blocks of the grid
+  /// Largest number of thread blocks of the kernel that are resident on the GPU at the same time. A smaller grid leaves
+  /// space for other kernels.
   std::uint64_t resident_blocks = 1;
-  /// Number of blocks that use the whole rate of the GPU. More blocks run in further waves. Kernels that run at the
-  /// same time and together need more than the whole rate all become slower.
+  /// Number of thread blocks that use the whole throughput of the GPU. More thread blocks run in further waves. Kernels
+  /// that run at the same time and together need more than the whole throughput all become slower.
   std::uint64_t full_rate_blocks = 1;
   /// The regions that the kernel gets, in the order of its parameters.
   std::vector<Access> operands;
   std::vector<Flow> flows;  ///< bytes that the kernel moves over links; empty when all its data are on the GPU
   std::optional<MeasuredFlow> measured{};  ///< measured times, which the simulator uses instead of `flows`
-  /// How far the device memory bounds the kernel, from 0 (it only computes) to 1. Kernels of movers slow it down
-  /// accordingly (MoverSlowdown).
+  /// How far the bandwidth of device memory limits the kernel, from 0 (it only computes) to 1. Kernels of movers slow
+  /// the kernel down accordingly (MoverSlowdown).
   double memory_bound = 1;
 };
 
@@ -119,9 +119,9 @@ struct BlockCopy {
   std::uint64_t first = 0;  ///< position in the list of the first block
   std::uint64_t count = 0;  ///< number of blocks
   bool gather = true;       ///< true: from the pool; false: to the pool
-  Region pool;              ///< the part of the pool from which positions count; no block reaches beyond it
-  Region packed;            ///< count · block bytes, in the order of the list
-  Mover mover{};            ///< what moves the blocks; unused without a stream
+  Region pool;    ///< the part of the pool that is used: block 0 begins at its start, no block reaches beyond its end
+  Region packed;  ///< count · block bytes, in the order of the list
+  Mover mover{};  ///< what moves the blocks; unused without a stream
 };
 
 /// A prefetch, which moves pages of managed memory to a place.
@@ -152,9 +152,10 @@ struct Op {
 /// A stream of a GPU. Its ops run one after the other, in the order of the schedule.
 struct Stream {
   std::string name;             ///< name in messages and pictures
-  Place place = Place::gpu(0);  ///< the GPU that it belongs to
-  /// Whether blocks of its kernels start before waiting blocks of other streams' kernels (the highest priority of
-  /// cudaStreamCreateWithPriority). The kernel of a mover needs it beside a kernel that occupies the whole GPU.
+  Place place = Place::gpu(0);  ///< the GPU of the stream
+  /// Whether thread blocks of its kernels start before waiting thread blocks of other streams' kernels (the highest
+  /// priority of cudaStreamCreateWithPriority). The kernel of a mover needs it beside a kernel that occupies the whole
+  /// GPU.
   bool urgent = false;
 };
 

@@ -32,7 +32,7 @@ struct OpState {
   const ZeroCopyTimes* zero_copy = nullptr;  ///< null unless the op is a zero-copy kernel
   std::uint64_t further_launches = 0;        ///< launches of a kernel beyond the first
   double latency = 0;                        ///< from ready to the first byte (L+o) or to the start of the kernel
-  double call = -1;                          ///< host time of its calls; negative: that of its kind of op
+  double call = -1;                          ///< host time of its calls; negative: the usual time for its kind of op
   double host_time = 0;                      ///< time of a call that shares no resource with other agents
 
   std::uint32_t pending = 1;  ///< number of unmet requirements: submission, dependencies, the op before in the stream

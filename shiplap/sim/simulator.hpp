@@ -31,7 +31,7 @@ namespace shiplap::sim {
 ///   its copies is ready.
 /// - A zero-copy kernel takes the times of zero_copy_times.hpp, alone or beside copies. It slows these copies down.
 /// - Copies of a batch are queued together. The gap between two copies of a batch is `batched_gap`. The ops of a graph
-///   without copies are queued when the call that launches it begins, and those of a graph with copies when it returns.
+///   are queued when the launch call begins if the graph has no copies, else when the launch call returns.
 /// - An agent makes its calls one after the other. It waits in the call that submits a copy of pageable memory until
 ///   the copy has ended. Agents that copy or touch memory at the same time share the bandwidth of the host's memory.
 /// - Pages of managed memory move in a prefetch, or when a kernel or a host thread touches them while they are

@@ -46,7 +46,8 @@ struct Choice {
   Layout layout = Layout::three;         ///< distribution of chunks over streams
   std::uint32_t streams = 4;             ///< number of streams with Layout::few
   IssueOrder order = IssueOrder::depth;  ///< order in which ops are submitted
-  /// Largest number of blocks of a launch, for strategies whose kernels access host memory. 0: the kernel's own grid.
+  /// Largest number of thread blocks of a launch, for strategies whose kernels access host memory. 0: the kernel's own
+  /// grid.
   std::uint64_t blocks = 0;
   /// Number of slots of each array's ring on the GPU. A slot holds one chunk. 0: one slot for each chunk, or as many as
   /// fit.

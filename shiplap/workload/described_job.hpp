@@ -173,17 +173,17 @@ class [[nodiscard]] DescribedJob : public Job {
   /// description, submits the work of a chunk to the stream and returns without waiting for it. The work is whatever a
   /// stream can capture: any number of kernels and library calls. It allocates nothing and waits for nothing.
   ///
-  /// When it is called. `plan` calls it for chunks of several sizes: three times at most while its launches are
+  /// When `enqueue` is called. `plan` calls it for chunks of several sizes: three times at most while its launches are
   /// captured and counted, then once for each timed launch unless the job states its time (some tens of launches on
   /// resident data, and as many again with zero-copy), and also for `PlanOptions::check_reach` and each run of a race.
   /// `prepare` calls it once for each chunk of a graph. A run calls it once for each chunk, unless the schedule is a
   /// graph. It may be called for the same items any number of times, and not in the order of the chunks.
   ///
-  /// By which thread. The thread that calls `plan`, `prepare` or `run` calls it, so that the calls of a plan or a run
-  /// come one after the other; `run_async` has a thread of its own. With several GPUs a thread of the library for each
-  /// further GPU calls it at the same time. Two executions that run at once each call it too. The GPU that the stream
-  /// belongs to is selected in the thread. These threads call the same `enqueue` object or copies of it, so state that
-  /// it changes must be thread-safe.
+  /// By which thread. The thread that calls `plan`, `prepare` or `run` calls `enqueue`, so that the calls of a plan or
+  /// a run come one after the other; `run_async` has a thread of its own. With several GPUs a thread of the library for
+  /// each further GPU calls it at the same time; with `staged` several host threads for each GPU do. Two executions
+  /// that run at once each call it too. The GPU that the stream belongs to is selected in the thread. These threads
+  /// call the same `enqueue` object or copies of it, so state that it changes must be thread-safe.
   ///
   /// What the views are. View i has the elements of its array that the chunk reaches, in global indices. On the GPU,
   /// data() of a chunk without a halo or mapping is a multiple of 256 bytes. In a launch that uses zero-copy for any
@@ -220,8 +220,9 @@ class [[nodiscard]] DescribedJob : public Job {
     };
     return result;
   }
-  /// States the blocks of the kernel: a block of `threads` threads works on up to `items_of_block` items, and `abreast`
-  /// blocks divide the work on these items. Chunks then end between blocks. `plan` refuses zeros.
+  /// States the thread blocks of the kernel: a thread block of `threads` threads works on up to `items_of_block` items,
+  /// and `abreast` thread blocks share the work on the same items. Chunks then end where thread blocks end. `plan`
+  /// refuses zeros.
   DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
     return changed([&](Job& job) {
       job.items_per_block = items_of_block;
@@ -229,8 +230,9 @@ class [[nodiscard]] DescribedJob : public Job {
       job.blocks_abreast = abreast;
     });
   }
-  /// States the blocks of the kernel as `with_blocks` does, and that it works with any number of blocks. It must launch
-  /// `Chunk::blocks` blocks. A plan may then limit the grid of a kernel that accesses host memory.
+  /// States the thread blocks of the kernel as `with_blocks` does, and that the kernel works with any number of them.
+  /// The kernel must launch `Chunk::blocks` thread blocks. A plan may then limit the grid of a kernel that accesses
+  /// host memory.
   DescribedJob takes_any_grid(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
     DescribedJob result = with_blocks(items_of_block, threads, abreast);
     result.any_grid = true;
@@ -282,7 +284,7 @@ class [[nodiscard]] DescribedJob : public Job {
   DescribedJob with_device_traffic(Bytes bytes) const {
     return changed([&](Job& job) { job.device_traffic = bytes; });
   }
-  /// States the fraction (more than 0, at most 1) of the GPU's limit, by bytes or by operations, that the kernel
+  /// States the fraction (more than 0, at most 1) of the GPU's peak rate, by bytes or by operations, that the kernel
   /// reaches on resident data. A derived time is divided by it.
   DescribedJob with_efficiency(double fraction) const {
     return changed([&](Job& job) { job.efficiency = fraction; });

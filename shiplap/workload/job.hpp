@@ -32,7 +32,7 @@ constexpr bool is_input(Role role) { return role == Role::in || role == Role::in
 constexpr bool is_output(Role role) { return role == Role::out || role == Role::inout; }
 /// Whether kernels write the array.
 constexpr bool is_written(Role role) { return role != Role::in && role != Role::resident; }
-/// How a kernel accesses such an operand.
+/// How a kernel accesses an operand with this role.
 constexpr AccessMode access_mode(Role role) { return is_written(role) ? AccessMode::write : AccessMode::read; }
 /// Whether the whole array is on the GPU while the job runs.
 constexpr bool stays(Role role) { return role == Role::resident || role == Role::carried; }
@@ -51,13 +51,13 @@ struct ElementRange {
 };
 
 /// The part of an array that the kernel of a chunk needs. It is what the chunk's items own (see owned_bytes). For an
-/// array that is only read it may include what some items before and after own (a halo). A mapping may say another
-/// part.
+/// array that is only read it may include what some items before and after own (a halo). A mapping (`elements`) may
+/// give another part.
 struct Reach {
   std::uint64_t before = 0;  ///< items of the halo before the chunk, as far as there are any
   std::uint64_t after = 0;   ///< items of the halo after the chunk, as far as there are any
-  /// Gives the elements that the kernel is handed for the items of a chunk. It is called often, for any range of items.
-  /// It must be monotone: a later chunk begins and ends no earlier. Chunks must write different elements.
+  /// Gives the elements that the kernel is handed for the items of a chunk. The function is called often, for any range
+  /// of items. It must be monotone: a later chunk begins and ends no earlier. Chunks must write different elements.
   std::function<ElementRange(ItemRange)> elements{};
 };
 /// The reach of the elements that the items of a chunk own.
@@ -169,10 +169,10 @@ struct Job {
   std::string name{"job"};            ///< "saxpy:n=64Mi"
   std::vector<Array> arrays{};        ///< in the order of the kernel's parameters
   KernelCost cost{};                  ///< cost of the kernel; without points it is measured or derived before planning
-  std::uint64_t items_per_block = 1;  ///< most items that one block of the kernel works on
-  std::uint64_t blocks_abreast = 1;   ///< blocks that divide the work on one group of items
+  std::uint64_t items_per_block = 1;  ///< most items that one thread block of the kernel works on
+  std::uint64_t blocks_abreast = 1;   ///< thread blocks that share the work on the same `items_per_block` items
   unsigned threads_per_block = 256;   ///< threads in a block of the kernel
-  /// Whether the kernel works with any grid (`Launch::blocks`).
+  /// Whether the kernel works with any grid. It then launches `Launch::blocks` thread blocks.
   bool any_grid = false;
   /// Number of launches for a chunk of any size. A plan for a GPU counts them in captures of the kernel; a virtual
   /// device has what is stated here.
@@ -184,8 +184,8 @@ struct Job {
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job
-  /// Fraction of the GPU's limit, by bytes or by operations, that the kernel reaches on resident data: more than 0 and
-  /// at most 1. Set it from a measurement on one GPU; it is used to estimate the kernel's time on others.
+  /// Fraction of the GPU's peak rate, by bytes or by operations, that the kernel reaches on resident data: more than 0
+  /// and at most 1. Set it from a measurement on one GPU; it is used to estimate the kernel's time on others.
   double efficiency = 1;
   KernelBinding binding{};  ///< the kernel on the CUDA device and on the virtual device
 
@@ -298,9 +298,9 @@ Seconds time_of_threads(const Job&, std::uint64_t items, std::uint64_t blocks);
 /// limit. At most `at_once` such launches run at the same time and share the cache.
 Seconds kernel_time(const Job&, std::uint64_t items, std::uint64_t blocks, std::uint64_t at_once = 1);
 
-/// The grid of a launch, and how much of the GPU it uses. The part of the GPU's rate that it leaves to other launches
-/// follows from the cost, not from the threads: a memory-bound kernel may use all of the bandwidth with half of the
-/// threads.
+/// The grid of a launch, and how much of the GPU it uses. The part of the GPU's throughput that a launch leaves to
+/// others follows from the cost, not from the threads: a memory-bound kernel may use all of the bandwidth with half of
+/// the threads.
 struct LaunchGrid {
   std::uint64_t blocks = 1;            ///< blocks of the launch
   std::uint64_t resident_blocks = 1;   ///< `Kernel::resident_blocks`

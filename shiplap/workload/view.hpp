@@ -16,7 +16,8 @@ namespace shiplap {
 struct Chunk {
   std::uint64_t first = 0;  ///< index of its first item in the whole job
   std::uint64_t count = 0;  ///< how many items
-  /// Number of blocks that the schedule asks for; for kernels that work with any grid (DescribedJob::takes_any_grid).
+  /// Number of thread blocks that the schedule asks for; for kernels that work with any grid
+  /// (DescribedJob::takes_any_grid).
   std::uint64_t blocks = 0;
 
   /// Index of the item after the last one.

@@ -59,9 +59,9 @@ struct StatedJob {
 };
 Workload stated_workload(const StatedJob&, const CudaKernels& = cuda_kernels());
 
-/// The kernel cost derived from the job's operations and bytes and the GPU's limits in the profile, for a GPU on which
-/// the kernel was not measured. `origin` says so. Throws Unsupported when the profile lacks memory bandwidth or flop
-/// rate.
+/// The kernel cost derived from the job's operations and bytes and the GPU's peak rates in the profile, for a GPU on
+/// which the kernel was not measured. `origin` says so. Throws Unsupported when the profile lacks memory bandwidth or
+/// flop rate.
 KernelCost derived_cost(const Job&, const Profile&);
 
 }  // namespace shiplap

@@ -13,19 +13,22 @@ namespace shiplap {
 ProbeKernel make_probe_kernel(const Api&, int device, ProbeKernel::Kind, std::uint64_t blocks, double amount);
 
 const void* empty_kernel();
-/// Its argument is a `long long`, the clock cycles for which each warp is busy.
+/// Parameter: the clock cycles for which each warp is busy (long long).
 const void* spin_kernel();
 const void* stream_kernel();
 const void* multiply_add_kernel();
-/// Its arguments are memory, its length and the distance in bytes between touched bytes.
+/// Parameters: the address of the memory, its length in bytes and the distance in bytes between touched bytes (both
+/// std::uint64_t).
 const void* touch_kernel();
-/// Its arguments are memory, its length in words of 8 bytes (a power of two) and the number of loads.
+/// Parameters: the address of the memory, its length in words of 8 bytes (a power of two) and the number of loads (both
+/// std::uint64_t).
 const void* chase_kernel();
-/// Its arguments are source, destination and the number of units. A unit is 4, 8 or 16 bytes.
+/// Parameters: the addresses of source and destination, and the number of units (std::uint64_t). A unit is 4, 8 or 16
+/// bytes.
 const void* map_kernel(unsigned unit);
 
-/// About 10 µs at 2 GHz. Blocks start 1 to 2 µs apart, which is short in comparison, and many waves still take little
-/// time.
+/// About 10 µs at 2 GHz. Thread blocks start 1 to 2 µs apart, which is short in comparison, and many waves still take
+/// little time.
 constexpr long long spin_cycles = 20'000;
 
 // Threads in a block of each kernel. 256 is a common size; four blocks of 512 threads fill an SM in the stream kernel.
