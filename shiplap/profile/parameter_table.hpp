@@ -26,7 +26,7 @@
 namespace shiplap {
 
 /// Groups of parameters whose errors vary together because they were measured together. No simulated time depends on
-/// parameters of the group `none`.
+/// parameters of the group `none`, except on slowdowns beside movers, whose errors are left out.
 enum class ParameterGroup : std::uint8_t { rates, gaps, latencies, submission, none };
 /// The groups that a prediction interval is made of.
 inline constexpr std::array parameter_groups{ParameterGroup::rates, ParameterGroup::gaps, ParameterGroup::latencies,
@@ -291,9 +291,8 @@ void describe(V& v, Part& model) {
   v.lists("movers", model.movers, tags::blocks,
           "Times by mover, kind of the pool's memory and direction, as in \"batch pinned h2d\". \"host\" is one host "
           "thread that gathers or scatters, without the link.");
-  v.rows({"beside_gather", "Kernels beside a mover's kernel that reads the pool."}, model.beside_gather, tags::blocks);
-  v.rows({"beside_scatter", "Kernels beside a mover's kernel that writes the pool."}, model.beside_scatter,
-         tags::blocks);
+  v.rows({"beside_gather", "Kernels beside a mover's kernel that reads the pool."}, model.beside_gather, tags::none);
+  v.rows({"beside_scatter", "Kernels beside a mover's kernel that writes the pool."}, model.beside_scatter, tags::none);
 }
 template <class V, Like<LinkModel> Part>
 void describe(V& v, Part& link) {
