@@ -170,6 +170,8 @@ std::string OpText::submit(std::size_t slot, const std::string& key) {
     return fmt::format("prefetch({}, {}, {}, {});\n", address(slot, region, key), length(slot, region, key),
                        prefetch->to.is_gpu() ? "0" : "cudaCpuDeviceId", stream(slot, key));
   }
+  if (std::holds_alternative<BlockCopy>(one.what))
+    throw Unsupported("a CUDA program: moves of scattered blocks cannot be written yet; run the plan with the library");
   if (std::get<HostCall>(one.what).kind != HostCall::Kind::touch)
     throw Unsupported(
         fmt::format("a CUDA program: {} cannot be written yet", to_string(std::get<HostCall>(one.what).kind)));
