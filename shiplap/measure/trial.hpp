@@ -68,8 +68,7 @@ Trial device_copies(Bytes size, unsigned copies);
 /// A burst of copies, timed while about twice as many copies of the same size move in the other direction.
 Trial duplex_burst(CopyDirection, Bytes size, unsigned copies);
 
-/// A pipeline with empty kernels: each chunk has an H2D copy, an empty kernel and a D2H copy, or only one of the
-/// copies.
+/// A pipeline: each chunk has an empty kernel, with an H2D copy before it, a D2H copy after it, or both.
 struct EmptyPipeline {
   bool to_device = true;
   bool from_device = true;
@@ -123,8 +122,7 @@ constexpr unsigned widest_access = 16;
 constexpr Bytes zero_copy_footprint = 256_MiB;
 /// Bytes that one kernel on host memory moves: 0.15 ms at the link rate of an H200, long compared with a launch.
 constexpr Bytes bytes_per_zero_copy_launch = 8_MiB;
-/// Bytes of a copy beside kernels on host memory: 0.3 ms at the link rate of an H200, long compared with its fixed
-/// cost.
+/// Bytes of a copy beside zero-copy kernels: 0.3 ms at the link rate of an H200, long compared with its fixed cost.
 constexpr Bytes long_copy_beside = 16_MiB;
 
 /// Size of the copies in a measurement beside kernels.
