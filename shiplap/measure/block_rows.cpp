@@ -64,14 +64,14 @@ std::vector<Bytes> sizes_of_copies(const Setting& setting) {
 // More copies take so long that they would be most of the measurement, and the time is proportional to them.
 std::vector<Point> points_of_copies(const Setting& setting) {
   return block_points(setting, sizes_of_copies(setting),
-                      quick(setting) ? BlockCounts{1, 256} : BlockCounts{1, 16, 256, 4096});
+                      quick(setting) ? BlockCounts{1, 16, 256} : BlockCounts{1, 16, 256, 4096});
 }
 std::vector<Point> points_of_batches(const Setting& setting) {
   return block_points(setting, sizes_of_copies(setting),
-                      quick(setting) ? BlockCounts{1, 256, 4096} : BlockCounts{1, 16, 256, 4096, 65536});
+                      quick(setting) ? BlockCounts{1, 16, 256, 4096} : BlockCounts{1, 16, 256, 4096, 65536});
 }
 std::vector<Point> points_of_strided_copies(const Setting& setting) {
-  return quick(setting) ? block_points(setting, {4_KiB, 64_KiB, 1_MiB}, {1, 256})
+  return quick(setting) ? block_points(setting, {4_KiB, 64_KiB, 1_MiB}, {1, 16, 256})
                         : block_points(setting, powers_of_two(256_B, 4_MiB, 2), {1, 16, 256, 4096, 65536});
 }
 std::vector<Point> points_of_kernels(const Setting& setting) {

@@ -240,7 +240,9 @@ void examine(Device& device, const PlanOptions& options, Plan& plan) {
 KernelCost cost_of_kernel(const Node& node, const PlanOptions& options, const Plan& plan) {
   if (!node.has_gpu()) return derived_cost(node, plan.job);
   require_arrays_to_probe(plan.job);
-  return probe_kernel(*node.device, ContiguousJob(*node.device, plan.job).job(), plan.limits, options.probe);
+  ProbeOptions probe = options.probe;
+  if (has_blocks(plan.job)) probe.zero_copy = Seconds{0};  // zero-copy strategies do not support blocks
+  return probe_kernel(*node.device, ContiguousJob(*node.device, plan.job).job(), plan.limits, probe);
 }
 
 }  // namespace

@@ -66,6 +66,9 @@ JobSignature signature_of(const DeviceInfo& info, const Job& job, const Profile&
     signature.job += fmt::format("; {} {} of {} in {}", role_name(array.role), array.name, to_string(array.element),
                                  to_string(array.memory));
     signature.size += fmt::format(", {} {}", array.name, size_class(in_bytes(array.size)));
+    if (array.blocks)
+      signature.job += fmt::format(" as {}blocks of {} at {}", array.blocks->indices.data == nullptr ? "regular " : "",
+                                   to_string(array.blocks->block), to_string(array.blocks->pitch));
   }
   const auto known = [&](const char* key) {
     const auto found = info.conditions.find(key);

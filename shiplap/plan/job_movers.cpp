@@ -25,6 +25,14 @@ const Array* largest(const Job& job, bool to_device) {
   return found;
 }
 
+/// Whether all arrays that move blocks in one direction are regular, so that a strided copy can move each of them.
+bool are_regular(const Job& job, bool to_device) {
+  return std::ranges::all_of(job.arrays, [&](const Array& array) {
+    const bool moves = array.blocks && (to_device ? is_input(array.role) : is_output(array.role));
+    return !moves || array.blocks->indices.data == nullptr;
+  });
+}
+
 /// The movers of one direction, the best first; nullopt alone when no array moves blocks in this direction.
 std::vector<std::optional<Mover>> movers_of(const Job& job, const Profile& profile, const SearchSpace& space,
                                             bool own_streams, bool to_device) {
@@ -36,7 +44,7 @@ std::vector<std::optional<Mover>> movers_of(const Job& job, const Profile& profi
                    .blocks = std::max<std::uint64_t>(1, array->blocks->count / typical_chunks),
                    .to_device = to_device,
                    .pool = array->memory,
-                   .regular = array->blocks->indices.data == nullptr},
+                   .regular = are_regular(job, to_device)},
                   {.max_slowdown = space.max_slowdown});
   std::erase_if(times, [&](const MoverTime& time) {
     const bool is_allowed =

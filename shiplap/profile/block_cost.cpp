@@ -47,6 +47,10 @@ BlockCost by_count(Rows rows, std::uint64_t blocks) {
   const auto key = [](const BlockTime& row) { return static_cast<double>(row.blocks); };
   const double n = static_cast<double>(blocks);
   const auto [low, high] = around(rows, n, key);
+  // With a single row, more blocks are assumed to take as long as that row each.
+  if (low == high && n > key(rows[low]))
+    return {.time = of_row(rows[low]).time * (n / key(rows[low])),
+            .call = of_row(rows[low]).call * (n / key(rows[low]))};
   if (low == high) return of_row(rows[low]);
   return between(n, key(rows[low]), of_row(rows[low]), key(rows[high]), of_row(rows[high]));
 }

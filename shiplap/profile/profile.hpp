@@ -412,8 +412,8 @@ struct BlockCost {
 };
 /// The costs of moving `blocks` blocks of `block` bytes by a kernel of `grid` thread blocks (0: by another mover).
 /// Between two rows they are linear in the number of blocks and in the size of a block, and the rate is linear in the
-/// grid. Beyond the last row they continue linearly; below the first row they are constant. Throws Error when there is
-/// no row.
+/// grid. Beyond the last row they continue linearly; below the first row they are constant. A single count is taken in
+/// proportion to the blocks. Throws Error when there is no row.
 BlockCost block_cost(const std::vector<BlockTime>&, std::uint32_t grid, Bytes block, std::uint64_t blocks);
 /// The grids of the rows, in increasing order.
 std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>&);

@@ -157,6 +157,22 @@ void require_valid_numbers(const Job& job) {
                     job.name, job.efficiency));
 }
 
+/// Throws UsageError for blocks that were not described by `.in`, `.out` or `.inout` and do not fit the array.
+void require_valid_blocks(const Job& job, const Array& array) {
+  if (!is_input(array.role) && !is_output(array.role))
+    throw UsageError(
+        fmt::format("{}: array {} is blocks of a pool and is not cut into chunks: describe it with `.in`, `.out` or "
+                    "`.inout`",
+                    job.name, array.name));
+  const Blocks sized = detail::sized_blocks(job.name, array.name, *array.blocks, array.blocks->pool, array.element);
+  if (!sized.has_shape_of(*array.blocks) || array.size != sized.block * sized.count || array.reach.before > 0 ||
+      array.reach.after > 0 || array.reach.elements)
+    throw UsageError(
+        fmt::format("{}: the size and the reach of array {} do not fit its blocks: describe it with `.in`, `.out` or "
+                    "`.inout`",
+                    job.name, array.name));
+}
+
 /// Throws UsageError for arrays that are cut and have no element, or no whole number of elements, for each item.
 void require_fitting_length(const Job& job, const Array& array) {
   if (array.blocks && array.blocks->count % job.items != 0)
@@ -182,6 +198,8 @@ void require_fitting_length(const Job& job, const Array& array) {
 }  // namespace
 
 void require_valid(const Job& job) {
+  for (const Array& array : job.arrays)
+    if (array.blocks) require_valid_blocks(job, array);
   require_valid_numbers(job);
   require_valid_cost(job);
   std::set<std::string> names;

@@ -198,6 +198,46 @@ TEST(JobOfBlocks, refuses_an_index_outside_of_the_pool_with_its_position_and_mov
   EXPECT_TRUE(std::ranges::equal(pages.state, before));
 }
 
+TEST(JobOfBlocks, is_refused_where_blocks_were_set_by_hand_and_do_not_fit) {
+  const auto gpu = planted_gpu();
+  const Node node = node_of(*gpu, planted_profile());
+  std::vector<double> pool(100);
+  std::vector<double> out(3);
+  const std::vector<int> three{1, 2, 3};
+  const auto described = Job{3}.in("p", pool, blocks(three, 80_B)).out("o", out).host_kernel([](Chunk, auto, auto) {});
+  const auto refused = [&](const auto& change) {
+    Job job = described;
+    change(job.arrays[0]);
+    return message_of<UsageError>([&] { plan(node, job); });
+  };
+  EXPECT_THAT(refused([](Array& a) { a.role = Role::resident; }), HasSubstr("is not cut into chunks"));
+  EXPECT_THAT(refused([](Array& a) { a.blocks = rows(std::span<const int>(), 1); }), HasSubstr("no blocks"));
+  EXPECT_THAT(refused([](Array& a) { a.blocks->pool = Bytes{0}; }), HasSubstr("0 blocks of 80 B"));
+  EXPECT_THAT(refused([](Array& a) { a.size = a.size * 2; }), HasSubstr("do not fit its blocks"));
+  EXPECT_THAT(refused([](Array& a) { a.reach = halo(1, 0); }), HasSubstr("do not fit its blocks"));
+}
+
+TEST(JobOfBlocks, of_regular_and_of_indexed_blocks_is_planned_with_a_mover_of_both) {
+  const auto gpu = planted_gpu();
+  pinned_vector<std::int32_t> wide(*gpu, 1 << 20);
+  pinned_vector<std::int32_t> table(*gpu, 1 << 12);
+  pinned_vector<std::int32_t> sums(*gpu, 256);
+  const std::vector<std::uint16_t> ids(256, 7);
+  const auto job = Job{256}
+                       .in("wide", wide, strided(256, 4_KiB, 16_KiB))
+                       .in("some", table, rows(ids, 4))
+                       .out("sums", sums)
+                       .takes(microseconds(10))
+                       .host_kernel([](Chunk chunk, auto, auto some, auto to) {
+                         for (std::uint64_t i = chunk.first; i < chunk.end(); ++i) to[i] = some[4 * i];
+                       });
+  std::iota(table.begin(), table.end(), 0);
+  const Plan made = plan(node_of(*gpu, planted_profile()), job);
+  EXPECT_NE(made.chosen.choice.gather->kind, Mover::Kind::strided);
+  run(*gpu, made, job);
+  EXPECT_EQ(sums[255], 28);
+}
+
 TEST(JobOfBlocks, is_refused_where_it_is_described_wrongly) {
   const auto gpu = planted_gpu();
   std::vector<double> pool(100);

@@ -92,9 +92,10 @@ TEST(BlockCost, continues_the_last_two_rows_and_is_never_negative) {
   EXPECT_EQ(block_cost(falling, 0, 256_B, 1000).time.count(), 0);
 }
 
-TEST(BlockCost, of_a_single_row_is_that_row_everywhere) {
+TEST(BlockCost, of_a_single_row_is_that_row_for_fewer_blocks_and_in_proportion_for_more) {
   const std::vector<BlockTime> rows{block_row(0, 256, 4, 7e-6, 1e-6)};
-  for (const std::uint64_t n : {1u, 4u, 100u}) expect_cost(block_cost(rows, 0, 300_B, n), 7e-6, 1e-6, "");
+  for (const std::uint64_t n : {1u, 4u}) expect_cost(block_cost(rows, 0, 300_B, n), 7e-6, 1e-6, "");
+  expect_cost(block_cost(rows, 0, 300_B, 100), 25 * 7e-6, 25 * 1e-6, "");
 }
 
 TEST(BlockCost, has_a_rate_that_is_linear_in_the_grid_between_rows_and_constant_beyond) {
