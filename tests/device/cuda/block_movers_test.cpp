@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "shiplap/device/cuda/handles.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 
 namespace shiplap {
@@ -154,7 +155,9 @@ TEST(BlockMovers, by_a_batch_make_one_call_for_all_blocks) {
   const Api api = fake_api();
   Moved moved;
   BatchArrays arrays(3);
-  EXPECT_EQ(move_by_batch(api, moved.move, arrays, nullptr), cudaSuccess);
+  const StreamHandle stream = make_stream(api, "a batch");  // no batch is for the default stream
+  EXPECT_EQ(move_by_batch(api, moved.move, arrays, stream.get()), cudaSuccess);
+  EXPECT_EQ(api.stream_synchronize(stream.get()), cudaSuccess);
   EXPECT_EQ(fake_cuda().batches, std::vector<std::size_t>{3});
   EXPECT_EQ(moved.gathered(), blocks_3_0_2);
 }

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/device/cuda/handles.hpp"
 #include "shiplap/profile/profile.hpp"
 #include "tests/device/cuda/fake_api.hpp"
 #include "tests/device/cuda/fault_memory.hpp"
@@ -124,6 +126,23 @@ void run_every_probe(MeasurableDevice& device, const Api&) {
   EXPECT_EQ(device.mismatches(to, 0_B, 256_B, 1, 0_B), 0u);
 }
 
+/// Moves two blocks by a batch in a stream of the caller.
+void move_directly(MeasurableDevice& device, const Api& api) {
+  const Memory pool = device.allocate(Place::host(), MemoryKind::pinned, 256_B);
+  const Memory packed = device.allocate(Place::gpu(), MemoryKind::device, 256_B);
+  const StreamHandle stream = make_stream(api, "a direct move");
+  const std::array<std::uint32_t, 2> indices{1, 0};
+  const Mover batch{.kind = Mover::Kind::batch};
+  device.move_blocks({.pool = pool.data(),
+                      .packed = packed.data(),
+                      .indices = indices.data(),
+                      .count = indices.size(),
+                      .block = 128_B,
+                      .pitch = 128_B},
+                     {&batch, 1}, stream.get());
+  check(api, api.stream_synchronize(stream.get()), "cudaStreamSynchronize", "a direct move");
+}
+
 }  // namespace
 
 std::vector<Scenario> fault_scenarios() {
@@ -153,6 +172,7 @@ std::vector<Scenario> fault_scenarios() {
       transfers("graph", {0}, {graph, {.hold = true}}),
       transfers("batches", {0}, {batches_inverting_nothing(), {}, false}),
       transfers("blocks", {0}, {blocks_inverting()}),
+      {.name = "direct_move", .gpus = {0}, .work = move_directly},
       transfers("prefetches", {0}, {prefetches_inverting()}),
       transfers("host_agents", {0}, {host_agents_inverting()}),
       transfers("two_gpus", {0, 1}, {two_gpus_inverting_twice(), {.hold = true}, false}),
