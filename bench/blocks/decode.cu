@@ -31,7 +31,6 @@ constexpr Bytes block = 64_KiB;
 constexpr std::uint32_t blocks_of_step = 2000;
 constexpr unsigned steps = 40;
 constexpr Bytes memory_of_kernel = 2_GiB;
-constexpr unsigned launches_of_kernel = 1;
 
 void check(cudaError_t error) {
   if (error != cudaSuccess) throw Error(cudaGetErrorString(error));
@@ -101,9 +100,7 @@ class Decoder {
   const std::byte* in_pool(std::uint32_t index) const {
     return reinterpret_cast<const std::byte*>(pool_.data()) + index * block.count;
   }
-  void kernel() {
-    for (unsigned i = 0; i < launches_of_kernel; ++i) bench::launch_memory_bound(scratch_, memory_of_kernel, kernels_);
-  }
+  void kernel() { bench::launch_memory_bound(scratch_, memory_of_kernel, kernels_); }
 
   // The blocks of step i + 1 move while the kernel of step i runs.
   template <class Gather>

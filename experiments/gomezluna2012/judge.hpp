@@ -98,9 +98,10 @@ struct Duel {
   /// `same_alone`. The best of the sweep may then not be the best here.
   bool disturbed() const;
 };
-/// Finding on a claim that estimates are near the optimum. Their cost must be at most `regret_tolerance`, or the noise
-/// of the times. `exceptions` is the number of sizes that the claim itself excludes. Disturbed cases, and cases in
-/// which neither the estimate nor the best has streams, are left out and named.
+/// Finding on a claim that estimates are near the optimum. The time that they cost must be at most
+/// `regret_tolerance`, or the noise of the times. The claim may be wrong for `exceptions` sizes, which the publication
+/// itself excludes. The finding leaves out and names disturbed cases, and cases in which neither the estimate nor the
+/// best choice has streams.
 Finding of_estimates(const std::string& claim, std::span<const Duel>, std::size_t exceptions = 0);
 
 /// Verdict on costs: "holds" when all are within `regret_tolerance`, "holds with a change" when all are with the

@@ -25,9 +25,9 @@ class HostAgents {
 
   std::size_t count() const { return threads_.size() + 1; }
   /// Calls `work(a)` once for each agent a, concurrently, and returns when all calls have ended. All agents start
-  /// together, once the last one is awake and `ready` has returned; that start time is the result. The first exception
-  /// of an agent sets `stopped()`, so that agents that wait for others end, and `run` throws it. When `ready` throws,
-  /// no work is started.
+  /// together, once the last one is awake and `ready` has returned; that start time is the result. When an
+  /// agent throws, `stopped()` becomes true, so that agents that wait for others can end, and `run` throws the first
+  /// exception. When `ready` throws, no work is started.
   std::chrono::steady_clock::time_point run(const std::function<void(std::size_t)>& work,
                                             const std::function<void()>& ready = {});
   /// Whether an agent has failed in the current run. An agent that waits for another one must poll this.

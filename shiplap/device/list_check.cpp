@@ -18,7 +18,7 @@ ListCheck::ListCheck(const Schedule& schedule, const Bindings& bindings) {
     const auto* blocks = std::get_if<BlockCopy>(&op.what);
     if (blocks == nullptr) continue;
     const BlockList& list = schedule.lists[blocks->list.index()];
-    const std::uint64_t starts = (blocks->pool.length - list.block).count / list.pitch.count + 1;
+    const std::uint64_t starts = blocks_of_pool(blocks->pool.length, list.block, list.pitch);
     pool_blocks[blocks->list.index()] = std::min(pool_blocks[blocks->list.index()], starts);
     if (!blocks->gather) written[blocks->list.index()] = true;
   }

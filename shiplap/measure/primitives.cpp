@@ -4,9 +4,9 @@
 
 namespace shiplap {
 
-// Both visits of all rows but those of blocks took 90 s on one H200 (14 s for a quick measurement) and must not take
-// more than 90 s (15 s). The points of blocks were chosen so that both visits of them take about 20 s (4 s). Kernels
-// beside copies take most of that, because the copies must last longer than the kernels.
+// Both visits of all rows should take at most 90 s (15 s for a quick measurement). They took 102 s on one H100
+// (results/h100/blocks/measure.txt). Rows of blocks take about 20 s of that (4 s), most of it for kernels beside
+// copies, because the copies must last longer than the kernels.
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;

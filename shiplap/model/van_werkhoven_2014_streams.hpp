@@ -1,7 +1,7 @@
 // Optimal numbers of chunks over the real numbers n ≥ 1: van Werkhoven et al. 2014, §VI. A job uses one of its
-// divisors, which is found by evaluating the model (chunk_choice.hpp), not by rounding these numbers. Symbols are those
-// of van_werkhoven_2014.hpp. The kernel time of the whole job is assumed constant. When small chunks do not fill the
-// GPU, the best number is smaller.
+// divisors, which is found by evaluating the model (chunk_choice.hpp), not by rounding these numbers. The
+// symbols are explained in van_werkhoven_2014.hpp. The model assumes that chunks together take as long in the kernel as
+// the whole job. Chunks too small to fill the GPU take longer, and then fewer chunks are best.
 #pragma once
 
 #include <optional>

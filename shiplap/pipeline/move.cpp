@@ -80,7 +80,7 @@ std::uint64_t blocks_of(const PoolBytes& pool) {
   if (pool.data == nullptr || pool.size < pool.block)
     throw UsageError(fmt::format("a pool of {} has no block of {}: give a pool of at least one block",
                                  to_string(pool.size), to_string(pool.block)));
-  return (pool.size - pool.block).count / pool.pitch.count + 1;
+  return blocks_of_pool(pool.size, pool.block, pool.pitch);
 }
 
 void require_each_once(std::span<const std::uint32_t> index, std::uint64_t pool_blocks) {

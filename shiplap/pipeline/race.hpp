@@ -61,8 +61,8 @@ using MakeReady = std::function<Prepared(const Candidate&)>;
 /// `first_heat`. Variants of the winner race it in further heats, at most three, until it wins again. No heat begins
 /// after the sum of makespans has exceeded `budget`, and a heat ends then. Each candidate runs once for warm-up and in
 /// at least two rounds, whatever the budget. A timed run of less than 2 ms follows an untimed run of the same
-/// candidate, so that the caches hold its data. Candidates that cannot be prepared are left out. Throws Error when none
-/// of the first heat can be prepared.
+/// candidate, so that the caches hold its data. Candidates that cannot be prepared are left out. Throws Error when no
+/// candidate of `first_heat` can be prepared.
 RaceResult race(const RaceField&, const MakeReady&, Seconds budget, const EliminationOptions& = {});
 
 /// A copy of the `inout` and `carried` arrays of a job. Repeated runs of the kernel change them.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "shiplap/core/quantity_json.hpp"
+#include "shiplap/plan/ranking.hpp"
 #include "shiplap/profile/profile.hpp"
 
 namespace shiplap {
@@ -13,14 +14,9 @@ constexpr std::uint16_t numa_node_of_table = 0;
 
 Json text_of_direction(bool to_device) { return to_device ? "H2D" : "D2H"; }
 
-Json json_of(const Mover& mover) {
-  const bool is_kernel = mover.kind == Mover::Kind::kernel;
-  return {{"kind", std::string(name_of(mover.kind))}, {"grid", is_kernel ? Json(mover.grid) : Json(nullptr)}};
-}
-
 Json json_of(const MoverTime& m, const BlockSet& set) {
   const Bandwidth rate = set.block * set.blocks / m.time;
-  return {{"mover", json_of(m.mover)},
+  return {{"mover", to_json(m.mover)},
           {"time", quantity_json(m.time)},
           {"rate", quantity_json(in_gigabytes_per_second(rate), "GB/s")},
           {"call", quantity_json(m.call)},
@@ -39,7 +35,7 @@ Json json_of(const MoverRow& row) {
 Json json_of(const Crossovers& found) {
   Json best = Json::array();
   for (const MoverFrom& from : found.best)
-    best.push_back({{"block", quantity_json(from.block)}, {"mover", json_of(from.mover)}});
+    best.push_back({{"block", quantity_json(from.block)}, {"mover", to_json(from.mover)}});
   return {{"direction", text_of_direction(found.to_device)}, {"blocks", found.blocks}, {"best", std::move(best)}};
 }
 

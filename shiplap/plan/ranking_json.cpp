@@ -22,24 +22,25 @@ Ramp ramp_from_json(const JsonReader& json) {
   return ramp;
 }
 
-Json mover_json(const std::optional<Mover>& mover) {
-  if (!mover) return nullptr;
-  return {{"mover", name_of(mover->kind)},
-          {"grid", mover->kind == Mover::Kind::kernel ? Json(mover->grid) : Json(nullptr)}};
-}
+Json mover_json(const std::optional<Mover>& mover) { return mover ? to_json(*mover) : Json(nullptr); }
 
 Mover mover_from_json(const JsonReader& json) {
   Mover mover;
   try {
-    mover.kind = parse_mover(json.at("mover").string());
+    mover.kind = parse_mover(json.at("kind").string());
   } catch (const UsageError& error) {
-    json.at("mover").fail(error.what());
+    json.at("kind").fail(error.what());
   }
   if (const auto grid = json.find("grid")) mover.grid = static_cast<std::uint32_t>(grid->unsigned_integer());
   return mover;
 }
 
 }  // namespace
+
+Json to_json(const Mover& mover) {
+  const bool is_kernel = mover.kind == Mover::Kind::kernel;
+  return {{"kind", std::string(name_of(mover.kind))}, {"grid", is_kernel ? Json(mover.grid) : Json(nullptr)}};
+}
 
 Json to_json(const Choice& choice) {
   return {{"strategy", choice.strategy},

@@ -1,8 +1,7 @@
-// Costs of moving blocks, between the rows of a profile.
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/profile/profile.hpp"
+#include "shiplap/profile/block_model.hpp"
 
 namespace shiplap {
 namespace {

@@ -17,6 +17,10 @@ constexpr std::array<std::pair<Mover::Kind, std::string_view>, 4> mover_names{{{
 
 }  // namespace
 
+std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch) {
+  return pool < block ? 0 : (pool - block).count / pitch.count + 1;
+}
+
 std::string_view name_of(Mover::Kind kind) {
   for (const auto& [known, name] : mover_names)
     if (known == kind) return name;

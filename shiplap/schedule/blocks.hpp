@@ -41,6 +41,13 @@ inline constexpr std::uint32_t mover_threads = 512;
 /// Most indices that one launch of Mover::Kind::kernel takes. A longer list takes several launches.
 inline constexpr std::uint64_t mover_launch_blocks = 8000;
 
+/// Bytes that a thread of Mover::Kind::kernel has in flight.
+inline constexpr std::uint64_t mover_thread_in_flight = 128;
+
+/// The number of whole blocks of `block` bytes in a pool, when neighbouring blocks start `pitch` bytes apart. The pitch
+/// must not be 0.
+std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch);
+
 /// The name of the mover, such as "batch" or "kernel of 8 blocks".
 std::string to_string(const Mover&);
 /// The name of the kind in parameters and files: "copies", "batch", "strided" or "kernel".

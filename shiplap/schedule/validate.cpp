@@ -109,7 +109,7 @@ class OpCheck {
     if (blocks.pool.length < list.block)
       add("{} moves blocks of {} B of a pool of {} B; use a larger pool or smaller blocks", name(), list.block.count,
           blocks.pool.length.count);
-    else if (list.regular && list.count > (blocks.pool.length - list.block).count / list.pitch.count + 1)
+    else if (list.regular && list.count > blocks_of_pool(blocks.pool.length, list.block, list.pitch))
       add("{} uses list {}, whose {} blocks at a pitch of {} B reach beyond the pool of {} B; use a larger pool or "
           "fewer blocks",
           name(), list.name, list.count, list.pitch.count, blocks.pool.length.count);

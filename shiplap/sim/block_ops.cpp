@@ -4,12 +4,6 @@
 #include "shiplap/sim/op_builder.hpp"
 
 namespace shiplap::sim {
-namespace {
-
-/// Bytes in flight of a thread of a mover's kernel: 8 accesses of 16 bytes (device/cuda/block_movers.cu).
-constexpr std::uint64_t in_flight_of_thread = 128;
-
-}  // namespace
 
 void OpBuilder::describe_blocks(OpIndex index, const BlockCopy& blocks, OpState& state) {
   const Op& op = schedule_.ops[index];
@@ -59,7 +53,7 @@ void OpBuilder::describe_blocks_by_copies(const BlockCopy& blocks, const BlockCo
 // the stream.
 void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCost& cost, OpState& state) {
   const auto gpu = static_cast<std::uint16_t>(state.gpu);
-  const std::uint64_t in_flight = std::uint64_t{blocks.mover.grid} * mover_threads * in_flight_of_thread;
+  const std::uint64_t in_flight = std::uint64_t{blocks.mover.grid} * mover_threads * mover_thread_in_flight;
   const Kernel access{.kernel = {},
                       .operands = {},
                       .flows = {{.buffer = blocks.pool.buffer,

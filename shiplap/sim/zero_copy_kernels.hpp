@@ -13,8 +13,8 @@ class CopyEngine;
 class KernelOrder;
 class Link;
 
-/// Zero-copy kernels run one after the other, because several at once would not move more bytes over the link. The time
-/// of a kernel depends on whether copies move beside it (ZeroCopyTimes). The kernel of a mover slows other kernels
+/// Zero-copy kernels run one after the other, because several at once would not move more bytes over the link. A kernel
+/// takes longer while copies move beside it (ZeroCopyTimes). A kernel that moves blocks slows the kernels of Compute
 /// down.
 class ZeroCopyKernels final : public Resource {
  public:

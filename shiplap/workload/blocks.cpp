@@ -1,7 +1,14 @@
 #include "shiplap/workload/blocks.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
+
+#include "shiplap/core/error.hpp"
+#include "shiplap/schedule/blocks.hpp"
+#include "shiplap/workload/job.hpp"
 
 namespace shiplap {
 namespace {
@@ -27,6 +34,29 @@ std::uint64_t IndexList::operator[](std::uint64_t k) const {
     default:
       return is_signed ? at<std::int64_t>(data, k) : at<std::uint64_t>(data, k);
   }
+}
+
+bool has_blocks(const Job& job) {
+  return std::ranges::any_of(job.arrays, [](const Array& array) { return array.blocks.has_value(); });
+}
+
+Bytes start_of_block(const Array& array, std::uint64_t k) {
+  const Blocks& blocks = *array.blocks;
+  const std::uint64_t index = blocks.indices.data != nullptr ? blocks.indices[k] : k;
+  const std::uint64_t starts = blocks_of_pool(blocks.pool, blocks.block, blocks.pitch);
+  if (index >= starts)
+    throw UsageError(fmt::format("{}: index {} at position {} is outside of the pool, which has blocks 0 to {}",
+                                 array.name, static_cast<std::int64_t>(index), k, starts - 1));
+  return blocks.pitch * index;
+}
+
+Job with_contiguous_arrays(Job job) {
+  for (Array& array : job.arrays) {
+    if (!array.blocks) continue;
+    array.blocks.reset();
+    array.data = nullptr;
+  }
+  return job;
 }
 
 }  // namespace shiplap

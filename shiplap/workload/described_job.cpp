@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/schedule/blocks.hpp"
 
 namespace shiplap {
 
@@ -83,7 +84,7 @@ Blocks detail::sized_blocks(const std::string& job, const std::string& array, Bl
         "or more",
         job, array, blocks.block.count, blocks.pitch.count));
   const bool regular = blocks.indices.data == nullptr;
-  const std::uint64_t starts = blocks.block > pool ? 0 : (pool - blocks.block).count / blocks.pitch.count + 1;
+  const std::uint64_t starts = blocks_of_pool(pool, blocks.block, blocks.pitch);
   if (starts == 0 || (regular && blocks.count > starts))
     throw UsageError(
         fmt::format("{}: the pool of array {} has {} B, which is {} block{} of {} B, and {} are wanted: give a larger "

@@ -220,9 +220,9 @@ class [[nodiscard]] DescribedJob : public Job {
     };
     return result;
   }
-  /// States the thread blocks of the kernel: a thread block of `threads` threads works on up to `items_of_block` items,
-  /// and `abreast` thread blocks share the work on the same items. Chunks then end where thread blocks end. `plan`
-  /// refuses zeros.
+  /// States the thread blocks of the kernel: a thread block of `threads` threads works on up to `items_of_block` items.
+  /// When several thread blocks share the same items, `abreast` is their number. A chunk then never ends within the
+  /// items of a thread block. `plan` refuses zeros.
   DescribedJob with_blocks(std::uint64_t items_of_block, unsigned threads, std::uint64_t abreast = 1) const {
     return changed([&](Job& job) {
       job.items_per_block = items_of_block;

@@ -121,29 +121,6 @@ std::optional<KernelCost::ZeroCopy> KernelCost::zero_copy_at(bool in, bool out, 
   return result;
 }
 
-bool has_blocks(const Job& job) {
-  return std::ranges::any_of(job.arrays, [](const Array& array) { return array.blocks.has_value(); });
-}
-
-Bytes start_of_block(const Array& array, std::uint64_t k) {
-  const Blocks& blocks = *array.blocks;
-  const std::uint64_t index = blocks.indices.data != nullptr ? blocks.indices[k] : k;
-  const std::uint64_t starts = (blocks.pool - blocks.block).count / blocks.pitch.count + 1;
-  if (index >= starts)
-    throw UsageError(fmt::format("{}: index {} at position {} is outside of the pool, which has blocks 0 to {}",
-                                 array.name, static_cast<std::int64_t>(index), k, starts - 1));
-  return blocks.pitch * index;
-}
-
-Job with_contiguous_arrays(Job job) {
-  for (Array& array : job.arrays) {
-    if (!array.blocks) continue;
-    array.blocks.reset();
-    array.data = nullptr;
-  }
-  return job;
-}
-
 double density(const Job& job, ItemRange range) {
   double here = 0;
   double all = 0;

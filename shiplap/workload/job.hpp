@@ -57,7 +57,8 @@ struct Reach {
   std::uint64_t before = 0;  ///< items of the halo before the chunk, as far as there are any
   std::uint64_t after = 0;   ///< items of the halo after the chunk, as far as there are any
   /// Gives the elements that the kernel is handed for the items of a chunk. The function is called often, for any range
-  /// of items. It must be monotone: a later chunk begins and ends no earlier. Chunks must write different elements.
+  /// of items. The elements of a later chunk must neither begin nor end before those of an earlier chunk, and two
+  /// chunks must not write the same element.
   std::function<ElementRange(ItemRange)> elements{};
 };
 /// The reach of the elements that the items of a chunk own.
@@ -93,8 +94,8 @@ struct Array {
   std::optional<std::uint32_t> pageable_like{};
 };
 
-/// Size of the memory that the caller has for the array: 0 for scratch and for a prefix of another array, and the size
-/// of the pool for an array of blocks.
+/// Size of the memory that the caller has for the array. For an array of blocks it is the size of the pool. For scratch
+/// and for a prefix of another array it is 0.
 inline Bytes size_on_host(const Array& array) {
   if (array.blocks) return array.blocks->pool;
   return array.role == Role::scratch || array.prefix_of ? Bytes{} : array.size;

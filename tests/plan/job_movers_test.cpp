@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/plan/ranking.hpp"
 #include "shiplap/sim/simulate.hpp"
 #include "shiplap/strategy/strategy.hpp"
@@ -97,6 +99,17 @@ TEST(JobMovers, can_be_restricted_and_say_when_none_is_left) {
   Profile without = planted_profile();
   without.links[0].blocks.reset();
   EXPECT_THAT(message_of<Unsupported>([&] { rank(job, without, plenty, {}); }), HasSubstr("shiplap measure"));
+}
+
+TEST(JobMovers, of_a_choice_are_kept_in_its_json) {
+  const Choice choice{.strategy = "streams",
+                      .chunks = 4,
+                      .gather = Mover{.kind = Mover::Kind::kernel, .grid = 32},
+                      .scatter = Mover{.kind = Mover::Kind::batch}};
+  const Json json = to_json(choice);
+  EXPECT_EQ(json.at("gather"), Json::parse(R"({"kind": "kernel", "grid": 32})"));
+  EXPECT_EQ(json.at("scatter"), Json::parse(R"({"kind": "batch", "grid": null})"));
+  EXPECT_EQ(choice_from_json(JsonReader(json, "choice")), choice);
 }
 
 }  // namespace

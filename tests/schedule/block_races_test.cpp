@@ -121,8 +121,8 @@ TEST(BlockRaces, a_gather_behind_another_does_not_hide_the_other_from_a_scatter_
   EXPECT_REFUSED(b.schedule, "which gather of 3 blocks of pages of chunk 0 (op 0) reads");
 }
 
-// Whether two accesses touch the same bytes, as far as their ops say: blocks at different positions of one list are
-// different blocks of the pool.
+// Whether two accesses may touch the same bytes. Only the ops are known, not the indices: two positions of one list are
+// taken to name different blocks of the pool.
 bool may_meet(const Schedule& schedule, std::size_t i, const Region& a, std::size_t j, const Region& b) {
   if (a.buffer != b.buffer || a.offset + a.length <= b.offset || b.offset + b.length <= a.offset) return false;
   const auto* one = std::get_if<BlockCopy>(&schedule.ops[i].what);

@@ -208,6 +208,16 @@ TEST(BlockOps, block_their_agent_without_a_stream_and_when_the_pool_is_pageable)
   EXPECT_TRUE(blocks_agent(by_host, by_host.ops[op.index()]));
 }
 
+TEST(BlocksOfPool, are_those_that_end_within_the_pool) {
+  for (std::uint64_t block = 1; block <= 5; ++block)
+    for (std::uint64_t pitch = block; pitch <= 7; ++pitch)
+      for (std::uint64_t pool = 0; pool <= 30; ++pool) {
+        std::uint64_t counted = 0;
+        while (counted * pitch + block <= pool) ++counted;
+        EXPECT_EQ(blocks_of_pool(Bytes{pool}, Bytes{block}, Bytes{pitch}), counted);
+      }
+}
+
 TEST(Movers, have_names_for_people_and_keys_of_the_profile) {
   EXPECT_EQ(to_string(Mover{.kind = Mover::Kind::kernel, .grid = 8}), "kernel of 8 blocks");
   EXPECT_EQ(to_string(Mover{.kind = Mover::Kind::strided}), "strided copy");

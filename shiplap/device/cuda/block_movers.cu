@@ -8,6 +8,7 @@ namespace {
 
 /// Accesses of a thread in flight. With 8 accesses of 16 bytes, 8 thread blocks of 512 threads fill a PCIe 5 link.
 constexpr int unroll = 8;
+static_assert(unroll * sizeof(uint4) == mover_thread_in_flight);
 
 /// Indices as an argument of the launch: the launch copies them, and threads read them from constant memory.
 template <unsigned capacity>
@@ -155,11 +156,6 @@ cudaError_t move_by_kernel(const Api& api, const BlockMove& move, std::uint32_t 
   if (is_multiple_of(move, sizeof(uint4))) return move_all<uint4>(api, move, grid, stream);
   if (is_multiple_of(move, sizeof(std::uint32_t))) return move_all<unsigned>(api, move, grid, stream);
   return move_all<unsigned char>(api, move, grid, stream);
-}
-
-const void* block_mover_kernel(bool gather) {
-  return gather ? reinterpret_cast<const void*>(&move_words<uint4, most_indices, true>)
-                : reinterpret_cast<const void*>(&move_words<uint4, most_indices, false>);
 }
 
 }  // namespace shiplap

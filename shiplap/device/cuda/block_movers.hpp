@@ -32,14 +32,11 @@ cudaError_t move_by_strided_copy(const Api&, const BlockMove&, cudaStream_t);
 cudaError_t move_by_kernel(const Api&, const BlockMove&, std::uint32_t grid, cudaStream_t);
 
 /// Enqueues the blocks by this mover. `arrays` are for a batch and have space for all blocks. `call` becomes the name
-/// of the call that returned the error.
+/// of the CUDA function that failed.
 cudaError_t move_by(const Api&, const BlockMove&, const Mover&, BatchArrays* arrays, cudaStream_t, const char*& call);
 
 /// Enqueues the blocks by the first of the movers that the stream accepts, as Device::move_blocks says. The arrays of a
 /// batch belong to the thread and grow to the largest batch that it has enqueued, so later calls allocate nothing.
 Mover move_by_first_of(const Api&, const BlockMove&, std::span<const Mover>, cudaStream_t);
-
-/// The kernel for blocks and addresses that are multiples of 16 bytes, for queries of its occupancy.
-const void* block_mover_kernel(bool gather);
 
 }  // namespace shiplap

@@ -112,10 +112,6 @@ TEST(BlockMoverKernel, is_launched_several_times_when_blocks_have_more_than_four
   EXPECT_EQ(Launched(9, odd, odd, true).by_kernel().size(), 3u);
 }
 
-TEST(BlockMoverKernel, for_the_query_of_its_occupancy_is_the_one_for_long_lists) {
-  EXPECT_EQ(block_mover_kernel(true), Launched(8000, 64, 64).by_kernel()[0].kernel);
-}
-
 /// Blocks of memory of the test.
 struct Moved {
   std::vector<std::byte> pool = std::vector<std::byte>(40);
