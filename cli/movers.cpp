@@ -8,8 +8,10 @@
 
 #include "cli/common.hpp"
 #include "shiplap/core/error.hpp"
+#include "shiplap/core/json.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/report/movers_report.hpp"
+#include "shiplap/report/movers_svg.hpp"
 
 namespace shiplap::cli {
 namespace {
@@ -25,7 +27,11 @@ std::uint64_t count_of(const std::string& text) {
 
 MoverQuestion question_of(const MoversFlags& flags) {
   MoverQuestion question{.pool = memory_kind(flags.pool), .regular = flags.regular, .crossover_counts = {}};
-  question.limits.memory_bound = flags.memory_bound;
+  if (flags.memory_bound || !flags.thread_block.empty()) {
+    Neighbour& neighbour = question.limits.neighbour.emplace();
+    neighbour.memory_bound = flags.memory_bound.value_or(neighbour.memory_bound);
+    if (!flags.thread_block.empty()) neighbour.thread_block = parse_seconds(flags.thread_block, "--thread-block");
+  }
   if (!flags.max_slowdown.empty()) question.limits.max_slowdown = parse_fraction(flags.max_slowdown, "--max-slowdown");
   if (flags.counts.empty()) {
     for (std::uint64_t count = 1; count <= most_blocks; count *= 4) question.crossover_counts.push_back(count);
@@ -57,15 +63,22 @@ void add_movers(CLI::App& app) {
       ->type_name("FRACTION");
   command
       ->add_option("--memory-bound", flags->memory_bound,
-                   "how far device memory bounds that kernel, from 0 (it only computes) to 1")
+                   "a kernel runs beside the move, and device memory bounds it so far: from 0 (it only computes) to 1 "
+                   "(default: no kernel)")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      ->add_option("--thread-block", flags->thread_block,
+                   "time of a thread block of that kernel, for which a mover's kernel waits (default: 10us)")
+      ->type_name("TIME");
   command->add_option("--pool", flags->pool, "memory of the pool on the host")
       ->type_name("KIND")
       ->check(CLI::IsMember({"pageable", "pinned", "managed"}))
       ->capture_default_str();
   command->add_flag("--regular", flags->regular, "blocks at equal distances, which a strided copy moves too");
+  command
+      ->add_option("--svg", flags->svg, "draw the rates over the size of a block, for the first count, into this file")
+      ->type_name("FILE");
   add_json_flag(*command, flags->json);
   command->footer("docs/how-to/scattered-blocks.md shows how a program moves blocks by the best mover.");
   command->callback([flags] { run_movers(*flags); });
@@ -73,13 +86,16 @@ void add_movers(CLI::App& app) {
 
 void run_movers(const MoversFlags& flags) {
   const MoverQuestion question = question_of(flags);
+  if (!flags.svg.empty()) require_writable(flags.svg, "--svg");
   const OpenedNode opened = open_node_or_profile(flags.node);
   const MoverTable table = mover_table(*opened.node.profile, question);
+  if (!flags.svg.empty()) write_file_atomically(flags.svg, movers_svg(table, question.counts.front()));
   show_simulation(opened, flags.node, flags.json);
   if (flags.json)
     print_json(to_json(table));
   else
     print(movers_report(table, style_of_stdout()));
+  if (!flags.svg.empty() && !flags.json) print(fmt::format("\npicture written to {}\n", flags.svg));
 }
 
 }  // namespace shiplap::cli

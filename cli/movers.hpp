@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ struct MoversFlags {
   NodeFlags node;
   std::vector<std::string> counts;
   std::string pool = "pinned";
-  std::string max_slowdown;  ///< a fraction; empty: no limit
-  double memory_bound = 1;
+  std::string max_slowdown;            ///< a fraction; empty: no limit
+  std::optional<double> memory_bound;  ///< absent: no neighbour, unless `thread_block` is given
+  std::string thread_block;            ///< a time; empty: that of `Neighbour{}`
+  std::string svg;                     ///< file of the picture; empty: none
   bool regular = false;
   bool json = false;
 };

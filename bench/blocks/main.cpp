@@ -20,8 +20,8 @@ namespace {
 using namespace shiplap;
 using namespace shiplap::bench;
 
-const char* name_of_neighbour(Neighbour neighbour) {
-  return neighbour == Neighbour::none ? "none" : neighbour == Neighbour::compute ? "computes" : "memory-bound";
+const char* name_of_neighbour(Beside neighbour) {
+  return neighbour == Beside::none ? "none" : neighbour == Beside::compute ? "computes" : "memory-bound";
 }
 
 Json to_json(const SetResult& result) {
@@ -67,27 +67,33 @@ double percentile(std::vector<double> values, double fraction) {
 
 void summarise(const std::vector<SetResult>& results) {
   std::vector<double> regrets;
+  std::vector<double> regrets_alone;
   std::vector<double> errors;
   std::vector<double> errors_unaligned;
+  std::vector<double> errors_beside;
   unsigned limited = 0;
   unsigned kept = 0;
   for (const SetResult& result : results) {
     regrets.push_back(result.regret);
+    if (result.set.neighbour == Beside::none) regrets_alone.push_back(result.regret);
     if (result.set.max_slowdown) {
       ++limited;
       kept += result.movers[result.chosen].loss <= *result.set.max_slowdown ? 1 : 0;
     }
-    if (result.set.neighbour != Neighbour::none) continue;
-    for (const MoverResult& one : result.movers)
-      (result.set.aligned ? errors : errors_unaligned).push_back(std::abs(one.predicted / one.time - 1));
+    auto& group = result.set.neighbour != Beside::none ? errors_beside : result.set.aligned ? errors : errors_unaligned;
+    for (const MoverResult& one : result.movers) group.push_back(std::abs(one.predicted / one.time - 1));
   }
   fmt::print("\n{} sets: chosen over best median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", results.size(),
              percentile(regrets, 0.5) * 100, percentile(regrets, 0.95) * 100, percentile(regrets, 1) * 100);
+  fmt::print("{} of them alone: median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", regrets_alone.size(),
+             percentile(regrets_alone, 0.5) * 100, percentile(regrets_alone, 0.95) * 100,
+             percentile(regrets_alone, 1) * 100);
   fmt::print("limit kept in {} of {} sets with a limit\n", kept, limited);
   for (const auto& [name, of] :
-       {std::pair{"multiples of 256 B", errors}, std::pair{"multiples of 16 B", errors_unaligned}})
-    fmt::print("{} predictions, blocks {}: error median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n",
-               of.size(), name, percentile(of, 0.5) * 100, percentile(of, 0.95) * 100, percentile(of, 1) * 100);
+       {std::pair{"alone, multiples of 256 B", errors}, std::pair{"alone, multiples of 16 B", errors_unaligned},
+        std::pair{"beside kernels", errors_beside}})
+    fmt::print("{} predictions, {}: error median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", of.size(), name,
+               percentile(of, 0.5) * 100, percentile(of, 0.95) * 100, percentile(of, 1) * 100);
 }
 
 }  // namespace

@@ -37,12 +37,15 @@ Set draw(std::mt19937_64& random) {
   set.blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::exp2(uniform(0, std::log2(most)))));
   set.to_device = random() % 2 == 0;
   set.sorted = random() % 3 == 0;
-  set.neighbour = static_cast<Neighbour>(random() % 3);
-  if (set.neighbour != Neighbour::none && random() % 2 == 0) set.max_slowdown = random() % 2 == 0 ? 0.05 : 0.02;
+  set.seed = random();
+  set.neighbour = static_cast<Beside>(random() % 3);
+  if (set.neighbour != Beside::none && random() % 2 == 0) set.max_slowdown = random() % 2 == 0 ? 0.05 : 0.02;
   return set;
 }
 
 double loss(Seconds with, Seconds without) { return with / without - 1; }
+
+void keep_shorter(Seconds& kept, Seconds time) { kept = kept > Seconds{0} ? std::min(kept, time) : time; }
 
 Seconds median_of(std::vector<double> seconds) { return Seconds{median(seconds)}; }
 
@@ -57,28 +60,34 @@ class SetRuns {
         packed_(device.allocate(Place::gpu(), MemoryKind::device, largest_set)),
         scratch_(device.allocate(Place::gpu(), MemoryKind::device, memory_of_neighbour)) {
     device.fill(pool_, 1);
-    for (const Neighbour kind : {Neighbour::compute, Neighbour::memory}) alone_[kind] = time_of_neighbour(kind);
+    for (const Beside kind : {Beside::compute, Beside::memory}) alone_[kind] = time_of_neighbour(kind);
   }
 
-  SetResult run(const Set& set, std::mt19937_64& random) {
-    choose_indices(set, random);
+  /// The times of all movers, in the order of the profile's choice.
+  SetResult sweep(const Set& set) {
+    choose_indices(set);
     SetResult result{.set = set, .movers = {}};
     const BlockSet shape{.block = set.block, .blocks = set.blocks, .to_device = set.to_device};
-    const MoverLimits limits{.max_slowdown = set.max_slowdown,
-                             .memory_bound = set.neighbour == Neighbour::compute ? 0.0 : 1.0};
-    for (const MoverTime& known : mover_times(profile_, 0, 0, shape, {.memory_bound = limits.memory_bound})) {
-      const Schedule alone = moving(set, known.mover);
-      result.movers.push_back({.mover = known.mover,
-                               .predicted = simulate(alone, profile_).timeline.makespan,
-                               .predicted_loss = known.slowdown});
-    }
+    const MoverLimits limits{.max_slowdown = set.max_slowdown, .neighbour = neighbour_of(set)};
+    for (const MoverTime& known : mover_times(profile_, 0, 0, shape, {.neighbour = limits.neighbour}))
+      result.movers.push_back(
+          {.mover = known.mover,
+           .predicted = limits.neighbour ? known.time : simulate(moving(set, known.mover), profile_).timeline.makespan,
+           .predicted_loss = known.slowdown});
     const Mover chosen = choose_mover(profile_, 0, 0, shape, limits).best.mover;
-    sweep(set, result);
+    time_movers(set, result);
     result.chosen = find(result, chosen);
-    if (set.neighbour != Neighbour::none)
+    return result;
+  }
+  /// Times the movers again, much later: a disturbance by other programs is seldom there both times, and the shorter
+  /// time is kept. Then finds the best mover.
+  void finish(SetResult& result) {
+    const Set& set = result.set;
+    choose_indices(set);
+    time_movers(set, result);
+    if (set.neighbour != Beside::none)
       for (MoverResult& one : result.movers) one.loss = loss_by(set, one.mover, one.time);
     decide(set, result);
-    return result;
   }
 
  private:
@@ -87,7 +96,17 @@ class SetRuns {
     return static_cast<std::size_t>(found - result.movers.begin());
   }
 
-  void choose_indices(const Set& set, std::mt19937_64& random) {
+  std::optional<Neighbour> neighbour_of(const Set& set) const {
+    if (set.neighbour == Beside::none) return std::nullopt;
+    const Seconds time = alone_.at(set.neighbour);
+    if (set.neighbour == Beside::compute)
+      return Neighbour{.memory_bound = 0, .thread_block = time / waves_of_computing()};
+    return Neighbour{.memory_bound = 1,
+                     .thread_block = time / (passes_of_memory_bound * waves_of_memory_bound(memory_of_neighbour))};
+  }
+
+  void choose_indices(const Set& set) {
+    std::mt19937_64 random(set.seed);
     indices_.resize(pool_size.count / set.block.count);
     std::iota(indices_.begin(), indices_.end(), 0u);
     std::shuffle(indices_.begin(), indices_.end(), random);
@@ -122,8 +141,8 @@ class SetRuns {
   }
 
   /// Kernels that take about `time` alone; null without a neighbour.
-  std::unique_ptr<Execution> neighbours(Neighbour kind, Seconds time) {
-    if (kind == Neighbour::none) return nullptr;
+  std::unique_ptr<Execution> neighbours(Beside kind, Seconds time) {
+    if (kind == Beside::none) return nullptr;
     Schedule s;
     const StreamId stream = s.add_stream("neighbour");
     const KernelId kernel = s.add_kernel("neighbour");
@@ -137,14 +156,14 @@ class SetRuns {
     return device_.prepare(s, {.buffers = {}, .kernels = {binding}});
   }
 
-  void launch(Neighbour kind, void* stream) const {
-    if (kind == Neighbour::memory)
+  void launch(Beside kind, void* stream) const {
+    if (kind == Beside::memory)
       launch_memory_bound(scratch_.data(), memory_of_neighbour, stream);
     else
       launch_computing(scratch_.data(), rounds_of_computing, stream);
   }
 
-  Seconds time_of_neighbour(Neighbour kind) {
+  Seconds time_of_neighbour(Beside kind) {
     const auto execution = neighbours(kind, {});
     std::vector<double> seconds;
     for (unsigned i = 0; i < 13; ++i) {
@@ -171,7 +190,7 @@ class SetRuns {
     return times;
   }
 
-  void sweep(const Set& set, SetResult& result) {
+  void time_movers(const Set& set, SetResult& result) {
     std::vector<Mover> movers;
     Seconds longest{0};
     for (const MoverResult& one : result.movers) {
@@ -179,7 +198,7 @@ class SetRuns {
       longest = std::max(longest, one.predicted);
     }
     const auto times = in_turn(set, movers, longest, rounds_of_sweep);
-    for (std::size_t i = 0; i < times.size(); ++i) result.movers[i].time = median_of(times[i]);
+    for (std::size_t i = 0; i < times.size(); ++i) keep_shorter(result.movers[i].time, median_of(times[i]));
   }
 
   /// The loss of the neighbour while the mover moves sets one after the other.
@@ -233,7 +252,7 @@ class SetRuns {
   Memory pool_;
   Memory packed_;
   Memory scratch_;
-  std::map<Neighbour, Seconds> alone_;
+  std::map<Beside, Seconds> alone_;
   std::vector<std::uint32_t> indices_;
 };
 
@@ -242,9 +261,10 @@ std::vector<SetResult> run_sets(MeasurableDevice& device, const Profile& profile
   std::mt19937_64 random(seed);
   SetRuns runs(device, profile);
   std::vector<SetResult> results;
-  for (unsigned i = 0; i < count; ++i) {
-    results.push_back(runs.run(draw(random), random));
-    done(results.back());
+  for (unsigned i = 0; i < count; ++i) results.push_back(runs.sweep(draw(random)));
+  for (SetResult& result : results) {
+    runs.finish(result);
+    done(result);
   }
   return results;
 }

@@ -14,23 +14,24 @@
 namespace shiplap::bench {
 
 /// What runs on the GPU while the blocks move.
-enum class Neighbour : std::uint8_t { none, compute, memory };
+enum class Beside : std::uint8_t { none, compute, memory };
 
 /// Blocks that are moved together.
 struct Set {
   Bytes block;
   std::uint64_t blocks = 1;
   bool to_device = true;
-  bool sorted = false;  ///< whether the indices increase
-  bool aligned = true;  ///< whether the size is a multiple of 256 bytes, otherwise of 16
-  Neighbour neighbour = Neighbour::none;
+  std::uint64_t seed = 0;  ///< of the indices
+  bool sorted = false;     ///< whether the indices increase
+  bool aligned = true;     ///< whether the size is a multiple of 256 bytes, otherwise of 16
+  Beside neighbour = Beside::none;
   std::optional<double> max_slowdown{};  ///< most that the neighbour may lose, as a fraction
 };
 
 /// What one mover took.
 struct MoverResult {
   Mover mover;
-  Seconds predicted{0};       ///< by the simulator, without a neighbour
+  Seconds predicted{0};       ///< by the simulator without a neighbour, and by `mover_times` beside one
   double predicted_loss = 0;  ///< time that the neighbour loses while the mover runs all the time, as a fraction
   Seconds time{0};            ///< median, beside the neighbour if there is one
   double loss = 0;            ///< observed loss of the neighbour, as `predicted_loss`

@@ -1,27 +1,17 @@
-// Primitives of scattered blocks: what moves them, how long the calls take, and how far kernels slow down beside them.
+// Primitives of scattered blocks: what moves them, and how long the calls take.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "shiplap/core/error.hpp"
-#include "shiplap/measure/block_trial.hpp"
-#include "shiplap/measure/rows.hpp"
+#include "shiplap/measure/block_points.hpp"
 
 namespace shiplap {
 namespace {
 
-/// Size of the pool. Its blocks lie far apart for the GPU's address translation and exceed most CPU caches.
-constexpr Bytes pool_size = 256_MiB;
-constexpr Bytes pool_size_quick = 64_MiB;
-/// The blocks of an op are at most this fraction of the pool. A strided copy needs half.
-constexpr std::uint64_t pool_over_blocks = 4;
 /// Most copies in a graph. Graphs of more nodes take long to make, and show the same time for each node.
 constexpr std::uint64_t most_copies_in_graph = 256;
-
-Bytes pool_of(const Setting& setting) {
-  return std::min(quick(setting) ? pool_size_quick : pool_size, setting.largest);
-}
 
 using BlockCounts = std::vector<std::uint64_t>;
 const std::vector<std::uint32_t> no_grids{0};
@@ -47,15 +37,6 @@ std::vector<Point> block_points(const Setting& setting, const std::vector<Bytes>
   return points;
 }
 
-/// The given grids that are smaller than the number of SMs, and that number.
-std::vector<std::uint32_t> grids_up_to_all_sms(const Setting& setting, std::vector<std::uint32_t> grids) {
-  if (setting.info.sm_count == 0)
-    throw Unsupported(fmt::format("{} does not say how many SMs it has", setting.info.id));
-  std::erase_if(grids, [&](std::uint32_t grid) { return grid >= setting.info.sm_count; });
-  grids.push_back(setting.info.sm_count);
-  return grids;
-}
-
 // Copies and batches change over from the cost of a copy to that of its bytes between 4 KiB and 256 KiB.
 std::vector<Bytes> sizes_of_copies(const Setting& setting) {
   if (quick(setting)) return {4_KiB, 64_KiB, 1_MiB};
@@ -77,8 +58,8 @@ std::vector<Point> points_of_strided_copies(const Setting& setting) {
 std::vector<Point> points_of_kernels(const Setting& setting) {
   if (quick(setting))
     return block_points(setting, {4_KiB, 64_KiB}, {1, 64, 2048}, grids_up_to_all_sms(setting, {1, 8, 32}));
-  return block_points(setting, {256_B, 1_KiB, 4_KiB, 64_KiB, 1_MiB}, {1, 64, 4096},
-                      grids_up_to_all_sms(setting, {1, 2, 4, 8, 16, 32}));
+  return block_points(setting, {256_B, 1_KiB, 4_KiB, 16_KiB, 64_KiB, 1_MiB}, {1, 16, 256, 4096},
+                      grids_up_to_all_sms(setting, {1, 2, 4, 8, 32}));
 }
 std::vector<Point> points_of_pageable_copies(const Setting& setting) {
   not_in_quick(setting);
@@ -116,15 +97,6 @@ std::vector<Point> points_of_both_by_batch(const Setting& setting) {
   return block_points(setting, {4_KiB, 64_KiB, 256_KiB}, {256});
 }
 
-BlockMoves moves_of(const Arguments& arguments, bool gather, Mover::Kind kind) {
-  const auto grid = arguments.find("grid");
-  return {.gather = gather,
-          .mover = {.kind = kind, .grid = grid == arguments.end() ? 0 : static_cast<std::uint32_t>(grid->second)},
-          .pool = {static_cast<std::uint64_t>(arguments.at("pool"))},
-          .block = {static_cast<std::uint64_t>(arguments.at("block"))},
-          .blocks = static_cast<std::uint64_t>(arguments.at("blocks"))};
-}
-
 using MoverKind = Mover::Kind;
 template <MoverKind kind, CopyDirection way, MemoryKind memory = MemoryKind::pinned>
 Trial blocks_by(MeasurableDevice&, const Arguments& arguments) {
@@ -147,62 +119,6 @@ Trial graph_of_blocks(MeasurableDevice&, const Arguments& arguments) {
 template <MoverKind kind>
 Trial blocks_both_ways(MeasurableDevice&, const Arguments& arguments) {
   return move_blocks_both_ways(moves_of(arguments, true, kind));
-}
-
-// --- kernels beside the kernel of a mover
-
-/// Size of a block, and of all blocks.
-constexpr Bytes block_beside = 16_KiB;
-constexpr Bytes blocks_beside = 32_MiB;
-/// Work of one kernel. It takes about 0.1 ms on an H200 and streams five times its L2 cache.
-constexpr double flops_beside = 8e9;
-constexpr double streamed_beside = 256.0 * 1024 * 1024;
-/// Rates in GB/s, and a time in µs, that determine how many ops of the mover are needed to last longer than the
-/// kernels. A PCIe 5 x16 link, as of an H200, is half as fast. Where the mover ends too early, the slowdown is too
-/// small.
-constexpr double fastest_mover = 110;
-constexpr double most_gathered_by_a_block = 7;
-constexpr double most_scattered_by_a_block = 14;
-constexpr double longest_kernels_us = 2200;
-/// Least number of ops, in which each block moves once.
-constexpr unsigned fewest_moves = 4;
-
-// The kernels alone (grid 0), and beside grids. Each is measured with two numbers of kernels, whose difference contains
-// no start: one kernel may begin before the mover does.
-std::vector<Point> points_beside_mover(const Setting& setting) {
-  std::vector<std::uint32_t> grids = grids_up_to_all_sms(
-      setting, quick(setting) ? std::vector<std::uint32_t>{8} : std::vector<std::uint32_t>{1, 2, 4, 8, 16, 32});
-  grids.insert(grids.begin(), 0u);
-  const Bytes pool = pool_of(setting);
-  const std::uint64_t blocks = std::min(blocks_beside, pool / pool_over_blocks).count / block_beside.count;
-  if (blocks < fewest_moves)
-    throw Unsupported(fmt::format("the largest copy asked for, {}, leaves no pool of blocks", to_string(pool)));
-  std::vector<Point> points;
-  for (const std::uint32_t grid : grids) {
-    Point point{grid > 0 ? fmt::format("{} thread blocks", grid) : "alone", {}};
-    for (const double kernels : {2.0, 8.0})
-      point.variants.push_back({{"grid", grid},
-                                {"kernels", kernels},
-                                {"block", in_bytes(block_beside)},
-                                {"blocks", static_cast<double>(blocks)},
-                                {"pool", in_bytes(pool)}});
-    points.push_back(std::move(point));
-  }
-  return points;
-}
-template <ProbeKernel::Kind kind, CopyDirection way>
-Trial beside_mover(MeasurableDevice& device, const Arguments& arguments) {
-  const double grid = arguments.at("grid");
-  const bool gather = way == host_to_device;
-  const double of_a_block = gather ? most_gathered_by_a_block : most_scattered_by_a_block;
-  const double needed = longest_kernels_us * 1e3 * std::min(fastest_mover, of_a_block * grid);  // bytes
-  const double of_an_op = in_bytes(bytes_of_blocks(arguments)) / fewest_moves;
-  const unsigned moves = std::max(fewest_moves, static_cast<unsigned>(std::ceil(needed / of_an_op)));
-  return kernels_beside_mover(device, moves_of(arguments, gather, MoverKind::kernel),
-                              {.kind = kind,
-                               .amount = kind == ProbeKernel::Kind::stream ? streamed_beside : flops_beside,
-                               .kernels = whole(arguments, "kernels"),
-                               .moves = grid > 0 ? moves : 0});
 }
 
 template <CopyDirection way>
@@ -240,14 +156,6 @@ void add_moves(std::vector<PrimitiveRow>& rows) {
       points_of_calls, calls_of<MoverKind::strided, way>, "host");
   add(gather ? "submit.blocks.kernel.h2d" : "submit.blocks.kernel.d2h",
       "host time to launch the kernel that moves blocks", points_of_launches, calls_of<MoverKind::kernel, way>, "host");
-  add(gather ? "beside.gather.compute" : "beside.scatter.compute",
-      gather ? "kernels that compute, beside a kernel that gathers blocks"
-             : "kernels that compute, beside a kernel that scatters blocks",
-      points_beside_mover, beside_mover<ProbeKernel::Kind::multiply_add, way>);
-  add(gather ? "beside.gather.memory" : "beside.scatter.memory",
-      gather ? "kernels that stream device memory, beside a kernel that gathers blocks"
-             : "kernels that stream device memory, beside a kernel that scatters blocks",
-      points_beside_mover, beside_mover<ProbeKernel::Kind::stream, way>);
 }
 
 }  // namespace

@@ -17,9 +17,8 @@ namespace {
 constexpr std::uint64_t places_seed = 0xb10c'0001;
 /// Distance between the starts of neighbouring blocks of a strided copy, in blocks.
 constexpr std::uint64_t pitch_of_regular = 2;
-/// Waves of thread blocks of a kernel beside a mover. Most kernels of programs have many waves, so that the mover's
-/// kernel finds space where a block ends, and the blocks on other SMs do not wait for those beside it.
-constexpr std::uint64_t waves_beside = 16;
+/// Most blocks that are flushed one by one.
+constexpr std::uint64_t most_flushed_blocks = 256;
 /// Parts of the blocks beside kernels. One op of the mover moves one part.
 constexpr std::uint64_t parts_beside = 4;
 
@@ -98,6 +97,20 @@ void add_host_op(std::optional<Schedule>& schedule, const Schedule& model, Block
   schedule->add({.what = std::move(blocks), .stream = {}, .after = {}});
 }
 
+/// Adds flushes of the blocks from the caches of the CPU. To flush the whole pool takes longer than to flush a few
+/// hundred blocks.
+void add_flushes(Trial& trial, const BlockSide& side) {
+  const BlockList& list = trial.schedule.lists[side.list.index()];
+  const auto add = [&](const Region& region) {
+    trial.set_up->add({.what = HostCall{.kind = HostCall::Kind::flush, .region = region}, .stream = {}, .after = {}});
+  };
+  if (list.count > most_flushed_blocks) return add(side.pool);
+  for (std::uint64_t k = 0; k < list.count; ++k) {
+    const std::uint64_t place = list.regular ? k : trial.lists[side.list.index()][k];
+    add({side.pool.buffer, list.pitch * place, list.block});
+  }
+}
+
 /// Adds the verification of one direction. It is called when all buffers and lists have been added.
 void verify_blocks(Trial& trial, const BlockSide& side, bool gather) {
   const Region& from = gather ? side.contiguous : side.packed;
@@ -106,9 +119,7 @@ void verify_blocks(Trial& trial, const BlockSide& side, bool gather) {
   // A scatter begins with a pool whose blocks were overwritten, because the contiguous memory was.
   add_host_op(trial.set_up, trial.schedule, all_blocks(trial, side, false, side.contiguous));
   // A pool of a program is seldom in the caches of the CPU, from which a GPU reads at another rate.
-  if (can_flush_caches())
-    trial.set_up->add(
-        {.what = HostCall{.kind = HostCall::Kind::flush, .region = side.pool}, .stream = {}, .after = {}});
+  if (can_flush_caches()) add_flushes(trial, side);
   if (!gather) add_host_op(trial.read_back, trial.schedule, all_blocks(trial, side, true, side.contiguous));
 }
 
@@ -134,6 +145,32 @@ void add_move(Trial& trial, const BlockMoves& wanted, const BlockSide& side, std
   op.agent = AgentId{agent};
   op.chunk = agent;
   trial.schedule.add(std::move(op));
+}
+
+StreamId add_mover_stream(Trial& trial, const Mover& mover) {
+  const StreamId stream = trial.schedule.add_stream("mover");
+  trial.schedule.streams[stream.index()].urgent = mover.kind == Mover::Kind::kernel;
+  return stream;
+}
+
+/// Adds the kernels of the neighbour to the stream, and returns the first one.
+OpId add_neighbours(Trial& trial, MeasurableDevice& device, const NeighbourKernels& neighbour, StreamId stream) {
+  const bool streams = neighbour.kind == ProbeKernel::Kind::stream;
+  Kernel kernel =
+      add_kernel(trial, streams ? "stream" : "multiply-add", device.probe_kernel(neighbour.kind, 1, neighbour.amount));
+  kernel.full_rate_blocks = std::max<std::uint64_t>(1, kernel.resident_blocks);
+  kernel.blocks = waves_beside * kernel.full_rate_blocks;
+  kernel.memory_bound = streams ? 1 : 0;
+  if (streams) {
+    const Bytes size{static_cast<std::uint64_t>(neighbour.amount)};
+    const BufferId data = trial.schedule.add_buffer(
+        {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
+    kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
+  }
+  const auto first = static_cast<std::uint32_t>(trial.schedule.ops.size());
+  for (std::uint32_t i = 0; i < neighbour.kernels; ++i)
+    trial.schedule.add({.what = kernel, .stream = stream, .after = {}, .chunk = i});
+  return OpId{first};
 }
 
 }  // namespace
@@ -191,8 +228,7 @@ Trial move_blocks_in_graph(const BlockMoves& wanted) {
 Trial kernels_beside_mover(MeasurableDevice& device, const BlockMoves& wanted, const NeighbourKernels& neighbour) {
   Trial trial;
   const BlockSide side = add_side(trial, wanted, Place::gpu(0));
-  const StreamId movers = trial.schedule.add_stream("mover");
-  trial.schedule.streams[movers.index()].urgent = true;
+  const StreamId movers = add_mover_stream(trial, wanted.mover);
   const std::uint64_t part = wanted.blocks / parts_beside;
   for (std::uint32_t i = 0; i < neighbour.moves; ++i) {
     BlockCopy blocks = all_blocks(trial, side, wanted.gather, side.packed);
@@ -204,22 +240,32 @@ Trial kernels_beside_mover(MeasurableDevice& device, const BlockMoves& wanted, c
     op.chunk = i;
     trial.schedule.add(std::move(op));
   }
-  const bool streams = neighbour.kind == ProbeKernel::Kind::stream;
-  Kernel kernel =
-      add_kernel(trial, streams ? "stream" : "multiply-add", device.probe_kernel(neighbour.kind, 1, neighbour.amount));
-  kernel.full_rate_blocks = std::max<std::uint64_t>(1, kernel.resident_blocks);
-  kernel.blocks = waves_beside * kernel.full_rate_blocks;
-  kernel.memory_bound = streams ? 1 : 0;
-  if (streams) {
-    const Bytes size{static_cast<std::uint64_t>(neighbour.amount)};
-    const BufferId data = trial.schedule.add_buffer(
-        {.name = "device data", .place = Place::gpu(0), .memory = MemoryKind::device, .size = size});
-    kernel.operands.push_back({.region = {data, Bytes{0}, size}, .mode = AccessMode::write});
-  }
   trial.timed = trial.schedule.add_stream("kernels");
-  for (std::uint32_t i = 0; i < neighbour.kernels; ++i)
-    trial.schedule.add({.what = kernel, .stream = trial.timed, .after = {}, .chunk = i});
+  add_neighbours(trial, device, neighbour, trial.timed);
   if (neighbour.moves >= parts_beside) verify_blocks(trial, side, wanted.gather);
+  return trial;
+}
+
+Trial moves_beside_kernels(MeasurableDevice& device, const BlockMoves& wanted, const NeighbourKernels& neighbour) {
+  Trial trial;
+  const BlockSide side = add_side(trial, wanted, Place::gpu(0));
+  std::vector<OpId> after;
+  if (neighbour.kernels > 0) after = {add_neighbours(trial, device, neighbour, trial.schedule.add_stream("kernels"))};
+  trial.timed = add_mover_stream(trial, wanted.mover);
+  trial.held = false;
+  const Bytes page{page_size()};
+  const BufferId touched = trial.schedule.add_buffer(
+      {.name = "a page", .place = Place::host(0), .memory = MemoryKind::pageable, .size = page});
+  trial.kept.push_back(touched);
+  for (std::uint32_t i = 0; i < neighbour.moves; ++i) {
+    Op op = move_op(wanted.mover, all_blocks(trial, side, wanted.gather, side.packed), trial.timed);
+    op.chunk = i;
+    op.after = after;
+    const OpId moved = trial.schedule.add(std::move(op));
+    const HostCall touch{.kind = HostCall::Kind::touch, .region = {touched, Bytes{0}, page}};
+    after = {trial.schedule.add(by_agent(AgentId{0}, touch, {moved}, i))};
+  }
+  verify_blocks(trial, side, wanted.gather);
   return trial;
 }
 

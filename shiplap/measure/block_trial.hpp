@@ -35,14 +35,26 @@ Trial move_blocks_both_ways(const BlockMoves&);
 /// A graph with one copy for each block.
 Trial move_blocks_in_graph(const BlockMoves&);
 
-/// Kernels that are timed while the kernel of a mover runs in a stream of higher priority.
+/// Waves of thread blocks of a kernel beside a mover. Most kernels of programs have many waves, so that the mover's
+/// kernel finds space where a block ends, and the blocks on other SMs do not wait for those beside it. Blocks that
+/// compute all take the same time, and a mover that delays some of them may add a whole wave. Kernels of more waves
+/// lose less.
+constexpr std::uint64_t waves_beside = 16;
+/// Work of a computing kernel beside a mover. It takes about 0.26 ms on an H200, and a thread block 16 µs.
+constexpr double flops_beside = 16e9;
+
+/// Kernels beside a mover, whose kernel runs in a stream of higher priority.
 struct NeighbourKernels {
   ProbeKernel::Kind kind = ProbeKernel::Kind::multiply_add;  ///< or ProbeKernel::Kind::stream
   double amount = 0;                                         ///< amount of one kernel
-  unsigned kernels = 1;                                      ///< number of kernels
+  unsigned kernels = 0;                                      ///< number of kernels
   unsigned moves = 0;                                        ///< number of ops of the mover; 0: the kernels are alone
 };
-/// The kernels have many waves of thread blocks and fill all SMs. Each op of the mover moves a quarter of the blocks.
+/// Times the kernels. They have many waves of thread blocks and fill all SMs. Each op of the mover moves a quarter of
+/// the blocks.
 Trial kernels_beside_mover(MeasurableDevice&, const BlockMoves&, const NeighbourKernels&);
+/// Times the mover, whose ops all move all blocks, while the kernels run. The first op waits for the first kernel, and
+/// the host waits for each op before it submits the next one, as programs do. With no kernels, the mover is alone.
+Trial moves_beside_kernels(MeasurableDevice&, const BlockMoves&, const NeighbourKernels&);
 
 }  // namespace shiplap

@@ -57,6 +57,7 @@ bool has_arguments(const Measurement& measurement) {
                                         {"blocks.", {"block", "blocks"}},
                                         {"submit.blocks.", {"block", "blocks"}},
                                         {"beside.", {"grid", "kernels"}},
+                                        {"moves.", {"block", "blocks", "grid", "moves", "work"}},
                                         {"submit.copy", {"copies"}},
                                         {"submit.batch", {"copies"}},
                                         {"submit.graph", {"kernels"}},

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include "shiplap/measure/block_trial.hpp"
 #include "shiplap/measure/fit.hpp"
+#include "shiplap/schedule/blocks.hpp"
 
 namespace shiplap {
 namespace {
@@ -100,42 +104,139 @@ std::vector<BlockTime> rows_of_host(const std::vector<Observation>& observations
   return sorted(std::move(rows));
 }
 
-/// Added time of a kernel as a fraction of its time alone, by grid of the mover beside it. Movers do not slow the gap
-/// between two kernels down.
-std::map<std::uint32_t, Interval<double>> slowdowns(const std::vector<Observation>& observations, Seconds kernel_gap) {
-  const auto time_of_one = periods(observations, "kernels", grid_of);
-  const auto alone = time_of_one.find(0);
-  std::map<std::uint32_t, Interval<double>> result;
-  if (alone == time_of_one.end()) return result;
+/// The time of one kernel of the neighbour, by the grid of the mover beside it.
+struct NeighbourTimes {
+  std::optional<Uncertain> alone;
+  std::map<std::uint32_t, Uncertain> beside;  ///< by grid; 0: a batch
+};
+/// Movers do not slow the gap between two kernels down.
+NeighbourTimes neighbour_times(const std::vector<Observation>& observations, Seconds kernel_gap) {
+  const auto key_of = [](const Observation& o) {
+    return std::pair{o.measurement->arguments.contains("batch"), grid_of(o)};
+  };
+  NeighbourTimes times;
   const Uncertain gap = Uncertain::exact(kernel_gap.count());
-  const Uncertain kernel_alone = alone->second - gap;
-  if (kernel_alone.value() <= 0) return result;
-  for (const auto& [grid, time] : time_of_one) {
-    if (grid == 0) continue;
-    // The ratio of two numbers with errors, to first order.
-    const Uncertain beside = time - gap;
-    const double ratio = beside.value() / kernel_alone.value();
-    const Uncertain added = Uncertain::exact(ratio - 1) + (beside - ratio * kernel_alone) / kernel_alone.value();
-    result.emplace(grid, non_negative<double>(added));
+  for (const auto& [key, time] : periods(observations, "kernels", key_of)) {
+    const auto& [batch, grid] = key;
+    if (batch || grid > 0)
+      times.beside.emplace(grid, time - gap);
+    else if (time.value() > kernel_gap.count())
+      times.alone = time - gap;
   }
-  return result;
+  return times;
 }
 
-std::vector<MoverSlowdown> fit_slowdowns(const Observations& observations, const GpuModel& gpu, const std::string& name,
-                                         Findings& findings) {
-  const std::string primitive = fmt::format("beside.{}", name);
+/// Added time as a fraction of the time alone; nullopt when one of them was not measured.
+std::optional<Uncertain> slowdown(const NeighbourTimes& times, std::uint32_t grid) {
+  const auto beside = times.beside.find(grid);
+  if (!times.alone || beside == times.beside.end()) return std::nullopt;
+  // The ratio of two numbers with errors, to first order.
+  const double ratio = beside->second.value() / times.alone->value();
+  return Uncertain::exact(ratio - 1) + (beside->second - ratio * *times.alone) / times.alone->value();
+}
+
+/// A set of blocks that moves, and how long the thread blocks of the neighbour are.
+struct MoveKey {
+  std::uint32_t grid = 0;
+  double work = 1;
+  Bytes block;
+  std::uint64_t blocks = 0;
+  friend auto operator<=>(const MoveKey& a, const MoveKey& b) {
+    return std::tuple(a.grid, a.work, a.block.count, a.blocks) <=> std::tuple(b.grid, b.work, b.block.count, b.blocks);
+  }
+};
+using MoveTimes = std::map<MoveKey, Uncertain>;
+MoveTimes move_times(const std::vector<Observation>& observations) {
+  return periods(observations, "moves", [](const Observation& o) {
+    return MoveKey{.grid = grid_of(o), .work = o.argument("work"), .block = block_of(o), .blocks = count_of(o)};
+  });
+}
+
+/// What a set takes longer beside a neighbour.
+struct AddedToSet {
+  MoveKey set;
+  Uncertain time;
+};
+/// The sets of a grid that were measured beside the neighbour and alone, by bytes and number of blocks.
+std::vector<AddedToSet> added_to_sets(const MoveTimes& beside, const MoveTimes& alone, std::uint32_t grid,
+                                      bool long_blocks) {
+  std::vector<AddedToSet> added;
+  for (const auto& [key, time] : beside) {
+    MoveKey without = key;
+    without.work = 1;
+    const auto found = alone.find(without);
+    if (key.grid == grid && (key.work > 1) == long_blocks && found != alone.end())
+      added.push_back({key, time - found->second});
+  }
+  std::ranges::sort(added, {}, [](const AddedToSet& a) { return std::pair{a.set.block * a.set.blocks, a.set.blocks}; });
+  return added;
+}
+
+/// The time that an op waits for SMs, in times of a thread block of the neighbour, from thread blocks of two lengths.
+Uncertain wait_for_sms(const std::vector<AddedToSet>& short_blocks, const std::vector<AddedToSet>& long_blocks,
+                       double thread_block) {
+  if (short_blocks.empty() || long_blocks.empty() || !(thread_block > 0)) return Uncertain::exact(0);
+  const double longer = thread_block * (long_blocks.front().set.work - 1);
+  const Uncertain wait = (long_blocks.front().time - short_blocks.front().time) / longer;
+  return wait.value() > 0 ? wait : Uncertain::exact(0);
+}
+
+/// Splits what sets take longer into parts for each op, block and MiB. The parts of kernels have no cost of a block,
+/// because the threads of a kernel take no notice of where a block ends.
+AddedToMove split(const std::vector<AddedToSet>& sets, const Uncertain& wait) {
+  AddedToMove added;
+  if (sets.empty()) return added;
+  const auto mib = [](const MoveKey& set) { return in_bytes(set.block * set.blocks) / in_bytes(1_MiB); };
+  const auto blocks = [](const MoveKey& set) { return static_cast<double>(set.blocks); };
+  const AddedToSet& least = sets.front();
+  const AddedToSet& largest = sets.back();
+  const auto not_negative = [](Uncertain u) { return u.value() > 0 ? u : Uncertain::exact(0); };
+  Uncertain per_block = Uncertain::exact(0);
+  for (const AddedToSet& set : sets)
+    if (set.set.grid == 0 && set.set.block == least.set.block && set.set.blocks > least.set.blocks)
+      per_block = not_negative((set.time - least.time) / (blocks(set.set) - blocks(least.set)));
+  Uncertain per_mib = Uncertain::exact(0);
+  if (mib(largest.set) > mib(least.set))
+    per_mib = not_negative((largest.time - least.time - per_block * (blocks(largest.set) - blocks(least.set))) /
+                           (mib(largest.set) - mib(least.set)));
+  added.per_block = non_negative<Seconds>(per_block);
+  added.per_mib = non_negative<Seconds>(per_mib);
+  added.per_move = non_negative<Seconds>(least.time - wait - per_block * blocks(least.set) - per_mib * mib(least.set));
+  return added;
+}
+
+std::vector<MoverBeside> fit_beside(const Observations& observations, const GpuModel& gpu, const std::string& name,
+                                    Findings& findings) {
   const Seconds gap = gpu.kernel_gap ? gpu.kernel_gap->value : Seconds{0};
-  const auto compute = slowdowns(observations.of(primitive + ".compute"), gap);
-  const auto memory = slowdowns(observations.of(primitive + ".memory"), gap);
-  std::vector<MoverSlowdown> rows;
-  for (const auto& [grid, slowdown] : compute)
-    if (const auto other = memory.find(grid); other != memory.end())
-      rows.push_back({.grid = grid, .compute = slowdown, .memory = other->second});
+  const NeighbourTimes compute = neighbour_times(observations.of(fmt::format("beside.{}.compute", name)), gap);
+  const NeighbourTimes memory = neighbour_times(observations.of(fmt::format("beside.{}.memory", name)), gap);
+  const MoveTimes alone = move_times(observations.of(fmt::format("moves.{}", name)));
+  const MoveTimes by_compute = move_times(observations.of(fmt::format("moves.{}.compute", name)));
+  const MoveTimes by_memory = move_times(observations.of(fmt::format("moves.{}.memory", name)));
+  const auto thread_block = [](const NeighbourTimes& times) {
+    return times.alone ? times.alone->value() / static_cast<double>(waves_beside) : 0.0;
+  };
+  const double computing = thread_block(compute);
+  const double streaming = thread_block(memory);
+  std::vector<MoverBeside> rows;
+  for (const auto& [grid, time] : compute.beside) {
+    const auto by_computing = slowdown(compute, grid);
+    const auto by_streaming = slowdown(memory, grid);
+    if (!by_computing || !by_streaming) continue;
+    MoverBeside row{
+        .grid = grid, .compute = non_negative<double>(*by_computing), .memory = non_negative<double>(*by_streaming)};
+    const auto beside_compute = added_to_sets(by_compute, alone, grid, false);
+    const Uncertain wait = wait_for_sms(beside_compute, added_to_sets(by_compute, alone, grid, true), computing);
+    row.wait = non_negative<double>(wait);
+    row.move_compute = split(beside_compute, wait * computing);
+    row.move_memory = split(added_to_sets(by_memory, alone, grid, false), wait * streaming);
+    rows.push_back(row);
+  }
   if (rows.empty())
     findings.missing.push_back({fmt::format("links[0].blocks.beside_{}", name),
-                                fmt::format("not measured: needs verified points of {0}.compute and {0}.memory, alone "
-                                            "and beside a grid",
-                                            primitive)});
+                                fmt::format("not measured: needs verified points of beside.{0}.compute and "
+                                            "beside.{0}.memory, alone and beside a grid",
+                                            name)});
   return rows;
 }
 
@@ -172,8 +273,8 @@ std::optional<BlockModel> fit_blocks(const Observations& observations, const Pro
     findings.missing.push_back({path, "not measured: needs verified points of blocks.* and of submit.blocks.*"});
     return std::nullopt;
   }
-  model.beside_gather = fit_slowdowns(observations, profile.gpus.front(), "gather", found);
-  model.beside_scatter = fit_slowdowns(observations, profile.gpus.front(), "scatter", found);
+  model.beside_gather = fit_beside(observations, profile.gpus.front(), "gather", found);
+  model.beside_scatter = fit_beside(observations, profile.gpus.front(), "scatter", found);
   findings.missing.insert(findings.missing.end(), found.missing.begin(), found.missing.end());
   return model;
 }

@@ -34,6 +34,13 @@ Uncertain interpolate(const std::map<Bytes, Uncertain>& table, Bytes size) {
   return (1 - share) * below->second + share * above->second;
 }
 
+/// Copies are not faster beside copies in the other direction. Samples that scatter far may say so, down to no time.
+Interval<PerByte> no_faster_than(PerByte alone, const Uncertain& per_byte) {
+  const auto limited = [&](PerByte one) { return std::max(one, alone); };
+  const Interval<PerByte> measured = non_negative<PerByte>(per_byte);
+  return {limited(measured.value), limited(measured.low), limited(measured.high)};
+}
+
 DirectionModel direction_model(const DirectionFit& fit, const std::optional<DuplexFit>& duplex) {
   DirectionModel model;
   model.per_byte = non_negative<PerByte>(fit.per_byte);
@@ -42,7 +49,7 @@ DirectionModel direction_model(const DirectionFit& fit, const std::optional<Dupl
                            .latency_overhead = non_negative<Seconds>(row.latency_overhead),
                            .gap = non_negative<Seconds>(row.gap)});
   if (duplex) {
-    model.duplex = DuplexModel{.per_byte = non_negative<PerByte>(duplex->per_byte), .gaps = {}};
+    model.duplex = DuplexModel{.per_byte = no_faster_than(model.per_byte.value, duplex->per_byte), .gaps = {}};
     for (const auto& row : duplex->rows) model.duplex->gaps.push_back({row.size, non_negative<Seconds>(row.gap)});
   }
   return model;

@@ -18,9 +18,6 @@ constexpr Bytes fault_distance = 2_MiB;
 Op on_stream(StreamId stream, auto what, std::uint32_t chunk = 0) {
   return {.what = std::move(what), .stream = stream, .after = {}, .chunk = chunk};
 }
-Op by_agent(AgentId agent, auto what, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
-  return {.what = std::move(what), .stream = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
-}
 
 /// Region number `i` of `parts` equal regions of a buffer, cut at page boundaries.
 Region part(BufferId buffer, Bytes size, unsigned i, unsigned parts) {

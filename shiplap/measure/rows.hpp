@@ -30,6 +30,7 @@ std::span<const PrimitiveRow> zero_copy_rows();
 std::span<const PrimitiveRow> kernel_rows();
 std::span<const PrimitiveRow> event_rows();
 std::span<const PrimitiveRow> block_rows();
+std::span<const PrimitiveRow> beside_rows();
 
 inline unsigned whole(const Arguments& arguments, const char* name) {
   return static_cast<unsigned>(arguments.at(name));

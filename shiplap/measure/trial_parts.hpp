@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "shiplap/device/host_work.hpp"
 #include "shiplap/measure/trial.hpp"
@@ -10,6 +12,11 @@ namespace shiplap {
 
 /// Bytes per load of a pointer chase: one address.
 constexpr Bytes chase_read_size = 8_B;
+
+/// An op that a host agent performs itself.
+inline Op by_agent(AgentId agent, auto what, std::vector<OpId> after = {}, std::uint32_t chunk = 0) {
+  return {.what = std::move(what), .stream = {}, .agent = agent, .after = std::move(after), .chunk = chunk};
+}
 
 /// The two buffers of a copy.
 struct Ends {

@@ -16,6 +16,13 @@ namespace {
 /// Number of chunks of a typical pipeline: movers are compared on the blocks of one of them.
 constexpr std::uint64_t typical_chunks = 8;
 
+/// The kernel of a job runs while the blocks move. Nothing more is known about it here.
+std::optional<Neighbour> neighbour_in(const Profile& profile) {
+  const std::optional<BlockModel>& blocks = profile.link(0, 0).blocks;
+  const bool is_measured = blocks && !blocks->beside_gather.empty() && !blocks->beside_scatter.empty();
+  return is_measured ? std::optional(Neighbour{}) : std::nullopt;
+}
+
 /// The array that moves the most bytes as blocks in one direction; null without one.
 const Array* largest(const Job& job, bool to_device) {
   const Array* found = nullptr;
@@ -45,7 +52,7 @@ std::vector<std::optional<Mover>> movers_of(const Job& job, const Profile& profi
                    .to_device = to_device,
                    .pool = array->memory,
                    .regular = are_regular(job, to_device)},
-                  {.max_slowdown = space.max_slowdown});
+                  {.max_slowdown = space.max_slowdown, .neighbour = neighbour_in(profile)});
   std::erase_if(times, [&](const MoverTime& time) {
     const bool is_allowed =
         space.movers.empty() || std::ranges::find(space.movers, time.mover.kind) != space.movers.end();

@@ -18,6 +18,8 @@ constexpr Bytes too_large_for_kernel{1ull << 30u};
 /// The figures that times of moving a set of blocks are computed from.
 struct MoverFigures {
   const Profile* profile;
+  const GpuModel* gpu;
+  const LinkModel* link;
   const BlockModel* model;
 };
 
@@ -28,7 +30,7 @@ MoverFigures figures_of(const Profile& profile, std::uint16_t gpu, std::uint16_t
         fmt::format("profile {} has no figures for moves of scattered blocks, so no mover can be chosen: measure the "
                     "node (shiplap measure)",
                     profile.name));
-  return {.profile = &profile, .model = &*link.blocks};
+  return {.profile = &profile, .gpu = &profile.gpus.at(gpu), .link = &link, .model = &*link.blocks};
 }
 
 void require_valid(const BlockSet& set, const MoverLimits& limits) {
@@ -36,14 +38,12 @@ void require_valid(const BlockSet& set, const MoverLimits& limits) {
     throw UsageError("a set of blocks is empty, so nothing can move it: give at least one block of at least 1 B");
   if (limits.max_slowdown && !(*limits.max_slowdown >= 0))
     throw UsageError(fmt::format("`max_slowdown` {}: give a fraction of 0 or more", *limits.max_slowdown));
-  if (!(limits.memory_bound >= 0 && limits.memory_bound <= 1))
-    throw UsageError(fmt::format("`memory_bound` {}: give a number from 0 to 1", limits.memory_bound));
-}
-
-/// The added time of a neighbour, mixed as in Compute::speed of the simulator.
-double slowdown_of(const BlockModel& model, const BlockSet& set, std::uint32_t grid, double memory_bound) {
-  const SlowdownAt at = slowdown_at(set.to_device ? model.beside_gather : model.beside_scatter, grid);
-  return at.compute + (at.memory - at.compute) * memory_bound;
+  if (!limits.neighbour) return;
+  if (!(limits.neighbour->memory_bound >= 0 && limits.neighbour->memory_bound <= 1))
+    throw UsageError(fmt::format("`memory_bound` {}: give a number from 0 to 1", limits.neighbour->memory_bound));
+  if (!(limits.neighbour->thread_block >= Seconds{0}))
+    throw UsageError(
+        fmt::format("`thread_block` {} s: give a time of 0 or more", limits.neighbour->thread_block.count()));
 }
 
 /// The rows of a mover for such blocks; null when the profile has none.
@@ -52,33 +52,64 @@ const std::vector<BlockTime>* rows_of(const MoverFigures& figures, Mover::Kind k
   return found == figures.model->movers.end() || found->second.empty() ? nullptr : &found->second;
 }
 
+const std::vector<MoverBeside>& beside_of(const MoverFigures& figures, const BlockSet& set) {
+  return set.to_device ? figures.model->beside_gather : figures.model->beside_scatter;
+}
+
+/// The part of the rate of large copies that copies of these blocks reach. They take so much of the device memory's
+/// bandwidth.
+double part_of_link_rate(const MoverFigures& figures, const BlockSet& set, Seconds time) {
+  const PerByte per_byte = (set.to_device ? figures.link->h2d : figures.link->d2h).per_byte.value;
+  return std::min(1.0, in_bytes(set.block * set.blocks) * per_byte.seconds / time.count());
+}
+
+/// The part of the time in which the thread blocks of a mover's kernel occupy SMs, when moves of such a set follow each
+/// other: not while a move is launched, and not while it waits for SMs.
+double part_on_sms(const GpuModel& gpu, const BlockCost& alone, Seconds wait) {
+  const Seconds launch = gpu.launch_latency ? gpu.launch_latency->value : Seconds{0};
+  const Seconds gap = gpu.kernel_gap ? gpu.kernel_gap->value : Seconds{0};
+  const Seconds on_sms = std::max(Seconds{0}, alone.time - launch);
+  return on_sms > Seconds{0} ? on_sms / (on_sms + gap + wait) : 1.0;
+}
+
+/// Thread blocks of a mover's kernel that have something to move. The others end at once.
+std::uint32_t busy_grid(const Mover& mover, const BlockSet& set) {
+  constexpr std::uint64_t widest_access = 16;
+  const std::uint64_t accesses = set.block.count * set.blocks / widest_access;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(mover.grid, 1 + accesses / mover_threads));
+}
+
+/// Adds a mover unless its neighbour would lose more than the limit.
+void add(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set, const MoverLimits& limits,
+         const Mover& mover, const BlockCost& cost) {
+  const Neighbour neighbour = limits.neighbour.value_or(Neighbour{});
+  const bool is_kernel = mover.kind == Mover::Kind::kernel;
+  const MoverBeside beside = beside_at(beside_of(figures, set), mover.grid);
+  const double part = is_kernel ? part_on_sms(*figures.gpu, cost, neighbour.thread_block * beside.wait.value)
+                                : part_of_link_rate(figures, set, cost.time);
+  const Interval<double> loss =
+      added_to_neighbour(is_kernel ? beside_at(beside_of(figures, set), busy_grid(mover, set)) : beside, neighbour);
+  if (limits.max_slowdown && part * loss.high > *limits.max_slowdown) return;
+  const bool has_neighbour = limits.neighbour || limits.max_slowdown;
+  const Seconds added = has_neighbour ? added_to_move(beside, neighbour, set.block, set.blocks).value : Seconds{0};
+  times.push_back({.mover = mover, .time = cost.time + added, .call = cost.call, .slowdown = part * loss.value});
+}
+
 void add_kernels(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set,
                  const MoverLimits& limits) {
   const std::vector<BlockTime>* rows = rows_of(figures, Mover::Kind::kernel, set);
   if (rows == nullptr || set.block >= too_large_for_kernel) return;
-  const auto& beside = set.to_device ? figures.model->beside_gather : figures.model->beside_scatter;
-  if (limits.max_slowdown && beside.empty())
-    throw Unsupported(fmt::format(
-        "profile {} does not say how much the kernel of a mover slows other kernels down, so `max_slowdown` "
-        "cannot be kept: measure the node (shiplap measure), or give no limit",
-        figures.profile->name));
-  for (const std::uint32_t grid : grids_of(*rows)) {
-    const double slowdown = slowdown_of(*figures.model, set, grid, limits.memory_bound);
-    if (limits.max_slowdown && slowdown > *limits.max_slowdown) continue;
-    const BlockCost cost = block_cost(*rows, grid, set.block, set.blocks);
-    times.push_back({.mover = {.kind = Mover::Kind::kernel, .grid = grid},
-                     .time = cost.time,
-                     .call = cost.call,
-                     .slowdown = slowdown});
-  }
+  for (const std::uint32_t grid : grids_of(*rows))
+    add(times, figures, set, limits, {.kind = Mover::Kind::kernel, .grid = grid},
+        block_cost(*rows, grid, set.block, set.blocks));
 }
 
-void add_copies(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set) {
+void add_copies(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set,
+                const MoverLimits& limits) {
   for (const auto kind : {Mover::Kind::copies, Mover::Kind::batch, Mover::Kind::strided}) {
     const std::vector<BlockTime>* rows = rows_of(figures, kind, set);
     if (rows == nullptr || (kind == Mover::Kind::strided && !set.regular)) continue;
-    const BlockCost cost = block_cost(*rows, 0, set.block, set.blocks);
-    times.push_back({.mover = {.kind = kind}, .time = cost.time, .call = cost.call, .slowdown = 0});
+    add(times, figures, set, limits, {.kind = kind}, block_cost(*rows, 0, set.block, set.blocks));
   }
 }
 
@@ -128,11 +159,8 @@ std::vector<MoverTime> some_mover_times(const Profile& profile, std::uint16_t gp
                                         const BlockSet& set, const MoverLimits& limits) {
   std::vector<MoverTime> times = mover_times(profile, gpu, numa_node, set, limits);
   if (times.empty())
-    throw Unsupported(
-        fmt::format("no mover in profile {} moves blocks of {} {} and keeps `max_slowdown`: allow more, or measure "
-                    "copies of blocks "
-                    "too (shiplap measure)",
-                    profile.name, to_string(set.block), set.to_device ? "H2D" : "D2H"));
+    throw Unsupported(fmt::format("no mover in profile {} moves blocks of {} {} and keeps `max_slowdown`: allow more",
+                                  profile.name, to_string(set.block), set.to_device ? "H2D" : "D2H"));
   return times;
 }
 
@@ -147,8 +175,13 @@ std::vector<MoverTime> mover_times(const Profile& profile, std::uint16_t gpu, st
         "profile {} has no figures for moves of scattered blocks {} a pool in {} memory, so no mover can be chosen: "
         "measure the node (shiplap measure), or use a pinned pool",
         profile.name, set.to_device ? "from" : "to", to_string(set.pool)));
+  if ((limits.max_slowdown || limits.neighbour) && beside_of(figures, set).empty())
+    throw Unsupported(fmt::format(
+        "profile {} does not say what movers and kernels beside them cost each other, so `max_slowdown` and "
+        "`neighbour` cannot be considered: measure the node (shiplap measure), or give neither",
+        figures.profile->name));
   std::vector<MoverTime> times;
-  add_copies(times, figures, set);
+  add_copies(times, figures, set, limits);
   add_kernels(times, figures, set, limits);
   for (auto next = times.begin(); next != times.end(); ++next) bring_best_to_front(next, times.end());
   return times;

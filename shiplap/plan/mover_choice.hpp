@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shiplap/core/units.hpp"
+#include "shiplap/profile/neighbour.hpp"
 #include "shiplap/schedule/blocks.hpp"
 #include "shiplap/schedule/place.hpp"
 
@@ -25,21 +26,24 @@ struct BlockSet {
   friend bool operator==(const BlockSet&, const BlockSet&) = default;
 };
 
-/// What a mover may cost a neighbour, which is a kernel that runs on the GPU while the blocks move.
+/// What runs on the GPU while the blocks move, and what a mover may cost it.
 struct MoverLimits {
   /// Most time that is added to the neighbour while the mover runs, as a fraction of its time alone. Absent: no limit.
   std::optional<double> max_slowdown{};
-  /// How far the bandwidth of device memory limits the neighbour, from 0 (the neighbour only computes) to 1.
-  double memory_bound = 1;
+  /// A kernel that runs meanwhile. Absent: none, unless `max_slowdown` is given, which is then kept for the neighbour
+  /// that loses most (`Neighbour{}`).
+  std::optional<Neighbour> neighbour{};
   friend bool operator==(const MoverLimits&, const MoverLimits&) = default;
 };
 
 /// Times of a mover for a set of blocks, and its effect on a neighbour.
 struct MoverTime {
-  Mover mover;          ///< the mover
-  Seconds time{0};      ///< time from the call until the last block has arrived, without other traffic on the link
-  Seconds call{0};      ///< host time of the call or calls
-  double slowdown = 0;  ///< added time of a neighbour, as a fraction of its time alone; 0 unless the mover is a kernel
+  Mover mover;  ///< the mover
+  /// Time from the call until the last block has arrived, beside the neighbour and without other traffic on the link.
+  Seconds time{0};
+  Seconds call{0};  ///< host time of the call or calls
+  /// Added time of the neighbour, as a fraction of its time alone. Without a neighbour: that of `Neighbour{}`.
+  double slowdown = 0;
 };
 
 /// Times that differ by less than this fraction are equal for `mover_times`. It is about what measured times of one
@@ -49,12 +53,13 @@ inline constexpr double equal_mover_times = 0.01;
 /// The times of all movers that the profile knows for such blocks, with each measured grid of the kernel, best first.
 /// The best is the one with the smallest slowdown, and then the smallest grid, among those that take less than 1 %
 /// longer than the fastest: a difference that a measurement hardly shows is not worth SMs of a neighbour. The order of
-/// the others follows from the same rule, applied to those that are left. Movers that slow a neighbour down by more
-/// than `max_slowdown` are left out. A kernel moves blocks of less than 1 GiB.
+/// the others follows from the same rule, applied to those that are left. Movers that may slow a neighbour down by more
+/// than `max_slowdown`, by the upper ends of the measured intervals, are left out. A kernel moves blocks of less than
+/// 1 GiB.
 ///
 /// Throws UsageError for an empty set or a member of MoverLimits out of range. Throws Unsupported when the profile has
-/// no figures for moving blocks, and when `max_slowdown` is given and the profile does not say how much a kernel slows
-/// its neighbours down.
+/// no figures for moving blocks, and when `max_slowdown` or `neighbour` is given and the profile does not say what
+/// kernels and movers cost each other.
 std::vector<MoverTime> mover_times(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet&,
                                    const MoverLimits& = {});
 

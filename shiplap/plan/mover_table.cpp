@@ -14,6 +14,11 @@ constexpr std::uint16_t numa_node_of_table = 0;
 
 Json text_of_direction(bool to_device) { return to_device ? "H2D" : "D2H"; }
 
+Json json_of(const Neighbour& neighbour) {
+  return {{"memory_bound", quantity_json(neighbour.memory_bound, "1")},
+          {"thread_block", quantity_json(neighbour.thread_block)}};
+}
+
 Json json_of(const MoverTime& m, const BlockSet& set) {
   const Bandwidth rate = set.block * set.blocks / m.time;
   return {{"mover", to_json(m.mover)},
@@ -81,7 +86,7 @@ Json to_json(const MoverTable& table) {
           {"pool", to_string(table.question.pool)},
           {"regular", table.question.regular},
           {"max_slowdown", limits.max_slowdown ? quantity_json(*limits.max_slowdown, "1") : Json(nullptr)},
-          {"memory_bound", quantity_json(limits.memory_bound, "1")},
+          {"neighbour", limits.neighbour ? json_of(*limits.neighbour) : Json(nullptr)},
           {"rows", std::move(rows)},
           {"crossovers", std::move(all)}};
 }

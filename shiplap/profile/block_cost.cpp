@@ -23,6 +23,20 @@ std::pair<std::size_t, std::size_t> around(std::span<const Entry> entries, doubl
   return {above - 1, above};
 }
 
+template <class T>
+Interval<T> mixed(const Interval<T>& a, const Interval<T>& b, double part) {
+  const auto at = [&](T x, T y) { return x + (y - x) * part; };
+  return {at(a.value, b.value), at(a.low, b.low), at(a.high, b.high)};
+}
+AddedToMove mixed(const AddedToMove& a, const AddedToMove& b, double part) {
+  return {.per_move = mixed(a.per_move, b.per_move, part),
+          .per_block = mixed(a.per_block, b.per_block, part),
+          .per_mib = mixed(a.per_mib, b.per_mib, part)};
+}
+Interval<double> scaled(const Interval<double>& a, double factor) {
+  return {a.value * factor, a.low * factor, a.high * factor};
+}
+
 using Rows = std::span<const BlockTime>;
 
 /// The longest run of rows from the first one on that have the same key.
@@ -86,18 +100,46 @@ std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>& rows) {
   return grids;
 }
 
-SlowdownAt slowdown_at(const std::vector<MoverSlowdown>& rows, std::uint32_t grid) {
-  if (rows.empty()) return {};
-  const auto key = [](const MoverSlowdown& row) { return static_cast<double>(row.grid); };
-  const auto [low, high] = around(std::span<const MoverSlowdown>(rows), grid, key);
-  if (low == high && grid < rows.front().grid) {
-    const double part = grid / key(rows.front());
-    return {.compute = part * rows.front().compute.value, .memory = part * rows.front().memory.value};
+MoverBeside beside_at(const std::vector<MoverBeside>& rows, std::uint32_t grid) {
+  const bool has_copies = !rows.empty() && rows.front().grid == 0;
+  if (grid == 0) return has_copies ? rows.front() : MoverBeside{.grid = 0, .compute = {}, .memory = {}};
+  const std::span<const MoverBeside> kernels = std::span(rows).subspan(has_copies ? 1 : 0);
+  if (kernels.empty()) return {.grid = grid, .compute = {}, .memory = {}};
+  const auto key = [](const MoverBeside& row) { return static_cast<double>(row.grid); };
+  const auto [low, high] = around(kernels, grid, key);
+  MoverBeside at = kernels[high];
+  at.grid = grid;
+  if (low == high && grid < kernels.front().grid) {
+    at.compute = scaled(at.compute, grid / key(kernels.front()));
+    at.memory = scaled(at.memory, grid / key(kernels.front()));
   }
-  const double at = std::min<double>(grid, key(rows.back()));
-  if (low == high || at == key(rows[high])) return {rows[high].compute.value, rows[high].memory.value};
-  return {.compute = between(at, key(rows[low]), rows[low].compute.value, key(rows[high]), rows[high].compute.value),
-          .memory = between(at, key(rows[low]), rows[low].memory.value, key(rows[high]), rows[high].memory.value)};
+  if (low == high || grid >= key(kernels[high])) return at;
+  const double part = between(grid, key(kernels[low]), 0, key(kernels[high]), 1);
+  const MoverBeside& a = kernels[low];
+  const MoverBeside& b = kernels[high];
+  at.compute = mixed(a.compute, b.compute, part);
+  at.memory = mixed(a.memory, b.memory, part);
+  at.wait = mixed(a.wait, b.wait, part);
+  at.move_compute = mixed(a.move_compute, b.move_compute, part);
+  at.move_memory = mixed(a.move_memory, b.move_memory, part);
+  return at;
+}
+
+Interval<double> added_to_neighbour(const MoverBeside& beside, const Neighbour& neighbour) {
+  return mixed(beside.compute, beside.memory, neighbour.memory_bound);
+}
+
+Interval<Seconds> added_to_move(const MoverBeside& beside, const Neighbour& neighbour, Bytes block,
+                                std::uint64_t blocks) {
+  const AddedToMove added = mixed(beside.move_compute, beside.move_memory, neighbour.memory_bound);
+  const double n = static_cast<double>(blocks);
+  const double mib = in_bytes(block * blocks) / in_bytes(1_MiB);
+  const auto at = [&](Seconds per_move, Seconds per_block, Seconds per_mib, double wait) {
+    return per_move + per_block * n + per_mib * mib + neighbour.thread_block * wait;
+  };
+  return {at(added.per_move.value, added.per_block.value, added.per_mib.value, beside.wait.value),
+          at(added.per_move.low, added.per_block.low, added.per_mib.low, beside.wait.low),
+          at(added.per_move.high, added.per_block.high, added.per_mib.high, beside.wait.high)};
 }
 
 }  // namespace shiplap

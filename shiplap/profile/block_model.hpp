@@ -8,6 +8,7 @@
 
 #include "shiplap/core/statistics.hpp"
 #include "shiplap/core/units.hpp"
+#include "shiplap/profile/neighbour.hpp"
 
 namespace shiplap {
 
@@ -21,20 +22,32 @@ struct BlockTime {
   Interval<Seconds> time;
   Interval<Seconds> call;  ///< host time of the call or calls
 };
-/// How much longer kernels take while the kernel of a mover runs beside them all the time.
-struct MoverSlowdown {
-  std::uint32_t grid = 1;    ///< thread blocks of the mover's kernel
+/// How much longer an op of a mover takes beside a kernel that fills the GPU, without the wait for SMs.
+struct AddedToMove {
+  Interval<Seconds> per_move{};   ///< for each op
+  Interval<Seconds> per_block{};  ///< for each block of the op
+  Interval<Seconds> per_mib{};    ///< for each MiB of the op
+};
+/// How much longer a mover and kernels beside it take while both run all the time. A kernel beside it is called its
+/// neighbour. Intervals of kernels that are neither bound by computing nor by memory lie between the two.
+struct MoverBeside {
+  std::uint32_t grid = 1;    ///< thread blocks of the mover's kernel; 0: copies by the copy engine
   Interval<double> compute;  ///< added time of a kernel that only computes, as a fraction of its time alone
-  /// Added time of a kernel that is bound by the device memory, as a fraction of its time alone.
+  /// Added time of a kernel that is bound by the device memory, as a fraction of its time alone. For copies, it is what
+  /// copies at the rate of large copies add, and less at a lower rate.
   Interval<double> memory;
+  /// Time that an op of the mover waits for SMs, in times of a thread block of the neighbour. 0 for copies.
+  Interval<double> wait{};
+  AddedToMove move_compute{};  ///< added to the mover beside a kernel that only computes
+  AddedToMove move_memory{};   ///< added to the mover beside a kernel that is bound by the device memory
 };
 /// Times of moving scattered blocks between a pool in host memory and the GPU.
 struct BlockModel {
   /// Times by mover, kind of the pool's memory and direction, as in "batch pinned h2d" (`name_in_profile`). "host
   /// pinned h2d" is one host thread that gathers, and "host pinned d2h" one that scatters, without the link.
   std::map<std::string, std::vector<BlockTime>> movers;
-  std::vector<MoverSlowdown> beside_gather{};   ///< kernels beside a mover's kernel that reads the pool
-  std::vector<MoverSlowdown> beside_scatter{};  ///< kernels beside a mover's kernel that writes the pool
+  std::vector<MoverBeside> beside_gather{};   ///< movers that read the pool, and kernels beside them
+  std::vector<MoverBeside> beside_scatter{};  ///< movers that write the pool, and kernels beside them
 };
 
 /// The costs of moving blocks in one op.
@@ -49,13 +62,14 @@ struct BlockCost {
 BlockCost block_cost(const std::vector<BlockTime>&, std::uint32_t grid, Bytes block, std::uint64_t blocks);
 /// The grids of the rows, in increasing order.
 std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>&);
-/// Slowdowns by a mover's kernel of one grid.
-struct SlowdownAt {
-  double compute = 0;  ///< see MoverSlowdown
-  double memory = 0;   ///< see MoverSlowdown
-};
-/// The slowdowns at a grid. They are linear between two rows, proportional to the grid below the first row, and
-/// constant above the last row. They are 0 without rows.
-SlowdownAt slowdown_at(const std::vector<MoverSlowdown>&, std::uint32_t grid);
+/// What a mover with a grid (0: copies) and its neighbour cost each other. All figures are linear between two rows and
+/// constant above the last row. Below the first row, what the mover adds to its neighbour is proportional to the grid,
+/// and the other figures are constant. Copies have a row of their own. All figures are 0 without rows.
+MoverBeside beside_at(const std::vector<MoverBeside>&, std::uint32_t grid);
+
+/// Added time of the neighbour, as a fraction of its time alone.
+Interval<double> added_to_neighbour(const MoverBeside&, const Neighbour&);
+/// Added time of an op that moves `blocks` blocks of `block` bytes.
+Interval<Seconds> added_to_move(const MoverBeside&, const Neighbour&, Bytes block, std::uint64_t blocks);
 
 }  // namespace shiplap

@@ -144,14 +144,26 @@ void describe(V& v, Row& row, Tag tag) {
   v.value({"time", tag, "Time to move all of them in one op."}, row.time, time_quantity);
   v.value({"call", tags::submission, "Host time of the call or calls."}, row.call, time_quantity);
 }
-template <class V, Like<MoverSlowdown> Row>
+template <class V, Like<AddedToMove> Part>
+void describe(V& v, Part& added, Tag tag) {
+  v.value({"per_move", tag, "For each op, without the wait for SMs."}, added.per_move, time_quantity);
+  v.value({"per_block", tag, "For each block of the op."}, added.per_block, time_quantity);
+  v.value({"per_mib", tag, "For each MiB of the op."}, added.per_mib, time_quantity);
+}
+template <class V, Like<MoverBeside> Row>
 void describe(V& v, Row& row, Tag tag) {
-  v.fact("grid", row.grid, "Thread blocks of the mover's kernel.", 1);
+  v.fact("grid", row.grid, "Thread blocks of the mover's kernel; 0: copies by the copy engine.");
   v.value({"compute", tag, "Added time of a kernel that only computes, as a fraction of its time alone."}, row.compute,
           fraction_quantity);
-  v.value(
-      {"memory", tag, "Added time of a kernel that is bound by the device memory, as a fraction of its time alone."},
-      row.memory, fraction_quantity);
+  v.value({"memory", tag,
+           "Added time of a kernel that is bound by the device memory, as a fraction of its time alone; for copies, at "
+           "the rate of large copies."},
+          row.memory, fraction_quantity);
+  v.value({"wait", tag, "Time until an op of the mover has SMs, in times of a thread block of the kernel beside it."},
+          row.wait, fraction_quantity);
+  v.part("move_compute", row.move_compute, "Added to an op of the mover beside a kernel that only computes.", tag);
+  v.part("move_memory", row.move_memory,
+         "Added to an op of the mover beside a kernel that is bound by the device memory.", tag);
 }
 
 // --- parts
@@ -291,8 +303,8 @@ void describe(V& v, Part& model) {
   v.lists("movers", model.movers, tags::blocks,
           "Times by mover, kind of the pool's memory and direction, as in \"batch pinned h2d\". \"host\" is one host "
           "thread that gathers or scatters, without the link.");
-  v.rows({"beside_gather", "Kernels beside a mover's kernel that reads the pool."}, model.beside_gather, tags::none);
-  v.rows({"beside_scatter", "Kernels beside a mover's kernel that writes the pool."}, model.beside_scatter, tags::none);
+  v.rows({"beside_gather", "Movers that read the pool, and kernels beside them."}, model.beside_gather, tags::none);
+  v.rows({"beside_scatter", "Movers that write the pool, and kernels beside them."}, model.beside_scatter, tags::none);
 }
 template <class V, Like<LinkModel> Part>
 void describe(V& v, Part& link) {

@@ -40,9 +40,13 @@ void add_row(Table& table, const MoverRow& row) {
 }
 
 std::string limits_text(const MoverLimits& limits) {
+  const Neighbour neighbour = limits.neighbour.value_or(Neighbour{});
   std::string text =
-      fmt::format("The neighbour is a kernel that runs beside the move; device memory bounds it by {}.\n",
-                  percent(limits.memory_bound));
+      limits.neighbour || limits.max_slowdown
+          ? "Times are those beside a neighbour, which is a kernel that fills the GPU. "
+          : "Times are those on an idle GPU. What a neighbour loses is for a kernel that fills the GPU. ";
+  text += fmt::format("Device memory bounds it by {}, and one of its thread blocks takes {}.\n",
+                      percent(neighbour.memory_bound), to_string(neighbour.thread_block));
   if (limits.max_slowdown) text += fmt::format("The neighbour may lose at most {}.\n", percent(*limits.max_slowdown));
   return text;
 }
@@ -64,7 +68,7 @@ std::string to_string(const Crossovers& found) {
 std::string movers_report(const MoverTable& table, const TextStyle& style) {
   std::string out = fmt::format("Movers of scattered blocks, a pool in {} memory, profile {} ({})\n",
                                 to_string(table.question.pool), table.profile, table.profile_hash);
-  out += limits_text(table.question.limits);
+  out += wrap(limits_text(table.question.limits), style.width) + "\n";
   for (auto row = table.rows.begin(); row != table.rows.end();) {
     Table rows({{"block", Align::right},
                 {"best", Align::left},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "shiplap/report/rows.hpp"
+#include "shiplap/report/svg_parts.hpp"
 
 namespace shiplap {
 namespace {
@@ -20,35 +21,6 @@ constexpr double row_height = 28;
 constexpr double row_gap = 6;
 constexpr double panel_heading = 26;
 constexpr double panel_gap = 16;
-
-// The card brings its own background: a picture in a README cannot know the page's. Bars keep their colours in both.
-constexpr const char* style_sheet = R"(<style>
-  .card { fill: #ffffff; stroke: #d4d9e0; }
-  .track { fill: #eef1f5; }
-  .grid { stroke: #d4d9e0; stroke-width: 1; }
-  .bound { stroke: #c2342b; stroke-width: 1.5; stroke-dasharray: 5 4; }
-  text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2530; }
-  .title { font-size: 17px; font-weight: 600; }
-  .heading { font-size: 13px; font-weight: 600; }
-  .label { font-size: 13px; }
-  .small { font-size: 12px; fill: #5b6675; }
-  .red { font-size: 12px; fill: #c2342b; }
-  .number { font-size: 11px; text-anchor: middle; pointer-events: none; }
-  .on-dark { fill: #ffffff; }
-  .on-light { fill: #14181f; }
-  @media (prefers-color-scheme: dark) {
-    .card { fill: #161b22; stroke: #30363d; }
-    .track { fill: #21272f; }
-    .grid { stroke: #353c45; }
-    .bound { stroke: #ff7b72; }
-    text { fill: #e6edf3; }
-    .small { fill: #9aa5b1; }
-    .red { fill: #ff7b72; }
-    .on-dark { fill: #ffffff; }
-    .on-light { fill: #14181f; }
-  }
-</style>
-)";
 
 /// A colour given in OKLCH, where equal steps of lightness and hue look equal, as sRGB.
 std::string oklch(double lightness, double chroma, double hue_degrees) {
@@ -131,9 +103,7 @@ class Canvas {
   double x(Seconds t) const { return plot_left() + (end_.count() > 0 ? t / end_ * plot_width() : 0); }
 
   void text(double at_x, double at_y, const char* classes, std::string_view content, const char* anchor = "start") {
-    fmt::format_to(std::back_inserter(body_),
-                   "<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", classes, at_x, at_y,
-                   anchor, xml_escape(content));
+    body_ += svg_text(at_x, at_y, classes, content, anchor);
   }
 
   double draw(const Panel& panel, double y) {
@@ -221,13 +191,7 @@ class Canvas {
   }
 
   std::string document(double height) const {
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" viewBox=\"0 0 {0} {1:.0f}\" "
-        "role=\"img\" aria-label=\"{2}\">\n{3}<rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"{4}\" "
-        "height=\"{5:.0f}\" "
-        "rx=\"8\"/>\n{6}</svg>\n",
-        options_.width, height, xml_escape(options_.title.empty() ? "timeline" : options_.title), style_sheet,
-        options_.width - 1, height - 1, body_);
+    return svg_document(options_.width, height, options_.title.empty() ? "timeline" : options_.title, body_);
   }
 
   std::vector<Panel> panels_;
@@ -239,23 +203,6 @@ class Canvas {
 };
 
 }  // namespace
-
-std::string xml_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
 
 std::string svg(std::span<const SvgPanel> panels, const SvgOptions& options) {
   std::vector<Panel> laid_out;

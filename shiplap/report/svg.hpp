@@ -25,9 +25,6 @@ struct SvgOptions {
   unsigned width = 960;               ///< px
 };
 
-/// The text with XML's special characters written as entities.
-std::string xml_escape(std::string_view text);
-
 /// Draws the panels one below the other. The picture has a background of its own, light or dark by the setting of the
 /// reader's system. Every op of every panel is a `<rect class="op …">` with a tooltip that names it. Throws as
 /// `engine_rows` does.

@@ -44,8 +44,21 @@ void OpBuilder::describe_blocks_by_copies(const BlockCopy& blocks, const BlockCo
   const double duplex = one.duplex_gap + one.duplex_per_byte * in_bytes(block);
   state.copy.per_byte = cost.time.count() / state.bytes;
   state.copy.duplex_per_byte = state.copy.per_byte * std::max(1.0, duplex / alone);
+  state.added = added_beside_kernels(blocks, machine_.beside_mover(gpu, numa_node, blocks.gather, 0), state);
   state.holds_call = state.blocks_agent;
   if (!state.holds_call) state.call = cost.call.count();
+}
+
+AddedBesideKernels OpBuilder::added_beside_kernels(const BlockCopy& blocks, const MoverBeside& beside,
+                                                   OpState& state) const {
+  GpuResources& gpu = gpus_[state.gpu];
+  gpu.compute.affects(gpu.link);
+  const Bytes block = schedule_.lists[blocks.list.index()].block;
+  const auto added = [&](double memory_bound) {
+    const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = Seconds{0}};
+    return added_to_move(beside, neighbour, block, blocks.count).value.count();
+  };
+  return {.compute = added(0), .memory = added(1), .wait = beside.wait.value};
 }
 
 // The kernel shares the link like a kernel that only accesses host memory. Its own time was measured alone, from the
@@ -70,9 +83,10 @@ void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCo
   state.latency = std::min(start, cost.time.count());
   times.alone = cost.time.count() - state.latency;
   for (double& beside : times.beside) beside = times.alone * std::max(1.0, beside / by_link);
-  const SlowdownAt slowdown = machine_.mover_slowdown(gpu, numa_node, blocks.gather, blocks.mover.grid);
-  times.compute_slowdown = slowdown.compute;
-  times.memory_slowdown = slowdown.memory;
+  const MoverBeside beside = machine_.beside_mover(gpu, numa_node, blocks.gather, blocks.mover.grid);
+  times.compute_slowdown = beside.compute.value;
+  times.memory_slowdown = beside.memory.value;
+  times.added = added_beside_kernels(blocks, beside, state);
   zero_copy_.push_back(times);
   state.zero_copy = &zero_copy_.back();
   state.call = cost.call.count();

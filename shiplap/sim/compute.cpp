@@ -5,6 +5,7 @@
 
 #include "shiplap/sim/constants.hpp"
 #include "shiplap/sim/kernel_order.hpp"
+#include "shiplap/sim/link.hpp"
 
 namespace shiplap::sim {
 
@@ -32,6 +33,7 @@ void Compute::arrive(const Kernel& kernel) {
                     .max_resident_blocks = fits_at_once ? kernel.max_resident_blocks : kernel.full_rate_blocks,
                     .wave_time = kernel.work / static_cast<double>(waves),
                     .memory_bound = kernel.memory_bound,
+                    .thread_block = kernel.thread_block,
                     .cohorts = 0,
                     .started = false};
   waiting_.push_back(slot);
@@ -61,6 +63,7 @@ void Compute::start_next(double now) {
     if (!kernel.started) {
       kernel.started = true;
       memory_bound_ = kernel.memory_bound;
+      thread_block_ = kernel.thread_block;
       kernels_.first_blocks_started(kernel.op, now);
     }
     // The whole GPU is free, so no other kernel can start between full waves: all waves but the last are one cohort.
@@ -82,6 +85,19 @@ void Compute::start_next(double now) {
     kernels_.last_blocks_started(kernel.op, now);
   }
   find_next_event();
+  update_beside(now);
+}
+
+void Compute::update_beside(double now) {
+  if (link_ == nullptr) return;
+  const bool busy = !running_cohorts_.empty();
+  const Beside beside{.rate = busy ? std::min(1.0, demanded_rate_) : 0.0,
+                      .memory_bound = memory_bound_,
+                      .thread_block = busy ? thread_block_ : 0.0};
+  if (beside == beside_) return;
+  link_->update_progress(now);
+  beside_ = beside;
+  link_->update_progress(now);
 }
 
 void Compute::set_slowdown(double compute, double memory, double now) {

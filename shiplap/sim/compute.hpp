@@ -10,6 +10,14 @@
 namespace shiplap::sim {
 
 class KernelOrder;
+class Link;
+
+/// Seconds that an op which moves blocks takes longer while other kernels fill the GPU.
+struct AddedBesideKernels {
+  double compute = 0;  ///< beside kernels that only compute
+  double memory = 0;   ///< beside kernels that are bound by the device memory
+  double wait = 0;     ///< in times of a thread block of those kernels
+};
 
 /// Blocks start in the order in which their kernels arrived. A later kernel gets the space that earlier kernels leave.
 /// All blocks of a kernel take the same time. One block occupies 1 / max_resident_blocks of the GPU's space and demands
@@ -26,6 +34,7 @@ class Compute final : public Resource {
     std::uint64_t full_rate_blocks = 1;     ///< blocks that use the whole rate of the GPU
     std::uint64_t max_resident_blocks = 1;  ///< blocks that fit on the GPU at the same time
     double memory_bound = 1;                ///< from 0 (the kernel only computes) to 1
+    double thread_block = 0;                ///< seconds of a thread block; 0 when its thread blocks leave SMs free
   };
   /// A kernel that is submitted in many launches. Blocks of other kernels run between its launches, so that it demands
   /// the same fraction of the GPU's rate all the time and occupies almost no space.
@@ -39,6 +48,14 @@ class Compute final : public Resource {
   /// their time: those that only compute, and those that are bound by the device memory.
   void set_slowdown(double compute, double memory, double now);
 
+  /// From now on `Link::update_progress` is called when the kernels beside ops on the link change.
+  void affects(Link& link) { link_ = &link; }
+  /// How much longer such an op takes beside the kernels that run now.
+  double added(const AddedBesideKernels& op) const {
+    return beside_.rate * (op.compute + (op.memory - op.compute) * beside_.memory_bound) +
+           beside_.thread_block * op.wait;
+  }
+
   OpIndex advance() override;
   void after_event(double now) override { start_next(now); }
 
@@ -51,6 +68,7 @@ class Compute final : public Resource {
     std::uint64_t max_resident_blocks = 1;
     double wave_time = 0;       ///< seconds of a wave at full speed
     double memory_bound = 1;    ///< from 0 (the kernel only computes) to 1
+    double thread_block = 0;    ///< seconds of a thread block; 0 when its thread blocks leave SMs free
     std::uint32_t cohorts = 0;  ///< cohorts that have not ended
     bool started = false;
   };
@@ -62,6 +80,14 @@ class Compute final : public Resource {
     double rate = 0;   // fraction of the GPU's rate
     friend bool operator>(const Cohort& a, const Cohort& b) { return a.end != b.end ? a.end > b.end : a.slot > b.slot; }
   };
+  /// The kernels beside ops on the link.
+  struct Beside {
+    double rate = 0;          ///< demanded fraction of the GPU's rate, at most 1
+    double memory_bound = 1;  ///< as in Kernel, of the kernel that started last
+    double thread_block = 0;  ///< as in Kernel, of the kernel that started last
+    friend bool operator==(const Beside&, const Beside&) = default;
+  };
+  void update_beside(double now);
   void advance_clock(double now);
   void find_next_event();
   /// Speed of the running blocks, from 0 to 1. At 1 the GPU can serve the whole demand and no mover runs. A mover slows
@@ -73,11 +99,14 @@ class Compute final : public Resource {
 
   bool concurrent_;
   KernelOrder& kernels_;
-  double free_space_ = 1.0;                // fraction of the GPU's space
-  double demanded_rate_ = 0.0;             // by all running blocks, as a fraction of the GPU's rate; may exceed 1
-  double compute_slowdown_ = 0;            // by the kernel of a mover, of kernels that only compute
-  double memory_slowdown_ = 0;             // by the kernel of a mover, of kernels bound by the device memory
-  double memory_bound_ = 1;                // Kernel::memory_bound of the kernel that started last
+  double free_space_ = 1.0;      // fraction of the GPU's space
+  double demanded_rate_ = 0.0;   // by all running blocks, as a fraction of the GPU's rate; may exceed 1
+  double compute_slowdown_ = 0;  // by the kernel of a mover, of kernels that only compute
+  double memory_slowdown_ = 0;   // by the kernel of a mover, of kernels bound by the device memory
+  double memory_bound_ = 1;      // Kernel::memory_bound of the kernel that started last
+  double thread_block_ = 0;      // Kernel::thread_block of the kernel that started last
+  Link* link_ = nullptr;         // null when no op on the link depends on kernels beside it
+  Beside beside_;
   double full_speed_time_ = 0;             // the integral of `speed()` over time until `updated_`, in seconds
   double updated_ = 0;                     // time of the last call of `advance_clock`
   std::vector<Cohort> running_cohorts_;    // a heap with the first to end on top

@@ -9,13 +9,14 @@
 namespace shiplap::sim {
 
 CopyEngine::CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
-                       const ZeroCopyKernels& zero_copy)
+                       const ZeroCopyKernels& zero_copy, const Compute& compute)
     : name_(name),
       order_(gpu.order),
       ops_(ops),
       link_(link),
       kernels_(kernels),
       zero_copy_(zero_copy),
+      compute_(compute),
       waiting_(gpu.stream_groups) {}
 
 void CopyEngine::queued(OpIndex op) {
@@ -131,6 +132,7 @@ void CopyEngine::update_progress(double now) {
   const bool slowed = link_.slows_copies();
   double per_byte = is_opposite_occupied() ? copy.duplex_per_byte + (slowed ? copy.duplex_waiting_per_byte : 0)
                                            : copy.per_byte + (slowed ? copy.waiting_per_byte : 0);
+  if (op.bytes > 0) per_byte += compute_.added(op.added) / op.bytes;
   if (const ZeroCopyTimes* kernel = zero_copy_.slowing_copies())
     per_byte = std::max(per_byte * kernel->copies_beside, kernel->copy_per_byte[op.to_device]);
   if (now > updated_) {

@@ -23,7 +23,7 @@ class ZeroCopyKernels;
 class CopyEngine final : public Resource {
  public:
   CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
-             const ZeroCopyKernels& zero_copy);
+             const ZeroCopyKernels& zero_copy, const Compute& compute);
   /// `opposite` is the engine of the other direction of the same link.
   void connect(CopyEngine& opposite) { opposite_ = &opposite; }
 
@@ -63,6 +63,7 @@ class CopyEngine final : public Resource {
   Link& link_;
   const KernelOrder& kernels_;
   const ZeroCopyKernels& zero_copy_;
+  const Compute& compute_;
   CopyEngine* opposite_ = nullptr;
 
   std::vector<std::deque<OpIndex>> waiting_;  // waiting copies by group of streams

@@ -16,9 +16,9 @@ struct GpuResources {
       : figures(gpu),
         kernels(gpu.implicit_sync, ops),
         link(streams),
-        h2d(gpu.copy_engines < 2 ? Engine::copy_shared : Engine::copy_h2d, gpu, ops, link, kernels, zero_copy),
-        d2h(Engine::copy_d2h, gpu, ops, link, kernels, zero_copy),
-        d2d(Engine::copy_d2d, gpu, ops, link, kernels, zero_copy),
+        h2d(gpu.copy_engines < 2 ? Engine::copy_shared : Engine::copy_h2d, gpu, ops, link, kernels, zero_copy, compute),
+        d2h(Engine::copy_d2h, gpu, ops, link, kernels, zero_copy, compute),
+        d2d(Engine::copy_d2d, gpu, ops, link, kernels, zero_copy, compute),
         zero_copy(ops, link, kernels, compute, h2d, d2h),
         compute(gpu.concurrent_kernels, kernels) {
     if (gpu.copy_engines >= 2) {

@@ -130,9 +130,9 @@ double Machine::block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes b
   return block_cost(block_times(model, gather ? "host pinned h2d" : "host pinned d2h"), 0, block, blocks).time.count();
 }
 
-SlowdownAt Machine::mover_slowdown(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const {
+MoverBeside Machine::beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const {
   const BlockModel& model = blocks(gpu, numa_node);
-  return slowdown_at(gather ? model.beside_gather : model.beside_scatter, grid);
+  return beside_at(gather ? model.beside_gather : model.beside_scatter, grid);
 }
 
 CopyFigures Machine::prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const {

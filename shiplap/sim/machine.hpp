@@ -76,8 +76,8 @@ class Machine {
                        Bytes block, std::uint64_t blocks) const;
   /// The time in which one host thread gathers or scatters blocks.
   double block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const;
-  /// How much longer kernels take beside the kernel of a mover.
-  SlowdownAt mover_slowdown(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const;
+  /// What a mover with a grid (0: copies) and kernels beside it cost each other.
+  MoverBeside beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const;
   /// The costs of a prefetch of managed memory.
   CopyFigures prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   /// The costs of a copy inside the memory of a GPU, or from one GPU to another.

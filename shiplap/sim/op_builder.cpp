@@ -152,7 +152,12 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
                   .blocks = std::max<std::uint64_t>(kernel.blocks, 1),
                   .full_rate_blocks = std::max<std::uint64_t>(kernel.full_rate_blocks, 1),
                   .max_resident_blocks = std::max<std::uint64_t>(kernel.resident_blocks, 1),
-                  .memory_bound = kernel.memory_bound};
+                  .memory_bound = kernel.memory_bound,
+                  .thread_block = 0};
+  if (state.kernel.blocks >= state.kernel.max_resident_blocks && state.kernel.blocks > 1) {
+    const std::uint64_t waves = (state.kernel.blocks - 1) / state.kernel.full_rate_blocks + 1;
+    state.kernel.thread_block = state.kernel.work / static_cast<double>(waves * (state.further_launches + 1));
+  }
   if (kernel.launches > 1) state.kernel = Compute::many_launches(state.kernel);
   if (!kernel.flows.empty()) {
     if (missing.count > 0)

@@ -48,6 +48,7 @@ class OpBuilder {
   void describe_blocks_by_host(const BlockCopy&, OpState&);
   void describe_blocks_by_copies(const BlockCopy&, const BlockCost&, OpState&) const;
   void describe_blocks_by_kernel(const BlockCopy&, const BlockCost&, OpState&);
+  AddedBesideKernels added_beside_kernels(const BlockCopy&, const MoverBeside&, OpState&) const;
   const CopyFigures& copy_figures(const CopyKey&);
   void need_host_copy_rates();
   void require_one_gpu_for_managed() const;

@@ -27,6 +27,7 @@ struct OpState {
   StreamIndex stream = 0;
   double bytes = 0;  ///< bytes that move
   CopyFigures copy;
+  AddedBesideKernels added{};  ///< to a copy of blocks
   double batched_gap = 0;
   Compute::Kernel kernel;
   const ZeroCopyTimes* zero_copy = nullptr;  ///< null unless the op is a zero-copy kernel

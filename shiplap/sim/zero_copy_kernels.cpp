@@ -59,8 +59,9 @@ void ZeroCopyKernels::update_progress(double now) {
   const auto beside = [&](bool to_device) {
     return h2d_.moves(to_device) || d2h_.moves(to_device) ? times.beside[to_device] : 0.0;
   };
-  const double duration = std::max(beside(true), beside(false));
-  next_event_ = now + remaining_ * (duration > 0 ? duration : times.alone);
+  const double beside_copies = std::max(beside(true), beside(false));
+  const double duration = (beside_copies > 0 ? beside_copies : times.alone) + compute_.added(times.added);
+  next_event_ = now + remaining_ * duration;
 }
 
 }  // namespace shiplap::sim

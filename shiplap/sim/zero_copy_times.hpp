@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "shiplap/schedule/schedule.hpp"
+#include "shiplap/sim/compute.hpp"
 #include "shiplap/sim/machine.hpp"
 
 namespace shiplap::sim {
@@ -15,6 +16,7 @@ struct ZeroCopyTimes {
   double beside[2] = {};         ///< time of the kernel while copies move: [0] D2H, [1] H2D
   double copies_beside = 1;      ///< factor by which the time per byte of copies grows meanwhile
   double copy_per_byte[2] = {};  ///< least time per byte of copies meanwhile: [0] D2H, [1] H2D
+  AddedBesideKernels added{};    ///< added to the kernel beside other kernels
   double compute_slowdown = 0;   ///< added time of kernels that only compute meanwhile, as a fraction
   double memory_slowdown = 0;    ///< added time of kernels bound by the device memory meanwhile, as a fraction
 };

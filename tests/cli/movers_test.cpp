@@ -79,6 +79,25 @@ TEST_F(Movers, a_limit_leaves_out_large_grids) {
   EXPECT_THAT(shiplap("movers --max-slowdown 2% --profile " + file).out, HasSubstr("may lose at most 2.0 %"));
 }
 
+TEST_F(Movers, a_neighbour_is_named_with_its_thread_blocks) {
+  const Json alone = parsed(shiplap("movers --json --profile " + file));
+  EXPECT_TRUE(alone.at("neighbour").is_null());
+  const Json beside = parsed(shiplap("movers --json --memory-bound 0.5 --thread-block 40us --profile " + file));
+  EXPECT_EQ(beside.at("neighbour").at("memory_bound").at("value"), 0.5);
+  EXPECT_NEAR(beside.at("neighbour").at("thread_block").at("value").get<double>(), 0.04, 1e-12);
+  EXPECT_THAT(shiplap("movers --memory-bound 0.5 --thread-block 40us --profile " + file).out,
+              AllOf(HasSubstr("50.0 %"), HasSubstr("40.00 µs")));
+  EXPECT_THAT(shiplap("movers --profile " + file).out, HasSubstr("idle GPU"));
+}
+
+TEST_F(Movers, draws_the_rates_into_a_file) {
+  const std::string picture = file + ".svg";
+  EXPECT_THAT(shiplap("movers --count 64 --svg " + picture + " --profile " + file).out,
+              HasSubstr("picture written to"));
+  EXPECT_THAT(read(picture), HasSubstr("Rate of moving 64 scattered blocks"));
+  expect_refused(shiplap("movers --svg /no/such/folder/x.svg --profile " + file), 1, {"/no/such/folder"});
+}
+
 TEST_F(Movers, regular_blocks_have_a_strided_copy_too) {
   EXPECT_THAT(shiplap("movers --regular --count 64 --profile " + file).out, HasSubstr("strided copy"));
   EXPECT_THAT(shiplap("movers --count 64 --profile " + file).out, Not(HasSubstr("strided copy")));
@@ -95,6 +114,7 @@ TEST_F(Movers, wrong_usage_is_refused) {
   expect_refused(shiplap("movers --max-slowdown fast --profile " + file), 64, {"--max-slowdown"});
   EXPECT_EQ(shiplap("movers --pool device --profile " + file).code, 64);
   EXPECT_EQ(shiplap("movers --memory-bound 2 --profile " + file).code, 64);
+  expect_refused(shiplap("movers --thread-block soon --profile " + file), 64, {"--thread-block"});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "shiplap/core/error.hpp"
@@ -83,7 +84,7 @@ TEST(FitBlocks, recovers_the_planted_times_and_calls_of_every_mover) {
       EXPECT_EQ(row.call.value, Seconds{0});
     }
   }
-  EXPECT_EQ(grids_of(model.movers.at("kernel pinned h2d")), (std::vector<std::uint32_t>{1, 2, 4, 8, 16, 32, 132}));
+  EXPECT_EQ(grids_of(model.movers.at("kernel pinned h2d")), (std::vector<std::uint32_t>{1, 2, 4, 8, 32, 132}));
   EXPECT_NO_THROW(profile_from_json(to_json(fitted), "fitted"));
   const auto reasons = [&](const std::string& parameter) {
     return std::ranges::count(fitted.missing, parameter, &Missing::parameter);
@@ -98,8 +99,8 @@ TEST(FitBlocks, recovers_the_planted_slowdowns_of_kernels_beside_movers) {
   const Profile fitted = fitted_blocks(*device, {"blocks.host.*", "beside.*"}, Effort::standard);
   ASSERT_TRUE(fitted.link(0).blocks);
   const BlockModel& model = *fitted.link(0).blocks;
-  const auto expect = [](const std::vector<MoverSlowdown>& rows, std::uint32_t grid, double compute, double memory) {
-    const auto row = std::ranges::find(rows, grid, &MoverSlowdown::grid);
+  const auto expect = [](const std::vector<MoverBeside>& rows, std::uint32_t grid, double compute, double memory) {
+    const auto row = std::ranges::find(rows, grid, &MoverBeside::grid);
     ASSERT_NE(row, rows.end()) << grid;
     EXPECT_NEAR(row->compute.value, compute, 0.005) << grid;
     EXPECT_NEAR(row->memory.value, memory, 0.005) << grid;
@@ -114,6 +115,36 @@ TEST(FitBlocks, recovers_the_planted_slowdowns_of_kernels_beside_movers) {
   expect(model.beside_scatter, 8, 0.004, 0.3);
   expect(model.beside_scatter, 32, 0.01, 0.6);
   expect(model.beside_scatter, 132, 0.015, 0.9);
+}
+
+TEST(FitBlocks, recovers_what_kernels_add_to_movers_beside_them) {
+  Profile truth = planted_profile();
+  truth.links[0].blocks = with_planted_waits(planted_blocks());
+  const auto device = make_noisy(std::make_unique<TimesOnly>(open_virtual(truth, "virtual:waits")),
+                                 {.seed = 1, .relative = 0, .event_step = Seconds{1e-13}});
+  MeasureResult result = measure(*device, {.largest = 256_MiB, .only = "moves.*", .progress = {}});
+  for (const FailedPoint& point : result.failed) ADD_FAILURE() << point.point << ": " << point.reason;
+  for (const std::string only : {"beside.*", "copy.pinned.*", "burst.*", "launch.*", "blocks.host.*"}) {
+    const MeasureResult more = measure(*device, {.largest = 256_MiB, .only = only, .progress = {}});
+    result.measurements.insert(result.measurements.end(), more.measurements.begin(), more.measurements.end());
+  }
+  const Profile fitted = fit(result.measurements, device->info());
+  ASSERT_TRUE(fitted.link(0).blocks);
+  for (const auto& rows : {fitted.link(0).blocks->beside_gather, fitted.link(0).blocks->beside_scatter}) {
+    ASSERT_EQ(rows.size(), 7u);
+    for (const MoverBeside& row : rows) {
+      EXPECT_NEAR(row.wait.value, planted_wait(row.grid), 0.02) << row.grid;
+      if (row.grid == 0) EXPECT_NEAR(row.memory.value, 0, 0.002) << "the simulator slows no kernel down by copies";
+      if (row.grid == 2 || row.grid == 4) continue;  // between planted rows, where 1 / grid is no line
+      for (const auto part : {&MoverBeside::move_compute, &MoverBeside::move_memory}) {
+        const AddedToMove planted = planted_added(row.grid, part == &MoverBeside::move_memory);
+        const AddedToMove& added = row.*part;
+        EXPECT_NEAR(in_microseconds(added.per_move.value), in_microseconds(planted.per_move.value), 1) << row.grid;
+        EXPECT_NEAR(in_microseconds(added.per_block.value), in_microseconds(planted.per_block.value), 0.01) << row.grid;
+        EXPECT_NEAR(added.per_mib.value / planted.per_mib.value, 1, 0.1) << row.grid;
+      }
+    }
+  }
 }
 
 TEST(FitBlocks, recovers_the_times_of_managed_and_pageable_pools) {

@@ -377,6 +377,20 @@ TEST(FitDuplex, separates_rate_and_gap_beside_copies_the_other_way) {
   }
 }
 
+TEST(FitDuplex, is_never_faster_than_a_direction_alone_however_far_its_samples_scatter) {
+  std::vector<Measurement> measurements = copies();
+  add_duplex(measurements);
+  for (Measurement& m : measurements)
+    if (m.primitive == "duplex.pinned.h2d")
+      for (std::size_t i = 0; i < m.samples_us.size(); ++i) m.samples_us[i] *= i % 2 == 0 ? 0.4 : 1.6;
+  const Profile profile = fit(measurements, some_device());
+  const DirectionModel& h2d = profile.link(0).h2d;
+  ASSERT_TRUE(h2d.duplex);
+  EXPECT_GE(h2d.duplex->per_byte.low.seconds, h2d.per_byte.value.seconds);
+  EXPECT_GE(h2d.duplex->per_byte.value.seconds, h2d.duplex->per_byte.low.seconds);
+  EXPECT_NO_THROW(profile_from_json(to_json(profile), "scattered"));
+}
+
 TEST(FitDuplex, refuses_directions_of_which_one_is_done_before_the_other) {
   std::vector<Measurement> measurements = copies();
   for (Measurement& m : measurements)

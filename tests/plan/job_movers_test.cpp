@@ -63,7 +63,8 @@ TEST(JobMovers, keep_the_limit_of_what_the_kernel_may_lose) {
   const BlockModel planted = planted_blocks();
   for (const double limit : {0.005, 0.02, 0.1, 0.6, 2.0}) {
     const Mover mover = chosen_gather(gathering(4_KiB, 4096, microseconds(10)), {.max_slowdown = limit});
-    const double loss = mover.kind == Mover::Kind::kernel ? slowdown_at(planted.beside_gather, mover.grid).memory : 0;
+    const double loss =
+        mover.kind == Mover::Kind::kernel ? beside_at(planted.beside_gather, mover.grid).memory.value : 0;
     EXPECT_LE(loss, limit) << to_string(mover);
     EXPECT_EQ(mover.kind == Mover::Kind::kernel, limit >= 0.01) << limit;  // the smallest planted loss, of one block
   }

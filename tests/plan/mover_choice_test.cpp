@@ -199,9 +199,12 @@ TEST(MoverChoice, keeps_the_limit_on_what_a_neighbour_loses) {
   EXPECT_EQ(grids({.max_slowdown = 0.0299}), (std::vector<std::uint32_t>{1, 2, 4}));
   EXPECT_EQ(grids({.max_slowdown = 0.0}), std::vector<std::uint32_t>{});
   // A neighbour that only computes loses 1 % at a grid of 32 and 1.5 % at one of 132; half bound by memory, 23 %.
-  EXPECT_EQ(grids({.max_slowdown = 0.0101, .memory_bound = 0}), (std::vector<std::uint32_t>{1, 2, 4, 8, 32}));
-  EXPECT_EQ(grids({.max_slowdown = 0.2299, .memory_bound = 0.5}), (std::vector<std::uint32_t>{1, 2, 4, 8}));
-  EXPECT_EQ(grids({.max_slowdown = 0.2301, .memory_bound = 0.5}), (std::vector<std::uint32_t>{1, 2, 4, 8, 32}));
+  EXPECT_EQ(grids({.max_slowdown = 0.0101, .neighbour = Neighbour{.memory_bound = 0}}),
+            (std::vector<std::uint32_t>{1, 2, 4, 8, 32}));
+  EXPECT_EQ(grids({.max_slowdown = 0.2299, .neighbour = Neighbour{.memory_bound = 0.5}}),
+            (std::vector<std::uint32_t>{1, 2, 4, 8}));
+  EXPECT_EQ(grids({.max_slowdown = 0.2301, .neighbour = Neighbour{.memory_bound = 0.5}}),
+            (std::vector<std::uint32_t>{1, 2, 4, 8, 32}));
 }
 
 TEST(MoverChoice, copies_cost_a_neighbour_nothing_and_remain_under_any_limit) {
@@ -209,6 +212,84 @@ TEST(MoverChoice, copies_cost_a_neighbour_nothing_and_remain_under_any_limit) {
   const MoverChoice choice = choose_mover(planted_profile(), 0, 0, set, {.max_slowdown = 0.0});
   EXPECT_EQ(choice.best.mover, by_batch);
   EXPECT_EQ(choice.best.slowdown, 0);
+}
+
+/// Times by mover, as the choice sees them.
+Seconds time_of(const std::vector<MoverTime>& times, const Mover& mover) {
+  return std::ranges::find(times, mover, &MoverTime::mover)->time;
+}
+double slowdown_by(const std::vector<MoverTime>& times, const Mover& mover) {
+  return std::ranges::find(times, mover, &MoverTime::mover)->slowdown;
+}
+
+TEST(MoverChoice, beside_a_neighbour_counts_what_the_neighbour_adds_to_each_mover) {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  for (const double memory_bound : {0.0, 1.0}) {
+    const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = microseconds(50)};
+    const BlockSet set{.block = 64_KiB, .blocks = 64};  // 4 MiB
+    const auto alone = mover_times(profile, 0, 0, set);
+    const auto beside = mover_times(profile, 0, 0, set, {.neighbour = neighbour});
+    const auto added_us = [&](const Mover& m) { return in_microseconds(time_of(beside, m) - time_of(alone, m)); };
+    EXPECT_NEAR(added_us(by_kernel(1)), memory_bound > 0 ? 3 + 4 * 40 + 40 : 2 + 4 * 80 + 40, 1e-6);
+    EXPECT_NEAR(added_us(by_kernel(8)), memory_bound > 0 ? 3 + 4 * 5 + 40 : 2 + 4 * 10 + 40, 1e-6);
+    EXPECT_NEAR(added_us(by_batch), memory_bound > 0 ? 4 + 64 * 0.3 + 4 * 2 : 1 + 64 * 0.1 + 4 * 0.5, 1e-6);
+  }
+}
+
+TEST(MoverChoice, long_thread_blocks_of_a_neighbour_turn_a_short_move_over_to_the_copy_engine) {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  const BlockSet set{.block = 16_KiB, .blocks = 16};
+  const auto best = [&](double thread_block_us) {
+    const Neighbour neighbour{.memory_bound = 0, .thread_block = microseconds(thread_block_us)};
+    return choose_mover(profile, 0, 0, set, {.neighbour = neighbour}).best.mover.kind;
+  };
+  EXPECT_EQ(best(0.1), Mover::Kind::kernel);
+  EXPECT_EQ(best(100), Mover::Kind::batch);
+  EXPECT_EQ(choose_mover(profile, 0, 0, set).best.mover.kind, Mover::Kind::kernel) << "alone";
+}
+
+TEST(MoverChoice, a_limit_is_kept_by_the_upper_ends_of_intervals) {
+  Profile profile = planted_profile();
+  for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.memory.high = 2 * row.memory.value;
+  const BlockSet set{.block = 64_KiB, .blocks = 1024};
+  for (const MoverTime& m : mover_times(profile, 0, 0, set, {.max_slowdown = 0.05}))
+    if (m.mover.kind == Mover::Kind::kernel) EXPECT_LT(m.mover.grid, 8u) << "3 %, and perhaps 6 %";
+  EXPECT_GT(slowdown_by(mover_times(profile, 0, 0, set), by_kernel(8)), 0.025) << "the figure itself is shown";
+}
+
+TEST(MoverChoice, copies_cost_a_neighbour_in_proportion_to_their_rate) {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  const double link = 1e-9 / profile.links[0].h2d.per_byte.value.seconds;
+  for (const Bytes block : {4_KiB, 64_KiB, 4_MiB}) {
+    const BlockSet set{.block = block, .blocks = 16};
+    const double rate = in_bytes(block) * 16 / planted_time(by_batch, set).count() * 1e-9;
+    EXPECT_NEAR(slowdown_by(mover_times(profile, 0, 0, set), by_batch), 0.02 * std::min(1.0, rate / link), 1e-9);
+  }
+  EXPECT_THROW(choose_mover(profile, 0, 0, {.block = 4_MiB, .blocks = 16}, {.max_slowdown = 0.001}), Unsupported);
+}
+
+TEST(MoverChoice, a_kernel_costs_its_neighbour_nothing_while_it_is_launched_or_waits) {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  const auto loss = [&](std::uint64_t blocks, double thread_block_us) {
+    const Neighbour neighbour{.thread_block = microseconds(thread_block_us)};
+    return slowdown_by(mover_times(profile, 0, 0, {.block = 16_KiB, .blocks = blocks}, {.neighbour = neighbour}),
+                       by_kernel(8));
+  };
+  EXPECT_LT(loss(16, 10), 0.7 * 0.03);
+  EXPECT_LT(loss(16, 100), 0.3 * loss(16, 10));
+  EXPECT_NEAR(loss(16384, 10), 0.03, 0.0005) << "a long move occupies its SMs nearly all the time";
+}
+
+TEST(MoverChoice, thread_blocks_without_a_word_to_move_cost_nothing) {
+  const Profile profile = planted_profile();
+  // 16 blocks of 256 B are 256 words of 16 B: one thread block of 512 threads moves them, whatever the grid is.
+  const auto times = mover_times(profile, 0, 0, {.block = 256_B, .blocks = 16});
+  EXPECT_LE(slowdown_by(times, by_kernel(132)), 0.01);
+  EXPECT_GT(slowdown_by(mover_times(profile, 0, 0, {.block = 4_KiB, .blocks = 16384}), by_kernel(132)), 1.2);
 }
 
 TEST(MoverChoice, a_smaller_grid_that_is_less_than_one_per_cent_slower_is_preferred) {
@@ -264,7 +345,7 @@ TEST(MoverChoice, a_limit_without_measured_slowdowns_is_refused) {
   const BlockSet set{.block = 4_KiB, .blocks = 8};
   EXPECT_NO_THROW(choose_mover(profile, 0, 0, set));
   EXPECT_THAT(message_of([&] { choose_mover(profile, 0, 0, set, {.max_slowdown = 0.05}); }),
-              HasSubstr("does not say how much"));
+              HasSubstr("does not say what movers and kernels beside them cost each other"));
 }
 
 TEST(MoverChoice, an_empty_set_and_limits_out_of_range_are_refused) {
@@ -272,7 +353,9 @@ TEST(MoverChoice, an_empty_set_and_limits_out_of_range_are_refused) {
   EXPECT_THROW(mover_times(profile, 0, 0, {.block = 0_B, .blocks = 1}), UsageError);
   EXPECT_THROW(mover_times(profile, 0, 0, {.block = 1_B, .blocks = 0}), UsageError);
   EXPECT_THROW(mover_times(profile, 0, 0, {.block = 1_B}, {.max_slowdown = -0.1}), UsageError);
-  EXPECT_THROW(mover_times(profile, 0, 0, {.block = 1_B}, {.memory_bound = 1.1}), UsageError);
+  EXPECT_THROW(mover_times(profile, 0, 0, {.block = 1_B}, {.neighbour = Neighbour{.memory_bound = 1.1}}), UsageError);
+  EXPECT_THROW(mover_times(profile, 0, 0, {.block = 1_B}, {.neighbour = Neighbour{.thread_block = microseconds(-1)}}),
+               UsageError);
   const Profile only_kernel = with_movers({{"kernel pinned h2d", {row(8, 1000)}}});
   EXPECT_THROW(choose_mover(only_kernel, 0, 0, {.block = 64_KiB, .blocks = 100}, {.max_slowdown = 0.001}), Unsupported);
 }

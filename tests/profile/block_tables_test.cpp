@@ -28,7 +28,12 @@ Profile with_blocks() {
                   {{.grid = 1, .block = 256_B, .blocks = 8, .time = us(6), .call = us(2)},
                    {.grid = 8, .block = 64_B, .blocks = 1, .time = us(5), .call = us(2)}}}},
       .beside_gather = {{.grid = 1, .compute = fraction(0.01, 0, 0.02), .memory = fraction(0.03, 0.02, 0.05)},
-                        {.grid = 8, .compute = fraction(0.02, 0.01, 0.02), .memory = fraction(0.3, 0.2, 0.5)}},
+                        {.grid = 8,
+                         .compute = fraction(0.02, 0.01, 0.02),
+                         .memory = fraction(0.3, 0.2, 0.5),
+                         .wait = fraction(0.8, 0.5, 1.1),
+                         .move_compute = {.per_move = us(2, 1, 3), .per_block = us(0.5), .per_mib = us(30, 20, 40)},
+                         .move_memory = {.per_move = us(1), .per_block = us(0.25), .per_mib = us(7, 6, 9)}}},
       .beside_scatter = {{.grid = 4, .compute = fraction(0, 0, 0), .memory = fraction(0.1, 0.1, 0.2)}}};
   return p;
 }
@@ -43,12 +48,18 @@ void expect_equal_tables(const Interval<Seconds>& a, const Interval<Seconds>& b)
   EXPECT_DOUBLE_EQ(a.low.count(), b.low.count());
   EXPECT_DOUBLE_EQ(a.high.count(), b.high.count());
 }
-void expect_equal_tables(const std::vector<MoverSlowdown>& a, const std::vector<MoverSlowdown>& b) {
+void expect_equal_tables(const std::vector<MoverBeside>& a, const std::vector<MoverBeside>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].grid, b[i].grid);
     expect_equal_tables(a[i].compute, b[i].compute);
     expect_equal_tables(a[i].memory, b[i].memory);
+    expect_equal_tables(a[i].wait, b[i].wait);
+    for (const auto part : {&MoverBeside::move_compute, &MoverBeside::move_memory}) {
+      expect_equal_tables((a[i].*part).per_move, (b[i].*part).per_move);
+      expect_equal_tables((a[i].*part).per_block, (b[i].*part).per_block);
+      expect_equal_tables((a[i].*part).per_mib, (b[i].*part).per_mib);
+    }
   }
 }
 void expect_equal_tables(const BlockModel& a, const BlockModel& b) {
@@ -124,8 +135,8 @@ TEST(BlockTables, are_refused_with_values_that_cannot_be) {
   expect_names(refusal_with(with_blocks(), batch + "grid", -1), in_batch + "grid:", "a whole number >= 0");
   expect_names(refusal_with(with_blocks(), batch + "time/value", -1), in_batch + "time.value:", ">= 0");
   expect_names(refusal_with(with_blocks(), batch + "call/low", 3.5), in_batch + "call.low:", "not above \"value\"");
-  expect_names(refusal_with(with_blocks(), "/links/0/blocks/beside_gather/0/grid", 0),
-               "links[0].blocks.beside_gather[0].grid:", "an integer from 1");
+  expect_names(refusal_with(with_blocks(), "/links/0/blocks/beside_gather/0/grid", -1),
+               "links[0].blocks.beside_gather[0].grid:", "a whole number >= 0");
   expect_names(refusal_with(with_blocks(), "/links/0/blocks/beside_scatter/0/memory/value", -0.1),
                "links[0].blocks.beside_scatter[0].memory", ">= 0");
   expect_names(refusal_without(with_blocks(), "/links/0/blocks/movers/batch pinned h2d/0", "call"), in_batch + "call",

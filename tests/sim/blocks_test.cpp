@@ -262,6 +262,66 @@ TEST(BlocksBesideOps, of_a_kernel_make_other_kernels_slower_only_while_they_move
   EXPECT_NEAR(length_us(p, kernel), 1000 - moved / 1.45 + moved, 1e-6);
 }
 
+/// The planted profile with what kernels add to movers.
+Profile with_waits() {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  return profile;
+}
+
+TEST(BlocksBesideOps, take_longer_beside_a_kernel_as_planted) {
+  for (const Mover& mover : {Mover{Mover::Kind::batch}, Mover{Mover::Kind::copies}, Mover{Mover::Kind::kernel, 8}})
+    for (const double memory_bound : {0.0, 1.0}) {
+      BlockBench b;
+      const OpId kernel = b.work(b.two, milliseconds(20), memory_bound);
+      const OpId move = b.blocks(b.one, mover, true, 64_KiB, 64);
+      b.schedule.ops[move.index()].agent = AgentId{1};
+      const Prediction p = b.predict(false, with_waits());
+      ASSERT_GT(p.timeline.spans[kernel.index()].end.count(), p.timeline.spans[move.index()].end.count());
+      const std::uint32_t grid = mover.kind == Mover::Kind::kernel ? mover.grid : 0;
+      const AddedToMove added = planted_added(grid, memory_bound > 0);
+      const double added_us =
+          us_of(added.per_move.value) + 64 * us_of(added.per_block.value) + 4 * us_of(added.per_mib.value);
+      const double alone = us_of(planted_block_cost(mover, true, 64_KiB, 64).time) - start_us(mover, true);
+      // A move of copies begins with its first call, before the kernel has been launched.
+      const double before =
+          std::max(0.0, us_of(p.timeline.spans[kernel.index()].start - p.timeline.spans[move.index()].start));
+      EXPECT_NEAR(length_us(p, move), alone + added_us * (1 - before / alone), 0.02)
+          << to_string(mover) << memory_bound;
+    }
+}
+
+TEST(BlocksBesideOps, of_a_kernel_wait_for_thread_blocks_of_a_kernel_that_fills_the_gpu) {
+  const auto length = [](std::uint64_t waves) {
+    BlockBench b;
+    const OpId kernel = b.work(b.two, milliseconds(20), 0);
+    auto& k = std::get<Kernel>(b.schedule.ops[kernel.index()].what);
+    k.full_rate_blocks = k.resident_blocks = 264;
+    k.blocks = waves * 264;
+    const OpId move = b.blocks(b.one, {Mover::Kind::kernel, 8}, true, 64_KiB, 64);
+    b.schedule.ops[move.index()].agent = AgentId{1};
+    return length_us(b.predict(false, with_waits()), move);
+  };
+  // The thread blocks of 200 waves take 100 us, and those of 400 waves 50 us.
+  EXPECT_NEAR(length(200) - length(400), 0.8 * 50, 0.1);
+}
+
+TEST(BlocksBesideOps, take_longer_only_while_the_kernel_runs) {
+  const Mover mover{Mover::Kind::kernel, 8};
+  BlockBench b;
+  const OpId kernel = b.work(b.two, microseconds(100), 1);
+  const OpId move = b.blocks(b.one, mover, true, 64_KiB, 1024);
+  b.schedule.ops[move.index()].agent = AgentId{1};
+  const Prediction p = b.predict(false, with_waits());
+  ASSERT_LT(p.timeline.spans[kernel.index()].end.count(), p.timeline.spans[move.index()].end.count());
+  const double alone = us_of(planted_block_cost(mover, true, 64_KiB, 1024).time) - start_us(mover, true);
+  const AddedToMove added = planted_added(8, true);
+  const double slower = (alone + us_of(added.per_move.value) + 64 * us_of(added.per_mib.value)) / alone;
+  const double beside = us_of(p.timeline.spans[kernel.index()].end -
+                              std::max(p.timeline.spans[kernel.index()].start, p.timeline.spans[move.index()].start));
+  EXPECT_NEAR(length_us(p, move), alone + beside * (1 - 1 / slower), 0.05);
+}
+
 TEST(BlocksBesideOps, of_a_kernel_without_measured_slowdowns_slow_nothing_down) {
   Profile profile = planted_profile();
   profile.links[0].blocks->beside_gather.clear();
