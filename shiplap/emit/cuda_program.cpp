@@ -41,9 +41,22 @@ __global__ void your_kernel({}std::uint64_t nanoseconds) {{
   return text;
 }
 
+// The text as comments of at most 120 characters a line.
+std::string comment(std::string text) {
+  constexpr std::size_t width = 117;
+  std::string out;
+  while (text.size() > width) {
+    const auto space = text.rfind(' ', width);
+    if (space == std::string::npos) break;
+    out += "// " + text.substr(0, space) + "\n";
+    text.erase(0, space + 1);
+  }
+  return out + "// " + text + "\n";
+}
+
 std::string header(const Workload& workload, const Choice& choice, const Schedule& schedule, const EmitNotes& notes) {
-  std::string out = fmt::format("// {}: {}\n// ({}).\n", workload.job.name, to_string(choice),
-                                find_strategy(choice.strategy).summary);
+  std::string out = comment(fmt::format("{}: {}", workload.job.name, to_string(choice))) +
+                    comment(fmt::format("({}).", find_strategy(choice.strategy).summary));
   if (!notes.command.empty()) out += fmt::format("// Written by {}.\n", notes.command);
   if (notes.predicted)
     out += fmt::format("// Predicted: {} (from {} to {}){}.\n", to_string(notes.predicted->value),
@@ -83,7 +96,9 @@ std::string cuda_program(const Workload& workload, const Choice& choice, const S
                                    {"cstdio", "std"},
                                    {"cstdlib", "std"},
                                    {"cstring", "mem"},
-                                   {"thread", "thread"},
+                                   {"numeric", "iota"},
+                                   {"random", "mt19937_64"},
+                                   {"thread", "std::thread"},
                                    {"vector", "std"}}) {
     if (file == std::string("cstring") ? all.find("std::mem") == std::string::npos : !mentions(all, name)) continue;
     includes += fmt::format("#include <{}>\n{}", file, file == std::string("sys/mman.h") ? "\n" : "");

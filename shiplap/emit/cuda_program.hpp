@@ -21,8 +21,9 @@ struct EmitNotes {
 };
 
 /// Writes the program. It makes the calls of `submission(schedule)`, in loops over the chunks where that is possible.
-/// The schedule must come from a strategy for this job and choice. Throws Unsupported for ops that no strategy uses
-/// (copies in batches, allocations, several GPUs).
+/// The schedule must come from a strategy for this job and choice. An array that is blocks of a pool becomes a pool and
+/// a list of indices, which the program checks before every run. Throws Unsupported for several GPUs, for ops that no
+/// strategy uses (allocations), and for results to be verified in a list that is longer than its pool.
 std::string cuda_program(const Workload&, const Choice&, const Schedule&, const EmitNotes& = {});
 
 }  // namespace shiplap

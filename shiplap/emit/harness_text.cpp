@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
+#include "shiplap/emit/block_text.hpp"
 #include "shiplap/emit/run_text.hpp"
 #include "shiplap/emit/snippets.hpp"
 
@@ -21,9 +22,11 @@ class Harness {
         s_(structure),
         names_(names),
         pipeline_(pipeline),
-        way_(way_of_run(schedule, pipeline)) {
+        way_(way_of_run(schedule, pipeline)),
+        listed_(listed_arrays(schedule)),
+        verified_(!workload.program.arrays.empty()) {
     for (const Op& op : schedule.ops) {
-      batches_ = batches_ || op.batched;
+      batches_ = batches_ || op.batched || is_moved_by_batch(op);
       touches_ = touches_ || std::holds_alternative<HostCall>(op.what);
       prefetches_ = prefetches_ || std::holds_alternative<Prefetch>(op.what);
     }
@@ -41,6 +44,7 @@ class Harness {
     out.helpers = std::string(snippets::check) + std::string(snippets::cast);
     if (way_.threaded) out.helpers += snippets::await;
     if (batches_) out.helpers += snippets::together;
+    out.helpers += block_helpers(schedule_, verified_);
     if (touches_ || managed_) out.helpers += snippets::touch;
     if (prefetches_) out.helpers += snippets::prefetch;
     out.declarations = declarations();
@@ -50,9 +54,8 @@ class Harness {
                run_text(schedule_, names_, pipeline_) + data() +
                filled(snippets::main_function,
                       {{"leave", way_.threaded ? "  leave();\n" : ""},
-                       {"verdict", workload_.program.arrays.empty()
-                                       ? "\"nothing to verify: this program does not know the right results\""
-                                       : "good ? \"verified\" : \"WRONG\""}});
+                       {"verdict", verified_ ? "good ? \"verified\" : \"WRONG\""
+                                             : "\"nothing to verify: this program does not know the right results\""}});
     return out;
   }
 
@@ -61,10 +64,10 @@ class Harness {
     std::string out;
     if (mentions(pipeline_.functions, "all_items"))
       out += fmt::format("constexpr std::uint64_t all_items = {};\n", workload_.job.items);
-    const std::string users = pipeline_.functions + make_ready();
+    const std::string users = pipeline_.functions + make_ready() + data();
     for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a) {
       const std::string name = "bytes_" + names_.bare(a);
-      if (is_there(a) || mentions(users, name))
+      if ((is_there(a) && listed(a) == nullptr) || mentions(users, name))
         out += fmt::format("constexpr std::uint64_t {} = {};\n", name, workload_.job.arrays[a].size.count);
     }
     const std::string used =
@@ -79,8 +82,7 @@ class Harness {
     std::vector<std::string> pointers, streams, stream_arrays;
     for (std::size_t b = 0; b < names_.buffer.size(); ++b)
       if (is_there(b)) pointers.push_back("*" + names_.buffer[b]);
-    for (const StreamGroup& group : names_.groups)
-      streams.push_back(group.count == 1 ? group.name : fmt::format("{}[{}]", group.name, group.count));
+    for (const StreamGroup& group : names_.groups) streams.push_back(declared(group));
     if (way_.joined) streams.emplace_back("all_ended");
     out +=
         wrapped_code(fmt::format("\nchar {};\ncudaStream_t {};", fmt::join(pointers, ", "), fmt::join(streams, ", ")));
@@ -89,7 +91,7 @@ class Harness {
     if (!way_.by_host_clock) out += fmt::format("cudaEvent_t start, stop{};\n", way_.joined ? ", end_mark" : "");
     if (!pipeline_.flags.empty())
       out += wrapped_code(fmt::format("std::atomic<int> {};", fmt::join(pipeline_.flags, ", ")));
-    return out;
+    return out + list_declarations(schedule_, names_, users);
   }
 
   bool is_used(const std::string& name) const {
@@ -112,7 +114,7 @@ class Harness {
   // Expression of the size of a buffer, as in "ring * stride_gpu_x".
   std::string size(std::size_t b) const {
     const std::uint64_t bytes = schedule_.buffers[b].size.count;
-    if (b < workload_.job.arrays.size()) return "bytes_" + names_.bare(b);
+    if (b < workload_.job.arrays.size()) return (listed(b) != nullptr ? "pool_" : "bytes_") + names_.bare(b);
     const auto stride =
         std::ranges::find(pipeline_.constants, "stride_" + names_.buffer[b], &Expressions::Constant::name);
     for (const Expressions::Constant& count : pipeline_.constants)
@@ -127,7 +129,17 @@ class Harness {
   // Scratch arrays and arrays inside other arrays have no host memory of their own.
   bool is_there(std::size_t b) const {
     const auto& arrays = workload_.job.arrays;
-    return b >= arrays.size() || size_on_host(arrays[b]) == arrays[b].size;
+    return b >= arrays.size() || listed(b) != nullptr || size_on_host(arrays[b]) == arrays[b].size;
+  }
+
+  // The array of this buffer if it is blocks of a pool.
+  const ListedArray* listed(std::size_t b) const {
+    const auto found = std::ranges::find(listed_, b, &ListedArray::array);
+    return found == listed_.end() ? nullptr : &*found;
+  }
+  static bool is_moved_by_batch(const Op& op) {
+    const auto* blocks = std::get_if<BlockCopy>(&op.what);
+    return blocks != nullptr && !op.stream.is_none() && blocks->mover.kind == Mover::Kind::batch;
   }
 
   std::string allocation(std::size_t b) const {
@@ -157,6 +169,10 @@ class Harness {
     return fmt::format("  {} = pinned({});\n", name, bytes);
   }
 
+  static std::string declared(const StreamGroup& group) {
+    return group.count == 1 ? group.name : fmt::format("{}[{}]", group.name, group.count);
+  }
+
   std::string make_ready() const {
     std::string out = "\nvoid make_ready() {\n";
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) out += allocation(b);
@@ -175,11 +191,13 @@ class Harness {
         out += fmt::format("  for ({}* one : {{{}}}) check({});\n", type, fmt::join(single, ", "),
                            filled(make, {{"one", "one"}}));
     };
-    std::vector<std::string> streams;
-    for (const StreamGroup& group : names_.groups)
-      streams.push_back(group.count == 1 ? group.name : fmt::format("{}[{}]", group.name, group.count));
+    std::vector<std::string> streams, urgent;
+    for (const StreamGroup& group : names_.groups) (group.urgent ? urgent : streams).push_back(declared(group));
     if (way_.joined) streams.emplace_back("all_ended");
     each(streams, "cudaStream_t", "cudaStreamCreateWithFlags({one}, cudaStreamNonBlocking)");
+    if (!urgent.empty())
+      out += "  int lowest = 0, highest = 0;\n  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest));\n";
+    each(urgent, "cudaStream_t", "cudaStreamCreateWithPriority({one}, cudaStreamNonBlocking, highest)");
     each(pipeline_.events, "cudaEvent_t", "cudaEventCreateWithFlags({one}, cudaEventDisableTiming)");
     if (!way_.by_host_clock) each({"start", "stop"}, "cudaEvent_t", "cudaEventCreate({one})");
     if (way_.joined) each({"end_mark"}, "cudaEvent_t", "cudaEventCreateWithFlags({one}, cudaEventDisableTiming)");
@@ -190,20 +208,21 @@ class Harness {
 
   std::string data() const {
     const ProgramText& program = workload_.program;
-    if (program.arrays.empty()) {
-      std::string out = "\nvoid fill() {\n";
-      for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a)
-        if (is_there(a))
-          out += fmt::format("  std::memset({}, {}, bytes_{});\n", names_.buffer[a], a + 1, names_.bare(a));
-      return out + "}\nbool verify() { return true; }\n";
-    }
+    if (!verified_) return data_without_reference();
     std::string out = "\n// --- data and reference ---\n\n" + program.data + std::string(snippets::data);
     if (std::ranges::any_of(program.arrays, [](const auto& array) { return !array.tolerance.empty(); }))
       out += snippets::tolerance;
+    out += list_data_functions(schedule_, true);
     out += "void fill() {\n";
+    for (const ListedArray& one : listed_) out += new_list(one, names_);
     std::vector<std::string> all;
     for (std::size_t a = 0; a < program.arrays.size(); ++a) {
       if (!is_there(a)) continue;
+      if (const ListedArray* blocks = listed(a)) {
+        out += fill_pool(*blocks, names_, program.arrays[a]);
+        all.push_back(pool_holds(*blocks, names_, program.arrays[a]));
+        continue;
+      }
       out += fmt::format("  fill({0}, bytes_{1}, {2});\n", names_.buffer[a], names_.bare(a), program.arrays[a].initial);
       const std::string& tolerance = program.arrays[a].tolerance;
       all.push_back(fmt::format("holds(\"{1}\", {0}, bytes_{1}, {2}{3}{4})", names_.buffer[a], names_.bare(a),
@@ -213,6 +232,14 @@ class Harness {
                         fmt::format("}}\nbool verify() {{\n  return {};\n}}\n", fmt::join(all, " &&\n         ")));
   }
 
+  std::string data_without_reference() const {
+    std::string out = list_data_functions(schedule_, false) + "\nvoid fill() {\n";
+    for (const ListedArray& one : listed_) out += new_list(one, names_);
+    for (std::size_t a = 0; a < workload_.job.arrays.size(); ++a)
+      if (is_there(a)) out += fmt::format("  std::memset({}, {}, {});\n", names_.buffer[a], a + 1, size(a));
+    return out + "}\nbool verify() { return true; }\n";
+  }
+
   const Workload& workload_;
   const Schedule& schedule_;
   const Structure& s_;
@@ -220,6 +247,8 @@ class Harness {
   const PipelineText& pipeline_;
   bool batches_ = false, touches_ = false, prefetches_ = false, managed_ = false, pinned_ = false, pageable_ = false;
   WayOfRun way_;
+  std::vector<ListedArray> listed_;  // arrays that are blocks of a pool
+  bool verified_;                    // whether the program knows the right results
 };
 
 }  // namespace

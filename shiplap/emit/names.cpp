@@ -55,19 +55,20 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
     array.push_back(of);
     buffer.push_back(fresh(taken, buffer_name(one_buffer, of ? job.arrays[*of].name : one_buffer.name)));
   }
-  std::vector<std::string> stems;
+  std::vector<std::pair<std::string, bool>> stems;
   for (const Stream& stream : schedule.streams) {
-    const std::string shared = stem(stream.name);
+    const std::pair shared(stem(stream.name), stream.urgent);
     const auto known = std::ranges::find(stems, shared);
     group.push_back(static_cast<std::size_t>(known - stems.begin()));
     if (known == stems.end()) {
       stems.push_back(shared);
-      groups.emplace_back();
+      groups.push_back({.name = "", .count = 0, .urgent = stream.urgent});
     }
     number.push_back(groups[group.back()].count++);
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::string name = stems[g] == "stream" ? "stream" : identifier(stems[g]) + "_stream";
+    const std::string& shared = stems[g].first;
+    const std::string name = shared == "stream" ? "stream" : identifier(shared) + "_stream";
     groups[g].name = fresh(taken, name + (groups[g].count > 1 ? "s" : ""));
   }
   std::set<std::string> taken_by_slots;
@@ -86,6 +87,9 @@ Names::Names(const Job& job, const Schedule& schedule, const Structure& structur
                                                                     : "_moved");
     } else if (const auto* host = std::get_if<HostCopy>(&op.what)) {
       name = of(host->to) + (host->to.buffer.index() < job.arrays.size() ? "_emptied" : "_filled");
+    } else if (const auto* blocks = std::get_if<BlockCopy>(&op.what)) {
+      const bool by_host = op.stream.is_none();
+      name = of(blocks->packed) + (blocks->gather ? (by_host ? "_filled" : "_in") : (by_host ? "_emptied" : "_out"));
     } else if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) {
       name = of(prefetch->region) + (prefetch->to.is_gpu() ? "_in" : "_out");
     } else if (const auto* call = std::get_if<HostCall>(&op.what)) {

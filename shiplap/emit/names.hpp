@@ -18,6 +18,7 @@ std::string identifier(const std::string& name);
 struct StreamGroup {
   std::string name;  ///< name of the variable: "in_stream", "streams"
   std::uint32_t count = 0;
+  bool urgent = false;  ///< Stream::urgent
 };
 
 struct Names {

@@ -149,6 +149,39 @@ std::string OpText::copy(std::size_t slot, const std::string& key) {
                      stream(slot, key));
 }
 
+// The call that moves the blocks, as in "move_by_batch(Way::gather, blocks_of_x(first, items, gpu_x), in_stream)".
+std::string OpText::move_of_blocks(std::size_t slot, const std::string& key) {
+  const auto& one = std::get<BlockCopy>(first_op(slot).what);
+  const std::string array = names_.bare(one.pool.buffer.index());
+  const std::uint64_t blocks = schedule_.lists[one.list.index()].count;
+  const auto number = [&](std::uint64_t BlockCopy::*member, const char* constant) {
+    if (key.empty() && one.*member == blocks) return "count_" + array;
+    return say_.value(series(slot, [&](const Op& o) { return std::get<BlockCopy>(o.what).*member; }),
+                      {.constant = fmt::format("{}_{}", constant, array),
+                       .per_item = "blocks_per_item_" + array,
+                       .factor = static_cast<std::int64_t>(blocks % job_.items == 0 ? blocks / job_.items : 0),
+                       .stride = "blocks_per_chunk_" + array},
+                      key);
+  };
+  const auto packed = [](const Op& o) { return std::get<BlockCopy>(o.what).packed; };
+  const std::string moved = fmt::format("blocks_of_{}({}, {}, {})", array, number(&BlockCopy::first, "first_block"),
+                                        number(&BlockCopy::count, "moved_blocks"), address(slot, packed, key));
+  const char* way = one.gather ? "Way::gather" : "Way::scatter";
+  if (first_op(slot).stream.is_none()) return fmt::format("move_by_host({}, {});\n", way, moved);
+  const std::string in = stream(slot, key);
+  switch (one.mover.kind) {
+    case Mover::Kind::copies:
+      return fmt::format("move_by_copies({}, {}, {});\n", way, moved, in);
+    case Mover::Kind::batch:
+      return fmt::format("move_by_batch({}, {}, {});\n", way, moved, in);
+    case Mover::Kind::strided:
+      return fmt::format("move_by_strided_copy({}, {}, {});\n", way, moved, in);
+    case Mover::Kind::kernel:
+      break;
+  }
+  return fmt::format("move_by_kernel<{}>({}, {}, {});\n", way, moved, one.mover.grid, in);
+}
+
 bool OpText::is_batched(std::size_t slot) const {
   return std::ranges::any_of(s_.slots[slot].ops, [&](OpId id) {
     return !id.is_none() && first_of_batch(schedule_, id) != last_of_batch(schedule_, id);
@@ -170,8 +203,7 @@ std::string OpText::submit(std::size_t slot, const std::string& key) {
     return fmt::format("prefetch({}, {}, {}, {});\n", address(slot, region, key), length(slot, region, key),
                        prefetch->to.is_gpu() ? "0" : "cudaCpuDeviceId", stream(slot, key));
   }
-  if (std::holds_alternative<BlockCopy>(one.what))
-    throw Unsupported("a CUDA program: moves of scattered blocks cannot be written yet; run the plan with the library");
+  if (std::holds_alternative<BlockCopy>(one.what)) return move_of_blocks(slot, key);
   if (std::get<HostCall>(one.what).kind != HostCall::Kind::touch)
     throw Unsupported(
         fmt::format("a CUDA program: {} cannot be written yet", to_string(std::get<HostCall>(one.what).kind)));

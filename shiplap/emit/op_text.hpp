@@ -38,6 +38,7 @@ class OpText {
   std::string blocks(std::size_t slot, const std::string& key);
   std::string launch(std::size_t slot, const std::string& key);
   std::string copy(std::size_t slot, const std::string& key);
+  std::string move_of_blocks(std::size_t slot, const std::string& key);
 
   const Job& job_;
   const Schedule& schedule_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "shiplap/emit/block_text.hpp"
 #include "shiplap/emit/snippets.hpp"
 #include "shiplap/workload/program_text.hpp"
 
@@ -80,7 +81,7 @@ std::string threads_and_graph_text(const Schedule& schedule, const Structure& st
 std::string run_text(const Schedule& schedule, const Names& names, const PipelineText& pipeline) {
   const WayOfRun way = way_of_run(schedule, pipeline);
   const std::vector<std::string> ending = ending_streams(names, pipeline);
-  std::string before;
+  std::string before = list_check(schedule);
   for (std::size_t b = 0; b < schedule.buffers.size(); ++b)
     if (schedule.buffers[b].memory == MemoryKind::managed)
       before += fmt::format("  touch({}, bytes_{});  // brings its pages to the host before a run\n", names.buffer[b],

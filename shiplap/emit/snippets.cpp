@@ -23,6 +23,9 @@ void await(const std::atomic<int>& made) {
 )";
 
 const std::string_view together = R"(
+#if CUDART_VERSION < 12080
+#error "this plan copies in batches (cudaMemcpyBatchAsync), which need CUDA 12.8: use it or plan without batches"
+#endif
 // Submits copies in one call (CUDA 12.8 and newer). They have no order among each other.
 struct Together {
   std::vector<void*> to;

@@ -42,6 +42,8 @@ std::string signature(const Schedule& schedule, const Op& op) {
     return text;
   }
   for_each_access(op, [&](const Region& region, AccessMode) { text += fmt::format("|{}", region.buffer.value); });
+  if (const auto* blocks = std::get_if<BlockCopy>(&op.what))
+    text += fmt::format("|{}|{}", blocks->gather ? "gather" : "scatter", to_string(blocks->mover));
   if (const auto* prefetch = std::get_if<Prefetch>(&op.what)) text += prefetch->to.is_gpu() ? "|there" : "|back";
   return text;
 }

@@ -18,8 +18,10 @@ struct ProgramText {
   /// Definitions of the functions that `arrays` names.
   std::string data;
   struct Array {
-    std::string type;      ///< type of the elements, as in "float"
-    std::string initial;   ///< name of the function from an index to the initial element; not all elements are 0
+    std::string type;  ///< type of the elements, as in "float"
+    /// Name of the function from an index to the initial element; not all elements are 0. The indices of an array that
+    /// is blocks of a pool count the elements of its blocks, in the order of the list.
+    std::string initial;
     std::string expected;  ///< name of the function from an index to the element after one run
     /// Name of the function from an index to the largest error of the element, a double; "" when values must be equal.
     std::string tolerance{};

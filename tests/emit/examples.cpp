@@ -1,5 +1,7 @@
 #include "tests/emit/examples.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "shiplap/core/error.hpp"
@@ -42,9 +44,51 @@ Example roles(const char* of, bool batched) {
   return example;
 }
 
+// An item of saxpy as `per_item` blocks of `floats` elements of a pool.
+struct PoolShape {
+  std::uint64_t items = 0;
+  std::uint64_t per_item = 1;
+  std::uint64_t floats = 0;
+  std::uint64_t pitch = 0;  // bytes
+  std::uint64_t pool_blocks = 0;
+  bool regular = false;
+};
+
+Blocks blocks_of(const PoolShape& shape) {
+  // Programs make lists of their own, so only the presence of indices matters.
+  static const std::uint32_t any_index = 0;
+  const std::uint64_t count = shape.items * shape.per_item;
+  const Bytes block{4 * shape.floats};
+  constexpr Bytes unused_tail{12};
+  return {.indices = shape.regular ? IndexList{} : IndexList{.data = &any_index, .count = count},
+          .count = count,
+          .block = block,
+          .pitch = Bytes{shape.pitch},
+          .pool = Bytes{shape.pitch} * (shape.pool_blocks - 1) + block + unused_tail};
+}
+
+// saxpy with x and y in blocks of pools.
+Example pages(std::string name, const PoolShape& shape, Choice choice) {
+  const std::uint64_t floats = shape.per_item * shape.floats;
+  Example example = make(std::move(name), fmt::format("saxpy:n={}", shape.items * floats), std::move(choice));
+  Job& job = example.workload.job;
+  job.items = shape.items;
+  job.items_per_block = 1;
+  job.cost.points.front().items = shape.items;
+  for (Array& array : job.arrays) array.blocks = blocks_of(shape);
+  std::string& launch = example.workload.program.launch;
+  launch.replace(launch.find("{items}"), 7, fmt::format("{{items}} * {}", floats));
+  return example;
+}
+
 }  // namespace
 
-std::string Example::program() const { return cuda_program(workload, choice, schedule()); }
+std::string Example::program() const {
+  std::string text = cuda_program(workload, choice, schedule());
+  constexpr std::string_view first_fill = "  make_ready();\n  fill();\n";
+  if (!mistake.empty()) text.insert(text.find(first_fill) + first_fill.size(), "  " + mistake + "\n");
+  return text;
+}
 
 namespace {
 
@@ -96,8 +140,52 @@ std::vector<Example> interpreted_examples() {
 
 }  // namespace
 
+namespace {
+
+constexpr PoolShape large_pages{.items = 40, .per_item = 3, .floats = 256, .pitch = 1024, .pool_blocks = 150};
+
+std::vector<Example> examples_of_blocks() {
+  const Mover copies{.kind = Mover::Kind::copies}, batch{.kind = Mover::Kind::batch};
+  const Mover strided{.kind = Mover::Kind::strided}, kernel{.kind = Mover::Kind::kernel, .grid = 3};
+  const PoolShape rows{.items = 30, .floats = 100, .pitch = 512, .pool_blocks = 30, .regular = true};
+  const PoolShape odd{.items = 50, .floats = 5, .pitch = 28, .pool_blocks = 70};
+  // More indices than a launch can have as an argument.
+  const PoolShape many{.items = 9000, .floats = 3, .pitch = 16, .pool_blocks = 10000};
+  Example one_array = pages("blocks_of_one_array", odd, {.chunks = 5, .gather = copies, .scatter = batch});
+  one_array.workload.job.arrays.front().blocks.reset();
+  Example stated = pages("blocks_stated", odd, {.chunks = 5, .gather = kernel, .scatter = batch});
+  stated.workload.real_kernel = false;
+  stated.workload.program = {};
+  return {pages("blocks_kernel_batch", large_pages, {.chunks = 7, .ring = 3, .gather = kernel, .scatter = batch}),
+          pages("blocks_batch_kernel", odd, {.chunks = 6, .layout = Layout::few, .gather = batch, .scatter = kernel}),
+          pages("blocks_copies", odd, {.chunks = 5, .layout = Layout::per_chunk, .gather = copies, .scatter = copies}),
+          pages("blocks_strided", rows, {.chunks = 4, .ring = 2, .gather = strided, .scatter = strided}),
+          pages("blocks_regular", rows, {.chunks = 4, .gather = kernel, .scatter = kernel}),
+          pages("blocks_explicit", many, {.strategy = "explicit", .gather = kernel, .scatter = kernel}),
+          pages("blocks_staged", odd, {.strategy = "staged", .chunks = 12, .ring = 4, .threads = 2}),
+          std::move(one_array),
+          std::move(stated)};
+}
+
+}  // namespace
+
+std::vector<Example> wrong_examples() {
+  const Choice by_kernel{.chunks = 4,
+                         .gather = Mover{.kind = Mover::Kind::kernel, .grid = 3},
+                         .scatter = Mover{.kind = Mover::Kind::kernel, .grid = 3}};
+  std::vector<Example> all(3, pages("", large_pages, by_kernel));
+  all[0].name = "index_outside";
+  all[0].mistake = "indices_x[41] = blocks_in_pool_x;";
+  all[1].name = "index_twice";
+  all[1].mistake = "indices_y[41] = indices_y[7];";
+  all[2].name = "index_missing";
+  all[2].mistake = "indices_x.pop_back();";
+  return all;
+}
+
 std::vector<Example> small_examples() {
   std::vector<Example> all = interpreted_examples();
+  for (Example& example : examples_of_blocks()) all.push_back(std::move(example));
   for (Example& example : examples_for_gpus()) all.push_back(std::move(example));
   return all;
 }
@@ -115,7 +203,7 @@ std::vector<Example> large_examples() {
 }
 
 Example example(const std::string& name) {
-  for (const auto& examples : {small_examples(), large_examples()}) {
+  for (const auto& examples : {small_examples(), wrong_examples(), large_examples()}) {
     const auto found = std::ranges::find(examples, name, &Example::name);
     if (found != examples.end()) return *found;
   }

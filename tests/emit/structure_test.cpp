@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/emit/examples.hpp"
 
 namespace shiplap {
@@ -93,6 +95,44 @@ TEST(Structure, lists_the_ops_of_a_schedule_without_loops) {
   expect_every_op_in_order(s, "turned round");
   EXPECT_EQ(structure(s).slots.size(), s.ops.size());
   EXPECT_EQ(structure(s).keys, 1u);
+}
+
+// Chunk 0 has only the second of two moves.
+TEST(Structure, tells_moves_of_blocks_apart_by_direction_and_mover) {
+  Schedule s;
+  const BufferId pool = s.add_buffer({"x", Place::host(), MemoryKind::pinned, 64_KiB});
+  const BufferId gpu = s.add_buffer({"x on the GPU", Place::gpu(), MemoryKind::device, 64_KiB});
+  const BlockListId list = s.add_list({.name = "x", .block = 1_KiB, .pitch = 1_KiB, .count = 6});
+  const StreamId stream = s.add_stream("in");
+  const auto alike = [&](bool gather, const Mover& mover) {
+    s.ops.clear();
+    const auto move = [&](std::uint32_t c, bool gathers, const Mover& by) {
+      const BlockCopy blocks{.list = list,
+                             .first = c,
+                             .count = 1,
+                             .gather = gathers,
+                             .pool = {pool, 0_B, 64_KiB},
+                             .packed = {gpu, 1_KiB * c, 1_KiB},
+                             .mover = by};
+      s.add({.what = blocks, .stream = stream, .agent = AgentId{0}, .after = {}, .chunk = c});
+    };
+    for (std::uint32_t c = 0; c < 6; ++c) {
+      if (c > 0) move(c, true, {.kind = Mover::Kind::kernel, .grid = 3});
+      move(c, gather, mover);
+    }
+    const Structure found = structure(s);
+    return found.slots.size() == 2 && std::ranges::all_of(found.slots, [&](const Slot& slot) {
+             const auto& last = std::get<BlockCopy>(s.ops[slot.ops.back().index()].what);
+             return std::ranges::all_of(slot.ops, [&](OpId id) {
+               if (id.is_none()) return true;
+               const auto& blocks = std::get<BlockCopy>(s.ops[id.index()].what);
+               return blocks.gather == last.gather && blocks.mover == last.mover;
+             });
+           });
+  };
+  EXPECT_TRUE(alike(false, {.kind = Mover::Kind::kernel, .grid = 3}));
+  EXPECT_TRUE(alike(true, {.kind = Mover::Kind::batch}));
+  EXPECT_TRUE(alike(true, {.kind = Mover::Kind::kernel, .grid = 4}));
 }
 
 TEST(Structure, takes_the_number_off_a_name) {

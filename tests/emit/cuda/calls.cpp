@@ -21,6 +21,7 @@ struct Reader {
     std::vector<std::string> entries;  // waits with a mark in front, whose stream may have no name yet
     std::vector<std::pair<std::string, std::size_t>> waits;  // by entry: stream and position, of those with the mark
     std::string name;
+    std::string priority;  // before the name of a stream that has one
     std::size_t done = 0;
   };
 
@@ -33,7 +34,7 @@ struct Reader {
   }
   void work(const std::string& stream, const std::string& what) {
     Stream& s = streams[stream];
-    if (s.name.empty()) s.name = what;
+    if (s.name.empty()) s.name = s.priority + what;
     ++s.done;
     s.entries.push_back(what);
   }
@@ -46,6 +47,19 @@ struct Reader {
     if (kind == "copy") work(a, fmt::format("copy {} <- {}, {} bytes, kind {}", place(b), place(c), d, e));
     if (kind == "batch") work(a, fmt::format("batch of {}", b));
     if (kind == "prefetch") work(a, fmt::format("prefetch {}, {} bytes, to {}", place(b), c, d));
+    if (kind == "urgent") streams[a].priority = fmt::format("priority {}: ", b);
+    if (kind == "strided") {
+      std::string width, height, way;
+      words >> width >> height >> way;
+      work(a, fmt::format("{} times {} bytes {} <- {}, pitches {} and {}, kind {}", height, width, place(b), place(c),
+                          d, e, way));
+    }
+    if (kind == "move") {
+      std::string threads;
+      words >> threads;
+      work(a,
+           fmt::format("move {} words between {} and {}, {} blocks of {} threads", d, place(b), place(c), e, threads));
+    }
     if (kind == "launch") {
       std::string what = fmt::format("launch {} blocks, {} bytes, {}", b, c, place(d));
       if (!e.empty()) what += " " + place(e);

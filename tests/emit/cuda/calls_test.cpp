@@ -36,6 +36,29 @@ TEST(Calls, differ_when_a_wait_is_missing_or_is_for_something_else) {
   EXPECT_NE(difference(whole, calls_of(earlier)), "");
 }
 
+TEST(Calls, differ_in_the_priority_of_a_stream) {
+  auto urgent = lines("0xa", "0xb", "0xc");
+  urgent.insert(urgent.begin(), "urgent 0xa -5");
+  EXPECT_NE(difference(calls_of(lines("0xa", "0xb", "0xc")), calls_of(urgent)), "");
+}
+
+TEST(Calls, differ_in_every_argument_of_a_move_of_blocks) {
+  const std::string first = "strided 0xa 0x2000 0x1000 4 8 4 6 1";
+  const std::string second = "move 0xa 0x1000 0x2000 12 3 512";
+  const auto with = [](const std::string& one, const std::string& other) {
+    return calls_of({"memory 0x1000 64", "memory 0x2000 64", one, other});
+  };
+  for (const char* other : {"strided 0xa 0x2004 0x1000 4 8 4 6 1", "strided 0xa 0x2000 0x1004 4 8 4 6 1",
+                            "strided 0xa 0x2000 0x1000 5 8 4 6 1", "strided 0xa 0x2000 0x1000 4 9 4 6 1",
+                            "strided 0xa 0x2000 0x1000 4 8 3 6 1", "strided 0xa 0x2000 0x1000 4 8 4 7 1",
+                            "strided 0xa 0x2000 0x1000 4 8 4 6 2"})
+    EXPECT_NE(difference(with(first, second), with(other, second)), "") << other;
+  for (const char* other :
+       {"move 0xa 0x1004 0x2000 12 3 512", "move 0xa 0x1000 0x2004 12 3 512", "move 0xa 0x1000 0x2000 13 3 512",
+        "move 0xa 0x1000 0x2000 12 4 512", "move 0xa 0x1000 0x2000 12 3 256"})
+    EXPECT_NE(difference(with(first, second), with(first, other)), "") << other;
+}
+
 TEST(Calls, differ_in_sizes_offsets_and_what_the_host_waits_for) {
   const Calls whole = calls_of(lines("0xa", "0xb", "0xc"));
   auto longer = lines("0xa", "0xb", "0xc");

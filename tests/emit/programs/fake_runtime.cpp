@@ -28,7 +28,9 @@ std::map<const void*, std::string>& kernels() {
 FILE* calls_file() {
   static FILE* const file = [] {
     const char* name = std::getenv("SHIPLAP_CALLS");
-    return name == nullptr ? nullptr : std::fopen(name, "w");
+    FILE* const opened = name == nullptr ? nullptr : std::fopen(name, "w");
+    if (opened != nullptr) std::setvbuf(opened, nullptr, _IOLBF, BUFSIZ);  // a program may end without flushing
+    return opened;
   }();
   return file;
 }
@@ -105,6 +107,39 @@ Call stated(void** a) {
           }};
 }
 
+/// The first argument of a kernel that moves blocks. Sizes are in words.
+struct MoveShape {
+  char* pool;
+  char* packed;
+  std::uint64_t pitch;
+  std::uint32_t block;
+  std::uint32_t total;
+};
+
+// The name is that of move_words<T, capacity, way> with T = uint4 ("5uint4"), unsigned ("j") or unsigned char ("h").
+bool is_move(const std::string& name) { return name.rfind("_Z10move_wordsI", 0) == 0; }
+
+std::function<void()> move_of_words(const std::string& name, void** a) {
+  const std::string type = name.substr(std::strlen("_Z10move_wordsI"));
+  const std::size_t word = type[0] == '5' ? 16 : type[0] == 'j' ? 4 : 1;
+  const auto capacity = static_cast<std::size_t>(std::atoi(type.c_str() + type.find("Lj") + 2));
+  const bool gather = type.find("L3Way0E") != std::string::npos;
+  const auto shape = argument<MoveShape>(a, 0);
+  const std::size_t count = shape.total / shape.block;
+  std::vector<std::uint64_t> indices;
+  for (std::size_t k = 0; k < count; ++k)
+    indices.push_back(capacity == 0 ? argument<std::uint64_t>(a, 1) + k : static_cast<std::uint32_t*>(a[1])[k]);
+  if (capacity > 0 && count > capacity) std::fprintf(stderr, "too many indices for a launch\n"), std::exit(3);
+  return [=] {
+    const std::size_t block = shape.block * word;
+    for (std::size_t k = 0; k < count; ++k) {
+      char* in_pool = shape.pool + indices[k] * shape.pitch * word;
+      char* packed = shape.packed + k * block;
+      std::memcpy(gather ? packed : in_pool, gather ? in_pool : packed, block);
+    }
+  };
+}
+
 Call call_of(const std::string& name, void** a) {
   const auto is = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
   if (is("_Z5saxpy")) return saxpy(a);
@@ -125,8 +160,15 @@ Call call_of(const std::string& name, void** a) {
   return placeholder;
 }
 
-cudaError_t launch(const void* kernel, dim3 grid, void** arguments, cudaStream_t stream) {
-  const Call call = call_of(kernels().at(kernel), arguments);
+cudaError_t launch(const void* kernel, dim3 grid, dim3 threads, void** arguments, cudaStream_t stream) {
+  const std::string& name = kernels().at(kernel);
+  if (is_move(name)) {
+    const auto shape = argument<MoveShape>(arguments, 0);
+    note("move %p %p %p %u %u %u\n", static_cast<void*>(stream), shape.pool, shape.packed, shape.total, grid.x,
+         threads.x);
+    return submit(move_of_words(name, arguments));
+  }
+  const Call call = call_of(name, arguments);
   std::string operands;
   for (const void* operand : call.operands) {
     char text[32];
@@ -195,14 +237,26 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(host));
   return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3, void** arguments, std::size_t,
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 threads, void** arguments, std::size_t,
                                cudaStream_t stream) {
-  return launch(kernel, grid, arguments, stream);
+  return launch(kernel, grid, threads, arguments, stream);
 }
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3, void** arguments, std::size_t, cudaStream_t stream) {
-  return launch(kernel, grid, arguments, stream);
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 threads, void** arguments, std::size_t,
+                             cudaStream_t stream) {
+  return launch(kernel, grid, threads, arguments, stream);
 }
 
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  *lowest = 0;
+  *highest = -3;  // as the fake of the device's tests
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+  *stream = new_handle<cudaStream_t>();
+  note("urgent %p %d\n", static_cast<void*>(*stream), priority);
+  return cudaSuccess;
+}
 cudaError_t cudaMalloc(void** data, std::size_t size) { return obtain(data, size); }
 cudaError_t cudaMallocManaged(void** data, std::size_t size, unsigned) { return obtain(data, size); }
 cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
@@ -239,6 +293,15 @@ cudaError_t cudaEventElapsedTime(float* time, cudaEvent_t, cudaEvent_t) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   note("copy %p %p %p %zu %d\n", static_cast<void*>(stream), to, from, bytes, static_cast<int>(kind));
   return submit([=] { std::memcpy(to, from, bytes); });
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  note("strided %p %p %p %zu %zu %zu %zu %d\n", static_cast<void*>(stream), to, from, to_pitch, from_pitch, width,
+       height, static_cast<int>(kind));
+  return submit([=] {
+    for (std::size_t row = 0; row < height; ++row)
+      std::memcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+  });
 }
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
