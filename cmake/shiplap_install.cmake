@@ -16,7 +16,7 @@ install(EXPORT shiplapTargets NAMESPACE shiplap:: DESTINATION ${package_dir})
 # measuring table are written with, nor the insides of the workloads.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/shiplap DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE PATTERN "device/virtual" EXCLUDE
-        PATTERN "measure/rows.hpp" EXCLUDE PATTERN "workload/built_in" EXCLUDE)
+        PATTERN "measure/rows.hpp" EXCLUDE PATTERN "measure/block_points.hpp" EXCLUDE PATTERN "workload/built_in" EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shiplapConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/shiplapConfig.cmake INSTALL_DESTINATION ${package_dir})

@@ -21,7 +21,7 @@ struct Set {
   Bytes block;
   std::uint64_t blocks = 1;
   bool to_device = true;
-  std::uint64_t seed = 0;  ///< of the indices
+  std::uint64_t seed = 0;  ///< seed of the indices
   bool sorted = false;     ///< whether the indices increase
   bool aligned = true;     ///< whether the size is a multiple of 256 bytes, otherwise of 16
   Beside neighbour = Beside::none;

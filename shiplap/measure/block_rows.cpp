@@ -45,7 +45,7 @@ std::vector<Bytes> sizes_of_copies(const Setting& setting) {
 // More copies take so long that they would be most of the measurement, and the time is proportional to them.
 std::vector<Point> points_of_copies(const Setting& setting) {
   return block_points(setting, sizes_of_copies(setting),
-                      quick(setting) ? BlockCounts{1, 16, 256} : BlockCounts{1, 16, 256, 4096});
+                      quick(setting) ? BlockCounts{1, 256} : BlockCounts{1, 16, 256, 4096});
 }
 std::vector<Point> points_of_batches(const Setting& setting) {
   return block_points(setting, sizes_of_copies(setting),
@@ -57,7 +57,7 @@ std::vector<Point> points_of_strided_copies(const Setting& setting) {
 }
 std::vector<Point> points_of_kernels(const Setting& setting) {
   if (quick(setting))
-    return block_points(setting, {4_KiB, 64_KiB}, {1, 64, 2048}, grids_up_to_all_sms(setting, {1, 8, 32}));
+    return block_points(setting, {4_KiB, 64_KiB}, {1, 64, 2048}, grids_up_to_all_sms(setting, {2, 8}));
   return block_points(setting, {256_B, 1_KiB, 4_KiB, 16_KiB, 64_KiB, 1_MiB}, {1, 16, 256, 4096},
                       grids_up_to_all_sms(setting, {1, 2, 4, 8, 32}));
 }

@@ -25,7 +25,7 @@ namespace {
 /// end.
 constexpr SampleOptions full_sampling{
     .warm_up = 0, .most = 1'000'000, .relative_half_width = -1, .window = {}, .budget = Seconds{5}};
-/// Sampling of a point in one visit. Widths and budgets are chosen so that the table takes about 100 s, or 15 s in a
+/// Sampling of a point in one visit. Widths and budgets are chosen so that the table takes about 90 s, or 15 s in a
 /// quick measurement (primitives.cpp). The run that verifies the bytes is the warm-up. Disturbances last
 /// some milliseconds, and the window is longer.
 constexpr SampleOptions standard_sampling{.warm_up = 0,

@@ -15,7 +15,7 @@ namespace shiplap {
 /// Number of points that are measured, and time for each.
 enum class Effort : std::uint8_t {
   quick,     ///< few points, about 15 s for a GPU
-  standard,  ///< all points, about 100 s
+  standard,  ///< all points, about 90 s
   full,      ///< five seconds for each point, as in Comm|Scope's five runs of a second (Pearson et al. 2019, section 3)
 };
 

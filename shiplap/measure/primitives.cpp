@@ -4,9 +4,8 @@
 
 namespace shiplap {
 
-// Both visits of all rows should take at most 90 s (15 s for a quick measurement). They took 102 s on one H100
-// (results/h100/blocks/measure.txt). Rows of blocks take about 20 s of that (4 s), most of it for kernels beside
-// copies, because the copies must last longer than the kernels.
+// Both visits of all rows should take at most 90 s (15 s for a quick measurement). They took 77 to 99 s on several H100s,
+// 82 s for results/h100/blocks/measure.txt.
 std::span<const PrimitiveRow> primitive_rows() {
   static const std::vector<PrimitiveRow> table = [] {
     std::vector<PrimitiveRow> all;

@@ -109,8 +109,8 @@ TEST_F(Cli, json_of_a_comparison_has_one_form_for_a_quantity) {
 TEST_F(Cli, json_of_movers_has_one_form_for_a_quantity) {
   const std::string file = (folder / "planted.json").string();
   save_profile(planted_profile(), file);
-  expect_one_form("movers", parsed(shiplap("movers --json --max-slowdown 5% --profile " + file)),
-                  {"block", "time", "rate", "call", "slowdown", "max_slowdown", "memory_bound"});
+  expect_one_form("movers", parsed(shiplap("movers --json --max-slowdown 5% --memory-bound 1 --profile " + file)),
+                  {"block", "time", "rate", "call", "slowdown", "max_slowdown", "memory_bound", "thread_block"});
 }
 
 }  // namespace

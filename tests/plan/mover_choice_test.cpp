@@ -186,7 +186,7 @@ TEST(MoverChoice, keeps_the_limit_on_what_a_neighbour_loses) {
   const Profile profile = planted_profile();
   // Beside a gather, planted kernels bound by memory lose 3 % at a grid of 8, and 13.5 % more for every 8 blocks up
   // to 32.
-  const BlockSet set{.block = 4_KiB, .blocks = 1024};
+  const BlockSet set{.block = 64_KiB, .blocks = 16384};  // long, so that its kernel is on the SMs nearly all the time
   const auto grids = [&](const MoverLimits& limits) {
     std::vector<std::uint32_t> all;
     for (const MoverTime& m : mover_times(profile, 0, 0, set, limits))
