@@ -128,17 +128,20 @@ std::vector<Point> points_of_moves(const Setting& setting) {
   if (pool_of(setting) < long_set_of_batch.block * long_set_of_batch.blocks * pool_over_blocks)
     throw Unsupported(fmt::format("the largest copy asked for leaves a pool of only {}", to_string(pool_of(setting))));
   std::vector<Point> points;
-  for (const SetBeside& set : {short_set, many_blocks, long_set_of_batch})
-    points.push_back(point_beside(setting, 0, set, 1));
   for (const std::uint32_t grid : grids_up_to_all_sms(setting, {1, 2, 4, 8, 32}))
     for (const SetBeside& set : {short_set, long_set(grid)}) points.push_back(point_beside(setting, grid, set, 1));
+  // The last, because a driver without batches ends the row.
+  for (const SetBeside& set : {short_set, many_blocks, long_set_of_batch})
+    points.push_back(point_beside(setting, 0, set, 1));
   return points;
 }
 /// Beside computing kernels, also with long thread blocks: for them a mover waits longer until it has SMs.
 std::vector<Point> points_of_moves_beside_computing(const Setting& setting) {
-  std::vector<Point> points = points_of_moves(setting);
+  std::vector<Point> points;
   for (const std::uint32_t grid : grids_up_to_all_sms(setting, {1, 2, 4, 8, 32}))
     points.push_back(point_beside(setting, grid, short_set, long_thread_blocks));
+  const std::vector<Point> others = points_of_moves(setting);
+  points.insert(points.end(), others.begin(), others.end());
   return points;
 }
 

@@ -172,37 +172,40 @@ std::vector<AddedToSet> added_to_sets(const MoveTimes& beside, const MoveTimes& 
   return added;
 }
 
+Uncertain not_negative(const Uncertain& u) { return u.value() > 0 ? u : Uncertain::exact(0); }
+
 /// The time that an op waits for SMs, in times of a thread block of the neighbour, from thread blocks of two lengths.
 Uncertain wait_for_sms(const std::vector<AddedToSet>& short_blocks, const std::vector<AddedToSet>& long_blocks,
                        double thread_block) {
   if (short_blocks.empty() || long_blocks.empty() || !(thread_block > 0)) return Uncertain::exact(0);
-  const double longer = thread_block * (long_blocks.front().set.work - 1);
-  const Uncertain wait = (long_blocks.front().time - short_blocks.front().time) / longer;
-  return wait.value() > 0 ? wait : Uncertain::exact(0);
+  const Uncertain& brief = short_blocks.front().time;
+  const Uncertain& lasting = long_blocks.front().time;
+  const double work = long_blocks.front().set.work;
+  const Uncertain wait = not_negative((lasting - brief) / (thread_block * (work - 1)));
+  if (brief.value() >= wait.value() * thread_block) return wait;
+  // Nothing but the wait is left: the line through zero.
+  return not_negative((brief + work * lasting) / (thread_block * (1 + work * work)));
 }
 
-/// Splits what sets take longer into parts for each op, block and MiB. The parts of kernels have no cost of a block,
-/// because the threads of a kernel take no notice of where a block ends.
+/// Splits what sets take longer into parts for each op, block and MiB. The least and the largest set of a batch have
+/// the same number of blocks. The parts of kernels have no cost of a block, because the threads of a kernel take no
+/// notice of where a block ends.
 AddedToMove split(const std::vector<AddedToSet>& sets, const Uncertain& wait) {
-  AddedToMove added;
-  if (sets.empty()) return added;
   const auto mib = [](const MoveKey& set) { return in_bytes(set.block * set.blocks) / in_bytes(1_MiB); };
   const auto blocks = [](const MoveKey& set) { return static_cast<double>(set.blocks); };
   const AddedToSet& least = sets.front();
   const AddedToSet& largest = sets.back();
-  const auto not_negative = [](Uncertain u) { return u.value() > 0 ? u : Uncertain::exact(0); };
+  const Uncertain per_mib = (largest.time - least.time) / (mib(largest.set) - mib(least.set));
   Uncertain per_block = Uncertain::exact(0);
   for (const AddedToSet& set : sets)
-    if (set.set.grid == 0 && set.set.block == least.set.block && set.set.blocks > least.set.blocks)
-      per_block = not_negative((set.time - least.time) / (blocks(set.set) - blocks(least.set)));
-  Uncertain per_mib = Uncertain::exact(0);
-  if (mib(largest.set) > mib(least.set))
-    per_mib = not_negative((largest.time - least.time - per_block * (blocks(largest.set) - blocks(least.set))) /
-                           (mib(largest.set) - mib(least.set)));
-  added.per_block = non_negative<Seconds>(per_block);
-  added.per_mib = non_negative<Seconds>(per_mib);
-  added.per_move = non_negative<Seconds>(least.time - wait - per_block * blocks(least.set) - per_mib * mib(least.set));
-  return added;
+    if (set.set.grid == 0 && set.set.blocks > least.set.blocks)
+      per_block = (set.time - least.time - not_negative(per_mib) * (mib(set.set) - mib(least.set))) /
+                  (blocks(set.set) - blocks(least.set));
+  const Uncertain per_move =
+      least.time - wait - not_negative(per_block) * blocks(least.set) - not_negative(per_mib) * mib(least.set);
+  return {.per_move = non_negative<Seconds>(per_move),
+          .per_block = non_negative<Seconds>(per_block),
+          .per_mib = non_negative<Seconds>(per_mib)};
 }
 
 std::vector<MoverBeside> fit_beside(const Observations& observations, const GpuModel& gpu, const std::string& name,
@@ -226,16 +229,24 @@ std::vector<MoverBeside> fit_beside(const Observations& observations, const GpuM
     MoverBeside row{
         .grid = grid, .compute = non_negative<double>(*by_computing), .memory = non_negative<double>(*by_streaming)};
     const auto beside_compute = added_to_sets(by_compute, alone, grid, false);
-    const Uncertain wait = wait_for_sms(beside_compute, added_to_sets(by_compute, alone, grid, true), computing);
-    row.wait = non_negative<double>(wait);
-    row.move_compute = split(beside_compute, wait * computing);
-    row.move_memory = split(added_to_sets(by_memory, alone, grid, false), wait * streaming);
+    const auto beside_memory = added_to_sets(by_memory, alone, grid, false);
+    if (beside_compute.size() > 1 && beside_memory.size() > 1) {
+      const Uncertain wait = wait_for_sms(beside_compute, added_to_sets(by_compute, alone, grid, true), computing);
+      row.added = {.wait = non_negative<double>(wait),
+                   .compute = split(beside_compute, wait * computing),
+                   .memory = split(beside_memory, wait * streaming)};
+    }
     rows.push_back(row);
   }
   if (rows.empty())
     findings.missing.push_back({fmt::format("links[0].blocks.beside_{}", name),
                                 fmt::format("not measured: needs verified points of beside.{0}.compute and "
                                             "beside.{0}.memory, alone and beside a grid",
+                                            name)});
+  else if (std::ranges::any_of(rows, [](const MoverBeside& row) { return !row.added; }) || rows.front().grid != 0)
+    findings.missing.push_back({fmt::format("links[0].blocks.beside_{}.added", name),
+                                fmt::format("not measured for every mover: needs verified points of moves.{0}, "
+                                            "moves.{0}.compute and moves.{0}.memory, and a batch",
                                             name)});
   return rows;
 }

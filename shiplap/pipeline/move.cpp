@@ -53,6 +53,12 @@ std::uint64_t rounded_down(std::uint64_t count) {
   return digits <= 3 ? count : count >> (digits - 3) << (digits - 3);
 }
 
+/// The largest number with the same result of `rounded_down`.
+std::uint64_t rounded_up(std::uint64_t count) {
+  const auto digits = static_cast<unsigned>(std::bit_width(count));
+  return digits <= 3 ? count : rounded_down(count) + (std::uint64_t{1} << (digits - 3)) - 1;
+}
+
 std::size_t place_of(const BlockSet& set) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio: Fibonacci hashing
   const std::uint64_t direction_and_pool = static_cast<std::uint64_t>(set.pool) * 2 + (set.to_device ? 1 : 0);
@@ -62,7 +68,8 @@ std::size_t place_of(const BlockSet& set) {
 
 const MoversToTry& movers_for(const std::shared_ptr<const Profile>& profile, BlockSet set, const MoverLimits& limits) {
   thread_local std::vector<KeptChoice> kept(kept_choices);
-  set.blocks = rounded_down(set.blocks);
+  // A limit is kept for the largest number that has the same choice, because a longer move costs a neighbour more.
+  set.blocks = limits.max_slowdown ? rounded_up(set.blocks) : rounded_down(set.blocks);
   KeptChoice& place = kept[place_of(set)];
   if (place.profile != profile || place.set != set || place.limits != limits)
     place = {.profile = profile, .set = set, .limits = limits, .choice = choose(*profile, set, limits)};

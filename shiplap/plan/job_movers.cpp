@@ -16,11 +16,22 @@ namespace {
 /// Number of chunks of a typical pipeline: movers are compared on the blocks of one of them.
 constexpr std::uint64_t typical_chunks = 8;
 
-/// The kernel of a job runs while the blocks move. Nothing more is known about it here.
-std::optional<Neighbour> neighbour_in(const Profile& profile) {
+/// The kernel of a job runs while the blocks move. The time of its thread blocks is known when the number of those that
+/// fit on the GPU is.
+std::optional<Neighbour> neighbour_in(const Profile& profile, const Job& job) {
+  // Movers without figures would be left out, so all must have them.
+  const auto is_complete = [](const std::vector<MoverBeside>& rows) {
+    return !rows.empty() && rows.front().grid == 0 &&
+           std::ranges::all_of(rows, [](const MoverBeside& row) { return row.added.has_value(); });
+  };
   const std::optional<BlockModel>& blocks = profile.link(0, 0).blocks;
-  const bool is_measured = blocks && !blocks->beside_gather.empty() && !blocks->beside_scatter.empty();
-  return is_measured ? std::optional(Neighbour{}) : std::nullopt;
+  if (!blocks || !is_complete(blocks->beside_gather) || !is_complete(blocks->beside_scatter)) return std::nullopt;
+  Neighbour neighbour;
+  if (job.cost.resident_blocks == 0 || job.cost.points.empty()) return neighbour;
+  const std::uint64_t groups = (job.items - 1) / std::max<std::uint64_t>(1, job.items_per_block) + 1;
+  const double waves = static_cast<double>(groups * job.blocks_abreast) / static_cast<double>(job.cost.resident_blocks);
+  neighbour.thread_block = job.cost.at(job.items) / std::max(1.0, waves);
+  return neighbour;
 }
 
 /// The array that moves the most bytes as blocks in one direction; null without one.
@@ -52,7 +63,7 @@ std::vector<std::optional<Mover>> movers_of(const Job& job, const Profile& profi
                    .to_device = to_device,
                    .pool = array->memory,
                    .regular = are_regular(job, to_device)},
-                  {.max_slowdown = space.max_slowdown, .neighbour = neighbour_in(profile)});
+                  {.max_slowdown = space.max_slowdown, .neighbour = neighbour_in(profile, job)});
   std::erase_if(times, [&](const MoverTime& time) {
     const bool is_allowed =
         space.movers.empty() || std::ranges::find(space.movers, time.mover.kind) != space.movers.end();

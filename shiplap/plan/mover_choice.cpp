@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -72,27 +73,44 @@ double part_on_sms(const GpuModel& gpu, const BlockCost& alone, Seconds wait) {
   return on_sms > Seconds{0} ? on_sms / (on_sms + gap + wait) : 1.0;
 }
 
-/// Thread blocks of a mover's kernel that have something to move. The others end at once.
-std::uint32_t busy_grid(const Mover& mover, const BlockSet& set) {
-  constexpr std::uint64_t widest_access = 16;
-  const std::uint64_t accesses = set.block.count * set.blocks / widest_access;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(mover.grid, 1 + accesses / mover_threads));
+/// A limit without a neighbour is kept for the one that loses most: bound by memory, with thread blocks so short that
+/// the mover never waits for SMs.
+constexpr Neighbour loses_most{.memory_bound = 1, .thread_block = Seconds{0}};
+
+/// What the neighbour loses while such blocks move again and again; nullopt when it was not measured.
+std::optional<Interval<double>> loss_of(const MoverFigures& figures, const BlockSet& set, const Neighbour& neighbour,
+                                        const Mover& mover, const BlockCost& cost) {
+  const bool is_kernel = mover.kind == Mover::Kind::kernel;
+  const std::uint32_t grid = is_kernel ? busy_grid(mover, set.block, set.block, set.blocks) : 0;
+  const std::optional<MoverBeside> beside = beside_at(beside_of(figures, set), grid);
+  if (!beside) return std::nullopt;
+  const Seconds wait = beside->added ? neighbour.thread_block * beside->added->wait.value : Seconds{0};
+  const double part = is_kernel ? part_on_sms(*figures.gpu, cost, wait) : part_of_link_rate(figures, set, cost.time);
+  const Interval<double> loss = added_to_neighbour(*beside, neighbour);
+  return Interval<double>{part * loss.value, part * loss.low, part * loss.high};
 }
 
-/// Adds a mover unless its neighbour would lose more than the limit.
+/// What the neighbour adds to the time of the op; nullopt when it was not measured.
+std::optional<Seconds> added_by(const MoverFigures& figures, const BlockSet& set, const Neighbour& neighbour,
+                                const Mover& mover) {
+  const std::optional<MoverBeside> beside = beside_at(beside_of(figures, set), mover.grid);
+  if (!beside || !beside->added) return std::nullopt;
+  const std::uint64_t moves = mover.kind == Mover::Kind::copies ? set.blocks : 1;
+  return added_to_move(*beside->added, neighbour, {.block = set.block, .blocks = set.blocks, .moves = moves}).value;
+}
+
+/// Adds a mover, unless its neighbour may lose more than the limit, or a figure that is needed was not measured.
 void add(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set, const MoverLimits& limits,
          const Mover& mover, const BlockCost& cost) {
-  const Neighbour neighbour = limits.neighbour.value_or(Neighbour{});
-  const bool is_kernel = mover.kind == Mover::Kind::kernel;
-  const MoverBeside beside = beside_at(beside_of(figures, set), mover.grid);
-  const double part = is_kernel ? part_on_sms(*figures.gpu, cost, neighbour.thread_block * beside.wait.value)
-                                : part_of_link_rate(figures, set, cost.time);
-  const Interval<double> loss =
-      added_to_neighbour(is_kernel ? beside_at(beside_of(figures, set), busy_grid(mover, set)) : beside, neighbour);
-  if (limits.max_slowdown && part * loss.high > *limits.max_slowdown) return;
-  const bool has_neighbour = limits.neighbour || limits.max_slowdown;
-  const Seconds added = has_neighbour ? added_to_move(beside, neighbour, set.block, set.blocks).value : Seconds{0};
-  times.push_back({.mover = mover, .time = cost.time + added, .call = cost.call, .slowdown = part * loss.value});
+  const auto loss = loss_of(figures, set, limits.neighbour.value_or(loses_most), mover, cost);
+  if (limits.max_slowdown && !(loss && loss->high <= *limits.max_slowdown)) return;
+  Seconds time = cost.time;
+  if (limits.neighbour) {
+    const auto added = added_by(figures, set, *limits.neighbour, mover);
+    if (!added) return;
+    time += *added;
+  }
+  times.push_back({.mover = mover, .time = time, .call = cost.call, .slowdown = loss ? loss->value : 0});
 }
 
 void add_kernels(std::vector<MoverTime>& times, const MoverFigures& figures, const BlockSet& set,
@@ -175,11 +193,15 @@ std::vector<MoverTime> mover_times(const Profile& profile, std::uint16_t gpu, st
         "profile {} has no figures for moves of scattered blocks {} a pool in {} memory, so no mover can be chosen: "
         "measure the node (shiplap measure), or use a pinned pool",
         profile.name, set.to_device ? "from" : "to", to_string(set.pool)));
-  if ((limits.max_slowdown || limits.neighbour) && beside_of(figures, set).empty())
+  const std::vector<MoverBeside>& beside = beside_of(figures, set);
+  const bool is_missing =
+      limits.neighbour ? std::ranges::none_of(beside, [](const MoverBeside& row) { return row.added.has_value(); })
+                       : limits.max_slowdown && beside.empty();
+  if (is_missing)
     throw Unsupported(fmt::format(
-        "profile {} does not say what movers and kernels beside them cost each other, so `max_slowdown` and "
-        "`neighbour` cannot be considered: measure the node (shiplap measure), or give neither",
-        figures.profile->name));
+        "profile {} does not say what movers and kernels beside them cost each other, so {} cannot be considered: "
+        "measure the node in full (shiplap measure), or do without",
+        figures.profile->name, limits.neighbour ? "`neighbour`" : "`max_slowdown`"));
   std::vector<MoverTime> times;
   add_copies(times, figures, set, limits);
   add_kernels(times, figures, set, limits);
@@ -209,7 +231,8 @@ Crossovers crossovers(const Profile& profile, std::uint16_t gpu, std::uint16_t n
   for (const Bytes size : crossover_sizes()) {
     if (!found.best.empty() && size.count > profile.gpus.at(gpu).memory.count / set.blocks) break;
     at.block = size;
-    const Mover best = some_mover_times(profile, gpu, numa_node, at, limits).front().mover;
+    const std::vector<MoverTime> times = mover_times(profile, gpu, numa_node, at, limits);
+    const std::optional<Mover> best = times.empty() ? std::nullopt : std::optional(times.front().mover);
     if (found.best.empty() || found.best.back().mover != best) found.best.push_back({.block = size, .mover = best});
   }
   return found;

@@ -30,8 +30,8 @@ struct BlockSet {
 struct MoverLimits {
   /// Most time that is added to the neighbour while the mover runs, as a fraction of its time alone. Absent: no limit.
   std::optional<double> max_slowdown{};
-  /// A kernel that runs meanwhile. Absent: none, unless `max_slowdown` is given, which is then kept for the neighbour
-  /// that loses most (`Neighbour{}`).
+  /// A kernel that runs meanwhile. Absent: times are those on an idle GPU, and `max_slowdown` is kept for the neighbour
+  /// that loses most, which is bound by device memory and has very short thread blocks.
   std::optional<Neighbour> neighbour{};
   friend bool operator==(const MoverLimits&, const MoverLimits&) = default;
 };
@@ -42,7 +42,8 @@ struct MoverTime {
   /// Time from the call until the last block has arrived, beside the neighbour and without other traffic on the link.
   Seconds time{0};
   Seconds call{0};  ///< host time of the call or calls
-  /// Added time of the neighbour, as a fraction of its time alone. Without a neighbour: that of `Neighbour{}`.
+  /// Added time of the neighbour, as a fraction of its time alone, while such blocks move again and again. Without a
+  /// neighbour: that of the one that loses most. 0 when it was not measured.
   double slowdown = 0;
 };
 
@@ -59,7 +60,7 @@ inline constexpr double equal_mover_times = 0.01;
 ///
 /// Throws UsageError for an empty set or a member of MoverLimits out of range. Throws Unsupported when the profile has
 /// no figures for moving blocks, and when `max_slowdown` or `neighbour` is given and the profile does not say what
-/// kernels and movers cost each other.
+/// kernels and movers cost each other. A mover of which it does not say so is left out.
 std::vector<MoverTime> mover_times(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet&,
                                    const MoverLimits& = {});
 
@@ -74,8 +75,8 @@ MoverChoice choose_mover(const Profile&, std::uint16_t gpu, std::uint16_t numa_n
 
 /// The best mover of blocks of a size or larger.
 struct MoverFrom {
-  Bytes block;  ///< smallest size of a block
-  Mover mover;  ///< the best mover from this size up to the next entry
+  Bytes block;                 ///< smallest size of a block
+  std::optional<Mover> mover;  ///< the best mover from this size up to the next entry; nullopt: none keeps the limit
   friend bool operator==(const MoverFrom&, const MoverFrom&) = default;
 };
 /// The best movers of a number of blocks, by size of a block.
@@ -91,7 +92,7 @@ inline constexpr Bytes largest_crossover{4ull << 20u};  ///< largest size that `
 /// farther apart, so a finer division would show nothing but the interpolation between them.
 std::vector<Bytes> crossover_sizes();
 /// The sizes at which the best mover changes. `set.block` is ignored. Sizes whose blocks together exceed the memory of
-/// the GPU are left out. Throws as `choose_mover` does.
+/// the GPU are left out. Throws as `mover_times` does.
 Crossovers crossovers(const Profile&, std::uint16_t gpu, std::uint16_t numa_node, const BlockSet& set,
                       const MoverLimits& = {});
 

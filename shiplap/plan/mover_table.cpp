@@ -40,7 +40,8 @@ Json json_of(const MoverRow& row) {
 Json json_of(const Crossovers& found) {
   Json best = Json::array();
   for (const MoverFrom& from : found.best)
-    best.push_back({{"block", quantity_json(from.block)}, {"mover", to_json(from.mover)}});
+    best.push_back(
+        {{"block", quantity_json(from.block)}, {"mover", from.mover ? to_json(*from.mover) : Json(nullptr)}});
   return {{"direction", text_of_direction(found.to_device)}, {"blocks", found.blocks}, {"best", std::move(best)}};
 }
 

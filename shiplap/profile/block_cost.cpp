@@ -100,11 +100,11 @@ std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>& rows) {
   return grids;
 }
 
-MoverBeside beside_at(const std::vector<MoverBeside>& rows, std::uint32_t grid) {
+std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>& rows, std::uint32_t grid) {
   const bool has_copies = !rows.empty() && rows.front().grid == 0;
-  if (grid == 0) return has_copies ? rows.front() : MoverBeside{.grid = 0, .compute = {}, .memory = {}};
+  if (grid == 0) return has_copies ? std::optional(rows.front()) : std::nullopt;
   const std::span<const MoverBeside> kernels = std::span(rows).subspan(has_copies ? 1 : 0);
-  if (kernels.empty()) return {.grid = grid, .compute = {}, .memory = {}};
+  if (kernels.empty()) return std::nullopt;
   const auto key = [](const MoverBeside& row) { return static_cast<double>(row.grid); };
   const auto [low, high] = around(kernels, grid, key);
   MoverBeside at = kernels[high];
@@ -119,9 +119,11 @@ MoverBeside beside_at(const std::vector<MoverBeside>& rows, std::uint32_t grid) 
   const MoverBeside& b = kernels[high];
   at.compute = mixed(a.compute, b.compute, part);
   at.memory = mixed(a.memory, b.memory, part);
-  at.wait = mixed(a.wait, b.wait, part);
-  at.move_compute = mixed(a.move_compute, b.move_compute, part);
-  at.move_memory = mixed(a.move_memory, b.move_memory, part);
+  at.added.reset();
+  if (a.added && b.added)
+    at.added = {.wait = mixed(a.added->wait, b.added->wait, part),
+                .compute = mixed(a.added->compute, b.added->compute, part),
+                .memory = mixed(a.added->memory, b.added->memory, part)};
   return at;
 }
 
@@ -129,17 +131,18 @@ Interval<double> added_to_neighbour(const MoverBeside& beside, const Neighbour& 
   return mixed(beside.compute, beside.memory, neighbour.memory_bound);
 }
 
-Interval<Seconds> added_to_move(const MoverBeside& beside, const Neighbour& neighbour, Bytes block,
-                                std::uint64_t blocks) {
-  const AddedToMove added = mixed(beside.move_compute, beside.move_memory, neighbour.memory_bound);
-  const double n = static_cast<double>(blocks);
-  const double mib = in_bytes(block * blocks) / in_bytes(1_MiB);
+Interval<Seconds> added_to_move(const AddedToMover& added, const Neighbour& neighbour, const MovedBlocks& moved) {
+  const AddedToMove beside = mixed(added.compute, added.memory, neighbour.memory_bound);
+  // Blocks that move in calls of their own have the cost of a call each, and that of a block is part of it.
+  const double moves = static_cast<double>(moved.moves);
+  const double blocks = moved.moves > 1 ? 0.0 : static_cast<double>(moved.blocks);
+  const double mib = in_bytes(moved.block * moved.blocks) / in_bytes(1_MiB);
   const auto at = [&](Seconds per_move, Seconds per_block, Seconds per_mib, double wait) {
-    return per_move + per_block * n + per_mib * mib + neighbour.thread_block * wait;
+    return per_move * moves + per_block * blocks + per_mib * mib + neighbour.thread_block * wait;
   };
-  return {at(added.per_move.value, added.per_block.value, added.per_mib.value, beside.wait.value),
-          at(added.per_move.low, added.per_block.low, added.per_mib.low, beside.wait.low),
-          at(added.per_move.high, added.per_block.high, added.per_mib.high, beside.wait.high)};
+  return {at(beside.per_move.value, beside.per_block.value, beside.per_mib.value, added.wait.value),
+          at(beside.per_move.low, beside.per_block.low, beside.per_mib.low, added.wait.low),
+          at(beside.per_move.high, beside.per_block.high, beside.per_mib.high, added.wait.high)};
 }
 
 }  // namespace shiplap

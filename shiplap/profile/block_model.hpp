@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,18 +29,22 @@ struct AddedToMove {
   Interval<Seconds> per_block{};  ///< for each block of the op
   Interval<Seconds> per_mib{};    ///< for each MiB of the op
 };
+/// How much longer a mover takes beside a kernel.
+struct AddedToMover {
+  /// Time that an op waits for SMs, in times of a thread block of the kernel. 0 for copies.
+  Interval<double> wait{};
+  AddedToMove compute{};  ///< beside a kernel that only computes
+  AddedToMove memory{};   ///< beside a kernel that is bound by the device memory
+};
 /// How much longer a mover and kernels beside it take while both run all the time. A kernel beside it is called its
-/// neighbour. Intervals of kernels that are neither bound by computing nor by memory lie between the two.
+/// neighbour. Figures of kernels that are bound in part by device memory lie between the two.
 struct MoverBeside {
   std::uint32_t grid = 1;    ///< thread blocks of the mover's kernel; 0: copies by the copy engine
   Interval<double> compute;  ///< added time of a kernel that only computes, as a fraction of its time alone
   /// Added time of a kernel that is bound by the device memory, as a fraction of its time alone. For copies, it is what
   /// copies at the rate of large copies add, and less at a lower rate.
   Interval<double> memory;
-  /// Time that an op of the mover waits for SMs, in times of a thread block of the neighbour. 0 for copies.
-  Interval<double> wait{};
-  AddedToMove move_compute{};  ///< added to the mover beside a kernel that only computes
-  AddedToMove move_memory{};   ///< added to the mover beside a kernel that is bound by the device memory
+  std::optional<AddedToMover> added{};  ///< added to the mover; nullopt when it was not measured
 };
 /// Times of moving scattered blocks between a pool in host memory and the GPU.
 struct BlockModel {
@@ -64,12 +69,18 @@ BlockCost block_cost(const std::vector<BlockTime>&, std::uint32_t grid, Bytes bl
 std::vector<std::uint32_t> grids_of(const std::vector<BlockTime>&);
 /// What a mover with a grid (0: copies) and its neighbour cost each other. All figures are linear between two rows and
 /// constant above the last row. Below the first row, what the mover adds to its neighbour is proportional to the grid,
-/// and the other figures are constant. Copies have a row of their own. All figures are 0 without rows.
-MoverBeside beside_at(const std::vector<MoverBeside>&, std::uint32_t grid);
+/// and the other figures are constant. Copies have a row of their own. Returns nullopt without such rows.
+std::optional<MoverBeside> beside_at(const std::vector<MoverBeside>&, std::uint32_t grid);
 
 /// Added time of the neighbour, as a fraction of its time alone.
 Interval<double> added_to_neighbour(const MoverBeside&, const Neighbour&);
-/// Added time of an op that moves `blocks` blocks of `block` bytes.
-Interval<Seconds> added_to_move(const MoverBeside&, const Neighbour&, Bytes block, std::uint64_t blocks);
+/// The blocks of an op of a mover.
+struct MovedBlocks {
+  Bytes block;               ///< size of a block
+  std::uint64_t blocks = 1;  ///< number of blocks
+  std::uint64_t moves = 1;   ///< number of calls that move them: one for each block, or one for all
+};
+/// Added time of an op, with the wait for SMs.
+Interval<Seconds> added_to_move(const AddedToMover&, const Neighbour&, const MovedBlocks&);
 
 }  // namespace shiplap

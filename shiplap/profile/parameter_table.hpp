@@ -150,6 +150,14 @@ void describe(V& v, Part& added, Tag tag) {
   v.value({"per_block", tag, "For each block of the op."}, added.per_block, time_quantity);
   v.value({"per_mib", tag, "For each MiB of the op."}, added.per_mib, time_quantity);
 }
+template <class V, Like<AddedToMover> Part>
+void describe(V& v, Part& added, Tag tag) {
+  v.value({"wait", tag, "Time until an op of the mover has SMs, in times of a thread block of the kernel beside it."},
+          added.wait, fraction_quantity);
+  v.part("compute", added.compute, "Added to an op of the mover beside a kernel that only computes.", tag);
+  v.part("memory", added.memory, "Added to an op of the mover beside a kernel that is bound by the device memory.",
+         tag);
+}
 template <class V, Like<MoverBeside> Row>
 void describe(V& v, Row& row, Tag tag) {
   v.fact("grid", row.grid, "Thread blocks of the mover's kernel; 0: copies by the copy engine.");
@@ -159,11 +167,8 @@ void describe(V& v, Row& row, Tag tag) {
            "Added time of a kernel that is bound by the device memory, as a fraction of its time alone; for copies, at "
            "the rate of large copies."},
           row.memory, fraction_quantity);
-  v.value({"wait", tag, "Time until an op of the mover has SMs, in times of a thread block of the kernel beside it."},
-          row.wait, fraction_quantity);
-  v.part("move_compute", row.move_compute, "Added to an op of the mover beside a kernel that only computes.", tag);
-  v.part("move_memory", row.move_memory,
-         "Added to an op of the mover beside a kernel that is bound by the device memory.", tag);
+  v.optional_part("added", row.added, "How much longer the mover takes beside a kernel; null when it was not measured.",
+                  tag);
 }
 
 // --- parts

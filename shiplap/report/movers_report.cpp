@@ -40,13 +40,17 @@ void add_row(Table& table, const MoverRow& row) {
 }
 
 std::string limits_text(const MoverLimits& limits) {
-  const Neighbour neighbour = limits.neighbour.value_or(Neighbour{});
-  std::string text =
-      limits.neighbour || limits.max_slowdown
-          ? "Times are those beside a neighbour, which is a kernel that fills the GPU. "
-          : "Times are those on an idle GPU. What a neighbour loses is for a kernel that fills the GPU. ";
-  text += fmt::format("Device memory bounds it by {}, and one of its thread blocks takes {}.\n",
-                      percent(neighbour.memory_bound), to_string(neighbour.thread_block));
+  std::string text;
+  if (limits.neighbour)
+    text = fmt::format(
+        "Times are those beside a neighbour, which is a kernel that fills the GPU. Device memory bounds it by "
+        "{}, and one of its thread blocks takes {}.\n",
+        percent(limits.neighbour->memory_bound), to_string(limits.neighbour->thread_block));
+  else
+    text =
+        "Times are those on an idle GPU. A neighbour, which is a kernel that fills the GPU, loses at most what the "
+        "last "
+        "column says.\n";
   if (limits.max_slowdown) text += fmt::format("The neighbour may lose at most {}.\n", percent(*limits.max_slowdown));
   return text;
 }
@@ -56,7 +60,7 @@ std::string limits_text(const MoverLimits& limits) {
 std::string to_string(const Crossovers& found) {
   std::string text = subject(found.to_device, found.blocks) + ": ";
   for (std::size_t i = 0; i < found.best.size(); ++i) {
-    text += (i > 0 ? ", " : "") + to_string(found.best[i].mover);
+    text += (i > 0 ? ", " : "") + (found.best[i].mover ? to_string(*found.best[i].mover) : "none");
     if (i + 1 < found.best.size())
       text += (i == 0 ? " below " : " up to ") + to_string(found.best[i + 1].block);
     else

@@ -98,7 +98,8 @@ class Plot {
     if (crossovers_ == nullptr) return;
     for (std::size_t i = 1; i < crossovers_->best.size(); ++i) {
       const MoverFrom& from = crossovers_->best[i];
-      if (from.mover.kind == crossovers_->best[i - 1].mover.kind) continue;
+      const std::optional<Mover>& before = crossovers_->best[i - 1].mover;
+      if (from.mover && before && from.mover->kind == before->kind) continue;
       line("change", x(from.block), plot_top, x(from.block), plot_top + plot_height);
       body_ += svg_text(x(from.block), plot_top - 4, "small", to_string(from.block), "middle");
     }

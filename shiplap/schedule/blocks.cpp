@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -16,6 +17,15 @@ constexpr std::array<std::pair<Mover::Kind, std::string_view>, 4> mover_names{{{
                                                                                {Mover::Kind::kernel, "kernel"}}};
 
 }  // namespace
+
+std::uint32_t busy_grid(const Mover& mover, Bytes block, Bytes pitch, std::uint64_t blocks) {
+  std::uint64_t word = 1;
+  for (const std::uint64_t width : {4u, 16u})
+    if (block.count % width == 0 && pitch.count % width == 0) word = width;
+  const std::uint64_t words = block.count * blocks / word;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>((words + mover_threads - 1) / mover_threads, 1,
+                                                              std::max<std::uint64_t>(1, mover.grid)));
+}
 
 std::uint64_t blocks_of_pool(Bytes pool, Bytes block, Bytes pitch) {
   return pool < block ? 0 : (pool - block).count / pitch.count + 1;

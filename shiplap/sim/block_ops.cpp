@@ -44,7 +44,11 @@ void OpBuilder::describe_blocks_by_copies(const BlockCopy& blocks, const BlockCo
   const double duplex = one.duplex_gap + one.duplex_per_byte * in_bytes(block);
   state.copy.per_byte = cost.time.count() / state.bytes;
   state.copy.duplex_per_byte = state.copy.per_byte * std::max(1.0, duplex / alone);
-  state.added = added_beside_kernels(blocks, machine_.beside_mover(gpu, numa_node, blocks.gather, 0), state);
+  if (const auto beside = machine_.beside_mover(gpu, numa_node, blocks.gather, 0)) {
+    state.added = added_beside_kernels(blocks, *beside, state);
+    const double part = std::min(1.0, state.bytes * one.per_byte / cost.time.count());
+    state.slows = {.compute = part * beside->compute.value, .memory = part * beside->memory.value};
+  }
   state.holds_call = state.blocks_agent;
   if (!state.holds_call) state.call = cost.call.count();
 }
@@ -53,12 +57,15 @@ AddedBesideKernels OpBuilder::added_beside_kernels(const BlockCopy& blocks, cons
                                                    OpState& state) const {
   GpuResources& gpu = gpus_[state.gpu];
   gpu.compute.affects(gpu.link);
+  if (!beside.added) return {};
   const Bytes block = schedule_.lists[blocks.list.index()].block;
+  const std::uint64_t moves = blocks.mover.kind == Mover::Kind::copies ? blocks.count : 1;
   const auto added = [&](double memory_bound) {
     const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = Seconds{0}};
-    return added_to_move(beside, neighbour, block, blocks.count).value.count();
+    return added_to_move(*beside.added, neighbour, {.block = block, .blocks = blocks.count, .moves = moves})
+        .value.count();
   };
-  return {.compute = added(0), .memory = added(1), .wait = beside.wait.value};
+  return {.compute = added(0), .memory = added(1), .wait = beside.added->wait.value};
 }
 
 // The kernel shares the link like a kernel that only accesses host memory. Its own time was measured alone, from the
@@ -83,10 +90,12 @@ void OpBuilder::describe_blocks_by_kernel(const BlockCopy& blocks, const BlockCo
   state.latency = std::min(start, cost.time.count());
   times.alone = cost.time.count() - state.latency;
   for (double& beside : times.beside) beside = times.alone * std::max(1.0, beside / by_link);
-  const MoverBeside beside = machine_.beside_mover(gpu, numa_node, blocks.gather, blocks.mover.grid);
-  times.compute_slowdown = beside.compute.value;
-  times.memory_slowdown = beside.memory.value;
-  times.added = added_beside_kernels(blocks, beside, state);
+  const BlockList& list = schedule_.lists[blocks.list.index()];
+  const std::uint32_t busy = busy_grid(blocks.mover, list.block, list.pitch, blocks.count);
+  if (const auto beside = machine_.beside_mover(gpu, numa_node, blocks.gather, busy))
+    times.slows = {.compute = beside->compute.value, .memory = beside->memory.value};
+  if (const auto beside = machine_.beside_mover(gpu, numa_node, blocks.gather, blocks.mover.grid))
+    times.added = added_beside_kernels(blocks, *beside, state);
   zero_copy_.push_back(times);
   state.zero_copy = &zero_copy_.back();
   state.call = cost.call.count();

@@ -98,12 +98,12 @@ void Compute::update_beside(double now) {
   link_->update_progress(now);
   beside_ = beside;
   link_->update_progress(now);
+  link_->kernels_changed(now);
 }
 
-void Compute::set_slowdown(double compute, double memory, double now) {
+void Compute::set_slowdown(By by, const KernelSlowdown& slowdown, double now) {
   advance_clock(now);
-  compute_slowdown_ = compute;
-  memory_slowdown_ = memory;
+  slowdowns_[static_cast<std::size_t>(by)] = slowdown;
   find_next_event();
 }
 

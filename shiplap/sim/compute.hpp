@@ -1,6 +1,7 @@
 // The SMs of one GPU: thread blocks run in waves, and kernels share the SMs where resident blocks leave space.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -16,7 +17,12 @@ class Link;
 struct AddedBesideKernels {
   double compute = 0;  ///< beside kernels that only compute
   double memory = 0;   ///< beside kernels that are bound by the device memory
-  double wait = 0;     ///< in times of a thread block of those kernels
+  double wait = 0;     ///< until it has SMs, in times of a thread block of those kernels
+};
+/// Added time of kernels while blocks move beside them, as a fraction.
+struct KernelSlowdown {
+  double compute = 0;  ///< added to kernels that only compute
+  double memory = 0;   ///< added to kernels that are bound by the device memory
 };
 
 /// Blocks start in the order in which their kernels arrived. A later kernel gets the space that earlier kernels leave.
@@ -44,17 +50,20 @@ class Compute final : public Resource {
   /// Starts as many blocks as fit, and tells `KernelOrder` when the first and the last blocks of a kernel have started.
   void start_next(double now);
 
-  /// Sets how much longer kernels take from now on because the kernel of a mover runs beside them, as a fraction of
-  /// their time: those that only compute, and those that are bound by the device memory.
-  void set_slowdown(double compute, double memory, double now);
+  /// What moves blocks beside the kernels.
+  enum class By : std::uint8_t { mover_kernel, copies_to_device, copies_to_host };
+  /// Sets how much longer kernels take from now on because of one mover.
+  void set_slowdown(By, const KernelSlowdown&, double now);
 
   /// From now on `Link::update_progress` is called when the kernels beside ops on the link change.
   void affects(Link& link) { link_ = &link; }
-  /// How much longer such an op takes beside the kernels that run now.
+  bool is_busy() const { return !running_cohorts_.empty(); }
+  /// How much longer such an op takes beside the kernels that run now, once it has SMs.
   double added(const AddedBesideKernels& op) const {
-    return beside_.rate * (op.compute + (op.memory - op.compute) * beside_.memory_bound) +
-           beside_.thread_block * op.wait;
+    return beside_.rate * (op.compute + (op.memory - op.compute) * beside_.memory_bound);
   }
+  /// How long such an op waits for SMs, unless the kernels that run now end before.
+  double wait_for_sms(const AddedBesideKernels& op) const { return beside_.thread_block * op.wait; }
 
   OpIndex advance() override;
   void after_event(double now) override { start_next(now); }
@@ -93,19 +102,19 @@ class Compute final : public Resource {
   /// Speed of the running blocks, from 0 to 1. At 1 the GPU can serve the whole demand and no mover runs. A mover slows
   /// all kernels down like the one that started last.
   double speed() const {
-    const double slowdown = compute_slowdown_ + (memory_slowdown_ - compute_slowdown_) * memory_bound_;
+    double slowdown = 0;
+    for (const KernelSlowdown& by : slowdowns_) slowdown += by.compute + (by.memory - by.compute) * memory_bound_;
     return (demanded_rate_ > 1 ? 1 / demanded_rate_ : 1) / (1 + slowdown);
   }
 
   bool concurrent_;
   KernelOrder& kernels_;
-  double free_space_ = 1.0;      // fraction of the GPU's space
-  double demanded_rate_ = 0.0;   // by all running blocks, as a fraction of the GPU's rate; may exceed 1
-  double compute_slowdown_ = 0;  // by the kernel of a mover, of kernels that only compute
-  double memory_slowdown_ = 0;   // by the kernel of a mover, of kernels bound by the device memory
-  double memory_bound_ = 1;      // Kernel::memory_bound of the kernel that started last
-  double thread_block_ = 0;      // Kernel::thread_block of the kernel that started last
-  Link* link_ = nullptr;         // null when no op on the link depends on kernels beside it
+  double free_space_ = 1.0;                    // fraction of the GPU's space
+  double demanded_rate_ = 0.0;                 // by all running blocks, as a fraction of the GPU's rate; may exceed 1
+  std::array<KernelSlowdown, 3> slowdowns_{};  // by `By`
+  double memory_bound_ = 1;                    // Kernel::memory_bound of the kernel that started last
+  double thread_block_ = 0;                    // Kernel::thread_block of the kernel that started last
+  Link* link_ = nullptr;                       // null when no op on the link depends on kernels beside it
   Beside beside_;
   double full_speed_time_ = 0;             // the integral of `speed()` over time until `updated_`, in seconds
   double updated_ = 0;                     // time of the last call of `advance_clock`

@@ -9,7 +9,7 @@
 namespace shiplap::sim {
 
 CopyEngine::CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
-                       const ZeroCopyKernels& zero_copy, const Compute& compute)
+                       const ZeroCopyKernels& zero_copy, Compute& compute)
     : name_(name),
       order_(gpu.order),
       ops_(ops),
@@ -98,11 +98,18 @@ OpIndex CopyEngine::start_data(double now) {
   updated_ = now;
   link_.update_progress(now);
   update_progress(now);  // the link does not update copies inside and between the memories of GPUs
+  if (copy.slows.memory > 0 || copy.slows.compute > 0) slow_kernels(copy.slows, copy.to_device, now);
   return no_op;
+}
+
+void CopyEngine::slow_kernels(const KernelSlowdown& slowdown, bool to_device, double now) {
+  compute_.set_slowdown(to_device ? Compute::By::copies_to_device : Compute::By::copies_to_host, slowdown, now);
 }
 
 OpIndex CopyEngine::end_data(double now) {
   const OpIndex op = current_;
+  const OpState& copy = ops_[op];
+  if (copy.slows.memory > 0 || copy.slows.compute > 0) slow_kernels({}, copy.to_device, now);
   current_ = no_op;
   moving_ = false;
   free_at_ = now;

@@ -23,7 +23,7 @@ class ZeroCopyKernels;
 class CopyEngine final : public Resource {
  public:
   CopyEngine(Engine name, const Gpu& gpu, OpStates& ops, Link& link, const KernelOrder& kernels,
-             const ZeroCopyKernels& zero_copy, const Compute& compute);
+             const ZeroCopyKernels& zero_copy, Compute& compute);
   /// `opposite` is the engine of the other direction of the same link.
   void connect(CopyEngine& opposite) { opposite_ = &opposite; }
 
@@ -52,6 +52,7 @@ class CopyEngine final : public Resource {
   void enqueue(OpIndex);
   bool find_waiting();
   bool may_start(const OpState&) const;
+  void slow_kernels(const KernelSlowdown&, bool to_device, double now);
   double gap(OpIndex) const;
   OpIndex start_data(double now);
   OpIndex end_data(double now);
@@ -63,7 +64,7 @@ class CopyEngine final : public Resource {
   Link& link_;
   const KernelOrder& kernels_;
   const ZeroCopyKernels& zero_copy_;
-  const Compute& compute_;
+  Compute& compute_;
   CopyEngine* opposite_ = nullptr;
 
   std::vector<std::deque<OpIndex>> waiting_;  // waiting copies by group of streams

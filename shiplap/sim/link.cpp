@@ -13,6 +13,8 @@ void Link::update_progress(double now) {
   if (zero_copy_->is_running()) zero_copy_->update_progress(now);
 }
 
+void Link::kernels_changed(double now) { zero_copy_->kernels_changed(now); }
+
 void Link::set_kernel_waits(StreamIndex stream, bool waits, double now) {
   std::uint32_t& kernels = waiting_kernels_[stream];
   kernels += waits ? 1u : ~0u;

@@ -24,6 +24,9 @@ class Link {
     zero_copy_ = &kernels;
   }
 
+  /// Is called when the kernels beside the transfers have changed.
+  void kernels_changed(double now);
+
   /// Updates the progress of all transfers over the link, and their ends by the current rates.
   void update_progress(double now);
 

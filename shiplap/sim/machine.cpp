@@ -130,7 +130,8 @@ double Machine::block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes b
   return block_cost(block_times(model, gather ? "host pinned h2d" : "host pinned d2h"), 0, block, blocks).time.count();
 }
 
-MoverBeside Machine::beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const {
+std::optional<MoverBeside> Machine::beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
+                                                 std::uint32_t grid) const {
   const BlockModel& model = blocks(gpu, numa_node);
   return beside_at(gather ? model.beside_gather : model.beside_scatter, grid);
 }

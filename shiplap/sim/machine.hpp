@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,7 +78,8 @@ class Machine {
   /// The time in which one host thread gathers or scatters blocks.
   double block_copy_by_host(std::uint16_t numa_node, bool gather, Bytes block, std::uint64_t blocks) const;
   /// What a mover with a grid (0: copies) and kernels beside it cost each other.
-  MoverBeside beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather, std::uint32_t grid) const;
+  std::optional<MoverBeside> beside_mover(std::uint16_t gpu, std::uint16_t numa_node, bool gather,
+                                          std::uint32_t grid) const;
   /// The costs of a prefetch of managed memory.
   CopyFigures prefetch(std::uint16_t gpu, std::uint16_t numa_node, bool to_device, Bytes size) const;
   /// The costs of a copy inside the memory of a GPU, or from one GPU to another.

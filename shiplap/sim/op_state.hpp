@@ -28,6 +28,7 @@ struct OpState {
   double bytes = 0;  ///< bytes that move
   CopyFigures copy;
   AddedBesideKernels added{};  ///< to a copy of blocks
+  KernelSlowdown slows{};      ///< added to kernels while a copy of blocks moves
   double batched_gap = 0;
   Compute::Kernel kernel;
   const ZeroCopyTimes* zero_copy = nullptr;  ///< null unless the op is a zero-copy kernel

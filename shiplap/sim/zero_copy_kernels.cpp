@@ -16,20 +16,45 @@ void ZeroCopyKernels::arrive(OpIndex op, double now) {
 
 void ZeroCopyKernels::start_next(double now) {
   if (current_ != no_op || waiting_.empty()) return;
-  link_.update_progress(now);
   current_ = waiting_.front();
   waiting_.pop_front();
-  slowing_copies_ = ops_[current_].zero_copy;
-  compute_.set_slowdown(slowing_copies_->compute_slowdown, slowing_copies_->memory_slowdown, now);
+  const double wait = compute_.wait_for_sms(ops_[current_].zero_copy->added);
+  if (wait <= 0) return begin(now);
+  waits_for_sms_ = true;
+  next_event_ = now + wait;
+  set_slowing(nullptr, now);
+}
+
+void ZeroCopyKernels::begin(double now) {
+  link_.update_progress(now);
+  waits_for_sms_ = false;
   remaining_ = 1;
   updated_ = now;
+  set_slowing(ops_[current_].zero_copy, now);
   link_.update_progress(now);
   kernels_.first_blocks_started(current_, now);
   kernels_.last_blocks_started(current_, now);
 }
 
+void ZeroCopyKernels::kernels_changed(double now) {
+  if (waits_for_sms_ && !compute_.is_busy()) begin(now);
+}
+
+void ZeroCopyKernels::set_slowing(const ZeroCopyTimes* times, double now) {
+  if (slowing_copies_ == times) return;
+  slowing_copies_ = times;
+  compute_.set_slowdown(Compute::By::mover_kernel, times != nullptr ? times->slows : KernelSlowdown{}, now);
+  link_.update_progress(now);
+}
+
 OpIndex ZeroCopyKernels::advance() {
-  link_.update_progress(next_event_);
+  const double now = next_event_;
+  ended_ = no_op;
+  if (waits_for_sms_) {
+    begin(now);
+    return no_op;
+  }
+  link_.update_progress(now);
   ended_ = current_;
   current_ = no_op;
   next_event_ = never;
@@ -37,14 +62,11 @@ OpIndex ZeroCopyKernels::advance() {
 }
 
 void ZeroCopyKernels::after_event(double now) {
+  if (ended_ == no_op) return;
   // Copies are assumed to be slowed down also in the short gap between two zero-copy kernels of a stream.
   const OpIndex after = ops_[ended_].stream_after;
   const bool another_follows = after != no_op && ops_[after].zero_copy != nullptr && ops_[after].pending == 0;
-  if (!another_follows && waiting_.empty()) {
-    slowing_copies_ = nullptr;
-    compute_.set_slowdown(0, 0, now);
-    link_.update_progress(now);
-  }
+  if (!another_follows && waiting_.empty()) set_slowing(nullptr, now);
   start_next(now);
 }
 

@@ -15,7 +15,8 @@ class Link;
 
 /// Zero-copy kernels run one after the other, because several at once would not move more bytes over the link. A kernel
 /// takes longer while copies move beside it (ZeroCopyTimes). A kernel that moves blocks slows the kernels of Compute
-/// down.
+/// down. It first waits until thread blocks of a kernel that fills the GPU have ended, and slows nothing down
+/// meanwhile.
 class ZeroCopyKernels final : public Resource {
  public:
   ZeroCopyKernels(OpStates& ops, Link& link, KernelOrder& kernels, Compute& compute, const CopyEngine& h2d,
@@ -29,13 +30,17 @@ class ZeroCopyKernels final : public Resource {
 
   /// Updates the fraction of the kernel that remains, and sets its end by the copies that move now.
   void update_progress(double now);
-  bool is_running() const { return current_ != no_op; }
+  bool is_running() const { return current_ != no_op && !waits_for_sms_; }
+  /// Begins the current kernel if it waits for SMs and no kernel of Compute runs any more.
+  void kernels_changed(double now);
   /// The times of the kernel that slows copies down: the running kernel, or in the gap after it the last kernel. Null:
   /// none.
   const ZeroCopyTimes* slowing_copies() const { return slowing_copies_; }
 
  private:
   void start_next(double now);
+  void begin(double now);
+  void set_slowing(const ZeroCopyTimes*, double now);
 
   OpStates& ops_;
   Link& link_;
@@ -46,6 +51,7 @@ class ZeroCopyKernels final : public Resource {
 
   std::deque<OpIndex> waiting_;
   OpIndex current_ = no_op;
+  bool waits_for_sms_ = false;  // the current kernel has no SMs yet
   const ZeroCopyTimes* slowing_copies_ = nullptr;
   double remaining_ = 0;  // fraction of the current kernel
   double updated_ = 0;

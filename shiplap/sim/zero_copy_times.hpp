@@ -17,8 +17,7 @@ struct ZeroCopyTimes {
   double copies_beside = 1;      ///< factor by which the time per byte of copies grows meanwhile
   double copy_per_byte[2] = {};  ///< least time per byte of copies meanwhile: [0] D2H, [1] H2D
   AddedBesideKernels added{};    ///< added to the kernel beside other kernels
-  double compute_slowdown = 0;   ///< added time of kernels that only compute meanwhile, as a fraction
-  double memory_slowdown = 0;    ///< added time of kernels bound by the device memory meanwhile, as a fraction
+  KernelSlowdown slows{};        ///< added to other kernels meanwhile
 };
 /// Returns the measured times of the kernel where it has them. Otherwise the time is that of its work or that of its
 /// bytes on the link, whichever is longer. Throws Unsupported when the profile has no zero-copy figures for the link.

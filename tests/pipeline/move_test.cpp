@@ -16,6 +16,7 @@
 #include "shiplap/profile/profile.hpp"
 #include "tests/support/forwarding_device.hpp"
 #include "tests/support/message_of.hpp"
+#include "tests/support/planted_blocks.hpp"
 #include "tests/support/planted_profile.hpp"
 
 namespace shiplap {
@@ -162,9 +163,14 @@ TEST_F(Move, names_another_mover_for_streams_that_accept_no_batch) {
 }
 
 TEST_F(Move, keeps_the_limit_on_what_a_neighbour_loses) {
-  const MoverLimits limits{.max_slowdown = 0.0};
-  EXPECT_NE(move(node, blocks(), index, packed.data(), nullptr, limits).kind, Mover::Kind::kernel);
-  EXPECT_EQ(move(node, blocks(), index, packed.data(), nullptr).kind, Mover::Kind::kernel);
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  for (MoverBeside& row : profile.links[0].blocks->beside_gather)
+    if (row.grid > 0) row.memory = Interval<double>::exact(0.5);
+  const Node limited = node_of(device, profile);
+  const MoverLimits limits{.max_slowdown = 0.03};
+  EXPECT_EQ(move(limited, blocks(), index, packed.data(), nullptr, limits).kind, Mover::Kind::batch);
+  EXPECT_EQ(move(limited, blocks(), index, packed.data(), nullptr).kind, Mover::Kind::kernel);
 }
 
 TEST_F(Move, two_nodes_of_a_thread_have_choices_of_their_own) {

@@ -61,10 +61,17 @@ TEST(JobMovers, leave_the_sms_to_a_kernel_that_takes_longer_than_the_blocks_need
 
 TEST(JobMovers, keep_the_limit_of_what_the_kernel_may_lose) {
   const BlockModel planted = planted_blocks();
+  const auto chosen = [](double limit) {
+    Profile profile = planted_profile();
+    profile.links[0].blocks = with_planted_waits(planted_blocks());
+    return rank(gathering(4_KiB, 4096, microseconds(10)), profile, plenty, {.max_slowdown = limit})
+        .best()
+        .choice.gather.value();
+  };
   for (const double limit : {0.005, 0.02, 0.1, 0.6, 2.0}) {
-    const Mover mover = chosen_gather(gathering(4_KiB, 4096, microseconds(10)), {.max_slowdown = limit});
+    const Mover mover = chosen(limit);
     const double loss =
-        mover.kind == Mover::Kind::kernel ? beside_at(planted.beside_gather, mover.grid).memory.value : 0;
+        mover.kind == Mover::Kind::kernel ? beside_at(planted.beside_gather, mover.grid)->memory.value : 0;
     EXPECT_LE(loss, limit) << to_string(mover);
     EXPECT_EQ(mover.kind == Mover::Kind::kernel, limit >= 0.01) << limit;  // the smallest planted loss, of one block
   }

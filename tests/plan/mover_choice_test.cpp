@@ -143,7 +143,7 @@ std::vector<Bytes> planted_changes(BlockSet set) {
 std::vector<Bytes> changes_of_kind(const Crossovers& found) {
   std::vector<Bytes> changes;
   for (std::size_t i = 1; i < found.best.size(); ++i)
-    if (found.best[i].mover.kind != found.best[i - 1].mover.kind) changes.push_back(found.best[i].block);
+    if (found.best[i].mover->kind != found.best[i - 1].mover->kind) changes.push_back(found.best[i].block);
   return changes;
 }
 
@@ -183,7 +183,8 @@ TEST(MoverChoice, crossovers_begin_at_the_smallest_size_and_name_each_change_onc
 }
 
 TEST(MoverChoice, keeps_the_limit_on_what_a_neighbour_loses) {
-  const Profile profile = planted_profile();
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
   // Beside a gather, planted kernels bound by memory lose 3 % at a grid of 8, and 13.5 % more for every 8 blocks up
   // to 32.
   const BlockSet set{.block = 64_KiB, .blocks = 16384};  // long, so that its kernel is on the SMs nearly all the time
@@ -207,19 +208,44 @@ TEST(MoverChoice, keeps_the_limit_on_what_a_neighbour_loses) {
             (std::vector<std::uint32_t>{1, 2, 4, 8, 32}));
 }
 
-TEST(MoverChoice, copies_cost_a_neighbour_nothing_and_remain_under_any_limit) {
-  const BlockSet set{.block = 4_KiB, .blocks = 1024};
-  const MoverChoice choice = choose_mover(planted_profile(), 0, 0, set, {.max_slowdown = 0.0});
-  EXPECT_EQ(choice.best.mover, by_batch);
-  EXPECT_EQ(choice.best.slowdown, 0);
-}
-
-/// Times by mover, as the choice sees them.
-Seconds time_of(const std::vector<MoverTime>& times, const Mover& mover) {
+/// The entry of a mover.
+Seconds time_by(const std::vector<MoverTime>& times, const Mover& mover) {
   return std::ranges::find(times, mover, &MoverTime::mover)->time;
 }
 double slowdown_by(const std::vector<MoverTime>& times, const Mover& mover) {
   return std::ranges::find(times, mover, &MoverTime::mover)->slowdown;
+}
+
+TEST(MoverChoice, a_mover_whose_cost_to_a_neighbour_was_not_measured_keeps_no_limit) {
+  const BlockSet set{.block = 4_KiB, .blocks = 1024};
+  for (const MoverTime& m : mover_times(planted_profile(), 0, 0, set, {.max_slowdown = 10.0}))
+    EXPECT_EQ(m.mover.kind, Mover::Kind::kernel) << "there is no row for copies";
+  EXPECT_THROW(choose_mover(planted_profile(), 0, 0, set, {.max_slowdown = 0.0}), Unsupported);
+  Profile without = planted_profile();
+  without.links[0].blocks = with_planted_waits(planted_blocks());
+  without.links[0].blocks->beside_gather[0].added.reset();
+  for (const MoverTime& m : mover_times(without, 0, 0, set, {.neighbour = Neighbour{}}))
+    EXPECT_EQ(m.mover.kind, Mover::Kind::kernel) << "how long copies take beside it is unknown";
+  for (MoverBeside& row : without.links[0].blocks->beside_gather) row.added.reset();
+  EXPECT_THAT(message_of([&] { mover_times(without, 0, 0, set, {.neighbour = Neighbour{}}); }),
+              HasSubstr("`neighbour` cannot be considered"));
+}
+
+TEST(MoverChoice, a_limit_alone_leaves_the_times_those_of_an_idle_gpu) {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  const BlockSet set{.block = 4_KiB, .blocks = 1024};
+  for (const MoverTime& m : mover_times(profile, 0, 0, set, {.max_slowdown = 0.5}))
+    EXPECT_NEAR(m.time / planted_time(m.mover, set), 1, 1e-9) << to_string(m.mover);
+}
+
+TEST(MoverChoice, crossovers_say_where_no_mover_keeps_the_limit) {
+  Profile profile = planted_profile();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.memory = Interval<double>::exact(0.5);
+  const Crossovers found = crossovers(profile, 0, 0, {.blocks = 64}, {.max_slowdown = 0.1});
+  EXPECT_TRUE(found.best.front().mover) << "a batch of small blocks is slow and costs little";
+  EXPECT_FALSE(found.best.back().mover);
 }
 
 TEST(MoverChoice, beside_a_neighbour_counts_what_the_neighbour_adds_to_each_mover) {
@@ -230,7 +256,7 @@ TEST(MoverChoice, beside_a_neighbour_counts_what_the_neighbour_adds_to_each_move
     const BlockSet set{.block = 64_KiB, .blocks = 64};  // 4 MiB
     const auto alone = mover_times(profile, 0, 0, set);
     const auto beside = mover_times(profile, 0, 0, set, {.neighbour = neighbour});
-    const auto added_us = [&](const Mover& m) { return in_microseconds(time_of(beside, m) - time_of(alone, m)); };
+    const auto added_us = [&](const Mover& m) { return in_microseconds(time_by(beside, m) - time_by(alone, m)); };
     EXPECT_NEAR(added_us(by_kernel(1)), memory_bound > 0 ? 3 + 4 * 40 + 40 : 2 + 4 * 80 + 40, 1e-6);
     EXPECT_NEAR(added_us(by_kernel(8)), memory_bound > 0 ? 3 + 4 * 5 + 40 : 2 + 4 * 10 + 40, 1e-6);
     EXPECT_NEAR(added_us(by_batch), memory_bound > 0 ? 4 + 64 * 0.3 + 4 * 2 : 1 + 64 * 0.1 + 4 * 0.5, 1e-6);

@@ -143,10 +143,9 @@ TEST(BesideAt, is_linear_between_rows_proportional_below_and_constant_above) {
                                       {.grid = 8, .compute = fraction(0.04), .memory = fraction(0.5)},
                                       {.grid = 16, .compute = fraction(0.03), .memory = fraction(0.7)}};
   const auto expect = [&](std::uint32_t grid, double compute, double memory) {
-    EXPECT_NEAR(beside_at(rows, grid).compute.value, compute, 1e-12) << grid;
-    EXPECT_NEAR(beside_at(rows, grid).memory.value, memory, 1e-12) << grid;
+    EXPECT_NEAR(beside_at(rows, grid)->compute.value, compute, 1e-12) << grid;
+    EXPECT_NEAR(beside_at(rows, grid)->memory.value, memory, 1e-12) << grid;
   };
-  expect(0, 0, 0);
   expect(1, 0.005, 0.025);
   expect(2, 0.01, 0.05);
   expect(4, 0.02, 0.1);
@@ -160,46 +159,52 @@ TEST(BesideAt, is_linear_between_rows_proportional_below_and_constant_above) {
 TEST(BesideAt, of_one_row_is_proportional_below_and_constant_above_and_of_none_is_zero) {
   const std::vector<MoverBeside> rows{
       {.grid = 4, .compute = Interval<double>::exact(0.02), .memory = Interval<double>::exact(0.1)}};
-  EXPECT_NEAR(beside_at(rows, 1).memory.value, 0.025, 1e-12);
-  EXPECT_NEAR(beside_at(rows, 4).memory.value, 0.1, 1e-12);
-  EXPECT_NEAR(beside_at(rows, 9).memory.value, 0.1, 1e-12);
-  EXPECT_EQ(beside_at({}, 8).memory.value, 0);
-  EXPECT_EQ(beside_at({}, 8).compute.value, 0);
+  EXPECT_NEAR(beside_at(rows, 1)->memory.value, 0.025, 1e-12);
+  EXPECT_NEAR(beside_at(rows, 4)->memory.value, 0.1, 1e-12);
+  EXPECT_NEAR(beside_at(rows, 9)->memory.value, 0.1, 1e-12);
+  EXPECT_FALSE(beside_at({}, 8));
 }
 
 TEST(BesideAt, copies_have_a_row_of_their_own_that_kernels_do_not_see) {
   const BlockModel model = with_planted_waits(planted_blocks());
-  EXPECT_NEAR(beside_at(model.beside_gather, 0).memory.value, 0.02, 1e-12);
-  EXPECT_NEAR(beside_at(model.beside_gather, 0).move_memory.per_block.value.count(), 0.3e-6, 1e-15);
-  EXPECT_EQ(beside_at(model.beside_gather, 0).wait.value, 0);
-  EXPECT_EQ(beside_at(planted_blocks().beside_gather, 0).memory.value, 0) << "no row for copies";
+  EXPECT_NEAR(beside_at(model.beside_gather, 0)->memory.value, 0.02, 1e-12);
+  EXPECT_NEAR(beside_at(model.beside_gather, 0)->added->memory.per_block.value.count(), 0.3e-6, 1e-15);
+  EXPECT_EQ(beside_at(model.beside_gather, 0)->added->wait.value, 0);
+  EXPECT_FALSE(beside_at(planted_blocks().beside_gather, 0)) << "no row for copies";
+  EXPECT_FALSE(beside_at({model.beside_gather.front()}, 8)) << "no row for kernels";
+  std::vector<MoverBeside> partly = model.beside_gather;
+  partly[2].added.reset();
+  EXPECT_FALSE(beside_at(partly, 5)->added) << "between a row with and one without";
   const std::vector<MoverBeside> kernels(model.beside_gather.begin() + 1, model.beside_gather.end());
   for (const std::uint32_t grid : {1u, 3u, 8u, 132u, 500u}) {
-    EXPECT_EQ(beside_at(model.beside_gather, grid).memory.value, beside_at(kernels, grid).memory.value) << grid;
-    EXPECT_EQ(beside_at(model.beside_gather, grid).move_memory.per_mib.value.count(),
-              beside_at(kernels, grid).move_memory.per_mib.value.count())
+    EXPECT_EQ(beside_at(model.beside_gather, grid)->memory.value, beside_at(kernels, grid)->memory.value) << grid;
+    EXPECT_EQ(beside_at(model.beside_gather, grid)->added->memory.per_mib.value.count(),
+              beside_at(kernels, grid)->added->memory.per_mib.value.count())
         << grid;
   }
   // Halfway between grids 32 and 82 of a line from 32 to 132.
-  EXPECT_NEAR(beside_at(model.beside_gather, 82).move_compute.per_mib.value.count(), (80e-6 / 32 + 80e-6 / 132) / 2,
+  EXPECT_NEAR(beside_at(model.beside_gather, 82)->added->compute.per_mib.value.count(), (80e-6 / 32 + 80e-6 / 132) / 2,
               1e-15);
 }
 
 TEST(AddedToMove, counts_ops_blocks_mebibytes_and_the_wait_for_thread_blocks) {
-  const MoverBeside beside = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 8);
+  const MoverBeside beside = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 8).value();
   const auto added = [&](double memory_bound, double thread_block_us) {
     const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = microseconds(thread_block_us)};
-    return in_microseconds(added_to_move(beside, neighbour, 64_KiB, 32).value);
+    return in_microseconds(added_to_move(*beside.added, neighbour, {.block = 64_KiB, .blocks = 32}).value);
   };
   // 2 MiB: at a grid of 8, 10 us a MiB beside computing kernels, and 5 us beside memory-bound ones.
   EXPECT_NEAR(added(0, 0), 2 + 20, 1e-9);
   EXPECT_NEAR(added(1, 0), 3 + 10, 1e-9);
   EXPECT_NEAR(added(0.5, 0), 2.5 + 15, 1e-9);
   EXPECT_NEAR(added(1, 100), 3 + 10 + 80, 1e-9);
-  const MoverBeside copies = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 0);
-  EXPECT_NEAR(
-      in_microseconds(added_to_move(copies, {.memory_bound = 1, .thread_block = microseconds(100)}, 64_KiB, 32).value),
-      4 + 32 * 0.3 + 2 * 2, 1e-9);
+  const AddedToMover copies = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 0)->added.value();
+  const auto added_to_copies = [&](std::uint64_t moves) {
+    const Neighbour neighbour{.memory_bound = 1, .thread_block = microseconds(100)};
+    return in_microseconds(added_to_move(copies, neighbour, {.block = 64_KiB, .blocks = 32, .moves = moves}).value);
+  };
+  EXPECT_NEAR(added_to_copies(1), 4 + 32 * 0.3 + 2 * 2, 1e-9) << "a batch";
+  EXPECT_NEAR(added_to_copies(32), 32 * 4 + 2 * 2, 1e-9) << "a call for each block";
   EXPECT_NEAR(added_to_neighbour(beside, {.memory_bound = 0.25}).value, 0.004 + 0.25 * (0.3 - 0.004), 1e-12);
 }
 
@@ -207,16 +212,15 @@ TEST(AddedToMove, has_the_ends_of_the_measured_intervals) {
   const auto us_from = [](double value) {
     return Interval<Seconds>{microseconds(value), microseconds(value - 0.5), microseconds(value + 0.25)};
   };
-  const MoverBeside beside{.grid = 4,
-                           .compute = {},
-                           .memory = {0.1, 0.05, 0.2},
-                           .wait = {1, 0.5, 1.5},
-                           .move_memory = {.per_move = us_from(5), .per_block = us_from(2), .per_mib = us_from(8)}};
+  const AddedToMover beside{.wait = {1, 0.5, 1.5},
+                            .compute = {},
+                            .memory = {.per_move = us_from(5), .per_block = us_from(2), .per_mib = us_from(8)}};
   const Interval<Seconds> added =
-      added_to_move(beside, {.memory_bound = 1, .thread_block = microseconds(10)}, 1_MiB, 3);
+      added_to_move(beside, {.memory_bound = 1, .thread_block = microseconds(10)}, {.block = 1_MiB, .blocks = 3});
   EXPECT_NEAR(in_microseconds(added.low), 4.5 + 3 * 1.5 + 3 * 7.5 + 5, 1e-9);
   EXPECT_NEAR(in_microseconds(added.high), 5.25 + 3 * 2.25 + 3 * 8.25 + 15, 1e-9);
-  EXPECT_NEAR(added_to_neighbour(beside, {.memory_bound = 1}).high, 0.2, 1e-12);
+  const MoverBeside row{.grid = 4, .compute = {}, .memory = {0.1, 0.05, 0.2}};
+  EXPECT_NEAR(added_to_neighbour(row, {.memory_bound = 1}).high, 0.2, 1e-12);
 }
 
 }  // namespace

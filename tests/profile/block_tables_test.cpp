@@ -27,14 +27,19 @@ Profile with_blocks() {
                  {"kernel pinned d2h",
                   {{.grid = 1, .block = 256_B, .blocks = 8, .time = us(6), .call = us(2)},
                    {.grid = 8, .block = 64_B, .blocks = 1, .time = us(5), .call = us(2)}}}},
-      .beside_gather = {{.grid = 1, .compute = fraction(0.01, 0, 0.02), .memory = fraction(0.03, 0.02, 0.05)},
-                        {.grid = 8,
-                         .compute = fraction(0.02, 0.01, 0.02),
-                         .memory = fraction(0.3, 0.2, 0.5),
-                         .wait = fraction(0.8, 0.5, 1.1),
-                         .move_compute = {.per_move = us(2, 1, 3), .per_block = us(0.5), .per_mib = us(30, 20, 40)},
-                         .move_memory = {.per_move = us(1), .per_block = us(0.25), .per_mib = us(7, 6, 9)}}},
-      .beside_scatter = {{.grid = 4, .compute = fraction(0, 0, 0), .memory = fraction(0.1, 0.1, 0.2)}}};
+      .beside_gather =
+          {{.grid = 1,
+            .compute = fraction(0.01, 0, 0.02),
+            .memory = fraction(0.03, 0.02, 0.05),
+            .added = AddedToMover{}},
+           {.grid = 8,
+            .compute = fraction(0.02, 0.01, 0.02),
+            .memory = fraction(0.3, 0.2, 0.5),
+            .added = AddedToMover{.wait = fraction(0.8, 0.5, 1.1),
+                                  .compute = {.per_move = us(2, 1, 3), .per_block = us(0.5), .per_mib = us(30, 20, 40)},
+                                  .memory = {.per_move = us(1), .per_block = us(0.25), .per_mib = us(7, 6, 9)}}}},
+      .beside_scatter = {
+          {.grid = 4, .compute = fraction(0, 0, 0), .memory = fraction(0.1, 0.1, 0.2), .added = AddedToMover{}}}};
   return p;
 }
 
@@ -54,11 +59,15 @@ void expect_equal_tables(const std::vector<MoverBeside>& a, const std::vector<Mo
     EXPECT_EQ(a[i].grid, b[i].grid);
     expect_equal_tables(a[i].compute, b[i].compute);
     expect_equal_tables(a[i].memory, b[i].memory);
-    expect_equal_tables(a[i].wait, b[i].wait);
-    for (const auto part : {&MoverBeside::move_compute, &MoverBeside::move_memory}) {
-      expect_equal_tables((a[i].*part).per_move, (b[i].*part).per_move);
-      expect_equal_tables((a[i].*part).per_block, (b[i].*part).per_block);
-      expect_equal_tables((a[i].*part).per_mib, (b[i].*part).per_mib);
+    ASSERT_EQ(a[i].added.has_value(), b[i].added.has_value());
+    if (!a[i].added) continue;
+    expect_equal_tables(a[i].added->wait, b[i].added->wait);
+    for (const auto part : {&AddedToMover::compute, &AddedToMover::memory}) {
+      const AddedToMove& one = (*a[i].added).*part;
+      const AddedToMove& other = (*b[i].added).*part;
+      expect_equal_tables(one.per_move, other.per_move);
+      expect_equal_tables(one.per_block, other.per_block);
+      expect_equal_tables(one.per_mib, other.per_mib);
     }
   }
 }

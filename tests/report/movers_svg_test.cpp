@@ -81,7 +81,7 @@ TEST(MoversSvg, marks_the_sizes_at_which_another_kind_becomes_the_best) {
   std::size_t changes = 0;
   for (const Crossovers& found : table.crossovers)
     for (std::size_t i = 1; i < found.best.size(); ++i) {
-      if (found.best[i].mover.kind == found.best[i - 1].mover.kind) continue;
+      if (found.best[i].mover->kind == found.best[i - 1].mover->kind) continue;
       ++changes;
       EXPECT_THAT(svg, HasSubstr(">" + to_string(found.best[i].block) + "</text>"));
     }

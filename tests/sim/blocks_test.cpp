@@ -280,8 +280,9 @@ TEST(BlocksBesideOps, take_longer_beside_a_kernel_as_planted) {
       ASSERT_GT(p.timeline.spans[kernel.index()].end.count(), p.timeline.spans[move.index()].end.count());
       const std::uint32_t grid = mover.kind == Mover::Kind::kernel ? mover.grid : 0;
       const AddedToMove added = planted_added(grid, memory_bound > 0);
-      const double added_us =
-          us_of(added.per_move.value) + 64 * us_of(added.per_block.value) + 4 * us_of(added.per_mib.value);
+      const bool calls_for_each = mover.kind == Mover::Kind::copies;
+      const double added_us = us_of(added.per_move.value) * (calls_for_each ? 64 : 1) +
+                              us_of(added.per_block.value) * (calls_for_each ? 0 : 64) + us_of(added.per_mib.value) * 4;
       const double alone = us_of(planted_block_cost(mover, true, 64_KiB, 64).time) - start_us(mover, true);
       // A move of copies begins with its first call, before the kernel has been launched.
       const double before =
@@ -291,19 +292,62 @@ TEST(BlocksBesideOps, take_longer_beside_a_kernel_as_planted) {
     }
 }
 
-TEST(BlocksBesideOps, of_a_kernel_wait_for_thread_blocks_of_a_kernel_that_fills_the_gpu) {
-  const auto length = [](std::uint64_t waves) {
-    BlockBench b;
-    const OpId kernel = b.work(b.two, milliseconds(20), 0);
+/// A gather beside a kernel of 1 ms that fills the GPU in so many waves.
+struct BesideWaves {
+  BlockBench b;
+  OpId kernel = b.work(b.two, milliseconds(1), 1);
+  OpId move = b.blocks(b.one, {Mover::Kind::kernel, 32}, true, 64_KiB, 4096);
+  Prediction p;
+  explicit BesideWaves(std::uint64_t waves) {
     auto& k = std::get<Kernel>(b.schedule.ops[kernel.index()].what);
     k.full_rate_blocks = k.resident_blocks = 264;
     k.blocks = waves * 264;
-    const OpId move = b.blocks(b.one, {Mover::Kind::kernel, 8}, true, 64_KiB, 64);
     b.schedule.ops[move.index()].agent = AgentId{1};
-    return length_us(b.predict(false, with_waits()), move);
-  };
-  // The thread blocks of 200 waves take 100 us, and those of 400 waves 50 us.
-  EXPECT_NEAR(length(200) - length(400), 0.8 * 50, 0.1);
+    p = b.predict(false, with_waits());
+  }
+};
+
+TEST(BlocksBesideOps, of_a_kernel_wait_for_thread_blocks_of_a_kernel_that_fills_the_gpu) {
+  // The thread blocks of 10 waves take 100 us, and those of 20 waves 50 us.
+  const double ten = us_of(BesideWaves(10).p.timeline.spans[1].start);
+  const double twenty = us_of(BesideWaves(20).p.timeline.spans[1].start);
+  EXPECT_NEAR(ten - twenty, 0.8 * 50, 1e-6);
+}
+
+TEST(BlocksBesideOps, of_a_kernel_that_wait_slow_nothing_down_and_begin_at_the_latest_when_the_kernel_ends) {
+  // A single wave takes 1 ms, of which the mover waits 0.8 ms. Until then the kernel loses nothing.
+  const BesideWaves one(1);
+  const Span kernel = one.p.timeline.spans[0];
+  const Span move = one.p.timeline.spans[1];
+  const double waited = us_of(move.start - kernel.start);
+  EXPECT_NEAR(waited, 800, 10);
+  EXPECT_NEAR(us_of(kernel.end - kernel.start), waited + (1000 - waited) * 1.45, 0.5)
+      << "memory loses 45 % at a grid of 32";
+  BlockBench b;
+  const OpId short_kernel = b.work(b.two, microseconds(30), 1);
+  auto& k = std::get<Kernel>(b.schedule.ops[short_kernel.index()].what);
+  k.full_rate_blocks = k.resident_blocks = k.blocks = 264;
+  const OpId second = b.blocks(b.one, {Mover::Kind::kernel, 32}, true, 64_KiB, 64);
+  b.schedule.ops[second.index()].agent = AgentId{1};
+  Profile profile = with_waits();
+  for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.added->wait = Interval<double>::exact(50);
+  const Prediction p = b.predict(false, profile);
+  EXPECT_NEAR(us_of(p.timeline.spans[second.index()].start), us_of(p.timeline.spans[short_kernel.index()].end), 1e-6);
+}
+
+TEST(BlocksBesideOps, of_copies_slow_kernels_down_in_proportion_to_their_rate) {
+  for (const Bytes block : {4_KiB, 1_MiB}) {
+    BlockBench b;
+    b.blocks(b.one, {Mover::Kind::batch}, true, block, 4096);
+    const OpId kernel = b.work(b.two, microseconds(1000), 1);
+    b.schedule.ops[kernel.index()].agent = AgentId{1};
+    const double time = us_of(planted_block_cost({Mover::Kind::batch}, true, block, 4096).time);
+    ASSERT_GT(time, 1100);
+    const double at_link =
+        us_of(Seconds{planted_profile().links[0].h2d.per_byte.value.seconds * in_bytes(block * 4096)});
+    EXPECT_NEAR(length_us(b.predict(false, with_waits()), kernel), 1000 * (1 + 0.02 * std::min(1.0, at_link / time)),
+                0.5);
+  }
 }
 
 TEST(BlocksBesideOps, take_longer_only_while_the_kernel_runs) {

@@ -63,9 +63,9 @@ BlockModel with_planted_waits(BlockModel model) {
     rows->insert(rows->begin(),
                  {.grid = 0, .compute = Interval<double>::exact(0.001), .memory = Interval<double>::exact(0.02)});
     for (MoverBeside& row : *rows) {
-      row.wait = Interval<double>::exact(planted_wait(row.grid));
-      row.move_compute = planted_added(row.grid, false);
-      row.move_memory = planted_added(row.grid, true);
+      row.added = AddedToMover{.wait = Interval<double>::exact(planted_wait(row.grid)),
+                               .compute = planted_added(row.grid, false),
+                               .memory = planted_added(row.grid, true)};
     }
   }
   return model;
@@ -90,8 +90,10 @@ BlockModel planted_blocks() {
         });
   }
   const auto slowdown = [](std::uint32_t grid, double compute, double memory) {
-    return MoverBeside{
-        .grid = grid, .compute = Interval<double>::exact(compute), .memory = Interval<double>::exact(memory)};
+    return MoverBeside{.grid = grid,
+                       .compute = Interval<double>::exact(compute),
+                       .memory = Interval<double>::exact(memory),
+                       .added = AddedToMover{}};
   };
   model.beside_gather = {slowdown(1, 0.001, 0.01), slowdown(8, 0.004, 0.03), slowdown(32, 0.01, 0.45),
                          slowdown(132, 0.015, 1.3)};
