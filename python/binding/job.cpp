@@ -1,0 +1,131 @@
+// Jobs: arrays in memory that Python objects own, and kernels that are Python functions.
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "binding/parts.hpp"
+
+namespace shiplap::python {
+namespace {
+
+Role role_of(const std::string& name) {
+  for (const auto& [text, role] : {std::pair{"in", Role::in},
+                                   {"out", Role::out},
+                                   {"inout", Role::inout},
+                                   {"resident", Role::resident},
+                                   {"carried", Role::carried},
+                                   {"scratch", Role::scratch}})
+    if (name == text) return role;
+  throw UsageError("role \"" + name + "\": give in, out, inout, resident, carried or scratch");
+}
+
+/// The elements that a Python function gives for the items of a chunk.
+std::function<ElementRange(ItemRange)> mapping_of(PyObject* function) {
+  return [function](ItemRange items) {
+    nb::gil_scoped_acquire gil;
+    const auto [first, count] =
+        nb::cast<std::pair<std::uint64_t, std::uint64_t>>(nb::borrow(function)(items.first, items.first + items.count));
+    return ElementRange{first, count};
+  };
+}
+
+/// A kernel that calls `function(first, count, blocks, stream, operands, lengths, origins)`. The last three are tuples
+/// of addresses and bytes, in the order of the arrays.
+KernelFunction kernel_of(PyObject* function) {
+  return [function](const Launch& launch) {
+    nb::gil_scoped_acquire gil;
+    const auto tuple_of = [](std::size_t count, const auto& at) {
+      nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+      if (!tuple.is_valid()) throw nb::python_error();
+      for (std::size_t i = 0; i < count; ++i)
+        if (PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), nb::int_(at(i)).release().ptr()) != 0)
+          throw nb::python_error();
+      return tuple;
+    };
+    const std::size_t n = launch.operands.size();
+    nb::borrow(function)(
+        launch.first_item, launch.items, launch.blocks, reinterpret_cast<std::uintptr_t>(launch.stream),
+        tuple_of(n, [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(launch.operands[i]); }),
+        tuple_of(n, [&](std::size_t i) { return launch.lengths[i].count; }),
+        tuple_of(n, [&](std::size_t i) { return launch.origins.empty() ? 0 : launch.origins[i].count; }));
+  };
+}
+
+void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t address, std::uint64_t size,
+         std::uint64_t element, std::uint64_t before, std::uint64_t after, nb::object mapping, nb::object owner) {
+  Array array{.name = std::move(name),
+              .role = role_of(role),
+              .size = Bytes{size},
+              .element = Bytes{element},
+              .reach = {.before = before, .after = after, .elements = {}},
+              .data = reinterpret_cast<std::byte*>(address)};
+  if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)));
+  self.job.arrays.push_back(std::move(array));
+  self.hold(std::move(owner));
+}
+
+/// Makes the last array blocks of a pool: `address` of the indices is 0 for blocks at equal distances.
+void make_blocks(PyJob& self, std::uintptr_t indices, std::uint64_t count, std::uint32_t width, bool is_signed,
+                 std::uint64_t block, std::uint64_t pitch, nb::object owner) {
+  Array& array = self.job.arrays.back();
+  array.blocks = Blocks{.indices = {.data = reinterpret_cast<const void*>(indices),
+                                    .count = indices == 0 ? 0 : count,
+                                    .width = width,
+                                    .is_signed = is_signed},
+                        .count = count,
+                        .block = Bytes{block},
+                        .pitch = Bytes{pitch},
+                        .elements = 0,
+                        .pool = array.size};
+  array.size = Bytes{block * count};
+  self.hold(std::move(owner));
+}
+
+void takes(PyJob& self, double seconds) {
+  self.job.cost = {
+      .points = {{self.job.items, Interval<Seconds>::exact(Seconds{seconds})}}, .limited = {}, .origin = "stated"};
+}
+
+}  // namespace
+
+void bind_job(nb::module_& m) {
+  nb::class_<PyJob>(m, "Job", nb::type_slots(Collected<PyJob>::slots))
+      .def("__init__", [](PyJob* self, std::uint64_t items,
+                          std::string name) { new (self) PyJob{.job = Job{.items = items, .name = std::move(name)}}; })
+      .def("copy", [](const PyJob& self) { return self; })
+      .def("add", &add, nb::arg("name"), nb::arg("role"), nb::arg("address"), nb::arg("size"), nb::arg("element"),
+           nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none())
+      .def("make_blocks", &make_blocks, nb::arg("indices"), nb::arg("count"), nb::arg("width"), nb::arg("is_signed"),
+           nb::arg("block"), nb::arg("pitch"), nb::arg("owner").none())
+      .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })
+      .def("set_host_kernel",
+           [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f))); })
+      .def("takes", &takes, nb::arg("seconds"))
+      .def_prop_ro("items", [](const PyJob& self) { return self.job.items; })
+      .def_prop_ro("name", [](const PyJob& self) { return self.job.name; })
+      .def_prop_rw(
+          "flops", [](const PyJob& self) { return self.job.flops; },
+          [](PyJob& self, double flops) { self.job.flops = flops; })
+      .def_prop_rw(
+          "double_precision", [](const PyJob& self) { return self.job.double_precision; },
+          [](PyJob& self, bool is_double) { self.job.double_precision = is_double; })
+      .def_prop_rw(
+          "device_traffic", [](const PyJob& self) { return self.job.device_traffic.count; },
+          [](PyJob& self, std::uint64_t bytes) { self.job.device_traffic = Bytes{bytes}; })
+      .def_prop_rw(
+          "efficiency", [](const PyJob& self) { return self.job.efficiency; },
+          [](PyJob& self, double efficiency) { self.job.efficiency = efficiency; })
+      .def_prop_rw(
+          "each_byte_once", [](const PyJob& self) { return self.job.each_byte_once; },
+          [](PyJob& self, std::optional<bool> once) { self.job.each_byte_once = once; }, nb::arg("value").none())
+      .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t abreast) {
+        self.job.items_per_block = items;
+        self.job.threads_per_block = threads;
+        self.job.blocks_abreast = abreast;
+      });
+}
+
+}  // namespace shiplap::python

@@ -1,0 +1,40 @@
+// The extension module shiplap._core.
+#include <nanobind/nanobind.h>
+
+#include "binding/parts.hpp"
+
+namespace shiplap::python {
+
+std::shared_ptr<nb::object> shared(nb::object object) {
+  return {new nb::object(std::move(object)), [](nb::object* held) {
+            // At the end of the interpreter there is nobody left to release it to.
+            if (!nb::is_alive()) return static_cast<void>(held->release());
+            nb::gil_scoped_acquire gil;
+            delete held;
+          }};
+}
+
+namespace {
+
+void bind_errors_of_shiplap(nb::module_& m) {
+  // The order matters: later translators are tried first, and derived classes must be.
+  const nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
+  nb::exception<UsageError>(m, "UsageError", nb::make_tuple(error, nb::handle(PyExc_ValueError)).ptr());
+  nb::exception<Unsupported>(m, "Unsupported", error.ptr());
+  nb::exception<CheckFailed>(m, "CheckFailed", error.ptr());
+  nb::exception<Cancelled>(m, "Cancelled", error.ptr());
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) { bind_errors_of_shiplap(m); }
+
+}  // namespace shiplap::python
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ library of shiplap. Use the package shiplap, which is made of it.";
+  shiplap::python::bind_errors(m);
+  shiplap::python::bind_job(m);
+  shiplap::python::bind_node(m);
+  shiplap::python::bind_plan(m);
+}

@@ -1,0 +1,119 @@
+// Devices, profiles and nodes, host memory, and the movers of scattered blocks.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "binding/parts.hpp"
+#include "shiplap/device/memory.hpp"
+#include "shiplap/device/open.hpp"
+#include "shiplap/plan/mover_table.hpp"
+#include "shiplap/plan/what_if.hpp"
+#include "shiplap/profile/profile.hpp"
+#include "shiplap/report/movers_report.hpp"
+#include "shiplap/report/movers_svg.hpp"
+#include "shiplap/report/profile_report.hpp"
+
+namespace shiplap::python {
+namespace {
+
+PyNode load_or_measure(const std::string& device, nb::object say) {
+  const auto told = shared(std::move(say));
+  nb::gil_scoped_release release;
+  PyNode node{.device = open(device.empty() ? default_device() : device)};
+  node.node = shiplap::load_or_measure(*node.device, [&](std::string_view line) {
+    nb::gil_scoped_acquire gil;
+    (*told)(std::string(line));
+  });
+  return node;
+}
+
+PyNode with_profile(const std::string& device, const std::string& profile) {
+  nb::gil_scoped_release release;
+  PyNode node{.device = open(device)};
+  node.node = node_of(*node.device, find_profile(profile));
+  return node;
+}
+
+PyNode from_profile(const std::string& name_or_path) {
+  nb::gil_scoped_release release;
+  return {.node = node_of(find_profile(name_or_path))};
+}
+
+PyNode what_if_of(const PyNode& self, const std::string& what) {
+  return {.node = node_of(what_if(*self.node.profile, what))};
+}
+
+std::vector<std::pair<std::string, std::string>> devices() {
+  std::vector<std::pair<std::string, std::string>> found;
+  const DeviceListing listing = list_devices();
+  for (const DeviceInfo& info : listing.devices) found.emplace_back(info.id, info.name);
+  for (const std::string& absent : listing.absent) found.emplace_back("", absent);
+  return found;
+}
+
+Memory pinned(const PyNode& self, std::uint64_t size) {
+  if (self.device == nullptr)
+    throw UsageError("a node without a device has no memory: open the node with Node.load_or_measure");
+  return self.device->allocate(Place::host(0), MemoryKind::pinned, Bytes{size});
+}
+
+std::string kind_of(const PyNode& self, std::uintptr_t address) {
+  if (self.device == nullptr) return "pageable";
+  return std::string(to_string(self.device->kind_of(reinterpret_cast<const std::byte*>(address))));
+}
+
+MoverTable movers(const PyNode& self, std::vector<std::uint64_t> counts, const std::string& pool, bool regular,
+                  std::optional<double> max_slowdown, std::optional<double> memory_bound,
+                  std::optional<double> thread_block) {
+  MoverQuestion question{.regular = regular, .counts = std::move(counts), .crossover_counts = {}};
+  question.pool = pool == "pageable"  ? MemoryKind::pageable
+                  : pool == "managed" ? MemoryKind::managed
+                                      : MemoryKind::pinned;
+  question.limits.max_slowdown = max_slowdown;
+  if (memory_bound || thread_block) {
+    Neighbour& neighbour = question.limits.neighbour.emplace();
+    neighbour.memory_bound = memory_bound.value_or(neighbour.memory_bound);
+    if (thread_block) neighbour.thread_block = Seconds{*thread_block};
+  }
+  nb::gil_scoped_release release;
+  return mover_table(*self.node.profile, question);
+}
+
+}  // namespace
+
+void bind_node(nb::module_& m) {
+  nb::class_<Memory>(m, "Memory")
+      .def_prop_ro("address", [](const Memory& self) { return reinterpret_cast<std::uintptr_t>(self.data()); })
+      .def_prop_ro("size", [](const Memory& self) { return self.size().count; });
+  nb::class_<MoverTable>(m, "MoverTable")
+      .def("to_json", [](const MoverTable& self) { return to_json(self).dump(); })
+      .def("text", [](const MoverTable& self) { return movers_report(self, {}); })
+      .def("svg", [](const MoverTable& self, std::uint64_t blocks) { return movers_svg(self, blocks); });
+  nb::class_<PyNode>(m, "Node")
+      .def_static("load_or_measure", &load_or_measure, nb::arg("device"), nb::arg("say"))
+      .def_static("with_profile", &with_profile, nb::arg("device"), nb::arg("profile"))
+      .def_static("from_profile", &from_profile, nb::arg("name_or_path"))
+      .def("what_if", &what_if_of, nb::arg("what"))
+      .def("pinned", &pinned, nb::arg("size"), nb::call_guard<nb::gil_scoped_release>())
+      .def("kind_of", &kind_of, nb::arg("address"))
+      .def("movers", &movers, nb::arg("counts"), nb::arg("pool"), nb::arg("regular"), nb::arg("max_slowdown").none(),
+           nb::arg("memory_bound").none(), nb::arg("thread_block").none())
+      .def_prop_ro("device", [](const PyNode& self) { return self.device ? self.device->info().id : std::string(); })
+      .def_prop_ro("has_gpu", [](const PyNode& self) { return self.node.has_gpu(); })
+      .def_prop_ro("profile_name", [](const PyNode& self) { return self.node.profile->name; })
+      .def_prop_ro("profile_hash", [](const PyNode& self) { return parameter_hash(*self.node.profile); })
+      .def_prop_ro("profile_origin",
+                   [](const PyNode& self) { return std::string(to_string(self.node.profile->origin)); })
+      .def("profile_json", [](const PyNode& self) { return to_json(*self.node.profile).dump(); })
+      .def("profile_text", [](const PyNode& self) { return profile_report(*self.node.profile, {}, {}); })
+      .def("save_profile", [](const PyNode& self, const std::string& path) { save_profile(*self.node.profile, path); });
+  m.def("devices", &devices, nb::call_guard<nb::gil_scoped_release>());
+  m.def("built_in_profiles", &built_in_profiles);
+}
+
+}  // namespace shiplap::python

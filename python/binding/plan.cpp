@@ -1,0 +1,156 @@
+// Plans, runs of them, and their reports.
+#include "shiplap/pipeline/plan.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "binding/parts.hpp"
+#include "shiplap/pipeline/run.hpp"
+#include "shiplap/report/plan_report.hpp"
+#include "shiplap/report/run_report.hpp"
+#include "shiplap/report/svg.hpp"
+#include "shiplap/schedule/schedule.hpp"
+
+namespace shiplap::python {
+namespace {
+
+/// A plan with what it needs to run.
+struct PyPlan {
+  PyNode node;
+  PyJob job;
+  Plan plan;
+};
+
+struct PyPrepared {
+  PyPlan plan;  ///< keeps the device and the arrays
+  Prepared prepared;
+};
+
+std::vector<nb::object>& held_of(PyPlan& plan) { return plan.job.held; }
+std::vector<nb::object>& held_of(PyPrepared& prepared) { return prepared.plan.job.held; }
+
+struct Wanted {
+  std::vector<std::string> strategies;
+  std::vector<std::uint32_t> chunks;
+  std::uint32_t gpus = 1;
+  std::uint64_t device_memory = 0;
+  std::uint64_t runs = 1;
+  bool may_pin = true;
+  double race = 0;
+  bool check_reach = false;
+  std::optional<double> max_slowdown;
+};
+
+PyPlan plan_of(const PyNode& node, const PyJob& job, const Wanted& wanted) {
+  PlanOptions options{.device_memory = Bytes{wanted.device_memory},
+                      .runs = wanted.runs,
+                      .may_pin = wanted.may_pin,
+                      .race = Seconds{wanted.race},
+                      .check_reach = wanted.check_reach};
+  options.space.strategies = wanted.strategies;
+  options.space.chunks = wanted.chunks;
+  options.space.gpus = wanted.gpus;
+  options.space.max_slowdown = wanted.max_slowdown;
+  PyPlan result{.node = node, .job = job, .plan = {}};
+  nb::gil_scoped_release release;
+  result.plan = plan(node.node, job.job, options);
+  return result;
+}
+
+MeasurableDevice& device_of(const PyPlan& self) {
+  if (self.node.device == nullptr)
+    throw UsageError(
+        "the plan is of a node without a device, so nothing can run: open the node with "
+        "Node.load_or_measure");
+  return *self.node.device;
+}
+
+PyPrepared prepare_plan(const PyPlan& self) {
+  std::optional<Prepared> prepared;
+  {
+    nb::gil_scoped_release release;
+    prepared = prepare(device_of(self), self.plan, self.job.job);
+  }
+  return {.plan = self, .prepared = std::move(*prepared)};
+}
+
+Trace trace_of(const std::string& name) {
+  if (name == "none") return Trace::none;
+  if (name == "best") return Trace::best;
+  if (name == "events") return Trace::events;
+  throw UsageError("trace \"" + name + "\": give none, best or events");
+}
+
+Report run_plan(const PyPlan& self, unsigned repeats, unsigned warm_up, bool ideal_overlap, const std::string& trace) {
+  ReportOptions options{
+      .repeats = repeats, .warm_up = warm_up, .ideal_overlap = ideal_overlap, .trace = trace_of(trace)};
+  return interruptible([&](const std::function<bool()>& stop) {
+    options.stop = stop;
+    return run(device_of(self), self.plan, self.job.job, options);
+  });
+}
+
+std::string picture_of(const PyPlan& self) {
+  const Candidate& chosen = self.plan.chosen;
+  const std::array panels{SvgPanel{.label = "predicted", .schedule = *chosen.schedule, .timeline = chosen.timeline}};
+  return svg(panels, {.title = self.plan.job.name + " on " + self.plan.ranking.profile,
+                      .subtitle = to_string(chosen.choice),
+                      .bound = self.plan.ranking.bound.time});
+}
+
+double seconds_of_run(PyPrepared& self) {
+  return interruptible(
+             [&](const std::function<bool()>& stop) { return self.prepared.run({.stop = stop}).timeline.makespan; })
+      .count();
+}
+
+}  // namespace
+
+void bind_plan(nb::module_& m) {
+  nb::class_<Wanted>(m, "PlanOptions")
+      .def(nb::init<>())
+      .def_rw("strategies", &Wanted::strategies)
+      .def_rw("chunks", &Wanted::chunks)
+      .def_rw("gpus", &Wanted::gpus)
+      .def_rw("device_memory", &Wanted::device_memory)
+      .def_rw("runs", &Wanted::runs)
+      .def_rw("may_pin", &Wanted::may_pin)
+      .def_rw("race", &Wanted::race)
+      .def_rw("check_reach", &Wanted::check_reach)
+      .def_rw("max_slowdown", &Wanted::max_slowdown, nb::arg("value").none());
+  nb::class_<PyPlan>(m, "Plan", nb::type_slots(Collected<PyPlan>::slots))
+      .def("explain", [](const PyPlan& self) { return self.plan.explain(); })
+      .def("to_json", [](const PyPlan& self) { return self.plan.to_json().dump(); })
+      .def("picture", &picture_of)
+      .def("prepare", &prepare_plan)
+      .def("run", &run_plan, nb::arg("repeats"), nb::arg("warm_up"), nb::arg("ideal_overlap"), nb::arg("trace"))
+      .def_prop_ro("predicted", [](const PyPlan& self) { return self.plan.chosen.predicted.value.count(); })
+      .def_prop_ro("predicted_low", [](const PyPlan& self) { return self.plan.chosen.predicted.low.count(); })
+      .def_prop_ro("predicted_high", [](const PyPlan& self) { return self.plan.chosen.predicted.high.count(); })
+      .def_prop_ro("choice", [](const PyPlan& self) { return to_string(self.plan.chosen.choice); });
+  nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots)).def("run", &seconds_of_run);
+  nb::class_<Report>(m, "Report")
+      .def("to_json", [](const Report& self) { return self.to_json().dump(); })
+      .def("text", [](const Report& self) { return run_report(self); })
+      .def("line", &Report::to_string)
+      .def("picture", [](const Report& self) { return run_picture(self); })
+      .def_prop_ro("traced", [](const Report& self) { return !self.timeline.spans.empty(); })
+      .def_prop_ro("simulated", [](const Report& self) { return self.simulated; })
+      .def_prop_ro("observed", [](const Report& self) { return self.observed.value.count(); })
+      .def_prop_ro("predicted", [](const Report& self) { return self.planned.predicted.value.count(); })
+      .def_prop_ro("samples", [](const Report& self) {
+        std::vector<double> seconds;
+        for (const Seconds sample : self.samples) seconds.push_back(sample.count());
+        return seconds;
+      });
+  m.def("plan", &plan_of, nb::arg("node"), nb::arg("job"), nb::arg("options"));
+}
+
+}  // namespace shiplap::python

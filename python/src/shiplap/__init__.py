@@ -1,0 +1,49 @@
+"""Measure, model, plan and run pipelines between host memory and GPUs.
+
+A node is a device with measured figures. A job is arrays and a kernel. A plan says how the job runs fastest on the
+node, and runs it::
+
+    import numpy as np
+    import shiplap
+
+    node = shiplap.Node.load_or_measure("virtual:h200")
+    x = np.arange(1 << 20, dtype=np.float32)
+    y = np.empty_like(x)
+    job = shiplap.Job(len(x), "double").in_("x", x).out("y", y)
+    job = job.host_kernel(lambda chunk, x, y: np.multiply(x, 2, out=y))
+    plan = node.plan(job)
+    print(plan)
+    print(plan.run())
+
+Times are in seconds and sizes in bytes, unless a name says otherwise.
+"""
+
+from shiplap._core import CheckFailed, Cancelled, Error, Unsupported, UsageError
+from shiplap._arrays import Chunk, Stream, View
+from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
+from shiplap._node import Movers, Node, devices, profiles
+from shiplap._plan import Plan, Prepared, Report
+
+__all__ = [
+    "Cancelled",
+    "CheckFailed",
+    "Chunk",
+    "Error",
+    "Job",
+    "Movers",
+    "Node",
+    "Plan",
+    "Prepared",
+    "Reach",
+    "Report",
+    "Stream",
+    "Unsupported",
+    "UsageError",
+    "View",
+    "blocks",
+    "devices",
+    "halo",
+    "mapped_by",
+    "profiles",
+    "strided",
+]

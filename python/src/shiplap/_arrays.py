@@ -1,0 +1,190 @@
+"""Arrays of the caller, and the views that kernels get."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shiplap._core import UsageError
+
+
+def host_array(name: str, array: Any, written: bool) -> np.ndarray:
+    """Return the memory of an array as a NumPy array, without a copy.
+
+    Parameters
+    ----------
+    name
+        Name of the array in messages.
+    array
+        Anything in host memory with the buffer protocol, ``__array_interface__`` or DLPack: NumPy arrays, PyTorch
+        tensors on the CPU, ``memoryview``, ``array.array``.
+    written
+        Whether a kernel writes the array.
+
+    Raises
+    ------
+    UsageError
+        When the array is on a GPU, not contiguous, read-only although it is written, or holds Python objects.
+    """
+    if hasattr(array, "__cuda_array_interface__") and not hasattr(array, "__array_interface__"):
+        if getattr(getattr(array, "device", None), "type", "cuda") != "cpu":
+            raise UsageError(f"array {name} is on a GPU: a job streams arrays that are in host memory")
+    try:
+        if isinstance(array, np.ndarray) or hasattr(array, "__array_interface__"):
+            found = np.asarray(array)
+        elif hasattr(array, "__dlpack__"):
+            found = np.from_dlpack(array)
+        else:
+            found = np.asarray(memoryview(array))
+    except UsageError:
+        raise
+    except Exception as reason:
+        raise UsageError(
+            f"array {name}: a {type(array).__name__} gives no access to host memory ({reason}); give a NumPy array, a "
+            "tensor on the CPU, or another object with the buffer protocol or DLPack"
+        ) from reason
+    if found.dtype.hasobject:
+        raise UsageError(f"array {name} holds Python objects, which no GPU can read: give it a numeric dtype")
+    if not found.flags.c_contiguous:
+        raise UsageError(
+            f"array {name} is not contiguous (strides {found.strides}): make a contiguous copy, as with "
+            "numpy.ascontiguousarray"
+        )
+    if written and not found.flags.writeable:
+        raise UsageError(f"array {name} is read-only, and the kernel writes it: give a writeable array")
+    return found
+
+
+class Layout:
+    """Shape and type of an array, from which the views of its parts are made."""
+
+    __slots__ = ("dtype", "name", "row", "row_bytes", "writeable")
+
+    def __init__(self, name: str, dtype: np.dtype, row: tuple[int, ...], writeable: bool) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.row = row
+        self.row_bytes = math.prod(row) * dtype.itemsize
+        self.writeable = writeable
+
+
+class Stream:
+    """A CUDA stream of shiplap. It is valid during the call of the kernel, and for the work that is submitted to it."""
+
+    __slots__ = ("ptr",)
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Return the version of the protocol and the address of the stream."""
+        return (0, self.ptr)
+
+
+class Chunk:
+    """The items that one call of a kernel works on.
+
+    Attributes
+    ----------
+    first, end, count : int
+        The items are ``range(first, end)`` of the whole job.
+    blocks : int
+        Number of thread blocks that the plan asks for, for kernels that work with any grid.
+    stream : Stream or None
+        The stream to submit work to; None for a host kernel.
+    """
+
+    __slots__ = ("blocks", "count", "first", "stream")
+
+    def __init__(self, first: int, count: int, blocks: int, stream: Stream | None) -> None:
+        self.first = first
+        self.count = count
+        self.blocks = blocks
+        self.stream = stream
+
+    @property
+    def end(self) -> int:
+        """Index of the item after the last one."""
+        return self.first + self.count
+
+    def __repr__(self) -> str:
+        return f"Chunk(first={self.first}, count={self.count})"
+
+
+class View:
+    """The part of an array that a chunk reaches, on the GPU or in host memory.
+
+    It has ``__cuda_array_interface__`` on a GPU and ``__array_interface__`` in host memory, so ``cupy.asarray``,
+    ``torch.as_tensor``, ``numba.cuda.as_cuda_array`` and ``numpy.asarray`` take it without a copy. It is valid during
+    the call of the kernel, and for the work that the kernel submits.
+
+    Attributes
+    ----------
+    ptr : int
+        Address of the first element.
+    shape : tuple of int
+        Rows of the part, and the shape of a row.
+    dtype : numpy.dtype
+        Type of the elements.
+    first, end : int
+        The rows are ``range(first, end)`` of the whole array.
+    on_gpu : bool
+        Whether a GPU computes on the view. Its memory is then device memory, or host memory that the GPU accesses.
+    """
+
+    __slots__ = ("dtype", "first", "on_gpu", "ptr", "shape", "writeable")
+
+    def __init__(self, layout: Layout, ptr: int, length: int, origin: int, on_gpu: bool) -> None:
+        self.ptr = ptr
+        self.dtype = layout.dtype
+        self.writeable = layout.writeable
+        self.on_gpu = on_gpu
+        self.first = origin // layout.row_bytes
+        self.shape = (length // layout.row_bytes, *layout.row)
+
+    @property
+    def end(self) -> int:
+        """Index of the row after the last one in the whole array."""
+        return self.first + self.shape[0]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _interface(self) -> dict[str, Any]:
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.ptr, not self.writeable),
+            "strides": None,
+            "version": 3,
+        }
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self.on_gpu:
+            raise AttributeError("the view is on a GPU: it has __cuda_array_interface__")
+        return self._interface()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not self.on_gpu:
+            raise AttributeError("the view is in host memory: it has __array_interface__")
+        # Work on the view goes to the stream of its chunk, so nobody has to wait for another stream.
+        return {**self._interface(), "stream": None}
+
+    def __repr__(self) -> str:
+        where = "GPU" if self.on_gpu else "host"
+        return f"View(rows {self.first} to {self.end}, {self.dtype}, {where})"
+
+
+def views(
+    layouts: Sequence[Layout], operands: Sequence[int], lengths: Sequence[int], origins: Sequence[int], on_gpu: bool
+) -> list[View]:
+    """Return the views of one launch, in the order of the arrays."""
+    return [
+        View(layout, operand, length, origin, on_gpu)
+        for layout, operand, length, origin in zip(layouts, operands, lengths, origins, strict=True)
+    ]

@@ -1,0 +1,257 @@
+"""Jobs: arrays with their roles, and the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shiplap import _core
+from shiplap._arrays import Chunk, Layout, Stream, host_array, views
+from shiplap._core import UsageError
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The part of an array that the kernel of a chunk needs.
+
+    Attributes
+    ----------
+    before, after
+        Items of the halo before and after the chunk, as far as there are any.
+    mapping
+        Gives the first element and the number of elements for the items ``first`` to ``end``. Elements are rows of an
+        array with several dimensions. The elements of a later chunk must neither begin nor end before those of an
+        earlier one.
+    """
+
+    before: int = 0
+    after: int = 0
+    mapping: Callable[[int, int], tuple[int, int]] | None = None
+
+
+def halo(before: int, after: int) -> Reach:
+    """Return the reach of a chunk with ``before`` items before it and ``after`` items after it."""
+    return Reach(before=before, after=after)
+
+
+def mapped_by(mapping: Callable[[int, int], tuple[int, int]]) -> Reach:
+    """Return the reach that a function of the first item and the item after the last one gives."""
+    return Reach(mapping=mapping)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks of equal size in a pool, which together are an array: see `blocks` and `strided`."""
+
+    indices: np.ndarray | None
+    count: int
+    block: int
+    pitch: int
+
+
+def blocks(indices: Any, block: int) -> Blocks:
+    """Return the blocks of ``block`` bytes of a pool that integers name.
+
+    The indices are read in every run, so they may change between runs without a new plan. Their number may not.
+    """
+    found = host_array("indices", indices, written=False)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise UsageError(f"indices of blocks: give integers in one dimension, not {found.dtype} in {found.ndim}")
+    return Blocks(found, len(found), block, block)
+
+
+def strided(count: int, block: int, pitch: int) -> Blocks:
+    """Return ``count`` blocks of ``block`` bytes whose starts lie ``pitch`` bytes apart."""
+    return Blocks(None, count, block, pitch)
+
+
+class Job:
+    """Work that can be done in chunks: arrays, and the kernel that computes on them.
+
+    Every method returns a new job, so a description reads as one expression. The arrays are those of the caller. They
+    are never copied on the host, and live at least as long as the job, its plans and its runs.
+
+    Parameters
+    ----------
+    items
+        Number of items, along which the job is cut: rows, frames, options. Each item owns an equal part of every array
+        that is cut.
+    name
+        Name in tables and messages.
+    """
+
+    def __init__(self, items: int, name: str = "job") -> None:
+        if items < 1:
+            raise UsageError(f"a job of {items} items: give 1 item or more")
+        self._core = _core.Job(items, name)
+        self._layouts: tuple[Layout, ...] = ()
+
+    @property
+    def items(self) -> int:
+        """Number of items."""
+        return self._core.items
+
+    @property
+    def name(self) -> str:
+        """Name of the job."""
+        return self._core.name
+
+    def _copy(self) -> Job:
+        job = Job.__new__(Job)
+        job._core = self._core.copy()
+        job._layouts = self._layouts
+        return job
+
+    def _with(self, name: str, role: str, array: Any, reach: Reach) -> Job:
+        written = role not in ("in", "resident")
+        found = host_array(name, array, written)
+        if found.ndim == 0 or found.size == 0:
+            raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
+        layout = Layout(name, found.dtype, found.shape[1:], written)
+        job = self._copy()
+        job._core.add(
+            name,
+            role,
+            found.ctypes.data,
+            found.nbytes,
+            layout.row_bytes,
+            reach.before,
+            reach.after,
+            reach.mapping,
+            (array, found),
+        )
+        job._layouts = (*self._layouts, layout)
+        return job
+
+    def _with_blocks(self, name: str, role: str, pool: Any, chosen: Blocks) -> Job:
+        job = self._with(name, role, pool, Reach())
+        itemsize = host_array(name, pool, False).dtype.itemsize
+        if chosen.block % itemsize != 0:
+            raise UsageError(f"array {name}: blocks of {chosen.block} B are no whole elements of {itemsize} B")
+        job._layouts = (*self._layouts, Layout(name, job._layouts[-1].dtype, (), job._layouts[-1].writeable))
+        indices = chosen.indices
+        job._core.make_blocks(
+            0 if indices is None else indices.ctypes.data,
+            chosen.count,
+            4 if indices is None else indices.dtype.itemsize,
+            indices is not None and indices.dtype.kind == "i",
+            chosen.block,
+            chosen.pitch,
+            indices,
+        )
+        return job
+
+    def _cut(self, name: str, role: str, array: Any, reach: Reach | Blocks | None) -> Job:
+        if isinstance(reach, Blocks):
+            return self._with_blocks(name, role, array, reach)
+        return self._with(name, role, array, reach or Reach())
+
+    def in_(self, name: str, array: Any, reach: Reach | Blocks | None = None) -> Job:
+        """Add an array that is read in chunks, with the part that a chunk needs, or blocks of a pool."""
+        return self._cut(name, "in", array, reach)
+
+    def out(self, name: str, array: Any, reach: Reach | Blocks | None = None) -> Job:
+        """Add an array that is written in chunks. Every element of a chunk must be written."""
+        return self._cut(name, "out", array, reach)
+
+    def inout(self, name: str, array: Any, reach: Reach | Blocks | None = None) -> Job:
+        """Add an array that is read and written in place, in chunks."""
+        return self._cut(name, "inout", array, reach)
+
+    def resident(self, name: str, array: Any) -> Job:
+        """Add an array of which every chunk reads all elements."""
+        return self._with(name, "resident", array, Reach())
+
+    def carried(self, name: str, array: Any) -> Job:
+        """Add an array of which every chunk reads and writes all elements, one chunk after the other: a sum, a state."""
+        return self._with(name, "carried", array, Reach())
+
+    def _dispatch(self, function: Callable[..., Any], on_gpu: bool, convert: Callable[[Any], Any] | None) -> Any:
+        layouts = self._layouts
+
+        def call(
+            first: int,
+            count: int,
+            grid: int,
+            stream: int,
+            operands: Sequence[int],
+            lengths: Sequence[int],
+            origins: Sequence[int],
+        ) -> None:
+            chunk = Chunk(first, count, grid, Stream(stream) if on_gpu else None)
+            arrays = views(layouts, operands, lengths, origins, on_gpu)
+            function(chunk, *(arrays if convert is None else map(convert, arrays)))
+
+        return call
+
+    def kernel(self, function: Callable[..., Any], convert: Callable[[Any], Any] | None = None) -> Job:
+        """Set the kernel for GPUs.
+
+        ``function(chunk, *arrays)`` submits the work of a chunk to ``chunk.stream`` and returns without waiting for it.
+        The work is whatever a stream can capture; it allocates nothing and waits for nothing. The function may be
+        called for the same chunk several times, in any order and by several threads.
+
+        Parameters
+        ----------
+        function
+            Called with the chunk and one array for each array of the job, in their order.
+        convert
+            Applied to each `View`, such as ``cupy.asarray``; without it the function gets the views themselves.
+        """
+        job = self._copy()
+        job._core.set_kernel(self._dispatch(function, True, convert))
+        return job
+
+    def host_kernel(self, function: Callable[..., Any], convert: Callable[[Any], Any] | None = np.asarray) -> Job:
+        """Set the function that computes a chunk on the host, for virtual devices.
+
+        ``function(chunk, *arrays)`` gets NumPy arrays of what the chunk reaches, and writes the outputs in place. With
+        ``convert=None`` it gets each `View`, which knows its first row in the whole array.
+        """
+        job = self._copy()
+        job._core.set_host_kernel(self._dispatch(function, False, convert))
+        return job
+
+    def takes(self, seconds: float) -> Job:
+        """State the time of the kernel over the whole job on data in device memory, instead of measuring it."""
+        job = self._copy()
+        job._core.takes(seconds)
+        return job
+
+    def with_flops(self, operations: float, double_precision: bool = False) -> Job:
+        """State the floating-point operations of the whole job, from which virtual devices derive its time."""
+        job = self._copy()
+        job._core.flops = operations
+        job._core.double_precision = double_precision
+        return job
+
+    def with_device_traffic(self, size: int) -> Job:
+        """State the bytes that the kernel reads and writes in device memory in the whole job."""
+        job = self._copy()
+        job._core.device_traffic = size
+        return job
+
+    def with_efficiency(self, fraction: float) -> Job:
+        """State the fraction of the peak rate that the kernel reaches on data in device memory."""
+        job = self._copy()
+        job._core.efficiency = fraction
+        return job
+
+    def with_thread_blocks(self, items: int, threads: int, abreast: int = 1) -> Job:
+        """State that a thread block of ``threads`` threads works on up to ``items`` items."""
+        job = self._copy()
+        job._core.with_blocks(items, threads, abreast)
+        return job
+
+    def touches_each_byte_once(self, once: bool = True) -> Job:
+        """State whether the kernel reads and writes each byte about once, so that zero-copy may pay."""
+        job = self._copy()
+        job._core.each_byte_once = once
+        return job
+
+    def __repr__(self) -> str:
+        names = ", ".join(layout.name for layout in self._layouts)
+        return f"Job({self.items}, {self.name!r}): {names or 'no arrays'}"

@@ -1,0 +1,252 @@
+"""Nodes: devices with their measured figures."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from shiplap import _core
+from shiplap._arrays import host_array
+from shiplap._job import Job
+from shiplap._plan import Plan
+from shiplap._show import SECONDS, Table, preformatted
+
+
+def devices() -> dict[str, str]:
+    """Return the devices that can be opened, by their names, such as ``"cuda:0"`` and ``"virtual:h200"``."""
+    return {name: what for name, what in _core.devices() if name}
+
+
+def profiles() -> list[str]:
+    """Return the names of the built-in profiles."""
+    return _core.built_in_profiles()
+
+
+def _to_stderr(line: str) -> None:
+    print(f"shiplap: {line}", file=sys.stderr)
+
+
+class Movers(Table):
+    """What moves scattered blocks fastest, by their size: see `Node.movers`."""
+
+    def __init__(self, core: Any, counts: Sequence[int]) -> None:
+        self._core = core
+        self._counts = tuple(counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as ``shiplap movers --json`` prints it."""
+        return json.loads(self._core.to_json())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each mover of each set of blocks: sizes in bytes, times in seconds, rates in GB/s."""
+        return [
+            {
+                "direction": row["direction"],
+                "blocks": row["blocks"],
+                "block": row["block"]["value"],
+                "mover": mover["mover"]["kind"],
+                "grid": mover["mover"]["grid"],
+                "time": mover["time"]["value"] * SECONDS[mover["time"]["unit"]],
+                "rate": mover["rate"]["value"],
+                "slowdown": mover["slowdown"]["value"],
+            }
+            for row in self.to_dict()["rows"]
+            for mover in row["movers"]
+        ]
+
+    def __str__(self) -> str:
+        return self._core.text()
+
+    def _repr_svg_(self) -> str:
+        return self._core.svg(self._counts[0])
+
+
+class Node:
+    """A device with measured figures, on which jobs are planned and run.
+
+    Use `load_or_measure` for a GPU or a virtual device, and `from_profile` to plan for a node that is not here.
+    """
+
+    def __init__(self, core: _core.Node) -> None:
+        self._core = core
+
+    @classmethod
+    def load_or_measure(cls, device: str = "", say: Callable[[str], None] = _to_stderr) -> Node:
+        """Open a device with its own figures.
+
+        A virtual device brings its figures. Those of a GPU are in a cache; without them the GPU is measured quickly
+        (about 15 s).
+
+        Parameters
+        ----------
+        device
+            ``"cuda:0"``, ``"virtual:h200"``, ``"virtual:path/to/profile.json"``; empty for the first GPU, or
+            ``"virtual:h200"`` where there is none.
+        say
+            Called with a line that says where the figures come from.
+        """
+        return cls(_core.Node.load_or_measure(device, say))
+
+    @classmethod
+    def open(cls, device: str, profile: str) -> Node:
+        """Open a device with the figures of a profile, which has a built-in name or is a file."""
+        return cls(_core.Node.with_profile(device, profile))
+
+    @classmethod
+    def from_profile(cls, name_or_path: str) -> Node:
+        """Return a node that is known by its profile only: jobs can be planned and not run."""
+        return cls(_core.Node.from_profile(name_or_path))
+
+    def what_if(self, what: str) -> Node:
+        """Return this node with another link: ``"link=pcie4"``, ``"link=x8"`` or ``"link=0.5"``."""
+        return type(self)(self._core.what_if(what))
+
+    @property
+    def device(self) -> str:
+        """Name of the device, such as ``"cuda:0"``; empty for a node without one."""
+        return self._core.device
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether a real GPU runs the jobs."""
+        return self._core.has_gpu
+
+    @property
+    def profile_name(self) -> str:
+        """Name of the profile."""
+        return self._core.profile_name
+
+    @property
+    def profile_hash(self) -> str:
+        """Hash of the parameters of the profile: profiles with the same hash give the same predictions."""
+        return self._core.profile_hash
+
+    def profile(self) -> dict[str, Any]:
+        """Return the profile as its file holds it."""
+        return json.loads(self._core.profile_json())
+
+    def save_profile(self, path: str) -> None:
+        """Write the profile to a file."""
+        self._core.save_profile(str(path))
+
+    def pinned_empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = float) -> np.ndarray:
+        """Return an uninitialised NumPy array in pinned memory, from which copies are fastest."""
+        kind = np.dtype(dtype)
+        size = math.prod(shape) if isinstance(shape, tuple) else int(shape)
+        memory = self._core.pinned(max(1, size * kind.itemsize))
+        return np.asarray(_Pinned(memory, shape if isinstance(shape, tuple) else (size,), kind))
+
+    def memory_of(self, array: Any) -> str:
+        """Return the kind of memory of an array in host memory: ``"pageable"``, ``"pinned"`` or ``"managed"``."""
+        return self._core.kind_of(host_array("array", array, False).ctypes.data)
+
+    def plan(
+        self,
+        job: Job,
+        *,
+        strategies: Sequence[str] = (),
+        chunks: Sequence[int] = (),
+        gpus: int = 1,
+        device_memory: int = 0,
+        runs: int = 1,
+        may_pin: bool = True,
+        race: float = 0,
+        check_reach: bool = False,
+        max_slowdown: float | None = None,
+    ) -> Plan:
+        """Plan a job: rank all strategies, and choose one.
+
+        Parameters
+        ----------
+        strategies, chunks
+            What may be chosen; anything when they are empty.
+        gpus
+            Number of GPUs that share the job.
+        device_memory
+            Most bytes of device memory that the job may use on each GPU; 0 for as much as the node allows.
+        runs
+            Number of runs over the same arrays, which decides whether pinning pays.
+        may_pin
+            Whether pageable arrays may be pinned where that pays.
+        race
+            Seconds in which the best candidates race on the job's own arrays; 0 to decide by predictions.
+        check_reach
+            Whether a few chunks run one by one, to find a kernel that accesses what the job does not declare.
+        max_slowdown
+            Most time, as a fraction, that moving blocks may add to the time of the kernel.
+
+        Raises
+        ------
+        UsageError
+            For an invalid job or option.
+        Unsupported
+            When no strategy can do the job.
+        """
+        options = _core.PlanOptions()
+        options.strategies = list(strategies)
+        options.chunks = list(chunks)
+        options.gpus = gpus
+        options.device_memory = device_memory
+        options.runs = runs
+        options.may_pin = may_pin
+        options.race = race
+        options.check_reach = check_reach
+        options.max_slowdown = max_slowdown
+        return Plan(_core.plan(self._core, job._core, options))
+
+    def movers(
+        self,
+        counts: Sequence[int] = (1024,),
+        *,
+        pool: str = "pinned",
+        regular: bool = False,
+        max_slowdown: float | None = None,
+        memory_bound: float | None = None,
+        thread_block: float | None = None,
+    ) -> Movers:
+        """Return what moves scattered blocks fastest between a pool in host memory and the GPU.
+
+        Parameters
+        ----------
+        counts
+            Numbers of blocks.
+        pool
+            Memory of the pool: ``"pinned"``, ``"pageable"`` or ``"managed"``.
+        regular
+            Whether the blocks are at equal distances.
+        max_slowdown
+            Most time that a kernel beside the move may lose, as a fraction; None for no limit.
+        memory_bound, thread_block
+            A kernel beside the move: how far device memory bounds it (0 to 1), and seconds of a thread block.
+        """
+        core = self._core.movers(list(counts), pool, regular, max_slowdown, memory_bound, thread_block)
+        return Movers(core, counts)
+
+    def __str__(self) -> str:
+        return self._core.profile_text()
+
+    def __repr__(self) -> str:
+        return f"Node({self.device or 'no device'}, profile {self.profile_name} ({self._core.profile_origin}))"
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
+
+
+class _Pinned:
+    """Pinned memory with the interface of an array. The NumPy array keeps it, and it keeps the memory."""
+
+    def __init__(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self._memory = memory
+        self.__array_interface__ = {
+            "shape": shape,
+            "typestr": dtype.str,
+            "data": (memory.address, False),
+            "strides": None,
+            "version": 3,
+        }

@@ -1,0 +1,132 @@
+"""Plans, and runs of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from shiplap import _core
+from shiplap._show import SECONDS, Table, preformatted
+
+
+class Report:
+    """The predicted and the observed time of runs of a plan. Times are in seconds."""
+
+    def __init__(self, core: _core.Report) -> None:
+        self._core = core
+
+    @property
+    def observed(self) -> float:
+        """Median of the timed runs; simulated, and not observed, on a virtual device."""
+        return self._core.observed
+
+    @property
+    def predicted(self) -> float:
+        """Predicted time."""
+        return self._core.predicted
+
+    @property
+    def samples(self) -> list[float]:
+        """Time of every timed run."""
+        return self._core.samples
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the device is virtual, so that nothing was observed."""
+        return self._core.simulated
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as ``shiplap run --json`` prints it."""
+        return json.loads(self._core.to_json())
+
+    def __str__(self) -> str:
+        return self._core.text()
+
+    def __repr__(self) -> str:
+        return self._core.line()
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self)) + (self._core.picture() if self._core.traced else "")
+
+
+class Prepared:
+    """A plan that is ready to run many times: memory, streams and events are made once."""
+
+    def __init__(self, core: _core.Prepared) -> None:
+        self._core = core
+
+    def run(self) -> float:
+        """Run once, wait for the end, and return the time in seconds. Ctrl-C ends the run before its next chunk."""
+        return self._core.run()
+
+
+class Plan(Table):
+    """How a job runs on a node: all strategies by predicted time, and the choice. Times are in seconds."""
+
+    def __init__(self, core: _core.Plan) -> None:
+        self._core = core
+
+    @property
+    def predicted(self) -> float:
+        """Predicted time of the choice."""
+        return self._core.predicted
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval that holds the time with a probability of 90 %."""
+        return (self._core.predicted_low, self._core.predicted_high)
+
+    @property
+    def choice(self) -> str:
+        """The choice as a text, such as ``"streams, 32 chunks, three streams, depth-first"``."""
+        return self._core.choice
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each candidate: strategy, chunks, and the predicted time in seconds with its interval."""
+        found = []
+        for candidate in self.to_dict()["candidates"]:
+            predicted = candidate["predicted"]
+            factor = SECONDS[predicted["unit"]]
+            found.append(
+                {
+                    "strategy": candidate["strategy"],
+                    "chunks": candidate["chunks"],
+                    "predicted": predicted["value"] * factor,
+                    "low": predicted["low"] * factor,
+                    "high": predicted["high"] * factor,
+                }
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as ``shiplap plan --json`` prints it."""
+        return json.loads(self._core.to_json())
+
+    def prepare(self) -> Prepared:
+        """Make everything ready for repeated runs over the arrays of the job."""
+        return Prepared(self._core.prepare())
+
+    def run(
+        self, repeats: int = 1, warm_up: int = 0, *, ideal_overlap: bool = False, trace: bool = False
+    ) -> Report:
+        """Run the job and report the times. With ``repeats=1`` and ``warm_up=0`` it runs once.
+
+        Parameters
+        ----------
+        repeats, warm_up
+            Number of timed runs, and of untimed runs before them. Arrays that are read and written end as after one run.
+        ideal_overlap
+            Whether the time of the longest stage alone is measured too.
+        trace
+            Whether one further run is traced, so that the report has a picture of its timeline.
+        """
+        return Report(self._core.run(repeats, warm_up, ideal_overlap, "best" if trace else "none"))
+
+    def __str__(self) -> str:
+        return self._core.explain()
+
+    def __repr__(self) -> str:
+        return f"Plan({self.choice}, predicted {self.predicted:.4g} s)"
+
+    def _repr_svg_(self) -> str:
+        return self._core.picture()

@@ -1,0 +1,32 @@
+"""How results print in notebooks, and how they become data frames."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+
+# Seconds of the units in JSON.
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def preformatted(text: str) -> str:
+    """Return the text for a notebook, with its columns aligned."""
+    return f'<pre style="line-height: 1.25">{html.escape(text)}</pre>'
+
+
+class Table:
+    """A result with rows."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame. pandas must be installed."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))

@@ -1,0 +1,139 @@
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import shiplap
+
+from jobs import doubling, pinned
+
+
+def test_errors_are_exceptions_of_one_family():
+    assert issubclass(shiplap.UsageError, shiplap.Error)
+    assert issubclass(shiplap.UsageError, ValueError)
+    assert issubclass(shiplap.Unsupported, shiplap.Error)
+    assert issubclass(shiplap.Error, RuntimeError)
+    with pytest.raises(shiplap.UsageError, match="built-in are.*h200"):
+        shiplap.Node.load_or_measure("virtual:no-such-gpu")
+    with pytest.raises(shiplap.Unsupported, match="cuda"):
+        shiplap.Node.load_or_measure("cuda:77")
+
+
+def test_an_exception_in_a_kernel_leaves_the_run_as_it_was_raised(node, arrays):
+    x, y = (pinned(node, a) for a in arrays)
+
+    class Mine(Exception):
+        pass
+
+    def fails(chunk, x, y):
+        raise Mine("in chunk at %d" % chunk.first)
+
+    job = doubling(x, y).host_kernel(fails)
+    prepared = node.plan(job, strategies=["streams"], chunks=[4]).prepare()
+    for _ in range(3):
+        with pytest.raises(Mine, match="in chunk at 0"):
+            prepared.run()
+
+
+def test_an_exception_in_a_mapping_leaves_the_plan(node):
+    def fails(first, end):
+        raise LookupError("no such rows")
+
+    x, y = pinned(node, np.zeros(100)), pinned(node, np.zeros(100))
+    job = shiplap.Job(100).in_("x", x, shiplap.mapped_by(fails)).out("y", y).host_kernel(lambda c, x, y: None).takes(1e-3)
+    with pytest.raises(LookupError, match="no such rows"):
+        node.plan(job)
+
+
+def test_a_kernel_with_the_wrong_number_of_parameters_says_so(node, arrays):
+    job = doubling(*arrays).host_kernel(lambda chunk, x: None)
+    with pytest.raises(TypeError, match="positional argument"):
+        node.plan(job).run()
+
+
+def test_a_job_without_a_kernel_and_a_node_without_a_device_say_what_is_missing(node, arrays):
+    x, y = arrays
+    bare = shiplap.Job(len(x)).in_("x", x).out("y", y)
+    with pytest.raises(shiplap.Error, match="host_kernel|kernel"):
+        node.plan(bare).run()
+    known = shiplap.Node.from_profile("h100")
+    plan = known.plan(doubling(x, y))
+    with pytest.raises(shiplap.UsageError, match="without a device"):
+        plan.run()
+    with pytest.raises(shiplap.UsageError, match="without a device"):
+        known.pinned_empty(8)
+
+
+def test_ctrl_c_ends_a_run_before_its_next_chunk(node):
+    x = pinned(node, np.zeros(64))
+    started = threading.Event()
+    chunks = []
+
+    def slow(chunk, x):
+        started.set()
+        chunks.append(chunk.first)
+        time.sleep(0.05)
+
+    def press():
+        started.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    job = shiplap.Job(64, "slow").inout("x", x).host_kernel(slow).takes(1e-3)
+    prepared = node.plan(job, strategies=["streams"], chunks=[32]).prepare()
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        prepared.run()
+    thread.join()
+    assert 0 < len(chunks) < 32
+    before = len(chunks)
+    prepared.run()
+    assert len(chunks) == before + 32
+
+
+def test_other_threads_run_while_a_plan_is_made_and_run(node):
+    x = np.zeros(1 << 16)
+    y = np.zeros_like(x)
+    counted = 0
+    done = threading.Event()
+
+    def count():
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = counted
+    node.plan(doubling(x, y))
+    during = counted - before
+    done.set()
+    thread.join()
+    assert during > 10
+
+
+def test_many_threads_run_plans_of_their_own(node):
+    failures = []
+
+    def work(seed):
+        try:
+            x = np.random.default_rng(seed).random(1 << 14)
+            y = np.zeros_like(x)
+            prepared = node.plan(doubling(x, y)).prepare()
+            for _ in range(5):
+                y[:] = 0
+                prepared.run()
+                np.testing.assert_array_equal(y, 2 * x)
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -1,0 +1,239 @@
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import shiplap
+
+from jobs import doubling, pinned
+
+
+def test_a_run_computes_every_element(node, arrays):
+    x, y = arrays
+    report = node.plan(doubling(x, y)).run()
+    np.testing.assert_array_equal(y, 2 * x)
+    assert report.simulated
+    assert report.observed == pytest.approx(report.predicted, rel=0.2)
+    assert len(report.samples) == 1
+
+
+def test_chunks_cover_the_items_once_and_views_know_their_place(node):
+    x = pinned(node, np.arange(5000, dtype=np.int64))
+    y = pinned(node, np.zeros(5000, dtype=np.int64))
+    seen = []
+
+    def kernel(chunk, view, out):
+        assert (view.first, view.end) == (chunk.first, chunk.end)
+        assert np.asarray(view)[0] == chunk.first
+        assert chunk.stream is None
+        seen.append((chunk.first, chunk.count))
+
+    job = shiplap.Job(5000, "look").in_("x", x).out("y", y).host_kernel(kernel, convert=None).takes(1e-3)
+    node.plan(job, strategies=["streams"], chunks=[7]).run()
+    assert sum(count for _, count in seen) == 5000
+    assert sorted(first for first, _ in seen) == list(np.cumsum([0] + [count for _, count in sorted(seen)])[:-1])
+    assert len(seen) == 7
+
+
+def test_a_halo_hands_rows_before_and_after_the_chunk(node):
+    x = pinned(node, np.random.default_rng(2).random((257, 33)))
+    y = pinned(node, np.zeros_like(x))
+
+    def blur(chunk, x, y):
+        before = chunk.first - x.first
+        source = np.asarray(x)
+        for i in range(chunk.count):
+            k = before + i
+            np.asarray(y)[i] = source[max(k - 1, 0) : k + 2].mean(axis=0)
+
+    job = (
+        shiplap.Job(257, "blur").in_("x", x, shiplap.halo(1, 1)).out("y", y).host_kernel(blur, convert=None).takes(1e-3)
+    )
+    node.plan(job, strategies=["streams"], chunks=[5]).run()
+    expected = np.stack([x[max(k - 1, 0) : k + 2].mean(axis=0) for k in range(257)])
+    np.testing.assert_allclose(y, expected)
+
+
+def test_a_mapping_hands_the_rows_that_a_function_names(node):
+    x = np.arange(400.0)
+    y = np.zeros(100)
+
+    def pick(chunk, x, y):
+        y[:] = x[::4]
+
+    job = (
+        shiplap.Job(100, "pick")
+        .in_("x", x, shiplap.mapped_by(lambda first, end: (4 * first, 4 * (end - first))))
+        .out("y", y)
+        .host_kernel(pick)
+        .takes(1e-3)
+    )
+    node.plan(job).run()
+    np.testing.assert_array_equal(y, x[::4])
+
+
+def test_resident_inout_and_carried_arrays(node):
+    table = np.array([3.0, 5.0])
+    state = np.zeros(1)
+    x = np.ones(1000)
+
+    def kernel(chunk, table, state, x):
+        x *= table[1]
+        state += x.sum()
+
+    job = (
+        shiplap.Job(1000, "roles")
+        .resident("table", table)
+        .carried("state", state)
+        .inout("x", x)
+        .host_kernel(kernel)
+        .takes(1e-3)
+    )
+    node.plan(job).run()
+    np.testing.assert_array_equal(x, 5)
+    assert state[0] == 5000
+
+
+def test_blocks_of_a_pool_follow_indices_that_change_from_run_to_run(node):
+    pool = np.arange(4096, dtype=np.float32).reshape(64, 64)
+    index = np.array([5, 60, 7, 33], dtype=np.int32)
+    out = np.zeros((4, 64), dtype=np.float32)
+
+    def copy(chunk, blocks, out):
+        out[:] = blocks.reshape(out.shape)
+
+    job = (
+        shiplap.Job(4, "gather")
+        .in_("pool", pinned(node, pool), shiplap.blocks(index, 256))
+        .out("out", out)
+        .host_kernel(copy)
+        .takes(1e-4)
+    )
+    prepared = node.plan(job).prepare()
+    prepared.run()
+    np.testing.assert_array_equal(out, pool[index])
+    index[:] = [0, 1, 2, 63]
+    prepared.run()
+    np.testing.assert_array_equal(out, pool[index])
+    index[2] = 64
+    with pytest.raises(shiplap.Error, match="64"):
+        prepared.run()
+
+
+def test_a_prepared_plan_runs_many_times_and_reads_the_arrays_each_time(node, arrays):
+    x, y = arrays
+    prepared = node.plan(doubling(x, y)).prepare()
+    times = [prepared.run() for _ in range(3)]
+    assert times[0] == times[1] == times[2] > 0
+    x += 1
+    prepared.run()
+    np.testing.assert_array_equal(y, 2 * x)
+
+
+def test_plans_print_and_convert(node, arrays):
+    plan = node.plan(doubling(*arrays))
+    assert "predicted" in str(plan) and "double" in str(plan)
+    assert plan.interval[0] <= plan.predicted <= plan.interval[1]
+    rows = plan.rows()
+    assert rows and {"strategy", "chunks", "predicted", "low", "high"} <= rows[0].keys()
+    assert any(row["predicted"] == pytest.approx(plan.predicted) for row in rows)
+    assert plan._repr_svg_().startswith("<svg")
+    assert "<pre" in plan._repr_html_()
+    report = plan.run(repeats=3, trace=True)
+    assert len(report.samples) == 3
+    assert "<svg" in report._repr_html_()
+    assert len(report.to_dict()["samples"]["values"]) == 3
+
+
+def test_any_host_array_without_a_copy(node):
+    import array
+
+    x = array.array("d", range(64))
+    y = bytearray(64 * 8)
+    view = memoryview(y).cast("d")
+
+    job = (
+        shiplap.Job(64, "buffers")
+        .in_("x", x)
+        .out("y", view)
+        .host_kernel(lambda chunk, x, y: np.multiply(x, 3, out=y))
+        .takes(1e-4)
+    )
+    node.plan(job).run()
+    assert list(view) == [3.0 * i for i in range(64)]
+
+
+def test_arrays_live_as_long_as_the_plan_and_no_longer(node):
+    class Owned(np.ndarray):
+        pass
+
+    x = np.arange(1000.0).view(Owned)
+    y = np.zeros(1000)
+    seen = weakref.ref(x)
+    plan = node.plan(doubling(x, y))
+    del x
+    gc.collect()
+    assert seen() is not None
+    plan.run()
+    assert y[999] == 1998
+    del plan
+    gc.collect()
+    assert seen() is None
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((8, 8))[:, ::2], "not contiguous"),
+        (np.array([object()] * 8), "Python objects"),
+        (np.broadcast_to(np.zeros(1), 8), "contiguous|read-only"),
+        ([1.0] * 8, "list"),
+        (np.zeros(0), "no elements"),
+        (np.float32(1), "no elements|memoryview|array"),
+    ],
+)
+def test_arrays_that_cannot_be_streamed_are_refused_with_a_reason(array, message):
+    with pytest.raises(shiplap.UsageError, match=message):
+        shiplap.Job(8).out("y", array)
+
+
+def test_a_read_only_array_may_be_read_and_not_written(node):
+    x = np.arange(8.0)
+    x.flags.writeable = False
+    shiplap.Job(8).in_("x", x)
+    with pytest.raises(shiplap.UsageError, match="read-only"):
+        shiplap.Job(8).out("x", x)
+
+
+def test_views_of_inputs_are_read_only(node):
+    x = np.ones(16)
+
+    def write(chunk, x, y):
+        x[:] = 0
+
+    with pytest.raises(ValueError, match="read-only"):
+        node.plan(shiplap.Job(16).in_("x", x).out("y", np.zeros(16)).host_kernel(write).takes(1e-4)).run()
+    assert (x == 1).all()
+
+
+def test_a_job_that_its_own_kernel_refers_to_is_collected(node):
+    class Owned(np.ndarray):
+        pass
+
+    def make():
+        x = np.zeros(64).view(Owned)
+        names = {}
+
+        def kernel(chunk, x):
+            assert names  # the function holds the names, which hold the job, plan and prepared run that hold it
+
+        job = shiplap.Job(64).inout("x", x).host_kernel(kernel).takes(1e-4)
+        plan = node.plan(job)
+        names.update(job=job, plan=plan, prepared=plan.prepare())
+        names["prepared"].run()
+        return weakref.ref(x)
+
+    seen = make()
+    gc.collect()
+    assert seen() is None
