@@ -29,7 +29,7 @@ def test_chunks_cover_the_items_once_and_views_know_their_place(node):
         assert chunk.stream is None
         seen.append((chunk.first, chunk.count))
 
-    job = shiplap.Job(5000, "look").in_("x", x).out("y", y).host_kernel(kernel, convert=None).takes(1e-3)
+    job = shiplap.Job(5000, "look").in_("x", x).out("y", y).host_kernel(kernel, arrays="view").takes(1e-3)
     node.plan(job, strategies=["streams"], chunks=[7]).run()
     assert sum(count for _, count in seen) == 5000
     assert sorted(first for first, _ in seen) == list(np.cumsum([0] + [count for _, count in sorted(seen)])[:-1])
@@ -48,7 +48,7 @@ def test_a_halo_hands_rows_before_and_after_the_chunk(node):
             np.asarray(y)[i] = source[max(k - 1, 0) : k + 2].mean(axis=0)
 
     job = (
-        shiplap.Job(257, "blur").in_("x", x, shiplap.halo(1, 1)).out("y", y).host_kernel(blur, convert=None).takes(1e-3)
+        shiplap.Job(257, "blur").in_("x", x, shiplap.halo(1, 1)).out("y", y).host_kernel(blur, arrays="view").takes(1e-3)
     )
     node.plan(job, strategies=["streams"], chunks=[5]).run()
     expected = np.stack([x[max(k - 1, 0) : k + 2].mean(axis=0) for k in range(257)])

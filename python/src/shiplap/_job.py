@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from shiplap import _core
-from shiplap._arrays import Chunk, Layout, Stream, host_array, views
+from shiplap._arrays import Chunk, Layout, Stream, View, host_array, views
 from shiplap._core import UsageError
+from shiplap._kernels import Library, library
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,9 @@ class Job:
         """Add an array of which every chunk reads and writes all elements, one chunk after the other: a sum, a state."""
         return self._with(name, "carried", array, Reach())
 
-    def _dispatch(self, function: Callable[..., Any], on_gpu: bool, convert: Callable[[Any], Any] | None) -> Any:
+    def _dispatch(self, function: Callable[..., Any], on_gpu: bool, seen_by: Library) -> Any:
         layouts = self._layouts
+        convert = None if type(seen_by) is Library else seen_by.arrays
 
         def call(
             first: int,
@@ -183,11 +185,12 @@ class Job:
         ) -> None:
             chunk = Chunk(first, count, grid, Stream(stream) if on_gpu else None)
             arrays = views(layouts, operands, lengths, origins, on_gpu)
-            function(chunk, *(arrays if convert is None else map(convert, arrays)))
+            with seen_by.stream(chunk):
+                function(chunk, *(arrays if convert is None else map(convert, arrays)))
 
         return call
 
-    def kernel(self, function: Callable[..., Any], convert: Callable[[Any], Any] | None = None) -> Job:
+    def kernel(self, function: Callable[..., Any], arrays: str | Callable[[View], Any] = "view") -> Job:
         """Set the kernel for GPUs.
 
         ``function(chunk, *arrays)`` submits the work of a chunk to ``chunk.stream`` and returns without waiting for it.
@@ -198,21 +201,22 @@ class Job:
         ----------
         function
             Called with the chunk and one array for each array of the job, in their order.
-        convert
-            Applied to each `View`, such as ``cupy.asarray``; without it the function gets the views themselves.
+        arrays
+            What the arrays are: ``"view"`` (`View`), ``"cupy"``, ``"torch"`` or ``"numba"``, or a function that makes
+            them from views. With CuPy and PyTorch the stream of the chunk is the current stream during the call.
         """
         job = self._copy()
-        job._core.set_kernel(self._dispatch(function, True, convert))
+        job._core.set_kernel(self._dispatch(function, True, library(arrays)))
         return job
 
-    def host_kernel(self, function: Callable[..., Any], convert: Callable[[Any], Any] | None = np.asarray) -> Job:
+    def host_kernel(self, function: Callable[..., Any], arrays: str | Callable[[View], Any] = np.asarray) -> Job:
         """Set the function that computes a chunk on the host, for virtual devices.
 
         ``function(chunk, *arrays)`` gets NumPy arrays of what the chunk reaches, and writes the outputs in place. With
-        ``convert=None`` it gets each `View`, which knows its first row in the whole array.
+        ``arrays="view"`` it gets each `View`, which knows its first row in the whole array.
         """
         job = self._copy()
-        job._core.set_host_kernel(self._dispatch(function, False, convert))
+        job._core.set_host_kernel(self._dispatch(function, False, library(arrays)))
         return job
 
     def takes(self, seconds: float) -> Job:
