@@ -13,4 +13,3 @@ def node() -> shiplap.Node:
 def arrays() -> tuple[np.ndarray, np.ndarray]:
     x = np.random.default_rng(1).random(1 << 20, dtype=np.float32)
     return x, np.zeros_like(x)
-

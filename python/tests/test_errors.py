@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import shiplap
-
 from jobs import doubling, pinned
 
 
@@ -29,7 +28,7 @@ def test_an_exception_in_a_kernel_leaves_the_run_as_it_was_raised(node, arrays):
         pass
 
     def fails(chunk, x, y):
-        raise Mine("in chunk at %d" % chunk.first)
+        raise Mine(f"in chunk at {chunk.first}")
 
     job = doubling(x, y).host_kernel(fails)
     prepared = node.plan(job, strategies=["streams"], chunks=[4]).prepare()
@@ -43,7 +42,9 @@ def test_an_exception_in_a_mapping_leaves_the_plan(node):
         raise LookupError("no such rows")
 
     x, y = pinned(node, np.zeros(100)), pinned(node, np.zeros(100))
-    job = shiplap.Job(100).in_("x", x, shiplap.mapped_by(fails)).out("y", y).host_kernel(lambda c, x, y: None).takes(1e-3)
+    job = (
+        shiplap.Job(100).in_("x", x, shiplap.mapped_by(fails)).out("y", y).host_kernel(lambda c, x, y: None).takes(1e-3)
+    )
     with pytest.raises(LookupError, match="no such rows"):
         node.plan(job)
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import shiplap
-
 from jobs import doubling, pinned
 
 
@@ -48,7 +47,11 @@ def test_a_halo_hands_rows_before_and_after_the_chunk(node):
             np.asarray(y)[i] = source[max(k - 1, 0) : k + 2].mean(axis=0)
 
     job = (
-        shiplap.Job(257, "blur").in_("x", x, shiplap.halo(1, 1)).out("y", y).host_kernel(blur, arrays="view").takes(1e-3)
+        shiplap.Job(257, "blur")
+        .in_("x", x, shiplap.halo(1, 1))
+        .out("y", y)
+        .host_kernel(blur, arrays="view")
+        .takes(1e-3)
     )
     node.plan(job, strategies=["streams"], chunks=[5]).run()
     expected = np.stack([x[max(k - 1, 0) : k + 2].mean(axis=0) for k in range(257)])

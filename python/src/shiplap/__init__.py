@@ -18,8 +18,8 @@ node, and runs it::
 Times are in seconds and sizes in bytes, unless a name says otherwise.
 """
 
-from shiplap._core import CheckFailed, Cancelled, Error, Unsupported, UsageError
 from shiplap._arrays import Chunk, Stream, View
+from shiplap._core import Cancelled, CheckFailed, Error, Unsupported, UsageError
 from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
 from shiplap._node import Movers, Node, devices, profiles
 from shiplap._plan import Plan, Prepared, Report

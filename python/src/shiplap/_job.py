@@ -167,7 +167,7 @@ class Job:
         return self._with(name, "resident", array, Reach())
 
     def carried(self, name: str, array: Any) -> Job:
-        """Add an array of which every chunk reads and writes all elements, one chunk after the other: a sum, a state."""
+        """Add an array of which every chunk reads and writes all elements, one after the other: a sum, a state."""
         return self._with(name, "carried", array, Reach())
 
     def _dispatch(self, function: Callable[..., Any], on_gpu: bool, seen_by: Library) -> Any:

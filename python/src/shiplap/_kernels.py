@@ -10,6 +10,13 @@ from shiplap._arrays import Chunk, View
 from shiplap._core import UsageError
 
 
+def address(chunk: Chunk) -> int:
+    """Return the address of the stream of a chunk on a GPU."""
+    if chunk.stream is None:
+        raise UsageError("a host kernel has no stream: GPU libraries are for `Job.kernel`")
+    return chunk.stream.ptr
+
+
 class Library:
     """How a library sees the views of a chunk: as arrays of its own, in the stream of the chunk."""
 
@@ -24,7 +31,7 @@ class Library:
 
 class _Cupy(Library):
     def __init__(self) -> None:
-        import cupy
+        import cupy  # type: ignore[import-not-found,unused-ignore]
 
         self._cupy = cupy
 
@@ -32,12 +39,13 @@ class _Cupy(Library):
         return self._cupy.asarray(view)
 
     def stream(self, chunk: Chunk) -> AbstractContextManager[Any]:
-        return self._cupy.cuda.ExternalStream(chunk.stream.ptr)
+        stream: AbstractContextManager[Any] = self._cupy.cuda.ExternalStream(address(chunk))
+        return stream
 
 
 class _Torch(Library):
     def __init__(self) -> None:
-        import torch
+        import torch  # type: ignore[import-not-found,unused-ignore]
 
         self._torch = torch
 
@@ -45,12 +53,14 @@ class _Torch(Library):
         return self._torch.as_tensor(view, device="cuda")
 
     def stream(self, chunk: Chunk) -> AbstractContextManager[Any]:
-        return self._torch.cuda.stream(self._torch.cuda.ExternalStream(chunk.stream.ptr))
+        cuda = self._torch.cuda
+        stream: AbstractContextManager[Any] = cuda.stream(cuda.ExternalStream(address(chunk)))
+        return stream
 
 
 class _Numba(Library):
     def __init__(self) -> None:
-        from numba import cuda
+        from numba import cuda  # type: ignore[import-not-found,unused-ignore]
 
         self._cuda = cuda
 

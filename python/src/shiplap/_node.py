@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from shiplap import _core
 from shiplap._arrays import host_array
 from shiplap._job import Job
 from shiplap._plan import Plan
-from shiplap._show import SECONDS, Table, preformatted
+from shiplap._show import SECONDS, Table, object_of, preformatted
 
 
 def devices() -> dict[str, str]:
@@ -35,13 +34,13 @@ def _to_stderr(line: str) -> None:
 class Movers(Table):
     """What moves scattered blocks fastest, by their size: see `Node.movers`."""
 
-    def __init__(self, core: Any, counts: Sequence[int]) -> None:
+    def __init__(self, core: _core.MoverTable, counts: Sequence[int]) -> None:
         self._core = core
         self._counts = tuple(counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as ``shiplap movers --json`` prints it."""
-        return json.loads(self._core.to_json())
+        return object_of(self._core.to_json())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each mover of each set of blocks: sizes in bytes, times in seconds, rates in GB/s."""
@@ -129,7 +128,7 @@ class Node:
 
     def profile(self) -> dict[str, Any]:
         """Return the profile as its file holds it."""
-        return json.loads(self._core.profile_json())
+        return object_of(self._core.profile_json())
 
     def save_profile(self, path: str) -> None:
         """Write the profile to a file."""
@@ -241,7 +240,7 @@ class Node:
 class _Pinned:
     """Pinned memory with the interface of an array. The NumPy array keeps it, and it keeps the memory."""
 
-    def __init__(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, memory: _core.Memory, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self._memory = memory
         self.__array_interface__ = {
             "shape": shape,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from shiplap import _core
-from shiplap._show import SECONDS, Table, preformatted
+from shiplap._show import SECONDS, Table, object_of, preformatted
 
 
 class Report:
@@ -37,7 +36,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``shiplap run --json`` prints it."""
-        return json.loads(self._core.to_json())
+        return object_of(self._core.to_json())
 
     def __str__(self) -> str:
         return self._core.text()
@@ -100,21 +99,19 @@ class Plan(Table):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as ``shiplap plan --json`` prints it."""
-        return json.loads(self._core.to_json())
+        return object_of(self._core.to_json())
 
     def prepare(self) -> Prepared:
         """Make everything ready for repeated runs over the arrays of the job."""
         return Prepared(self._core.prepare())
 
-    def run(
-        self, repeats: int = 1, warm_up: int = 0, *, ideal_overlap: bool = False, trace: bool = False
-    ) -> Report:
+    def run(self, repeats: int = 1, warm_up: int = 0, *, ideal_overlap: bool = False, trace: bool = False) -> Report:
         """Run the job and report the times. With ``repeats=1`` and ``warm_up=0`` it runs once.
 
         Parameters
         ----------
         repeats, warm_up
-            Number of timed runs, and of untimed runs before them. Arrays that are read and written end as after one run.
+            Number of timed runs, and of untimed ones before them. Arrays that are read and written end as after one.
         ideal_overlap
             Whether the time of the longest stage alone is measured too.
         trace

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import html
+import json
 from typing import Any
-
 
 # Seconds of the units in JSON.
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def object_of(text: str) -> dict[str, Any]:
+    """Return the object that a JSON text holds."""
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def preformatted(text: str) -> str:
@@ -24,7 +30,7 @@ class Table:
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas data frame. pandas must be installed."""
-        import pandas
+        import pandas  # type: ignore[import-untyped]
 
         return pandas.DataFrame(self.rows())
 
