@@ -37,4 +37,5 @@ NB_MODULE(_core, m) {
   shiplap::python::bind_job(m);
   shiplap::python::bind_node(m);
   shiplap::python::bind_plan(m);
+  shiplap::python::bind_adaptive(m);
 }

@@ -22,6 +22,7 @@ void bind_errors(nb::module_&);
 void bind_job(nb::module_&);
 void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
+void bind_adaptive(nb::module_&);
 
 /// A Python object that C++ code may copy and release in any thread, with or without the GIL.
 std::shared_ptr<nb::object> shared(nb::object);

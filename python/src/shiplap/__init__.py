@@ -18,6 +18,7 @@ node, and runs it::
 Times are in seconds and sizes in bytes, unless a name says otherwise.
 """
 
+from shiplap._adaptive import Adaptive
 from shiplap._arrays import Chunk, Stream, View
 from shiplap._core import Cancelled, CheckFailed, Error, Unsupported, UsageError
 from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
@@ -25,6 +26,7 @@ from shiplap._node import Movers, Node, devices, profiles
 from shiplap._plan import Plan, Prepared, Report
 
 __all__ = [
+    "Adaptive",
     "Cancelled",
     "CheckFailed",
     "Chunk",

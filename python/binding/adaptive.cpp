@@ -1,0 +1,78 @@
+// Endless runs: batches of an input without an end, in pinned memory that the object owns.
+#include "shiplap/pipeline/adaptive.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "binding/parts.hpp"
+
+namespace shiplap::python {
+namespace {
+
+struct PyAdaptive {
+  PyNode node;
+  PyJob job;
+  std::unique_ptr<Adaptive> adaptive;
+};
+std::vector<nb::object>& held_of(PyAdaptive& adaptive) { return adaptive.job.held; }
+
+using Addresses = std::vector<std::pair<std::uintptr_t, std::size_t>>;
+Addresses addresses_of(std::span<const std::span<std::byte>> arrays) {
+  Addresses all;
+  for (const std::span<std::byte> array : arrays)
+    all.emplace_back(reinterpret_cast<std::uintptr_t>(array.data()), array.size());
+  return all;
+}
+
+PyAdaptive make(const PyNode& node, const PyJob& batch, std::uint32_t in_flight, nb::object sample) {
+  PyAdaptive made{.node = node, .job = batch, .adaptive = nullptr};
+  AdaptiveOptions options{.in_flight = in_flight};
+  if (!sample.is_none())
+    options.sample = [fill = made.job.hold(std::move(sample))](std::span<const std::span<std::byte>> arrays) {
+      nb::gil_scoped_acquire gil;
+      nb::borrow(fill)(addresses_of(arrays));
+    };
+  nb::gil_scoped_release release;
+  made.adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
+  return made;
+}
+
+AdaptiveReport run(PyAdaptive& self, nb::object source, nb::object sink) {
+  const auto fill = [&](Batch& batch) {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return nb::cast<bool>(source(batch.number, batch.slot));
+  };
+  const Adaptive::Sink take = [&](const Batch& batch) {
+    nb::gil_scoped_acquire gil;
+    sink(batch.number, batch.slot);
+  };
+  const bool has_sink = !sink.is_none();
+  nb::gil_scoped_release release;
+  return self.adaptive->run(fill, has_sink ? take : Adaptive::Sink{});
+}
+
+}  // namespace
+
+void bind_adaptive(nb::module_& m) {
+  nb::class_<AdaptiveReport>(m, "AdaptiveReport")
+      .def_ro("batches", &AdaptiveReport::batches)
+      .def_ro("items", &AdaptiveReport::items)
+      .def_ro("changes", &AdaptiveReport::changes)
+      .def_prop_ro("elapsed", [](const AdaptiveReport& self) { return self.elapsed.count(); })
+      .def_prop_ro("rate", &AdaptiveReport::rate);
+  nb::class_<PyAdaptive>(m, "Adaptive", nb::type_slots(Collected<PyAdaptive>::slots))
+      .def_static("make", &make, nb::arg("node"), nb::arg("batch"), nb::arg("in_flight"), nb::arg("sample").none())
+      .def("run", &run, nb::arg("source"), nb::arg("sink").none())
+      .def("arrays", [](const PyAdaptive& self, std::size_t slot) { return addresses_of(self.adaptive->arrays(slot)); })
+      .def_prop_ro("slots", [](const PyAdaptive& self) { return self.adaptive->slots(); });
+}
+
+}  // namespace shiplap::python

@@ -1,0 +1,76 @@
+"""Endless runs: batches of an input without an end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from shiplap import _core
+from shiplap._arrays import Layout, View
+from shiplap._job import Job
+from shiplap._node import Node
+
+
+class Adaptive:
+    """A job over one batch, ready to run on batch after batch in pinned memory that the object owns.
+
+    How a batch is cut into chunks adapts to what was observed of the batches before.
+
+    Parameters
+    ----------
+    node
+        The node, with a device.
+    batch
+        A job over one batch. The shapes and types of its arrays count, and not where they are.
+    in_flight
+        Batches that are submitted and have not ended; 1 to wait for each before the next begins.
+    sample
+        ``sample(*arrays)`` fills the arrays with typical data, on which the kernel is timed once. Without it the kernel
+        is timed on zeros.
+    """
+
+    def __init__(self, node: Node, batch: Job, *, in_flight: int = 3, sample: Callable[..., Any] | None = None) -> None:
+        layouts = [Layout(of.name, of.dtype, of.row, True) for of in batch._layouts]
+        fill = None if sample is None else lambda places: sample(*_arrays(layouts, places, None))
+        self._core = _core.Adaptive.make(node._core, batch._core, in_flight, fill)
+        self._layouts = layouts
+
+    def _slot(self, slot: int) -> list[np.ndarray]:
+        # Made anew for each batch: NumPy hides what an array refers to from the garbage collector, so arrays that this
+        # object keeps would keep it forever.
+        return _arrays(self._layouts, self._core.arrays(slot), self._core)
+
+    def run(self, source: Callable[..., bool], sink: Callable[..., Any] | None = None) -> _core.AdaptiveReport:
+        """Run batches until the source has no more.
+
+        Parameters
+        ----------
+        source
+            ``source(number, *arrays)`` fills the inputs of a batch and returns True, or returns False at the end.
+        sink
+            ``sink(number, *arrays)`` receives each batch when its outputs are complete, in the order of the batches.
+
+        Returns
+        -------
+        AdaptiveReport
+            ``batches``, ``items``, ``changes`` of the choice, ``elapsed`` seconds, and ``rate`` in items a second.
+        """
+        take = None if sink is None else lambda number, slot: sink(number, *self._slot(slot))
+        return self._core.run(lambda number, slot: bool(source(number, *self._slot(slot))), take)
+
+
+def _arrays(layouts: list[Layout], places: list[tuple[int, int]], owner: Any) -> list[np.ndarray]:
+    return [
+        np.asarray(_Owned(View(layout, address, size, 0, on_gpu=False), owner))
+        for layout, (address, size) in zip(layouts, places, strict=True)
+    ]
+
+
+class _Owned:
+    """A view in host memory that keeps the owner of the memory."""
+
+    def __init__(self, view: View, owner: Any) -> None:
+        self._owner = owner
+        self.__array_interface__ = view.__array_interface__
