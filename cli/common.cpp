@@ -110,14 +110,8 @@ Workload workload_of(const WorkloadFlags& flags) {
   } else {
     throw UsageError("WORKLOAD is missing.\n" + workload_help());
   }
-  if (!flags.memory.empty()) put_into(workload, memory_kind(flags.memory));
+  if (!flags.memory.empty()) put_into(workload, parse_array_memory(flags.memory));
   return workload;
-}
-
-MemoryKind memory_kind(const std::string& word) {
-  if (word == "pageable") return MemoryKind::pageable;
-  if (word == "managed") return MemoryKind::managed;
-  return MemoryKind::pinned;
 }
 
 std::uint32_t threads_of(const std::string& text) {

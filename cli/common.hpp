@@ -26,9 +26,6 @@ void add_workload_flags(CLI::App&, WorkloadFlags&);
 /// Throws UsageError when there is neither a name nor a stated size, or both, or a stated size without a kernel time.
 Workload workload_of(const WorkloadFlags&);
 
-/// The kind of memory of "pageable", "pinned" or "managed". CLI11 has refused other names.
-MemoryKind memory_kind(const std::string& word);
-
 /// The number of threads that --threads asks for. Throws UsageError when it is 0 or too large.
 std::uint32_t threads_of(const std::string& text);
 

@@ -117,10 +117,11 @@ void evaluate_grid(const EvaluateFlags& flags) {
   for (const std::string& name : names)
     for (const std::string& memory : flags.memory) {
       Workload workload = find_workload(name);
-      put_into(workload, memory_kind(memory));
+      put_into(workload, parse_array_memory(memory));
       if (Seconds{std::chrono::steady_clock::now() - began} > budget) {
-        evaluation.workloads.push_back(
-            {.name = workload.job.name, .memory = memory_kind(memory), .not_run = "the time of --budget was spent"});
+        evaluation.workloads.push_back({.name = workload.job.name,
+                                        .memory = parse_array_memory(memory),
+                                        .not_run = "the time of --budget was spent"});
         continue;
       }
       give_derived_cost(node, workload);

@@ -26,7 +26,7 @@ std::uint64_t count_of(const std::string& text) {
 }
 
 MoverQuestion question_of(const MoversFlags& flags) {
-  MoverQuestion question{.pool = memory_kind(flags.pool), .regular = flags.regular, .crossover_counts = {}};
+  MoverQuestion question{.pool = parse_array_memory(flags.pool), .regular = flags.regular, .crossover_counts = {}};
   if (flags.memory_bound || !flags.thread_block.empty()) {
     Neighbour& neighbour = question.limits.neighbour.emplace();
     neighbour.memory_bound = flags.memory_bound.value_or(neighbour.memory_bound);

@@ -32,8 +32,8 @@ std::function<ElementRange(ItemRange)> mapping_of(PyObject* function) {
   };
 }
 
-/// A kernel that calls `function(first, count, blocks, stream, operands, lengths, origins)`. The last three are tuples
-/// of addresses and bytes, in the order of the arrays.
+/// A kernel that calls `function(first, count, blocks, stream, operands, lengths, origins)`. The last three have an
+/// entry for each array: its address, the length of its part in bytes, and the offset of this part in bytes.
 KernelFunction kernel_of(PyObject* function) {
   return [function](const Launch& launch) {
     nb::gil_scoped_acquire gil;

@@ -5,18 +5,7 @@
 
 namespace shiplap::python {
 
-std::shared_ptr<nb::object> shared(nb::object object) {
-  return {new nb::object(std::move(object)), [](nb::object* held) {
-            // At the end of the interpreter there is nobody left to release it to.
-            if (!nb::is_alive()) return static_cast<void>(held->release());
-            nb::gil_scoped_acquire gil;
-            delete held;
-          }};
-}
-
-namespace {
-
-void bind_errors_of_shiplap(nb::module_& m) {
+void bind_errors(nb::module_& m) {
   // The order matters: later translators are tried first, and derived classes must be.
   const nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
   nb::exception<UsageError>(m, "UsageError", nb::make_tuple(error, nb::handle(PyExc_ValueError)).ptr());
@@ -24,10 +13,6 @@ void bind_errors_of_shiplap(nb::module_& m) {
   nb::exception<CheckFailed>(m, "CheckFailed", error.ptr());
   nb::exception<Cancelled>(m, "Cancelled", error.ptr());
 }
-
-}  // namespace
-
-void bind_errors(nb::module_& m) { bind_errors_of_shiplap(m); }
 
 }  // namespace shiplap::python
 

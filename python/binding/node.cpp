@@ -22,12 +22,11 @@ namespace shiplap::python {
 namespace {
 
 PyNode load_or_measure(const std::string& device, nb::object say) {
-  const auto told = shared(std::move(say));
   nb::gil_scoped_release release;
   PyNode node{.device = open(device.empty() ? default_device() : device)};
   node.node = shiplap::load_or_measure(*node.device, [&](std::string_view line) {
     nb::gil_scoped_acquire gil;
-    (*told)(std::string(line));
+    say(std::string(line));
   });
   return node;
 }
@@ -70,10 +69,8 @@ std::string kind_of(const PyNode& self, std::uintptr_t address) {
 MoverTable movers(const PyNode& self, std::vector<std::uint64_t> counts, const std::string& pool, bool regular,
                   std::optional<double> max_slowdown, std::optional<double> memory_bound,
                   std::optional<double> thread_block) {
-  MoverQuestion question{.regular = regular, .counts = std::move(counts), .crossover_counts = {}};
-  question.pool = pool == "pageable"  ? MemoryKind::pageable
-                  : pool == "managed" ? MemoryKind::managed
-                                      : MemoryKind::pinned;
+  MoverQuestion question{
+      .pool = parse_array_memory(pool), .regular = regular, .counts = std::move(counts), .crossover_counts = {}};
   question.limits.max_slowdown = max_slowdown;
   if (memory_bound || thread_block) {
     Neighbour& neighbour = question.limits.neighbour.emplace();

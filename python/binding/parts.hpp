@@ -1,5 +1,5 @@
-// What the parts of the extension module share. The module is private: the package in python/shiplap gives it the
-// habits of Python.
+// What the parts of the extension module share. The module is private: the package in python/src/shiplap gives it
+// the habits of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,9 +23,6 @@ void bind_job(nb::module_&);
 void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
 void bind_adaptive(nb::module_&);
-
-/// A Python object that C++ code may copy and release in any thread, with or without the GIL.
-std::shared_ptr<nb::object> shared(nb::object);
 
 /// A job with the Python objects that it needs: the owners of the arrays' memory, and its functions. The functions of
 /// `job` call these objects and do not own them, so whoever holds a copy of `job` holds the PyJob too. That way

@@ -39,6 +39,7 @@ def test_an_exception_in_the_source_or_the_sink_ends_the_run_and_the_next_one_wo
     adaptive = shiplap.Adaptive(node, batch())
 
     def fails(number, x, y):
+        x[:] = number
         if number == 5:
             raise LookupError("the camera is gone")
         return True

@@ -124,6 +124,16 @@ def test_blocks_of_a_pool_follow_indices_that_change_from_run_to_run(node):
         prepared.run()
 
 
+def test_blocks_may_be_smaller_than_a_row_of_the_pool(node):
+    pool = pinned(node, np.arange(4096, dtype=np.float32).reshape(16, 256))
+    index = np.array([5, 60, 7, 33])
+    out = np.zeros((4, 64), dtype=np.float32)
+    job = shiplap.Job(4, "gather").in_("pool", pool, shiplap.blocks(index, 256)).out("out", out)
+    job = job.host_kernel(lambda chunk, blocks, out: np.copyto(out, blocks.reshape(out.shape))).takes(1e-4)
+    node.plan(job).run()
+    np.testing.assert_array_equal(out, pool.reshape(64, 64)[index])
+
+
 def test_a_prepared_plan_runs_many_times_and_reads_the_arrays_each_time(node, arrays):
     x, y = arrays
     prepared = node.plan(doubling(x, y)).prepare()

@@ -95,8 +95,8 @@ std::optional<Seconds> added_by(const MoverFigures& figures, const BlockSet& set
                                 const Mover& mover) {
   const std::optional<MoverBeside> beside = beside_at(beside_of(figures, set), mover.grid);
   if (!beside || !beside->added) return std::nullopt;
-  const std::uint64_t moves = mover.kind == Mover::Kind::copies ? set.blocks : 1;
-  return added_to_move(*beside->added, neighbour, {.block = set.block, .blocks = set.blocks, .moves = moves}).value;
+  const MovedBlocks moved{.block = set.block, .blocks = set.blocks, .calls = calls_of(mover, set.blocks)};
+  return added_to_move(*beside->added, neighbour, moved).value;
 }
 
 /// Adds a mover, unless its neighbour may lose more than the limit, or a figure that is needed was not measured.

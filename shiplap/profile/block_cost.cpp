@@ -134,11 +134,11 @@ Interval<double> added_to_neighbour(const MoverBeside& beside, const Neighbour& 
 Interval<Seconds> added_to_move(const AddedToMover& added, const Neighbour& neighbour, const MovedBlocks& moved) {
   const AddedToMove beside = mixed(added.compute, added.memory, neighbour.memory_bound);
   // Blocks that move in calls of their own have the cost of a call each, and that of a block is part of it.
-  const double moves = static_cast<double>(moved.moves);
-  const double blocks = moved.moves > 1 ? 0.0 : static_cast<double>(moved.blocks);
+  const double calls = static_cast<double>(moved.calls);
+  const double blocks = moved.calls > 1 ? 0.0 : static_cast<double>(moved.blocks);
   const double mib = in_bytes(moved.block * moved.blocks) / in_bytes(1_MiB);
   const auto at = [&](Seconds per_move, Seconds per_block, Seconds per_mib, double wait) {
-    return per_move * moves + per_block * blocks + per_mib * mib + neighbour.thread_block * wait;
+    return per_move * calls + per_block * blocks + per_mib * mib + neighbour.thread_block * wait;
   };
   return {at(beside.per_move.value, beside.per_block.value, beside.per_mib.value, added.wait.value),
           at(beside.per_move.low, beside.per_block.low, beside.per_mib.low, added.wait.low),

@@ -25,7 +25,7 @@ struct BlockTime {
 };
 /// How much longer an op of a mover takes beside a kernel that fills the GPU, without the wait for SMs.
 struct AddedToMove {
-  Interval<Seconds> per_move{};   ///< for each op
+  Interval<Seconds> per_move{};   ///< for each call
   Interval<Seconds> per_block{};  ///< for each block of the op
   Interval<Seconds> per_mib{};    ///< for each MiB of the op
 };
@@ -78,7 +78,7 @@ Interval<double> added_to_neighbour(const MoverBeside&, const Neighbour&);
 struct MovedBlocks {
   Bytes block;               ///< size of a block
   std::uint64_t blocks = 1;  ///< number of blocks
-  std::uint64_t moves = 1;   ///< number of calls that move them: one for each block, or one for all
+  std::uint64_t calls = 1;   ///< number of calls that move them: one for each block, or one for all
 };
 /// Added time of an op, with the wait for SMs.
 Interval<Seconds> added_to_move(const AddedToMover&, const Neighbour&, const MovedBlocks&);

@@ -146,7 +146,7 @@ void describe(V& v, Row& row, Tag tag) {
 }
 template <class V, Like<AddedToMove> Part>
 void describe(V& v, Part& added, Tag tag) {
-  v.value({"per_move", tag, "For each op, without the wait for SMs."}, added.per_move, time_quantity);
+  v.value({"per_move", tag, "For each call, without the wait for SMs."}, added.per_move, time_quantity);
   v.value({"per_block", tag, "For each block of the op."}, added.per_block, time_quantity);
   v.value({"per_mib", tag, "For each MiB of the op."}, added.per_mib, time_quantity);
 }

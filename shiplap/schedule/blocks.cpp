@@ -18,6 +18,10 @@ constexpr std::array<std::pair<Mover::Kind, std::string_view>, 4> mover_names{{{
 
 }  // namespace
 
+std::uint64_t calls_of(const Mover& mover, std::uint64_t blocks) {
+  return mover.kind == Mover::Kind::copies ? blocks : 1;
+}
+
 std::uint32_t busy_grid(const Mover& mover, Bytes block, Bytes pitch, std::uint64_t blocks) {
   std::uint64_t word = 1;
   for (const std::uint64_t width : {4u, 16u})

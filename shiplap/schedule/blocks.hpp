@@ -44,6 +44,8 @@ inline constexpr std::uint64_t mover_launch_blocks = 8000;
 /// Bytes that a thread of Mover::Kind::kernel has in flight.
 inline constexpr std::uint64_t mover_thread_in_flight = 128;
 
+/// Number of calls that move this number of blocks in one op: one for each block, or one for all.
+std::uint64_t calls_of(const Mover&, std::uint64_t blocks);
 /// Thread blocks of the mover's kernel that have something to move; the others end at once. The kernel moves words of
 /// 16, 4 or 1 bytes, whichever block and pitch are multiples of.
 std::uint32_t busy_grid(const Mover&, Bytes block, Bytes pitch, std::uint64_t blocks);

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace shiplap {
 
@@ -45,5 +46,7 @@ enum class AccessMode : std::uint8_t { read, write };
 std::string to_string(Place);
 /// The name of the kind of memory, such as "pinned" or "write-combined".
 std::string to_string(MemoryKind);
+/// Reads the kind of memory that arrays of a program have: "pageable", "pinned" or "managed". Throws UsageError.
+MemoryKind parse_array_memory(std::string_view);
 
 }  // namespace shiplap

@@ -171,6 +171,12 @@ Bytes memory_at(const Schedule& schedule, Place place) {
 
 std::string to_string(Place place) { return fmt::format("{} {}", place.is_host() ? "host" : "gpu", place.index); }
 
+MemoryKind parse_array_memory(std::string_view name) {
+  for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::managed})
+    if (name == to_string(kind)) return kind;
+  throw UsageError(fmt::format("memory \"{}\": give pageable, pinned or managed", name));
+}
+
 std::string to_string(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::pageable:

@@ -58,12 +58,12 @@ AddedBesideKernels OpBuilder::added_beside_kernels(const BlockCopy& blocks, cons
   GpuResources& gpu = gpus_[state.gpu];
   gpu.compute.affects(gpu.link);
   if (!beside.added) return {};
-  const Bytes block = schedule_.lists[blocks.list.index()].block;
-  const std::uint64_t moves = blocks.mover.kind == Mover::Kind::copies ? blocks.count : 1;
+  const MovedBlocks moved{.block = schedule_.lists[blocks.list.index()].block,
+                          .blocks = blocks.count,
+                          .calls = calls_of(blocks.mover, blocks.count)};
   const auto added = [&](double memory_bound) {
     const Neighbour neighbour{.memory_bound = memory_bound, .thread_block = Seconds{0}};
-    return added_to_move(*beside.added, neighbour, {.block = block, .blocks = blocks.count, .moves = moves})
-        .value.count();
+    return added_to_move(*beside.added, neighbour, moved).value.count();
   };
   return {.compute = added(0), .memory = added(1), .wait = beside.added->wait.value};
 }

@@ -18,20 +18,19 @@ void ZeroCopyKernels::start_next(double now) {
   if (current_ != no_op || waiting_.empty()) return;
   current_ = waiting_.front();
   waiting_.pop_front();
+  waits_for_sms_ = true;
   const double wait = compute_.wait_for_sms(ops_[current_].zero_copy->added);
   if (wait <= 0) return begin(now);
-  waits_for_sms_ = true;
   next_event_ = now + wait;
   set_slowing(nullptr, now);
 }
 
 void ZeroCopyKernels::begin(double now) {
-  link_.update_progress(now);
+  set_slowing(ops_[current_].zero_copy, now);
   waits_for_sms_ = false;
   remaining_ = 1;
   updated_ = now;
-  set_slowing(ops_[current_].zero_copy, now);
-  link_.update_progress(now);
+  update_progress(now);
   kernels_.first_blocks_started(current_, now);
   kernels_.last_blocks_started(current_, now);
 }
@@ -42,6 +41,7 @@ void ZeroCopyKernels::kernels_changed(double now) {
 
 void ZeroCopyKernels::set_slowing(const ZeroCopyTimes* times, double now) {
   if (slowing_copies_ == times) return;
+  link_.update_progress(now);
   slowing_copies_ = times;
   compute_.set_slowdown(Compute::By::mover_kernel, times != nullptr ? times->slows : KernelSlowdown{}, now);
   link_.update_progress(now);

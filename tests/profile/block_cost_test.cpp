@@ -199,9 +199,9 @@ TEST(AddedToMove, counts_ops_blocks_mebibytes_and_the_wait_for_thread_blocks) {
   EXPECT_NEAR(added(0.5, 0), 2.5 + 15, 1e-9);
   EXPECT_NEAR(added(1, 100), 3 + 10 + 80, 1e-9);
   const AddedToMover copies = beside_at(with_planted_waits(planted_blocks()).beside_scatter, 0)->added.value();
-  const auto added_to_copies = [&](std::uint64_t moves) {
+  const auto added_to_copies = [&](std::uint64_t calls) {
     const Neighbour neighbour{.memory_bound = 1, .thread_block = microseconds(100)};
-    return in_microseconds(added_to_move(copies, neighbour, {.block = 64_KiB, .blocks = 32, .moves = moves}).value);
+    return in_microseconds(added_to_move(copies, neighbour, {.block = 64_KiB, .blocks = 32, .calls = calls}).value);
   };
   EXPECT_NEAR(added_to_copies(1), 4 + 32 * 0.3 + 2 * 2, 1e-9) << "a batch";
   EXPECT_NEAR(added_to_copies(32), 32 * 4 + 2 * 2, 1e-9) << "a call for each block";

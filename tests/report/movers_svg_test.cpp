@@ -62,7 +62,7 @@ TEST(MoversSvg, draws_rates_in_proportion_to_their_height) {
       const Bytes block = 256_B * (std::uint64_t{1} << i);
       return in_bytes(block) * 64 / planted_block_cost({.kind = kind}, plot == 0, block, 64).time.count();
     };
-    // The zero line is the same for all points, so two rates determine it, and every other point follows.
+    // Two points of a curve give the scale of the axis and the height of its zero. All others must fit them.
     const double per_px = (rate(Mover::Kind::batch, 14) - rate(Mover::Kind::batch, 6)) / (batch[6].y - batch[14].y);
     const double zero = batch[14].y + rate(Mover::Kind::batch, 14) / per_px;
     for (const std::size_t i : {2u, 6u, 10u, 14u}) {

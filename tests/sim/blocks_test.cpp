@@ -292,7 +292,7 @@ TEST(BlocksBesideOps, take_longer_beside_a_kernel_as_planted) {
     }
 }
 
-/// A gather beside a kernel of 1 ms that fills the GPU in so many waves.
+/// A gather beside a kernel of 1 ms that fills the GPU. `waves` is the number of waves of its thread blocks.
 struct BesideWaves {
   BlockBench b;
   OpId kernel = b.work(b.two, milliseconds(1), 1);
@@ -333,6 +333,36 @@ TEST(BlocksBesideOps, of_a_kernel_that_wait_slow_nothing_down_and_begin_at_the_l
   for (MoverBeside& row : profile.links[0].blocks->beside_gather) row.added->wait = Interval<double>::exact(50);
   const Prediction p = b.predict(false, profile);
   EXPECT_NEAR(us_of(p.timeline.spans[second.index()].start), us_of(p.timeline.spans[short_kernel.index()].end), 1e-6);
+}
+
+TEST(BlocksBesideOps, of_a_kernel_slow_copies_in_the_gap_before_the_next_one_and_not_while_that_waits) {
+  // Copies have 50 GB/s, and 20 GB/s beside a mover's kernel.
+  Profile profile = without_overheads();
+  profile.links[0].blocks = with_planted_waits(planted_blocks());
+  profile.links[0].zero_copy->read = {{4_KiB, gbs(40)}};
+  profile.links[0].zero_copy->read_beside_d2h = {{4_KiB, gbs(10), gbs(20)}};
+  BlockBench b;
+  const StreamId three = b.schedule.add_stream("three");
+  const OpId copy = b.copy_out(b.two, 256_MiB);
+  const OpId first = b.blocks(b.one, {Mover::Kind::kernel, 8}, true, 64_KiB, 64);
+  const OpId second = b.blocks(b.one, {Mover::Kind::kernel, 8}, true, 64_KiB, 64);
+  const OpId kernel = b.work(three, milliseconds(1), 1);
+  b.schedule.ops[kernel.index()].agent = AgentId{1};
+  auto& k = std::get<Kernel>(b.schedule.ops[kernel.index()].what);
+  k.full_rate_blocks = k.resident_blocks = 264;
+  k.blocks = 10 * 264;
+  b.schedule.ops[kernel.index()].after = {};
+  const Prediction p = b.predict(false, profile);
+  const auto span = [&](OpId op) { return p.timeline.spans[op.index()]; };
+  const Seconds arrives = span(second).start - microseconds(80);  // it waits for 0.8 thread blocks of 100 us
+  ASSERT_GT(arrives, span(first).end) << "the gap between two kernels of a stream";
+  const auto beside_copy = [&](Seconds begin, Seconds end) {
+    return std::max(Seconds{0}, std::min(end, span(copy).end) - std::max(begin, span(copy).start));
+  };
+  const double slowed =
+      (beside_copy(span(first).start, arrives) + beside_copy(span(second).start, span(second).end)).count();
+  const double whole = (span(copy).end - span(copy).start).count();
+  EXPECT_NEAR(slowed * 20e9 + (whole - slowed) * 50e9, in_bytes(256_MiB), 1000);
 }
 
 TEST(BlocksBesideOps, of_copies_slow_kernels_down_in_proportion_to_their_rate) {

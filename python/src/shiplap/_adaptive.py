@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shiplap import _core
-from shiplap._arrays import Layout, View
+from shiplap._arrays import Layout, array_at
 from shiplap._job import Job
 from shiplap._node import Node
 
@@ -32,7 +32,7 @@ class Adaptive:
     """
 
     def __init__(self, node: Node, batch: Job, *, in_flight: int = 3, sample: Callable[..., Any] | None = None) -> None:
-        layouts = [Layout(of.name, of.dtype, of.row, True) for of in batch._layouts]
+        layouts = batch._layouts
         fill = None if sample is None else lambda places: sample(*_arrays(layouts, places, None))
         self._core = _core.Adaptive.make(node._core, batch._core, in_flight, fill)
         self._layouts = layouts
@@ -61,16 +61,8 @@ class Adaptive:
         return self._core.run(lambda number, slot: bool(source(number, *self._slot(slot))), take)
 
 
-def _arrays(layouts: list[Layout], places: list[tuple[int, int]], owner: Any) -> list[np.ndarray]:
+def _arrays(layouts: tuple[Layout, ...], places: list[tuple[int, int]], owner: Any) -> list[np.ndarray]:
     return [
-        np.asarray(_Owned(View(layout, address, size, 0, on_gpu=False), owner))
+        array_at(address, (size // layout.row_bytes, *layout.row), layout.dtype, owner)
         for layout, (address, size) in zip(layouts, places, strict=True)
     ]
-
-
-class _Owned:
-    """A view in host memory that keeps the owner of the memory."""
-
-    def __init__(self, view: View, owner: Any) -> None:
-        self._owner = owner
-        self.__array_interface__ = view.__array_interface__

@@ -71,6 +71,25 @@ class Layout:
         self.writeable = writeable
 
 
+class _Memory:
+    """Memory of the library with the interface of an array. A NumPy array of it keeps it, and it keeps the owner."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype, owner: Any) -> None:
+        self._owner = owner
+        self.__array_interface__ = {
+            "shape": shape,
+            "typestr": dtype.str,
+            "data": (address, False),
+            "strides": None,
+            "version": 3,
+        }
+
+
+def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype, owner: Any) -> np.ndarray:
+    """Return the host memory at an address as a writeable NumPy array, which keeps the owner of the memory."""
+    return np.asarray(_Memory(address, shape, dtype, owner))
+
+
 class Stream:
     """A CUDA stream of shiplap. It is valid during the call of the kernel, and for the work that is submitted to it."""
 

@@ -106,12 +106,12 @@ class Job:
         job._layouts = self._layouts
         return job
 
-    def _with(self, name: str, role: str, array: Any, reach: Reach) -> Job:
+    def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
         written = role not in ("in", "resident")
         found = host_array(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
-        layout = Layout(name, found.dtype, found.shape[1:], written)
+        layout = Layout(name, found.dtype, () if flat else found.shape[1:], written)
         job = self._copy()
         job._core.add(
             name,
@@ -128,11 +128,11 @@ class Job:
         return job
 
     def _with_blocks(self, name: str, role: str, pool: Any, chosen: Blocks) -> Job:
-        job = self._with(name, role, pool, Reach())
-        itemsize = host_array(name, pool, False).dtype.itemsize
+        # A block may be smaller than a row of the pool, so elements and not rows count.
+        job = self._with(name, role, pool, Reach(), flat=True)
+        itemsize = job._layouts[-1].dtype.itemsize
         if chosen.block % itemsize != 0:
             raise UsageError(f"array {name}: blocks of {chosen.block} B are no whole elements of {itemsize} B")
-        job._layouts = (*self._layouts, Layout(name, job._layouts[-1].dtype, (), job._layouts[-1].writeable))
         indices = chosen.indices
         job._core.make_blocks(
             0 if indices is None else indices.ctypes.data,
@@ -244,10 +244,13 @@ class Job:
         job._core.efficiency = fraction
         return job
 
-    def with_thread_blocks(self, items: int, threads: int, abreast: int = 1) -> Job:
-        """State that a thread block of ``threads`` threads works on up to ``items`` items."""
+    def with_thread_blocks(self, items: int, threads: int, sharing: int = 1) -> Job:
+        """State that a thread block of ``threads`` threads works on up to ``items`` items.
+
+        ``sharing`` is the number of thread blocks that work on the same items, where several do.
+        """
         job = self._copy()
-        job._core.with_blocks(items, threads, abreast)
+        job._core.with_blocks(items, threads, sharing)
         return job
 
     def touches_each_byte_once(self, once: bool = True) -> Job:

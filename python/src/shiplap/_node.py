@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from shiplap import _core
-from shiplap._arrays import host_array
+from shiplap._arrays import array_at, host_array
 from shiplap._job import Job
 from shiplap._plan import Plan
 from shiplap._show import SECONDS, Table, object_of, preformatted
@@ -139,7 +139,7 @@ class Node:
         kind = np.dtype(dtype)
         size = math.prod(shape) if isinstance(shape, tuple) else int(shape)
         memory = self._core.pinned(max(1, size * kind.itemsize))
-        return np.asarray(_Pinned(memory, shape if isinstance(shape, tuple) else (size,), kind))
+        return array_at(memory.address, shape if isinstance(shape, tuple) else (size,), kind, memory)
 
     def memory_of(self, array: Any) -> str:
         """Return the kind of memory of an array in host memory: ``"pageable"``, ``"pinned"`` or ``"managed"``."""
@@ -235,17 +235,3 @@ class Node:
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
-
-
-class _Pinned:
-    """Pinned memory with the interface of an array. The NumPy array keeps it, and it keeps the memory."""
-
-    def __init__(self, memory: _core.Memory, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        self._memory = memory
-        self.__array_interface__ = {
-            "shape": shape,
-            "typestr": dtype.str,
-            "data": (memory.address, False),
-            "strides": None,
-            "version": 3,
-        }
