@@ -108,7 +108,7 @@ void add_measure(CLI::App& app) {
   auto flags = std::make_shared<MeasureFlags>();
   auto* command = app.add_subcommand("measure", "Measure how a node moves bytes and fit its profile");
   add_device_flag(*command, flags->device);
-  auto* quick = command->add_flag("--quick", flags->quick, "few points, up to 15 s");
+  auto* quick = command->add_flag("--quick", flags->quick, "few points, about 15 s");
   auto* standard = command->add_flag("--standard", flags->standard, "all points, about 90 s (default)");
   standard->excludes(quick);
   command

@@ -24,6 +24,11 @@ const char* name_of_neighbour(Beside neighbour) {
   return neighbour == Beside::none ? "none" : neighbour == Beside::compute ? "computes" : "memory-bound";
 }
 
+/// The name of a mover, or "none".
+std::string name_of(const SetResult& result, std::optional<std::size_t> index) {
+  return index ? to_string(result.movers[*index].mover) : "none";
+}
+
 Json to_json(const SetResult& result) {
   Json movers = Json::array();
   for (const MoverResult& one : result.movers)
@@ -40,23 +45,27 @@ Json to_json(const SetResult& result) {
           {"order", set.sorted ? "sorted" : "random"},
           {"neighbour", name_of_neighbour(set.neighbour)},
           {"max_slowdown", set.max_slowdown ? Json(*set.max_slowdown) : Json(nullptr)},
-          {"chosen", to_string(result.movers[result.chosen].mover)},
-          {"best", to_string(result.movers[result.best].mover)},
+          {"chosen", name_of(result, result.chosen)},
+          {"best", name_of(result, result.best)},
           {"regret", result.regret},
           {"movers", std::move(movers)}};
 }
 
 void print(const SetResult& result) {
   const Set& set = result.set;
-  const MoverResult& chosen = result.movers[result.chosen];
-  const MoverResult& best = result.movers[result.best];
-  fmt::print(
-      "{:>9} x {:<6} {} {:<6} {:<12} {:<4} {:<22} {:9.1f} us {:<22} {:9.1f} us {:6.2f} % loss {:6.2f} % pred {:+6.1f} "
-      "%\n",
-      to_string(set.block), set.blocks, set.to_device ? "H2D" : "D2H", set.sorted ? "sorted" : "random",
-      name_of_neighbour(set.neighbour), set.max_slowdown ? fmt::format("{:.0f}%", *set.max_slowdown * 100) : "-",
-      to_string(chosen.mover), in_microseconds(chosen.time), to_string(best.mover), in_microseconds(best.time),
-      result.regret * 100, chosen.loss * 100, (chosen.predicted / chosen.time - 1) * 100);
+  const auto mover = [&](std::optional<std::size_t> index) {
+    const std::string time = index ? fmt::format("{:9.1f} us", in_microseconds(result.movers[*index].time)) : "";
+    return fmt::format("{:<22} {:<12}", name_of(result, index), time);
+  };
+  fmt::print("{:>9} x {:<6} {} {:<6} {:<12} {:<4} {} {} {:6.2f} %", to_string(set.block), set.blocks,
+             set.to_device ? "H2D" : "D2H", set.sorted ? "sorted" : "random", name_of_neighbour(set.neighbour),
+             set.max_slowdown ? fmt::format("{:.0f}%", *set.max_slowdown * 100) : "-", mover(result.chosen),
+             mover(result.best), result.regret * 100);
+  if (result.chosen) {
+    const MoverResult& chosen = result.movers[*result.chosen];
+    fmt::print(" loss {:6.2f} % pred {:+6.1f} %", chosen.loss * 100, (chosen.predicted / chosen.time - 1) * 100);
+  }
+  fmt::print("\n");
   std::fflush(stdout);
 }
 
@@ -73,12 +82,17 @@ void summarise(const std::vector<SetResult>& results) {
   std::vector<double> errors_beside;
   unsigned limited = 0;
   unsigned kept = 0;
+  unsigned refused = 0;
+  unsigned refused_rightly = 0;
   for (const SetResult& result : results) {
-    regrets.push_back(result.regret);
+    if (result.chosen) regrets.push_back(result.regret);
     if (result.set.neighbour == Beside::none) regrets_alone.push_back(result.regret);
-    if (result.set.max_slowdown) {
+    if (result.set.max_slowdown && !result.chosen) {
+      ++refused;
+      refused_rightly += result.best ? 0 : 1;
+    } else if (result.set.max_slowdown) {
       ++limited;
-      kept += result.movers[result.chosen].loss <= *result.set.max_slowdown ? 1 : 0;
+      kept += result.movers[*result.chosen].loss <= *result.set.max_slowdown ? 1 : 0;
     }
     auto& group = result.set.neighbour != Beside::none ? errors_beside : result.set.aligned ? errors : errors_unaligned;
     for (const MoverResult& one : result.movers) group.push_back(std::abs(one.predicted / one.time - 1));
@@ -88,7 +102,8 @@ void summarise(const std::vector<SetResult>& results) {
   fmt::print("{} of them alone: median {:.2f} %, 95th percentile {:.2f} %, worst {:.2f} %\n", regrets_alone.size(),
              percentile(regrets_alone, 0.5) * 100, percentile(regrets_alone, 0.95) * 100,
              percentile(regrets_alone, 1) * 100);
-  fmt::print("limit kept in {} of {} sets with a limit\n", kept, limited);
+  fmt::print("limit kept in {} of {} sets with a limit; {} more refused, {} of them rightly\n", kept, limited, refused,
+             refused_rightly);
   for (const auto& [name, of] :
        {std::pair{"alone, multiples of 256 B", errors}, std::pair{"alone, multiples of 16 B", errors_unaligned},
         std::pair{"beside kernels", errors_beside}})

@@ -74,9 +74,9 @@ class SetRuns {
           {.mover = known.mover,
            .predicted = limits.neighbour ? known.time : simulate(moving(set, known.mover), profile_).timeline.makespan,
            .predicted_loss = known.slowdown});
-    const Mover chosen = choose_mover(profile_, 0, 0, shape, limits).best.mover;
+    if (const auto known = mover_times(profile_, 0, 0, shape, limits); !known.empty())
+      result.chosen = find(result, known.front().mover);
     time_movers(set, result);
-    result.chosen = find(result, chosen);
     return result;
   }
   /// Times the movers again, much later: a disturbance by other programs is seldom there both times, and the shorter
@@ -228,7 +228,7 @@ class SetRuns {
     std::erase_if(order, [&](std::size_t i) { return !keeps(i); });
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return result.movers[i].time; });
     if (order.size() > in_final) order.resize(in_final);
-    if (std::ranges::find(order, result.chosen) == order.end()) order.push_back(result.chosen);
+    if (result.chosen && std::ranges::find(order, *result.chosen) == order.end()) order.push_back(*result.chosen);
     std::vector<Mover> movers;
     Seconds longest{0};
     for (const std::size_t i : order) {
@@ -236,14 +236,13 @@ class SetRuns {
       longest = std::max(longest, result.movers[i].time);
     }
     const auto times = in_turn(set, movers, longest, rounds_of_final);
-    result.best = result.chosen;
     for (std::size_t k = 0; k < order.size(); ++k) {
       MoverResult& one = result.movers[order[k]];
       one.time = median_of(times[k]);
-      if (keeps(order[k]) && (one.time < result.movers[result.best].time || !keeps(result.best)))
-        result.best = order[k];
+      if (keeps(order[k]) && (!result.best || one.time < result.movers[*result.best].time)) result.best = order[k];
     }
-    const double ratio = result.movers[result.chosen].time / result.movers[result.best].time;
+    if (!result.chosen || !result.best) return;
+    const double ratio = result.movers[*result.chosen].time / result.movers[*result.best].time;
     result.regret = std::max(0.0, ratio - 1);
   }
 

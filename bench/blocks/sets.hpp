@@ -40,9 +40,9 @@ struct MoverResult {
 struct SetResult {
   Set set;
   std::vector<MoverResult> movers;
-  std::size_t chosen = 0;  ///< index of the mover that the profile chooses
-  std::size_t best = 0;    ///< index of the fastest mover that keeps the limit
-  double regret = 0;       ///< time of the chosen over that of the best, minus 1
+  std::optional<std::size_t> chosen{};  ///< index of the mover that the profile chooses; nullopt: none keeps the limit
+  std::optional<std::size_t> best{};    ///< index of the fastest mover that keeps the limit; nullopt: none does
+  double regret = 0;  ///< time of the chosen over that of the best, minus 1; 0 when one of them is absent
 };
 
 /// Draws `count` sets and measures them. `done` is called after each.
