@@ -57,6 +57,7 @@ def works(scale, rounds):
     all_works = [
         Work("256 MiB each way, pinned", "pinned", 256 * MIB, few, 51),
         Work("256 MiB each way, pageable", "pageable", 256 * MIB, few, 31),
+        Work("4 GiB each way, pageable", "pageable", 4096 * MIB, few, 11, seconds=40),
         Work("1 MiB each way, pinned", "pinned", MIB, few, 101, runs=9),
         Work("1 MiB each way, pageable", "pageable", MIB, few, 101, runs=9),
         Work(
@@ -79,7 +80,7 @@ def works(scale, rounds):
 
 
 IN_CPP = ("shiplap", "plain", "by hand")
-IN_PYTHON = ("PyTorch", "CuPy")
+IN_PYTHON = ("PyTorch", "CuPy", "shiplap in Python")
 
 
 def made(tools, make):
@@ -90,12 +91,12 @@ def made(tools, make):
         return Missing(tools, why(error))
 
 
-def python_side(simulated):
+def python_side(simulated, device, profile):
     if simulated:
         raise RuntimeError("the device is simulated")
     import in_python  # needs NumPy
 
-    return in_python.Python()
+    return in_python.Python(device, profile)
 
 
 class Field:
@@ -176,6 +177,7 @@ def parsed_arguments():
     parser.add_argument("--program", default=here.parents[1] / "build/bench/beside", help="the program beside")
     parser.add_argument("--scale", type=float, default=1, help="less than 1: smaller arrays, for a trial")
     parser.add_argument("--rounds", type=int, default=0, help="at most this number of rounds of each work")
+    parser.add_argument("--only", default="", help="only works whose name contains this text")
     return parser.parse_args()
 
 
@@ -183,7 +185,7 @@ def main():
     arguments = parsed_arguments()
     begin = time.monotonic()
     cpp = made(IN_CPP, lambda: Program(arguments.program, arguments.device, arguments.profile))
-    python = made(IN_PYTHON, lambda: python_side(cpp.greeting.get("simulated", False)))
+    python = made(IN_PYTHON, lambda: python_side(cpp.greeting.get("simulated", False), arguments.device, arguments.profile))
     result = {
         "schema": "shiplap/beside",
         "version": 1,
@@ -196,6 +198,8 @@ def main():
     order = random.Random(31)
     fields = []
     for work in works(arguments.scale, arguments.rounds):
+        if arguments.only not in work.name:
+            continue
         field = Field({IN_CPP: cpp, IN_PYTHON: python}, work)
         field.verify()
         field.run(order)

@@ -96,12 +96,12 @@ class WholeRun(unittest.TestCase):
     def test_on_a_simulated_gpu_shiplap_is_right_and_every_other_tool_is_named(self):
         done, result = self.run_on("--program", program)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(result["works"]), 5)
+        self.assertEqual(len(result["works"]), 6)
         for work in result["works"]:
             ours = [c for c in work["contenders"] if c["tool"] == "shiplap"]
             self.assertEqual([(c["right"], c["n"]) for c in ours], [(True, 3)])
             named = {c["tool"] for c in work["contenders"]} | {a["tool"] for a in work["absent"]}
-            self.assertEqual(named, {"shiplap", "plain", "by hand", "PyTorch", "CuPy"})
+            self.assertEqual(named, {"shiplap", "plain", "by hand", "PyTorch", "CuPy", "shiplap in Python"})
             self.assertTrue(all("simulated" in a["reason"] or "no CUDA" in a["reason"] for a in work["absent"]))
 
     def test_program_that_is_missing_is_reported(self):

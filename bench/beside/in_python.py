@@ -152,21 +152,64 @@ def cupy_ways(cupy, work, arrays):
     ]
 
 
-class Python:
-    """PyTorch and CuPy, each where it is installed and finds a GPU."""
+def shiplap_ways(node, modules, work, arrays):
+    """The ways of shiplap from Python, with kernels of CuPy and PyTorch; torch_ways says what these are."""
+    import shiplap
 
-    def __init__(self):
+    options = {"device_memory": work.device_memory, "may_pin": False}
+    ways = []
+    if modules["CuPy"]:
+        cupy = modules["CuPy"]
+        add = cupy.ElementwiseKernel("float32 x", "float32 y", f"y = x + {ADDEND}f", "add")
+        job = shiplap.Job(work.items, "add").in_("x", arrays.x).out("y", arrays.y)
+        job = job.kernel(lambda chunk, x, y: add(x, y), arrays="cupy")
+        plan = node.plan(job, **options)
+
+        def prepared():
+            ready = plan.prepare()
+
+            def run():
+                ready.run()
+
+            return run
+
+        ways.append(("kernel of CuPy", [(plan.choice, prepared)]))
+    if modules["PyTorch"]:
+        import shiplap.torch
+
+        x, y = (modules["PyTorch"].from_numpy(array) for array in (arrays.x, arrays.y))
+        streamed = shiplap.torch.streamed(lambda x: x + ADDEND, x, out=y, node=node, **options)
+
+        def run():
+            streamed.run()
+
+        ways.append(("shiplap.torch.streamed", [(streamed.plan.choice, lambda: run)]))
+    return ways
+
+
+class Python:
+    """PyTorch, CuPy, and shiplap's Python package, each where it is installed and finds a GPU."""
+
+    def __init__(self, device, profile):
         self.absent = []
         self.versions = {"NumPy": numpy.__version__}
         self.torch = self._find("PyTorch", "torch", lambda torch: torch.zeros(1, device="cuda"))
         self.cupy = self._find("CuPy", "cupy", lambda cupy: cupy.zeros(1))
         self.cupyx = __import__("cupyx") if self.cupy else None
+        self.node = None
+
+        def open_node(shiplap):
+            self.node = (
+                shiplap.Node.load_or_measure(device) if profile == "measure" else shiplap.Node.open(device, profile)
+            )
+
+        self._find("shiplap in Python", "shiplap", open_node)
 
     def _find(self, tool, module, use):
         try:
             found = __import__(module)
             use(found)
-            self.versions[tool] = found.__version__
+            self.versions[tool] = getattr(found, "__version__", "")
             return found
         except Exception as error:  # a broken installation makes the tool absent, as a missing one does
             self.absent.append(Absent(tool, "all", why(error)))
@@ -179,12 +222,21 @@ class Python:
             return [], list(self.absent)
         arrays = Arrays(work, self.torch, self.cupyx)
         contenders, absent = [], list(self.absent)
-        for tool, module, ways in (("PyTorch", self.torch, torch_ways), ("CuPy", self.cupy, cupy_ways)):
-            for way, makers in ways(module, work, arrays) if module else []:
-                try:
+        modules = {"PyTorch": self.torch, "CuPy": self.cupy}
+
+        def of_shiplap(node, work, arrays):
+            return shiplap_ways(node, modules, work, arrays)
+
+        for tool, module, ways in (
+            ("PyTorch", self.torch, torch_ways),
+            ("CuPy", self.cupy, cupy_ways),
+            ("shiplap in Python", self.node, of_shiplap),
+        ):
+            try:
+                for way, makers in ways(module, work, arrays) if module else []:
                     contenders.append(contender(tool, way, makers, arrays))
-                except Exception as error:
-                    absent.append(Absent(tool, way, why(error)))
+            except Exception as error:
+                absent.append(Absent(tool, "all", why(error)))
         return contenders, absent
 
     def _limit(self, device_memory):

@@ -39,7 +39,7 @@ def readme_table(fields):
     for field in fields:
         right = sorted_by_median(c for c in field.contenders if c.right)
         ours = next((c for c in right if c.tool == "shiplap"), None)
-        others = [c for c in right if c.tool != "shiplap"]
+        others = [c for c in right if not c.tool.startswith("shiplap")]
         plain = next((c for c in others if c.tool == "plain"), None)
         row = [field.work.name, as_time(ours.median()) if ours else "absent"]
         for other, named in ((others[0] if others else None, True), (plain, False)):

@@ -35,28 +35,36 @@ PyAdaptive make(const PyNode& node, const PyJob& batch, std::uint32_t in_flight,
   PyAdaptive made{.node = node, .job = batch, .adaptive = nullptr};
   AdaptiveOptions options{.in_flight = in_flight};
   if (!sample.is_none())
-    options.sample = [fill = made.job.hold(std::move(sample))](std::span<const std::span<std::byte>> arrays) {
+    options.sample = [fill = made.job.hold(std::move(sample)),
+                      raised = batch.raised](std::span<const std::span<std::byte>> arrays) {
       nb::gil_scoped_acquire gil;
-      nb::borrow(fill)(addresses_of(arrays));
+      raised->noting([&] { nb::borrow(fill)(addresses_of(arrays)); });
     };
-  nb::gil_scoped_release release;
-  made.adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
+  batch.raised->around([&] {
+    nb::gil_scoped_release release;
+    made.adaptive = std::make_unique<Adaptive>(node.node, batch.job, std::move(options));
+  });
   return made;
 }
 
 AdaptiveReport run(PyAdaptive& self, nb::object source, nb::object sink) {
+  Raised& raised = *self.job.raised;
   const auto fill = [&](Batch& batch) {
     nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    return nb::cast<bool>(source(batch.number, batch.slot));
+    return raised.noting([&] {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      return nb::cast<bool>(source(batch.number, batch.slot));
+    });
   };
   const Adaptive::Sink take = [&](const Batch& batch) {
     nb::gil_scoped_acquire gil;
-    sink(batch.number, batch.slot);
+    raised.noting([&] { sink(batch.number, batch.slot); });
   };
   const bool has_sink = !sink.is_none();
-  nb::gil_scoped_release release;
-  return self.adaptive->run(fill, has_sink ? take : Adaptive::Sink{});
+  return raised.around([&] {
+    nb::gil_scoped_release release;
+    return self.adaptive->run(fill, has_sink ? take : Adaptive::Sink{});
+  });
 }
 
 }  // namespace

@@ -23,19 +23,25 @@ Role role_of(const std::string& name) {
 }
 
 /// The elements that a Python function gives for the items of a chunk.
-std::function<ElementRange(ItemRange)> mapping_of(PyObject* function) {
-  return [function](ItemRange items) {
+std::function<ElementRange(ItemRange)> mapping_of(PyObject* function, std::shared_ptr<Raised> raised) {
+  return [function, raised = std::move(raised)](ItemRange items) {
     nb::gil_scoped_acquire gil;
-    const auto [first, count] =
-        nb::cast<std::pair<std::uint64_t, std::uint64_t>>(nb::borrow(function)(items.first, items.first + items.count));
-    return ElementRange{first, count};
+    return raised->noting([&] {
+      const auto [first, count] = nb::cast<std::pair<std::uint64_t, std::uint64_t>>(
+          nb::borrow(function)(items.first, items.first + items.count));
+      return ElementRange{first, count};
+    });
   };
 }
 
 /// A kernel that calls `function(first, count, blocks, stream, operands, lengths, origins)`. The last three have an
 /// entry for each array: its address, the length of its part in bytes, and the offset of this part in bytes.
-KernelFunction kernel_of(PyObject* function) {
-  return [function](const Launch& launch) {
+///
+/// Several threads of the library may call it, and one after the other gets in: threads that compete for the lock of the
+/// interpreter hand it over at each of its calls into C++, which takes many times as long.
+KernelFunction kernel_of(PyObject* function, std::shared_ptr<Raised> raised) {
+  return [function, raised = std::move(raised), turn = std::make_shared<std::recursive_mutex>()](const Launch& launch) {
+    const std::lock_guard in_turn(*turn);
     nb::gil_scoped_acquire gil;
     const auto tuple_of = [](std::size_t count, const auto& at) {
       nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
@@ -46,11 +52,13 @@ KernelFunction kernel_of(PyObject* function) {
       return tuple;
     };
     const std::size_t n = launch.operands.size();
-    nb::borrow(function)(
-        launch.first_item, launch.items, launch.blocks, reinterpret_cast<std::uintptr_t>(launch.stream),
-        tuple_of(n, [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(launch.operands[i]); }),
-        tuple_of(n, [&](std::size_t i) { return launch.lengths[i].count; }),
-        tuple_of(n, [&](std::size_t i) { return launch.origins.empty() ? 0 : launch.origins[i].count; }));
+    raised->noting([&] {
+      nb::borrow(function)(
+          launch.first_item, launch.items, launch.blocks, reinterpret_cast<std::uintptr_t>(launch.stream),
+          tuple_of(n, [&](std::size_t i) { return reinterpret_cast<std::uintptr_t>(launch.operands[i]); }),
+          tuple_of(n, [&](std::size_t i) { return launch.lengths[i].count; }),
+          tuple_of(n, [&](std::size_t i) { return launch.origins.empty() ? 0 : launch.origins[i].count; }));
+    });
   };
 }
 
@@ -62,7 +70,7 @@ void add(PyJob& self, std::string name, const std::string& role, std::uintptr_t 
               .element = Bytes{element},
               .reach = {.before = before, .after = after, .elements = {}},
               .data = reinterpret_cast<std::byte*>(address)};
-  if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)));
+  if (!mapping.is_none()) array.reach.elements = mapping_of(self.hold(std::move(mapping)), self.raised);
   self.job.arrays.push_back(std::move(array));
   self.hold(std::move(owner));
 }
@@ -100,9 +108,9 @@ void bind_job(nb::module_& m) {
            nb::arg("before"), nb::arg("after"), nb::arg("mapping").none(), nb::arg("owner").none())
       .def("make_blocks", &make_blocks, nb::arg("indices"), nb::arg("count"), nb::arg("width"), nb::arg("is_signed"),
            nb::arg("block"), nb::arg("pitch"), nb::arg("owner").none())
-      .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f))); })
+      .def("set_kernel", [](PyJob& self, nb::object f) { self.job.binding.cuda = kernel_of(self.hold(std::move(f)), self.raised); })
       .def("set_host_kernel",
-           [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f))); })
+           [](PyJob& self, nb::object f) { self.job.binding.host = kernel_of(self.hold(std::move(f)), self.raised); })
       .def("takes", &takes, nb::arg("seconds"))
       .def_prop_ro("items", [](const PyJob& self) { return self.job.items; })
       .def_prop_ro("name", [](const PyJob& self) { return self.job.name; })
@@ -121,10 +129,17 @@ void bind_job(nb::module_& m) {
       .def_prop_rw(
           "each_byte_once", [](const PyJob& self) { return self.job.each_byte_once; },
           [](PyJob& self, std::optional<bool> once) { self.job.each_byte_once = once; }, nb::arg("value").none())
-      .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t abreast) {
+      .def_prop_rw(
+          "capturable", [](const PyJob& self) { return self.job.capturable; },
+          [](PyJob& self, bool capturable) { self.job.capturable = capturable; })
+      .def_prop_rw(
+          "waits", [](const PyJob& self) { return self.job.waits; },
+          [](PyJob& self, bool waits) { self.job.waits = waits; })
+      .def("with_blocks", [](PyJob& self, std::uint64_t items, unsigned threads, std::uint64_t abreast, bool any_grid) {
         self.job.items_per_block = items;
         self.job.threads_per_block = threads;
         self.job.blocks_abreast = abreast;
+        self.job.any_grid = any_grid;
       });
 }
 

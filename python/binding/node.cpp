@@ -1,4 +1,5 @@
 // Devices, profiles and nodes, host memory, and the movers of scattered blocks.
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -11,6 +12,8 @@
 #include "binding/parts.hpp"
 #include "shiplap/device/memory.hpp"
 #include "shiplap/device/open.hpp"
+#include "shiplap/device/virtual/virtual_device.hpp"
+#include "shiplap/pipeline/move.hpp"
 #include "shiplap/plan/mover_table.hpp"
 #include "shiplap/plan/what_if.hpp"
 #include "shiplap/profile/profile.hpp"
@@ -47,6 +50,12 @@ PyNode what_if_of(const PyNode& self, const std::string& what) {
   return {.node = node_of(what_if(*self.node.profile, what))};
 }
 
+PyNode simulated(const PyNode& self) {
+  PyNode node{.device = open_virtual(*self.node.profile, "virtual:" + self.node.profile->name)};
+  node.node = node_of(*node.device, *self.node.profile);
+  return node;
+}
+
 std::vector<std::pair<std::string, std::string>> devices() {
   std::vector<std::pair<std::string, std::string>> found;
   const DeviceListing listing = list_devices();
@@ -81,6 +90,27 @@ MoverTable movers(const PyNode& self, std::vector<std::uint64_t> counts, const s
   return mover_table(*self.node.profile, question);
 }
 
+std::string move_blocks(const PyNode& node, std::uintptr_t pool, std::uint64_t size, std::uint64_t block,
+                        std::uintptr_t index, std::size_t count, std::uintptr_t packed, std::uintptr_t stream,
+                        bool back, std::optional<double> max_slowdown) {
+  const PoolBytes blocks{
+      .data = reinterpret_cast<std::byte*>(pool), .size = Bytes{size}, .block = Bytes{block}, .pitch = Bytes{block}};
+  const std::span list(reinterpret_cast<const std::uint32_t*>(index), count);
+  auto* at = reinterpret_cast<std::byte*>(packed);
+  auto* in = reinterpret_cast<void*>(stream);
+  const MoverLimits limits{.max_slowdown = max_slowdown};
+  nb::gil_scoped_release release;
+  return to_string(back ? move_bytes_back(node.node, blocks, list, at, in, limits)
+                        : move_bytes(node.node, blocks, list, at, in, limits));
+}
+
+/// Memory of a GPU as a capsule of DLPack. `code` and `bits` are those of DLPack for the type of the elements.
+nb::object exported(std::uintptr_t address, const std::vector<std::size_t>& shape, std::uint8_t code,
+                    std::uint8_t bits, int gpu, nb::object owner) {
+  return nb::cast(nb::ndarray<>(reinterpret_cast<void*>(address), shape.size(), shape.data(), std::move(owner), nullptr,
+                                nb::dlpack::dtype{code, bits, 1}, nb::device::cuda::value, gpu));
+}
+
 }  // namespace
 
 void bind_node(nb::module_& m) {
@@ -95,6 +125,7 @@ void bind_node(nb::module_& m) {
       .def_static("load_or_measure", &load_or_measure, nb::arg("device"), nb::arg("say"))
       .def_static("with_profile", &with_profile, nb::arg("device"), nb::arg("profile"))
       .def_static("from_profile", &from_profile, nb::arg("name_or_path"))
+      .def("simulated", &simulated)
       .def("what_if", &what_if_of, nb::arg("what"))
       .def("pinned", &pinned, nb::arg("size"), nb::call_guard<nb::gil_scoped_release>())
       .def("kind_of", &kind_of, nb::arg("address"))
@@ -109,6 +140,11 @@ void bind_node(nb::module_& m) {
       .def("profile_json", [](const PyNode& self) { return to_json(*self.node.profile).dump(); })
       .def("profile_text", [](const PyNode& self) { return profile_report(*self.node.profile, {}, {}); })
       .def("save_profile", [](const PyNode& self, const std::string& path) { save_profile(*self.node.profile, path); });
+  m.def("move_blocks", &move_blocks, nb::arg("node"), nb::arg("pool"), nb::arg("size"), nb::arg("block"),
+        nb::arg("index"), nb::arg("count"), nb::arg("packed"), nb::arg("stream"), nb::arg("back"),
+        nb::arg("max_slowdown").none());
+  m.def("exported", &exported, nb::arg("address"), nb::arg("shape"), nb::arg("code"), nb::arg("bits"), nb::arg("gpu"),
+        nb::arg("owner").none());
   m.def("devices", &devices, nb::call_guard<nb::gil_scoped_release>());
   m.def("built_in_profiles", &built_in_profiles);
 }

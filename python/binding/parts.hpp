@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -24,12 +25,50 @@ void bind_node(nb::module_&);
 void bind_plan(nb::module_&);
 void bind_adaptive(nb::module_&);
 
+/// What a function of Python raised while the library called it. The library reports what kernels throw as an Error
+/// with their text; the caller in Python gets the exception itself.
+class Raised {
+ public:
+  /// Calls a function of Python, and keeps what it raises.
+  template <class Call>
+  auto noting(const Call& call) {
+    try {
+      return call();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      raised_ = std::current_exception();
+      throw;
+    }
+  }
+  /// Calls the library. When it throws after a function of Python has raised, what that raised leaves this function.
+  template <class Work>
+  auto around(const Work& work) {
+    take();
+    try {
+      return work();
+    } catch (...) {
+      if (const std::exception_ptr raised = take()) std::rethrow_exception(raised);
+      throw;
+    }
+  }
+
+ private:
+  std::exception_ptr take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(raised_, nullptr);
+  }
+
+  std::mutex mutex_;
+  std::exception_ptr raised_;
+};
+
 /// A job with the Python objects that it needs: the owners of the arrays' memory, and its functions. The functions of
 /// `job` call these objects and do not own them, so whoever holds a copy of `job` holds the PyJob too. That way
 /// Python's garbage collector sees every reference.
 struct PyJob {
   Job job;
   std::vector<nb::object> held{};
+  std::shared_ptr<Raised> raised = std::make_shared<Raised>();  ///< of the functions of the job
 
   /// Holds the object, and returns it for a function of `job`.
   PyObject* hold(nb::object object) {
@@ -63,28 +102,23 @@ struct Collected {
 };
 inline std::vector<nb::object>& held_of(PyJob& job) { return job.held; }
 
-/// Calls `work(stop)` without the GIL. `stop` lets Python handle signals; when a handler raises, as that of Ctrl-C
-/// does, it returns true, and the exception leaves this function instead of Cancelled.
+/// Calls `work(stop)` without the GIL, as `Raised::around` does. `stop` lets Python handle signals; when a handler
+/// raises, as that of Ctrl-C does, it returns true, and the exception leaves this function instead of Cancelled.
 template <class Work>
-auto interruptible(const Work& work) {
-  const auto raised = std::make_shared<std::exception_ptr>();
-  const std::function<bool()> stop = [raised] {
+auto interruptible(Raised& raised, const Work& work) {
+  const std::function<bool()> stop = [&raised] {
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() == 0) return false;
     try {
-      throw nb::python_error();
-    } catch (...) {
-      *raised = std::current_exception();
+      raised.noting([] { throw nb::python_error(); });
+    } catch (const nb::python_error&) {
     }
     return true;
   };
-  try {
+  return raised.around([&] {
     nb::gil_scoped_release release;
     return work(stop);
-  } catch (const Cancelled&) {
-    if (*raised) std::rethrow_exception(*raised);
-    throw;
-  }
+  });
 }
 
 }  // namespace shiplap::python

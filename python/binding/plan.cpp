@@ -59,25 +59,33 @@ PyPlan plan_of(const PyNode& node, const PyJob& job, const Wanted& wanted) {
   options.space.gpus = wanted.gpus;
   options.space.max_slowdown = wanted.max_slowdown;
   PyPlan result{.node = node, .job = job, .plan = {}};
-  nb::gil_scoped_release release;
-  result.plan = plan(node.node, job.job, options);
+  job.raised->around([&] {
+    nb::gil_scoped_release release;
+    result.plan = plan(node.node, job.job, options);
+  });
   return result;
 }
 
 MeasurableDevice& device_of(const PyPlan& self) {
   if (self.node.device == nullptr)
     throw UsageError(
-        "the plan is of a node without a device, so nothing can run: open the node with "
-        "Node.load_or_measure");
+        "the plan is of a node without a device, so nothing can run: open the node with Node.load_or_measure");
   return *self.node.device;
+}
+
+void run_once(const PyNode& node, const PyJob& job, std::uint64_t device_memory) {
+  job.raised->around([&] {
+    nb::gil_scoped_release release;
+    run_kernel_once(node.node, job.job, {.device_memory = Bytes{device_memory}});
+  });
 }
 
 PyPrepared prepare_plan(const PyPlan& self) {
   std::optional<Prepared> prepared;
-  {
+  self.job.raised->around([&] {
     nb::gil_scoped_release release;
     prepared = prepare(device_of(self), self.plan, self.job.job);
-  }
+  });
   return {.plan = self, .prepared = std::move(*prepared)};
 }
 
@@ -91,7 +99,7 @@ Trace trace_of(const std::string& name) {
 Report run_plan(const PyPlan& self, unsigned repeats, unsigned warm_up, bool ideal_overlap, const std::string& trace) {
   ReportOptions options{
       .repeats = repeats, .warm_up = warm_up, .ideal_overlap = ideal_overlap, .trace = trace_of(trace)};
-  return interruptible([&](const std::function<bool()>& stop) {
+  return interruptible(*self.job.raised, [&](const std::function<bool()>& stop) {
     options.stop = stop;
     return run(device_of(self), self.plan, self.job.job, options);
   });
@@ -106,9 +114,10 @@ std::string picture_of(const PyPlan& self) {
 }
 
 double seconds_of_run(PyPrepared& self) {
-  return interruptible(
-             [&](const std::function<bool()>& stop) { return self.prepared.run({.stop = stop}).timeline.makespan; })
-      .count();
+  const Seconds time = interruptible(*self.plan.job.raised, [&](const std::function<bool()>& stop) {
+    return self.prepared.run({.stop = stop}).timeline.makespan;
+  });
+  return time.count();
 }
 
 }  // namespace
@@ -134,6 +143,7 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("predicted", [](const PyPlan& self) { return self.plan.chosen.predicted.value.count(); })
       .def_prop_ro("predicted_low", [](const PyPlan& self) { return self.plan.chosen.predicted.low.count(); })
       .def_prop_ro("predicted_high", [](const PyPlan& self) { return self.plan.chosen.predicted.high.count(); })
+      .def_prop_ro("call", [](const PyPlan& self) { return self.plan.job.cost.call.count(); })
       .def_prop_ro("choice", [](const PyPlan& self) { return to_string(self.plan.chosen.choice); });
   nb::class_<PyPrepared>(m, "Prepared", nb::type_slots(Collected<PyPrepared>::slots)).def("run", &seconds_of_run);
   nb::class_<Report>(m, "Report")
@@ -150,6 +160,7 @@ void bind_plan(nb::module_& m) {
         for (const Seconds sample : self.samples) seconds.push_back(sample.count());
         return seconds;
       });
+  m.def("run_kernel_once", &run_once, nb::arg("node"), nb::arg("job"), nb::arg("device_memory"));
   m.def("plan", &plan_of, nb::arg("node"), nb::arg("job"), nb::arg("options"));
 }
 

@@ -68,6 +68,15 @@ def test_a_job_without_a_kernel_and_a_node_without_a_device_say_what_is_missing(
         known.pinned_empty(8)
 
 
+@pytest.fixture
+def interruptible():
+    """Handles Ctrl-C as Python does: a shell starts background processes with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_run_before_its_next_chunk(node):
     x = pinned(node, np.zeros(64))
     started = threading.Event()

@@ -42,6 +42,7 @@ Schedule kernel_schedule(const Job& job, std::uint64_t items, std::uint32_t laun
                   .work = job.cost.points.empty() ? Seconds{0}
                                                   : kernel_time(job, average_items(job, {most.first, count}), blocks),
                   .launches = launches_of(job, count),
+                  .waits = job.waits,
                   .blocks = own_grid.blocks,
                   .resident_blocks = own_grid.resident_blocks,
                   .full_rate_blocks = own_grid.full_rate_blocks,
@@ -140,7 +141,8 @@ IdealOverlapRuns::IdealOverlapRuns(Device& device, const Job& job, const Limits&
     : copies_(prepare_duplex(device, job, limits, gpus)), kernel_(prepare_kernel(device, job, limits, gpus)) {}
 
 Seconds IdealOverlapRuns::run() {
-  return std::max(copies_.run({.hold = true}).timeline.makespan, kernel_.run({.hold = true}).timeline.makespan);
+  const bool held = can_be_held(kernel_.schedule());
+  return std::max(copies_.run({.hold = true}).timeline.makespan, kernel_.run({.hold = held}).timeline.makespan);
 }
 
 Bytes IdealOverlapRuns::device_memory() const {

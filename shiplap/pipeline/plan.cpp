@@ -268,7 +268,27 @@ Plan plan(const Node& node, const Job& job, const PlanOptions& options) {
         "every GPU and its link are like the first, and the host is as fast for all of them together as for one");
   if (options.race > Seconds{0}) decide_by_race(*node.device, profile, options, result);
   note_small_launches(profile, result);
+  if (job.waits)
+    result.ranking.assumptions.push_back("the kernel waits for the GPU, and the host submits nothing meanwhile");
+  if (!job.capturable)
+    result.ranking.assumptions.push_back(
+        "the kernel is not captured: no candidate is a graph, and its launches are not counted");
   return result;
+}
+
+void run_kernel_once(const Node& node, const Job& given, const PlanOptions& options) {
+  require_valid(given);
+  if (node.device == nullptr)
+    throw UsageError(
+        fmt::format("{}: nothing runs on a node without a device: plan for a node with a device", given.name));
+  require_kernel(node.device->info(), given);
+  Limits limits = node.limits;
+  if (options.device_memory.count > 0) limits = limits.at_most(options.device_memory);
+  const ContiguousJob contiguous(*node.device, located(node.device, given));
+  const Job& job = contiguous.job();
+  std::uint64_t items = std::max<std::uint64_t>(1, job.items / 8);
+  while (items > 1 && resident_size(job, items) > limits.device_memory / 2) items = (items + 1) / 2;
+  prepare_launch(*node.device, job, items, limits).run();
 }
 
 bool has_reach_by_function(const Job& job) {

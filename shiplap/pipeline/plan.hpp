@@ -57,13 +57,19 @@ struct Plan {
 /// Plans a job: ranks the strategies, compares pinned with pageable arrays, and lets the best candidates race if
 /// `PlanOptions::race` says so.
 ///
-/// On a GPU the job must have a `kernel`. It is captured a few times, which counts its launches. Its times are measured
+/// On a GPU the job must have a `kernel`. It is captured a few times, which counts its launches, unless the job is not
+/// `capturable`. Its times are measured
 /// on the job's arrays unless the job states them. On a virtual device the job must have a `host_kernel`. The kernel
 /// cost is derived there, and on a node without a device, unless the job states it.
 ///
 /// Throws UsageError for an invalid job, array or option, Error when the kernel does more than enqueue work,
 /// Unsupported when no strategy can do the job.
 Plan plan(const Node&, const Job&, const PlanOptions& = {});
+
+/// Runs the kernel once over an eighth of the items, or as many as fit, on the data of the job on the GPU, outside of
+/// any capture. The arrays on the host are not written. The first call of a kernel may compile, load code and allocate,
+/// which a stream cannot capture. Throws as `plan` does.
+void run_kernel_once(const Node&, const Job&, const PlanOptions& = {});
 
 /// Whether the reach of an array is given by a function. Such a reach may differ between two jobs of the same shape, so
 /// the schedule is built anew for the job that runs.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@ class ResidentProbe {
                     .limited = {},
                     .zero_copy = {},
                     .resident_blocks = job_.cost.resident_blocks,
+                    .call = call_beyond_launches(),
                     .origin = "measured"};
     const double latency = median(empty_seconds_);
     for (const TimedLaunch& launch : launches_) {
@@ -72,10 +74,24 @@ class ResidentProbe {
     std::uint64_t blocks;  // 0: the kernel's own grid
     Prepared prepared;
     std::vector<double> seconds;
+    std::vector<double> submissions;
   };
 
   void add(std::uint64_t items, std::uint64_t blocks) {
-    launches_.push_back({items, blocks, prepare_launch(device_, job_, items, limits_, blocks), {}});
+    launches_.push_back({items, blocks, prepare_launch(device_, job_, items, limits_, blocks), {}, {}});
+  }
+
+  /// Host time of the kernel function beyond that of as many empty launches: the least of all sizes, because it does
+  /// not depend on the size.
+  Seconds call_beyond_launches() const {
+    if (job_.waits) return Seconds{0};  // the time of the launch contains the call
+    const double empty = median(empty_submissions_);
+    double least = std::numeric_limits<double>::infinity();
+    for (const TimedLaunch& launch : launches_) {
+      const auto launches = static_cast<double>(std::max<std::uint64_t>(1, launches_of(job_, launch.items)));
+      least = std::min(least, median(launch.submissions) - launches * empty);
+    }
+    return Seconds{std::max(0.0, least)};
   }
 
   /// The number of items rounded down to whole waves, because a partial wave takes as long as a whole one; 0 when the
@@ -114,11 +130,16 @@ class ResidentProbe {
   void time_in_turn(unsigned repeats) {
     constexpr unsigned warm_up = 3;
     for (unsigned i = 0; i < warm_up + repeats; ++i) {
-      const double launched = empty_launch_->run({.hold = true}).timeline.makespan.count();
-      if (i >= warm_up) empty_seconds_.push_back(launched);
+      const RunResult empty = empty_launch_->run({.hold = true});
+      if (i >= warm_up) {
+        empty_seconds_.push_back(empty.timeline.makespan.count());
+        empty_submissions_.push_back(empty.submission.count());
+      }
       for (TimedLaunch& launch : launches_) {
-        const double time = launch.prepared.run({.hold = true}).timeline.makespan.count();
-        if (i >= warm_up) launch.seconds.push_back(time);
+        const RunResult run = launch.prepared.run({.hold = !job_.waits});
+        if (i < warm_up) continue;
+        launch.seconds.push_back(run.timeline.makespan.count());
+        launch.submissions.push_back(run.submission.count());
       }
     }
   }
@@ -128,6 +149,7 @@ class ResidentProbe {
   const Limits& limits_;
   std::unique_ptr<Execution> empty_launch_;
   std::vector<double> empty_seconds_;
+  std::vector<double> empty_submissions_;
   std::vector<TimedLaunch> launches_;
   std::uint64_t whole_ = 0;  ///< items of the largest launch: all items, or those that fit into half of the memory
   std::uint64_t sm_count_ = 1;
@@ -154,7 +176,7 @@ std::unique_ptr<Execution> prepare_empty_launch(MeasurableDevice& device) {
 KernelCost probe_kernel(MeasurableDevice& device, const Job& given, const Limits& limits, const ProbeOptions& options) {
   Job job = given.cost.resident_blocks > 0 ? given : as_captured(device, given, limits);
   KernelCost cost = ResidentProbe(device, job, limits).measure(options.repeats);
-  if (options.zero_copy > Seconds{0}) {
+  if (options.zero_copy > Seconds{0} && !job.waits) {
     job.cost = cost;
     try {
       cost.zero_copy = probe_zero_copy(device, job, limits, options.zero_copy);

@@ -48,7 +48,7 @@ std::vector<Choice> variants_of(const Job& job, const Profile& profile, const Ch
       choices.push_back(choice);
     };
     with_calls(false, false);
-    with_calls(true, false);
+    if (job.capturable) with_calls(true, false);
     with_calls(false, true);
   }
   if (strategy.chunked)

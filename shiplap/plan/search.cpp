@@ -101,8 +101,8 @@ void Search::try_fewer_calls(const Strategy& strategy) {
   if (given || space_.gpus > 1 || strategy.memory != ArrayMemory::pinned) return;
   const std::string refusal_of_single_calls = refusal;
   for (Choice choice : fastest(tried_with_fewer_calls)) {
-    choice.graph = true;
-    try_choice(strategy, choice);
+    choice.graph = job_.capturable;
+    if (choice.graph) try_choice(strategy, choice);
     choice.graph = false;
     choice.batched = true;
     try_choice(strategy, choice);

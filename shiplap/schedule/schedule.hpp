@@ -69,6 +69,8 @@ struct Kernel {
   /// device.
   Seconds work{0};
   std::uint64_t launches = 1;  ///< number of launches that the callback makes
+  Seconds call{0};             ///< host time of the callback beyond that of its launches; a graph does not call it
+  bool waits = false;          ///< whether the callback returns only when its work has ended
   std::uint64_t blocks = 1;    ///< number of thread blocks of the grid
   /// Largest number of thread blocks of the kernel that are resident on the GPU at the same time. A smaller grid leaves
   /// space for other kernels.
@@ -208,7 +210,8 @@ bool are_apart(const Schedule&, OpId, OpId);
 Schedule concatenate(const Schedule& first, const Schedule& second);
 
 /// Whether the agent of the op cannot continue before the op has ended. Either the agent performs the op itself, or the
-/// op copies from or to pageable memory, which the driver stages through its own buffers before the call returns.
+/// op is a kernel whose callback waits, or it copies from or to pageable memory, which the driver stages through its own
+/// buffers before the call returns.
 bool blocks_agent(const Schedule&, const Op&);
 /// The first op that blocks its agent (`blocks_agent`), or none.
 OpId first_blocking(const Schedule&);

@@ -95,7 +95,7 @@ void HostAgents::submit(Agent& agent, const Step& step) {
   }
   // The times of pageable copies and of prefetches include their calls.
   if (!first.is_host && !first.holds_call) {
-    agent.clock += first.is_copy() ? machine_.submit_copy : machine_.submit_launch;
+    agent.clock += first.is_copy() ? machine_.submit_copy : first.kernel_call + machine_.submit_launch;
     if (step.batch > 1) agent.clock += (step.batch - 1) * machine_.batched_copy();
   }
   for (OpIndex op = step.op.value; op < step.op.value + step.batch; ++op)

@@ -147,6 +147,7 @@ void OpBuilder::describe_kernel(OpIndex index, const Kernel& kernel, OpState& st
     }
   state.gpu = gpu;
   state.further_launches = std::max<std::uint64_t>(1, kernel.launches) - 1;
+  state.kernel_call = kernel.call.count();
   state.kernel = {.op = index,
                   .work = kernel.work.count() + machine_.demand(gpu, 0, missing),
                   .blocks = std::max<std::uint64_t>(kernel.blocks, 1),

@@ -33,6 +33,7 @@ struct OpState {
   Compute::Kernel kernel;
   const ZeroCopyTimes* zero_copy = nullptr;  ///< null unless the op is a zero-copy kernel
   std::uint64_t further_launches = 0;        ///< launches of a kernel beyond the first
+  double kernel_call = 0;                    ///< host time of a kernel's function beyond that of its launches
   double latency = 0;                        ///< from ready to the first byte (L+o) or to the start of the kernel
   double call = -1;                          ///< host time of its calls; negative: the usual time for its kind of op
   double host_time = 0;                      ///< time of a call that shares no resource with other agents

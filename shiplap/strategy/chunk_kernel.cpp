@@ -42,6 +42,8 @@ Kernel launch_over(const Job& job, ItemRange range, const Limits& limits, std::u
           .items = range.count,
           .work = kernel_time(job, average_items(job, range), max_blocks, at_once),
           .launches = launches_of(job, range.count),
+          .call = job.cost.call,
+          .waits = job.waits,
           .blocks = max_blocks > 0 ? std::min(own_grid.blocks, max_blocks) : own_grid.blocks,
           .resident_blocks = own_grid.resident_blocks,
           .full_rate_blocks = own_grid.full_rate_blocks,

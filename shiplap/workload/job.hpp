@@ -149,6 +149,9 @@ struct KernelCost {
   };
   std::vector<ZeroCopy> zero_copy{};  ///< empty when zero-copy was not measured
   std::uint64_t resident_blocks = 0;  ///< blocks that fit on the GPU at once, by the occupancy API; 0 when unknown
+  /// Host time of a call of the kernel function beyond that of its launches, as for a function of an interpreted
+  /// language. Every chunk needs a call, except in a graph.
+  Seconds call{0};
   std::string origin;  ///< "measured", "stated", "derived from flops and bytes"; shown beside predictions
 
   /// Time of a launch over `items` items while other launches over `beside` items share the cache. Throws Error when
@@ -182,6 +185,12 @@ struct Job {
   /// Whether the kernel reads and writes each byte about once, spread over its time, so that zero-copy may pay.
   /// nullopt: unknown, so zero-copy is offered only when it was measured (see offers_zero_copy).
   std::optional<bool> each_byte_once{};
+  /// Whether a stream can capture the kernel. A kernel that allocates memory cannot be captured: a graph would keep the
+  /// memory of the time when it was made. It has the launches that are stated here, and no plan is a graph.
+  bool capturable = true;
+  /// Whether the kernel function returns only when its work has ended. The host submits nothing else meanwhile, so fewer
+  /// plans overlap copies and kernels.
+  bool waits = false;
   double flops = 0;               ///< floating-point operations of the whole job
   bool double_precision = false;  ///< whether `flops` are in double precision
   Bytes device_traffic{};         ///< bytes that the kernel reads and writes in device memory, whole job

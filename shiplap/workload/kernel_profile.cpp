@@ -65,6 +65,7 @@ Json to_json(const KernelCost& cost) {
             {"has_floor", cost.has_floor},
             {"cached_items", cost.cached_items},
             {"resident_blocks", cost.resident_blocks},
+            {"call", quantity_json(cost.call)},
             {"points", points_json(cost.points)},
             {"limited", Json::array()},
             {"zero_copy", Json::array()}};
@@ -88,6 +89,7 @@ KernelCost kernel_cost_from_json(const JsonReader& json) {
   cost.has_floor = has_floor ? has_floor->boolean() : cost.origin.starts_with("measured");
   if (const auto cached = json.find("cached_items")) cost.cached_items = cached->unsigned_integer();
   if (const auto resident = json.find("resident_blocks")) cost.resident_blocks = resident->unsigned_integer();
+  if (const auto call = json.find("call")) cost.call = seconds_from_json(*call);
   if (const auto limited = json.find("limited")) cost.limited = read_limited(*limited);
   if (const auto rows = json.find("zero_copy"))
     for (std::size_t i = 0; i < rows->size(); ++i) cost.zero_copy.push_back(read_zero_copy(rows->at(i)));

@@ -192,6 +192,27 @@ TEST(PlannedJob, notes_chunks_of_fewer_blocks_than_the_gpu_has_sms) {
   EXPECT_FALSE(noted({1}));
 }
 
+TEST(PlannedJob, has_fewer_chunks_where_a_call_of_the_kernel_costs_the_host_more_and_is_no_graph_uncaptured) {
+  std::vector<float> x(1 << 22);
+  std::vector<float> y(x.size());
+  const auto chosen = [&](Seconds call, bool capturable) {
+    auto job = Job{x.size(), "calls"}.in("x", x).out("y", y).takes(microseconds(100));
+    job.cost.call = call;
+    job.capturable = capturable;
+    return plan(node_of(find_profile("h200")), job, {.space = {.strategies = {"streams"}}});
+  };
+  const Plan cheap = chosen(Seconds{0}, false);
+  const Plan dear = chosen(microseconds(100), false);
+  EXPECT_GT(cheap.chosen.choice.chunks, 2 * dear.chosen.choice.chunks);
+  EXPECT_GT(dear.chosen.predicted.value, dear.chosen.choice.chunks * microseconds(100));
+  const auto graphs = [](const Plan& made) {
+    return std::ranges::any_of(made.ranking.candidates, [](const Candidate& c) { return c.choice.graph; });
+  };
+  EXPECT_TRUE(graphs(chosen(microseconds(100), true)));
+  EXPECT_FALSE(graphs(dear));
+  EXPECT_THAT(dear.ranking.assumptions, ::testing::Contains(::testing::HasSubstr("no candidate is a graph")));
+}
+
 TEST(PlannedJob, has_sound_schedules_of_scratch_beside_chunks_that_are_empty) {
   for (const Layout layout : {Layout::three, Layout::few, Layout::per_chunk})
     for (const std::uint32_t ring : {1u, 2u, 3u}) {

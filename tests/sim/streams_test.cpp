@@ -174,5 +174,55 @@ TEST(Handover, takes_longer_where_the_engine_served_another_stream_last) {
   EXPECT_NEAR(in_microseconds(chain(4, 4, false)), 8000 + 6 * 10 + 1, 1e-6);
 }
 
+// Short kernels in one stream, whose function takes 50 us of the host beyond the launch.
+Seconds slow_calls(unsigned kernels, bool graph) {
+  Profile p = plain_profile();
+  p.submission.graph_launch = p.submission.graph_op = Interval<Seconds>::exact(Seconds{0});
+  Schedule s;
+  s.as_graph = graph;
+  const KernelId k = s.add_kernel("k");
+  const StreamId stream = s.add_stream("compute");
+  for (unsigned i = 0; i < kernels; ++i)
+    s.add({.what = Kernel{.kernel = k,
+                          .items = 1,
+                          .work = microseconds(1),
+                          .call = microseconds(50),
+                          .operands = {},
+                          .flows = {}},
+           .stream = stream,
+           .after = {}});
+  return simulate(s, p).timeline.makespan;
+}
+
+TEST(CallsOfKernels, take_their_host_time_for_each_kernel_and_none_in_a_graph) {
+  EXPECT_NEAR(in_microseconds(slow_calls(9, false) - slow_calls(1, false)), 8 * 50.0, 1e-6);
+  EXPECT_LT(slow_calls(9, true), microseconds(50));
+}
+
+TEST(WaitingKernels, keep_their_agent_from_submitting_the_next_copy_until_they_have_ended) {
+  const auto start_of_second_copy = [](bool waits) {
+    Schedule s;
+    const Bytes size{1'000'000};
+    const BufferId host = s.add_buffer({"host", Place::host(), MemoryKind::pinned, size * 2});
+    const BufferId gpu = s.add_buffer({"gpu", Place::gpu(), MemoryKind::device, size * 2});
+    const KernelId k = s.add_kernel("k");
+    const StreamId in = s.add_stream("in");
+    const StreamId compute = s.add_stream("compute");
+    const OpId first = s.add({.what = Copy{{host, Bytes{0}, size}, {gpu, Bytes{0}, size}}, .stream = in, .after = {}});
+    s.add({.what = Kernel{.kernel = k,
+                          .items = 1,
+                          .work = milliseconds(5),
+                          .waits = waits,
+                          .operands = {},
+                          .flows = {}},
+           .stream = compute,
+           .after = {first}});
+    const OpId second = s.add({.what = Copy{{host, size, size}, {gpu, size, size}}, .stream = in, .after = {}});
+    return in_milliseconds(simulate(s, plain_profile()).timeline.spans[second.index()].start);
+  };
+  EXPECT_NEAR(start_of_second_copy(false), 1, 0.01);
+  EXPECT_NEAR(start_of_second_copy(true), 6, 0.01);
+}
+
 }  // namespace
 }  // namespace shiplap

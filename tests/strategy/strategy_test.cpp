@@ -177,6 +177,13 @@ TEST(Streams, are_no_graph_where_the_driver_waits_for_a_copy) {
   EXPECT_THROW(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true}, roomy), Unsupported);
 }
 
+TEST(Streams, are_no_graph_of_a_kernel_that_cannot_be_captured) {
+  Job job = job_with({Role::in, Role::out}, 4000);
+  job.capturable = false;
+  EXPECT_NO_THROW(find_strategy("streams").schedule(job, {.chunks = 4}, roomy));
+  EXPECT_THROW(find_strategy("streams").schedule(job, {.chunks = 4, .graph = true}, roomy), Unsupported);
+}
+
 TEST(Chunked, takes_kernels_of_dense_items_as_many_times_as_long) {
   // The first half of the items has three quarters of the data.
   Job job = job_with({Role::in, Role::out}, 1000);

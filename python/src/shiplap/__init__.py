@@ -21,8 +21,10 @@ Times are in seconds and sizes in bytes, unless a name says otherwise.
 from shiplap._adaptive import Adaptive
 from shiplap._arrays import Chunk, Stream, View
 from shiplap._core import Cancelled, CheckFailed, Error, Unsupported, UsageError
+from shiplap._cuda_text import ItemFunction
 from shiplap._job import Job, Reach, blocks, halo, mapped_by, strided
-from shiplap._node import Movers, Node, devices, profiles
+from shiplap._move import move, move_back
+from shiplap._node import Movers, Node, default_node, devices, pinned_empty, profiles
 from shiplap._plan import Plan, Prepared, Report
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "CheckFailed",
     "Chunk",
     "Error",
+    "ItemFunction",
     "Job",
     "Movers",
     "Node",
@@ -43,9 +46,13 @@ __all__ = [
     "UsageError",
     "View",
     "blocks",
+    "default_node",
     "devices",
     "halo",
     "mapped_by",
+    "move",
+    "move_back",
+    "pinned_empty",
     "profiles",
     "strided",
 ]

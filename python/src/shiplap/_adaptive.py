@@ -33,6 +33,8 @@ class Adaptive:
 
     def __init__(self, node: Node, batch: Job, *, in_flight: int = 3, sample: Callable[..., Any] | None = None) -> None:
         layouts = batch._layouts
+        if node.has_gpu:
+            batch = batch._started(node._core, 0)
         fill = None if sample is None else lambda places: sample(*_arrays(layouts, places, None))
         self._core = _core.Adaptive.make(node._core, batch._core, in_flight, fill)
         self._layouts = layouts

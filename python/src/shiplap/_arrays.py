@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shiplap._core import UsageError
+from shiplap._core import UsageError, exported
+from shiplap._driver import driver
 
 
 def host_array(name: str, array: Any, written: bool) -> np.ndarray:
@@ -61,14 +62,17 @@ def host_array(name: str, array: Any, written: bool) -> np.ndarray:
 class Layout:
     """Shape and type of an array, from which the views of its parts are made."""
 
-    __slots__ = ("dtype", "name", "row", "row_bytes", "writeable")
+    __slots__ = ("dtype", "name", "readable", "row", "row_bytes", "writeable")
 
-    def __init__(self, name: str, dtype: np.dtype, row: tuple[int, ...], writeable: bool) -> None:
+    def __init__(
+        self, name: str, dtype: np.dtype, row: tuple[int, ...], writeable: bool, readable: bool = True
+    ) -> None:
         self.name = name
         self.dtype = dtype
         self.row = row
         self.row_bytes = math.prod(row) * dtype.itemsize
         self.writeable = writeable
+        self.readable = readable
 
 
 class _Memory:
@@ -114,15 +118,19 @@ class Chunk:
         Number of thread blocks that the plan asks for, for kernels that work with any grid.
     stream : Stream or None
         The stream to submit work to; None for a host kernel.
+    views : sequence of View
+        A view for each array, in their order. They know which rows of the whole arrays the kernel gets, whatever the
+        kernel is called with.
     """
 
-    __slots__ = ("blocks", "count", "first", "stream")
+    __slots__ = ("blocks", "count", "first", "stream", "views")
 
-    def __init__(self, first: int, count: int, blocks: int, stream: Stream | None) -> None:
+    def __init__(self, first: int, count: int, blocks: int, stream: Stream | None, views: Sequence[View] = ()) -> None:
         self.first = first
         self.count = count
         self.blocks = blocks
         self.stream = stream
+        self.views = views
 
     @property
     def end(self) -> int:
@@ -150,19 +158,27 @@ class View:
         Type of the elements.
     first, end : int
         The rows are ``range(first, end)`` of the whole array.
-    on_gpu : bool
-        Whether a GPU computes on the view. Its memory is then device memory, or host memory that the GPU accesses.
+    readable, writeable : bool
+        Whether the kernel reads the array, and whether it writes the array.
+    stream : Stream or None
+        The stream of the chunk; None in host memory.
     """
 
-    __slots__ = ("dtype", "first", "on_gpu", "ptr", "shape", "writeable")
+    __slots__ = ("dtype", "first", "ptr", "readable", "shape", "stream", "writeable")
 
-    def __init__(self, layout: Layout, ptr: int, length: int, origin: int, on_gpu: bool) -> None:
+    def __init__(self, layout: Layout, ptr: int, length: int, origin: int, stream: Stream | None) -> None:
         self.ptr = ptr
         self.dtype = layout.dtype
+        self.readable = layout.readable
         self.writeable = layout.writeable
-        self.on_gpu = on_gpu
+        self.stream = stream
         self.first = origin // layout.row_bytes
         self.shape = (length // layout.row_bytes, *layout.row)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether a GPU computes on the view, in device memory or in host memory that it accesses."""
+        return self.stream is not None
 
     @property
     def end(self) -> int:
@@ -194,16 +210,37 @@ class View:
         # Work on the view goes to the stream of its chunk, so nobody has to wait for another stream.
         return {**self._interface(), "stream": None}
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return type and number of the device that the view is on, as DLPack numbers them."""
+        return (2, driver().current_gpu()) if self.on_gpu else (1, 0)
+
+    def __dlpack__(self, *, stream: int | None = None, **_: Any) -> Any:
+        """Return the view as DLPack. Work that is later submitted to ``stream`` waits for the data of the view."""
+        if self.stream is None:
+            return np.asarray(self).__dlpack__()
+        if stream not in (None, -1, self.stream.ptr):
+            driver().order(self.stream.ptr, stream)
+        kind = "iufc".find(self.dtype.kind)
+        code = 6 if self.dtype.kind == "b" else (0, 1, 2, 5)[kind]
+        if kind < 0 and self.dtype.kind != "b":
+            raise UsageError(f"DLPack has no type for {self.dtype}")
+        bits = 8 * self.dtype.itemsize
+        return exported(self.ptr, self.shape, code, bits, driver().current_gpu(), self)
+
     def __repr__(self) -> str:
         where = "GPU" if self.on_gpu else "host"
         return f"View(rows {self.first} to {self.end}, {self.dtype}, {where})"
 
 
 def views(
-    layouts: Sequence[Layout], operands: Sequence[int], lengths: Sequence[int], origins: Sequence[int], on_gpu: bool
+    layouts: Sequence[Layout],
+    operands: Sequence[int],
+    lengths: Sequence[int],
+    origins: Sequence[int],
+    stream: Stream | None,
 ) -> list[View]:
     """Return the views of one launch, in the order of the arrays."""
     return [
-        View(layout, operand, length, origin, on_gpu)
+        View(layout, operand, length, origin, stream)
         for layout, operand, length, origin in zip(layouts, operands, lengths, origins, strict=True)
     ]

@@ -11,6 +11,7 @@ import numpy as np
 from shiplap import _core
 from shiplap._arrays import Chunk, Layout, Stream, View, host_array, views
 from shiplap._core import UsageError
+from shiplap._cuda_text import ItemFunction
 from shiplap._kernels import Library, library
 
 
@@ -89,6 +90,7 @@ class Job:
             raise UsageError(f"a job of {items} items: give 1 item or more")
         self._core = _core.Job(items, name)
         self._layouts: tuple[Layout, ...] = ()
+        self._library: Library | None = None  # of the kernel for GPUs, unless it is known to be capturable or not
 
     @property
     def items(self) -> int:
@@ -104,6 +106,7 @@ class Job:
         job = Job.__new__(Job)
         job._core = self._core.copy()
         job._layouts = self._layouts
+        job._library = self._library
         return job
 
     def _with(self, name: str, role: str, array: Any, reach: Reach, flat: bool = False) -> Job:
@@ -111,7 +114,7 @@ class Job:
         found = host_array(name, array, written)
         if found.ndim == 0 or found.size == 0:
             raise UsageError(f"array {name} has no elements: give an array with at least one dimension and one element")
-        layout = Layout(name, found.dtype, () if flat else found.shape[1:], written)
+        layout = Layout(name, found.dtype, () if flat else found.shape[1:], written, role != "out")
         job = self._copy()
         job._core.add(
             name,
@@ -172,7 +175,6 @@ class Job:
 
     def _dispatch(self, function: Callable[..., Any], on_gpu: bool, seen_by: Library) -> Any:
         layouts = self._layouts
-        convert = None if type(seen_by) is Library else seen_by.arrays
 
         def call(
             first: int,
@@ -183,40 +185,72 @@ class Job:
             lengths: Sequence[int],
             origins: Sequence[int],
         ) -> None:
-            chunk = Chunk(first, count, grid, Stream(stream) if on_gpu else None)
-            arrays = views(layouts, operands, lengths, origins, on_gpu)
-            with seen_by.stream(chunk):
-                function(chunk, *(arrays if convert is None else map(convert, arrays)))
+            submitted_to = Stream(stream) if on_gpu else None
+            found = views(layouts, operands, lengths, origins, submitted_to)
+            seen_by.call(function, Chunk(first, count, grid, submitted_to, found), found)
 
         return call
 
-    def kernel(self, function: Callable[..., Any], arrays: str | Callable[[View], Any] = "view") -> Job:
+    def kernel(
+        self,
+        function: Callable[..., Any],
+        arrays: str | Callable[[View], Any] = "view",
+        *,
+        captured: bool | None = None,
+    ) -> Job:
         """Set the kernel for GPUs.
 
-        ``function(chunk, *arrays)`` submits the work of a chunk to ``chunk.stream`` and returns without waiting for it.
-        The work is whatever a stream can capture; it allocates nothing and waits for nothing. The function may be
+        ``function(chunk, *arrays)`` submits the work of a chunk and returns without waiting for it. The function may be
         called for the same chunk several times, in any order and by several threads.
 
         Parameters
         ----------
         function
-            Called with the chunk and one array for each array of the job, in their order.
+            Called with the chunk and one array for each array of the job, in their order; or an `ItemFunction` in CUDA
+            C++.
         arrays
-            What the arrays are: ``"view"`` (`View`), ``"cupy"``, ``"torch"`` or ``"numba"``, or a function that makes
-            them from views. With CuPy and PyTorch the stream of the chunk is the current stream during the call.
+            What the arrays are: ``"view"`` (`View`), ``"cupy"``, ``"torch"``, ``"numba"`` or ``"jax"``, or a function
+            that makes them from views. With CuPy and PyTorch (and so Triton) the stream of the chunk is the current
+            stream during the call; all others submit to ``chunk.stream``. A function of JAX gets the arrays that are
+            read, and returns those that are written, in their order; it waits for the GPU, so less overlaps.
+        captured
+            Whether CUDA streams can capture the kernel, so that a plan may be a graph: then it must not allocate. None:
+            it is captured unless a first call allocates memory, which is measured for CuPy and PyTorch. Functions of
+            JAX are never captured.
         """
         job = self._copy()
-        job._core.set_kernel(self._dispatch(function, True, library(arrays)))
+        seen_by = library(arrays)
+        if isinstance(function, ItemFunction):
+            job = job.with_thread_blocks(function.threads, function.threads, any_grid=True)
+        job._core.set_kernel(self._dispatch(function, True, seen_by))
+        job._core.capturable = captured is not False and not seen_by.waits
+        job._core.waits = seen_by.waits
+        job._library = seen_by if captured is None and seen_by.starts_slowly else None
         return job
 
     def host_kernel(self, function: Callable[..., Any], arrays: str | Callable[[View], Any] = np.asarray) -> Job:
         """Set the function that computes a chunk on the host, for virtual devices.
 
         ``function(chunk, *arrays)`` gets NumPy arrays of what the chunk reaches, and writes the outputs in place. With
-        ``arrays="view"`` it gets each `View`, which knows its first row in the whole array.
+        ``arrays="view"`` it gets each `View`, which knows its first row in the whole array. With ``"torch"`` and
+        ``"jax"`` it gets what a kernel for GPUs gets, on the host.
         """
         job = self._copy()
         job._core.set_host_kernel(self._dispatch(function, False, library(arrays)))
+        return job
+
+    def _started(self, node: _core.Node, device_memory: int) -> Job:
+        """Return the job with a kernel that has been called, and is known to be capturable or not."""
+        seen_by = self._library
+        if seen_by is None:
+            return self
+        job = self._copy()
+
+        def run() -> None:
+            _core.run_kernel_once(node, job._core, device_memory)
+
+        run()
+        job._core.capturable = not seen_by.allocates(run)
         return job
 
     def takes(self, seconds: float) -> Job:
@@ -244,13 +278,14 @@ class Job:
         job._core.efficiency = fraction
         return job
 
-    def with_thread_blocks(self, items: int, threads: int, sharing: int = 1) -> Job:
+    def with_thread_blocks(self, items: int, threads: int, sharing: int = 1, any_grid: bool = False) -> Job:
         """State that a thread block of ``threads`` threads works on up to ``items`` items.
 
-        ``sharing`` is the number of thread blocks that work on the same items, where several do.
+        ``sharing`` is the number of thread blocks that work on the same items, where several do. With ``any_grid`` the
+        kernel works with any number of thread blocks, and launches ``chunk.blocks``.
         """
         job = self._copy()
-        job._core.with_blocks(items, threads, sharing)
+        job._core.with_blocks(items, threads, sharing, any_grid)
         return job
 
     def touches_each_byte_once(self, once: bool = True) -> Job:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,10 @@ class Node:
         """Return this node with another link: ``"link=pcie4"``, ``"link=x8"`` or ``"link=0.5"``."""
         return type(self)(self._core.what_if(what))
 
+    def simulated(self) -> Node:
+        """Return a virtual device with the figures of this node."""
+        return type(self)(self._core.simulated())
+
     @property
     def device(self) -> str:
         """Name of the device, such as ``"cuda:0"``; empty for a node without one."""
@@ -197,6 +202,8 @@ class Node:
         options.race = race
         options.check_reach = check_reach
         options.max_slowdown = max_slowdown
+        if self.has_gpu:
+            job = job._started(self._core, device_memory)
         return Plan(_core.plan(self._core, job._core, options))
 
     def movers(
@@ -235,3 +242,18 @@ class Node:
 
     def _repr_html_(self) -> str:
         return preformatted(str(self))
+
+
+@cache
+def default_node() -> Node:
+    """Return the node of the first GPU, or a virtual one where there is none. It is opened once."""
+    return Node.load_or_measure()
+
+
+def pinned_empty(shape: int | tuple[int, ...], dtype: DTypeLike = float) -> np.ndarray:
+    """Return an uninitialised NumPy array in pinned memory of `default_node`.
+
+    On a machine with a GPU the memory is pinned for all nodes with GPUs. A virtual device knows its own pinned memory
+    only (`Node.pinned_empty`).
+    """
+    return default_node().pinned_empty(shape, dtype)

@@ -80,8 +80,13 @@ class Plan(Table):
         """The choice as a text, such as ``"streams, 32 chunks, three streams, depth-first"``."""
         return self._core.choice
 
+    @property
+    def call(self) -> float:
+        """Host time of a call of the kernel function for a chunk, beyond that of its launches, as it was measured."""
+        return self._core.call
+
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each candidate: strategy, chunks, and the predicted time in seconds with its interval."""
+        """Return a row for each candidate: strategy, chunks, whether it is a graph, and the predicted seconds."""
         found = []
         for candidate in self.to_dict()["candidates"]:
             predicted = candidate["predicted"]
@@ -90,6 +95,7 @@ class Plan(Table):
                 {
                     "strategy": candidate["strategy"],
                     "chunks": candidate["chunks"],
+                    "graph": candidate["graph"],
                     "predicted": predicted["value"] * factor,
                     "low": predicted["low"] * factor,
                     "high": predicted["high"] * factor,

@@ -1,0 +1,134 @@
+"""Scattered blocks between a pool in host memory and arrays on a GPU, in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shiplap import _core
+from shiplap._arrays import host_array
+from shiplap._core import UsageError
+from shiplap._node import Node
+
+
+def _stream(stream: Any) -> int:
+    if stream is None:
+        return 0
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    raise UsageError(f"a {type(stream).__name__} is no CUDA stream: give an object with __cuda_stream__, or an address")
+
+
+def _on_gpu(name: str, array: Any) -> tuple[int, int]:
+    """Return address and size of a contiguous array on a GPU."""
+    if not hasattr(array, "__cuda_array_interface__"):
+        raise UsageError(f"{name}: a {type(array).__name__} has no __cuda_array_interface__: give an array on the GPU")
+    interface = array.__cuda_array_interface__
+    shape, dtype = interface["shape"], np.dtype(interface["typestr"])
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    strides = interface.get("strides")
+    if strides is not None and tuple(strides) != np.empty((0, *shape[1:]), dtype).strides and size > 0:
+        raise UsageError(f"{name} is not contiguous (strides {strides})")
+    return int(interface["data"][0]), size
+
+
+def _moved(
+    node: Node, pool: Any, index: Any, packed: Any, stream: Any, block: int | None, limit: float | None, back: bool
+) -> str:
+    memory = host_array("pool", pool, written=back)
+    if memory.ndim == 0 or memory.size == 0:
+        raise UsageError("the pool has no elements")
+    size = memory.nbytes // memory.shape[0] if block is None else block
+    given = np.asarray(index)
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        raise UsageError(f"index: give integers in one dimension, not {given.dtype} in {given.ndim}")
+    if given.size and (int(given.min()) < 0 or int(given.max()) >= 1 << 32):
+        at = int(np.argmax((given < 0) | (given >= 1 << 32)))
+        raise UsageError(f"index {given[at]} at position {at} is outside of the pool")
+    indices = np.ascontiguousarray(given, dtype=np.uint32)
+    address, room = _on_gpu("source" if back else "destination", packed)
+    if room != size * indices.size:
+        raise UsageError(
+            f"{indices.size} blocks of {size} B are {size * indices.size} B, and the array on the GPU has {room} B"
+        )
+    return _core.move_blocks(
+        node._core,
+        memory.ctypes.data,
+        memory.nbytes,
+        size,
+        indices.ctypes.data,
+        indices.size,
+        address,
+        _stream(stream),
+        back,
+        limit,
+    )
+
+
+def move(
+    node: Node,
+    pool: Any,
+    index: Any,
+    destination: Any,
+    stream: Any = None,
+    *,
+    block: int | None = None,
+    max_slowdown: float | None = None,
+) -> str:
+    """Move blocks of a pool in host memory to an array on the GPU, by the fastest mover of the node.
+
+    The call submits the move to the stream and returns. Pool and destination must not change, or be freed, before the
+    move has ended; the indices may.
+
+    Parameters
+    ----------
+    node
+        A node with a GPU.
+    pool
+        An array in host memory, best in pinned memory. Its rows are the blocks.
+    index
+        Integers: row ``index[k]`` of the pool becomes block k of the destination.
+    destination
+        A contiguous array on the GPU, of as many bytes as the blocks have.
+    stream
+        A stream of PyTorch, CuPy, cuda.core or shiplap, or an address; None for the default stream, which has no
+        batches.
+    block
+        Size of a block in bytes, where it is not a row.
+    max_slowdown
+        Most time that a kernel beside the move may lose, as a fraction; None for no limit.
+
+    Returns
+    -------
+    str
+        The mover: ``"batch"``, ``"kernel of 8 blocks"``.
+
+    Raises
+    ------
+    UsageError
+        For an index outside of the pool, which is named with its position, and for sizes that do not fit.
+    """
+    return _moved(node, pool, index, destination, stream, block, max_slowdown, back=False)
+
+
+def move_back(
+    node: Node,
+    pool: Any,
+    index: Any,
+    source: Any,
+    stream: Any = None,
+    *,
+    block: int | None = None,
+    max_slowdown: float | None = None,
+) -> str:
+    """Move blocks of an array on the GPU back to a pool: block k of the source becomes row ``index[k]`` of the pool.
+
+    No index may occur twice. All else is as for `move`.
+    """
+    return _moved(node, pool, index, source, stream, block, max_slowdown, back=True)

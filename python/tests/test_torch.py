@@ -1,0 +1,140 @@
+import threading
+
+import numpy as np
+import pytest
+
+import shiplap
+
+torch = pytest.importorskip("torch")
+import shiplap.torch  # noqa: E402
+
+
+def softmax(x):
+    return torch.softmax(x, dim=-1)
+
+
+def test_stream_gives_what_the_function_gives(node):
+    x = torch.rand(4096, 96)
+    torch.testing.assert_close(shiplap.torch.stream(softmax, x, node=node), softmax(x))
+
+
+def test_stream_takes_modules_several_tensors_and_several_results(node):
+    layer = torch.nn.Linear(32, 16)
+    x = torch.rand(1000, 32)
+    torch.testing.assert_close(shiplap.torch.stream(layer, x, node=node), layer(x).detach())
+    a, b = torch.rand(500, 3), torch.rand(500, 3, dtype=torch.float64)
+    total, product = shiplap.torch.stream(lambda a, b: (a + b, (a * b).sum(1)), (a, b), node=node)
+    torch.testing.assert_close(total, a + b)
+    torch.testing.assert_close(product, (a * b).sum(1))
+
+
+def test_stream_cuts_along_another_dimension_where_its_slices_are_contiguous(node):
+    x = torch.rand(300, 20).t()
+    torch.testing.assert_close(shiplap.torch.stream(torch.exp, x, chunk_dim=1, node=node), x.exp())
+    with pytest.raises(shiplap.UsageError, match="not contiguous"):
+        shiplap.torch.stream(torch.exp, torch.rand(20, 300), chunk_dim=1, node=node)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.complex64, torch.int64, torch.bool])
+def test_stream_takes_types_that_numpy_lacks(node, dtype):
+    x = torch.rand(1000, 8).to(dtype)
+    torch.testing.assert_close(shiplap.torch.stream(lambda x: x.flip(1), x, node=node), x.flip(1))
+
+
+def test_streamed_reads_the_tensors_in_every_run_and_writes_the_same_results(node):
+    x, y = torch.zeros(2048), torch.empty(2048)
+    applied = shiplap.torch.streamed(torch.cos, x, out=y, node=node)
+    for value in (1.0, 2.0):
+        x.fill_(value)
+        assert applied.run() is y
+        torch.testing.assert_close(y, x.cos())
+
+
+def test_stream_says_what_is_wrong(node):
+    x = torch.rand(64, 4)
+    for match, call in {
+        "equal and": lambda: shiplap.torch.stream(torch.add, (x, x[:3]), node=node),
+        "one slice along": lambda: shiplap.torch.stream(torch.t, x, node=node),
+        "out has": lambda: shiplap.torch.stream(torch.exp, x, out=torch.empty(64, 5), node=node),
+        "none: give cuda": lambda: shiplap.torch.prefetch([x], "cpu"),
+        "depth 0": lambda: shiplap.torch.prefetch([x], depth=0),
+    }.items():
+        with pytest.raises(shiplap.UsageError, match=match):
+            call()
+
+
+def test_the_way_of_batches_follows_from_the_figures_of_the_node(node):
+    large = shiplap.torch.Way(node, 64 << 20, 64 << 20)
+    assert large.staged and large.threads >= 1 and large.depth == 2
+    pinned = shiplap.torch.Way(node, 64 << 20, 0)
+    assert not pinned.staged and pinned.time < large.time
+    small = shiplap.torch.Way(node, 4096, 4096)
+    assert small.depth > large.depth
+
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+
+
+class Loader:
+    """Batches of tensors in a dictionary, with a label that is no tensor; fails at the batch `fails_at`."""
+
+    def __init__(self, batches: int, pinned: bool = False, fails_at: int = -1) -> None:
+        self.batches, self.pinned, self.fails_at = batches, pinned, fails_at
+        self.threads: set[int] = set()
+
+    def __len__(self) -> int:
+        return self.batches
+
+    def __iter__(self):
+        for i in range(self.batches):
+            self.threads.add(threading.get_ident())
+            if i == self.fails_at:
+                raise LookupError(f"batch {i} is lost")
+            x = torch.full((256, 1024), float(i))
+            yield {"x": x.pin_memory() if self.pinned else x, "pair": (torch.arange(3) + i, f"label {i}")}
+
+
+@needs_gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("threaded", [False, True])
+@pytest.mark.parametrize("pinned", [False, True])
+def test_prefetch_gives_all_batches_in_order_on_the_gpu_and_again(pinned, threaded):
+    batches = shiplap.torch.prefetch(Loader(50, pinned), threaded=threaded)
+    assert len(batches) == 50
+    for _ in range(2):
+        for i, batch in enumerate(batches):
+            assert batch["x"].is_cuda and batch["pair"][1] == f"label {i}"
+            assert bool((batch["x"] == i).all()) and batch["pair"][0].tolist() == [i, i + 1, i + 2]
+        assert i == 49
+    assert batches.way is not None
+
+
+@needs_gpu
+@pytest.mark.gpu
+def test_prefetch_in_a_thread_raises_what_the_loader_raises_at_its_place_and_ends_early_without_a_trace():
+    seen = []
+    with pytest.raises(LookupError, match="batch 7 is lost"):
+        for batch in shiplap.torch.prefetch(Loader(50, fails_at=7), threaded=True):
+            seen.append(int(batch["x"][0, 0]))
+    assert seen == list(range(7))
+    before = threading.active_count()
+    for batch in shiplap.torch.prefetch(Loader(1000), threaded=True):
+        break
+    assert threading.active_count() <= before
+    del batch
+
+
+@needs_gpu
+@pytest.mark.gpu
+def test_functions_that_allocate_are_not_captured_and_those_that_do_not_are():
+    node = shiplap.Node.open("cuda:0", "h100")
+    x = node.pinned_empty(1 << 20, np.float32)
+    y = node.pinned_empty(1 << 20, np.float32)
+    x[:] = np.linspace(0, 1, len(x))
+    job = shiplap.Job(len(x)).in_("x", x).out("y", y)
+    for kernel, graphs in ((lambda c, x, y: torch.mul(x, 2, out=y), True), (lambda c, x, y: y.copy_(2 * x), False)):
+        plan = node.plan(job.kernel(kernel, arrays="torch"))
+        assert any(row["graph"] for row in plan.rows()) == graphs
+        y[:] = 0
+        plan.run()
+        np.testing.assert_array_equal(y, 2 * x)
